@@ -1,0 +1,1 @@
+"""The words of the system: plain data, errors, settings. Imports nothing of ours."""

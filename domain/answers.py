@@ -1,0 +1,73 @@
+"""What an answer is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage that an answer cites; `marker` is the n of `[n]`."""
+
+    marker: int
+    document_id: str
+    filename: str
+    chunk_id: str
+    title: str
+    section_path: tuple[str, ...]
+    page: int | None
+    text: str
+    score: float
+    lanes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One sentence's claim on one source.
+
+    `quote` is byte for byte `document.text[start:end]` (character offsets into the document's
+    text); `support` in 0..1 says how much of the sentence the quote carries.
+    """
+
+    marker: int
+    sentence: str
+    source: str
+    quote: str
+    start: int
+    end: int
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Model calls and tokens that one answer cost."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finished answer. `grounded`: every factual sentence is supported by a citation that holds."""
+
+    answer: str
+    mode: str
+    citations: tuple[Citation, ...] = ()
+    sources: tuple[Source, ...] = ()
+    graph_context: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    attempts: int = 0
+    grounded: bool = False
+    warnings: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    model: str = ""
+    usage: Usage = Usage()

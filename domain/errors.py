@@ -1,0 +1,214 @@
+"""Every failure that a caller can act on, as one tree.
+
+    SextantError                     code            HTTP  exit
+    ├── InputError                   the caller can mend it by changing the request
+    │   ├── QuestionInvalid          question_invalid  422   2
+    │   ├── OptionInvalid            option_invalid    422   2   (a field is out of range or unknown)
+    │   ├── SettingsInvalid          settings_invalid  422   2
+    │   ├── GraphNotFound            graph_not_found   404   2
+    │   ├── DocumentNotFound         document_not_found 404  2
+    │   ├── ModeNotAvailable         mode_not_available 422  2
+    │   └── FileRejected             file_rejected     422   2
+    │       ├── FileEmpty            file_empty
+    │       ├── FileTypeUnknown      file_type_unknown
+    │       ├── FileTooLarge         file_too_large    413
+    │       ├── FileEncrypted        file_encrypted
+    │       ├── FileBroken           file_broken
+    │       └── FileUnsafe           file_unsafe       (bomb, too many pages, parser ran out of its limits)
+    ├── ConflictError                stored state and settings disagree
+    │   └── EmbeddingModelChanged    embedding_model_changed 409  1
+    ├── DependencyError              something we need does not answer; trying again may help
+    │   ├── DatabaseUnavailable      database_unavailable 503  3
+    │   ├── GraphStoreUnavailable    graph_store_unavailable 503  3
+    │   ├── ModelUnavailable         model_unavailable 503  3
+    │   └── RetrievalError           retrieval_failed  503  3   (every lane failed; carries each cause)
+    └── ModelOutputInvalid           model_output_invalid 502  1
+
+Each error is a sentence for a person (`message`) plus what to do next (`next_step`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+
+class SextantError(Exception):
+    """Base of all errors raised on purpose.
+
+    Attributes:
+        code: stable machine-readable name, also used in HTTP problem documents.
+        status: HTTP status a server answers with.
+        exit_code: process exit status of the command line (1 failed, 2 bad input, 3 dependency down).
+        retryable: whether the same call may succeed later.
+        field: the input field at fault, if one is.
+        next_step: what the reader should do now.
+    """
+
+    code: ClassVar[str] = "internal_error"
+    status: ClassVar[int] = 500
+    exit_code: ClassVar[int] = 1
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, next_step: str = "", field: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.next_step = next_step
+        self.field = field
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.next_step}".strip()
+
+
+class InputError(SextantError):
+    """The request itself is at fault."""
+
+    code = "input_invalid"
+    status = 422
+    exit_code = 2
+
+
+class QuestionInvalid(InputError):
+    """The question is empty or longer than the limit."""
+
+    code = "question_invalid"
+
+
+class OptionInvalid(InputError):
+    """An option is unknown, of the wrong type or out of its range."""
+
+    code = "option_invalid"
+
+
+class SettingsInvalid(InputError):
+    """A setting from the environment or `.env` cannot be used."""
+
+    code = "settings_invalid"
+
+
+class GraphNotFound(InputError):
+    """No knowledge base of that id belongs to this user."""
+
+    code = "graph_not_found"
+    status = 404
+
+
+class DocumentNotFound(InputError):
+    """No document of that id belongs to this user and graph."""
+
+    code = "document_not_found"
+    status = 404
+
+
+class ModeNotAvailable(InputError):
+    """The retrieval mode is unknown, or this build or configuration cannot serve it."""
+
+    code = "mode_not_available"
+
+
+class FileRejected(InputError):
+    """A file cannot be ingested."""
+
+    code = "file_rejected"
+
+
+class FileEmpty(FileRejected):
+    """The file has no bytes, or no text was found in it."""
+
+    code = "file_empty"
+
+
+class FileTypeUnknown(FileRejected):
+    """The content is of no format we read, or contradicts the file's extension."""
+
+    code = "file_type_unknown"
+    status = 415
+
+
+class FileTooLarge(FileRejected):
+    """The file exceeds a size limit."""
+
+    code = "file_too_large"
+    status = 413
+
+
+class FileEncrypted(FileRejected):
+    """The file needs a password."""
+
+    code = "file_encrypted"
+
+
+class FileBroken(FileRejected):
+    """The file is damaged or does not follow its own format."""
+
+    code = "file_broken"
+
+
+class FileUnsafe(FileRejected):
+    """The file would exhaust this machine: a compression bomb, too many pages, a parser past its limits."""
+
+    code = "file_unsafe"
+
+
+class ConflictError(SextantError):
+    """What is stored and what is configured disagree."""
+
+    code = "conflict"
+    status = 409
+
+
+class EmbeddingModelChanged(ConflictError):
+    """Stored vectors come from another embedding model or have another dimension."""
+
+    code = "embedding_model_changed"
+
+
+class DependencyError(SextantError):
+    """A service that we need does not answer."""
+
+    code = "dependency_unavailable"
+    status = 503
+    exit_code = 3
+    retryable = True
+
+
+class DatabaseUnavailable(DependencyError):
+    """PostgreSQL cannot be reached, or went away in the middle."""
+
+    code = "database_unavailable"
+
+
+class GraphStoreUnavailable(DependencyError):
+    """Neo4j cannot be reached, or went away in the middle."""
+
+    code = "graph_store_unavailable"
+
+
+class ModelUnavailable(DependencyError):
+    """A chat, embedding or reranking model does not answer."""
+
+    code = "model_unavailable"
+
+
+class RetrievalError(DependencyError):
+    """Every retrieval lane failed; `causes` maps lane name to what went wrong."""
+
+    code = "retrieval_failed"
+
+    def __init__(
+        self, causes: Mapping[str, BaseException], message: str = "知识库检索失败"
+    ) -> None:
+        listed = "; ".join(f"{lane}: {cause}" for lane, cause in causes.items())
+        super().__init__(
+            f"{message} ({listed})" if listed else message,
+            next_step="Run `sextant doctor` to see which dependency is down.",
+        )
+        self.causes = dict(causes)
+
+
+class ModelOutputInvalid(SextantError):
+    """A chat model's structured output did not fit its schema, also after one repair try."""
+
+    code = "model_output_invalid"
+    status = 502
+    retryable = True

@@ -1,0 +1,76 @@
+"""What a streamed answer says while it is made: one dataclass per event, told apart by `type`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from domain.answers import Answer, Citation, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A node began, or has something to report."""
+
+    node: str
+    detail: str = ""
+    attempt: int = 0
+    type: Literal["status"] = "status"
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """A retrieval round ended."""
+
+    mode: str
+    count: int
+    timings: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
+    type: Literal["retrieval"] = "retrieval"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the answer's text, to be appended."""
+
+    text: str
+    type: Literal["token"] = "token"
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A sentence just finished and this citation of it holds."""
+
+    citation: Citation
+    type: Literal["citation"] = "citation"
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The passages that the answer cites, in order of their markers."""
+
+    sources: tuple[Source, ...]
+    type: Literal["sources"] = "sources"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The end: the whole answer, equal to what was streamed."""
+
+    answer: Answer
+    type: Literal["done"] = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The end of a stream that failed: a stable code and a sentence; never a stack trace."""
+
+    code: str
+    message: str
+    retryable: bool
+    detail: Mapping[str, Any] | None = None
+    type: Literal["error"] = "error"
+
+
+Event = Status | Retrieved | Token | Cited | Sources | Done | Failed

@@ -1,0 +1,77 @@
+"""What retrieval takes and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Mode(StrEnum):
+    """The six retrieval modes (seed 002). `auto` is not a mode: it lets `analyze` choose one."""
+
+    NAIVE = "naive"
+    LOCAL = "local"
+    GLOBAL = "global"
+    HYBRID = "hybrid"
+    MIX = "mix"
+    BYPASS = "bypass"
+
+
+AUTO = "auto"
+
+
+class ItemKind(StrEnum):
+    """What a retrieved item is."""
+
+    CHUNK = "chunk"
+    ENTITY = "entity"
+    RELATION = "relation"
+    COMMUNITY = "community"
+
+
+@dataclass(frozen=True, slots=True)
+class LaneScore:
+    """Where one lane put an item: rank from 1, the lane's own score, the weight it had in fusion."""
+
+    rank: int
+    score: float
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedItem:
+    """One result; `score` is > 0 and descends along a result list.
+
+    `metadata` of a chunk carries `filename, title, section_path, section_id, page, start, end,
+    modality, ordinal, context`.
+    """
+
+    kind: ItemKind
+    id: str
+    text: str
+    score: float
+    document_id: str | None = None
+    external_id: str | None = None
+    lanes: Mapping[str, LaneScore] = field(default_factory=dict[str, LaneScore])
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class GraphContext:
+    """The graph's part of a context, by importance: `{id, name, type}` and `{source, target, type}`."""
+
+    entities: tuple[dict[str, Any], ...] = ()
+    relationships: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """One retrieval: ranked items, graph context, what went wrong on the way, and times in ms."""
+
+    results: tuple[RetrievedItem, ...]
+    mode: Mode
+    graph_context: GraphContext = GraphContext()
+    warnings: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])

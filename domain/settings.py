@@ -1,0 +1,179 @@
+"""Every setting in one place: environment (`SEXTANT_*`, nested by `__`), `.env`, or keywords.
+
+A few names that other tools already use are read without the prefix: `DATABASE_URL`, `NEO4J_URI`,
+`NEO4J_USERNAME`, `NEO4J_PASSWORD`, `OPENAI_API_KEY`, `OPENAI_BASE_URL`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from domain.scope import DEFAULT_USER
+
+PACKAGED_EMBEDDING = "packaged:multilingual-e5-small"
+
+Weight = Annotated[float, Field(ge=0)]
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RetrievalSettings(_Group):
+    """Constants of retrieval; defaults are those of seeds 000 and 001."""
+
+    top_k: int = Field(10, ge=1, le=50, description="Passages handed to the answer.")
+    min_similarity: float = Field(
+        0.3, ge=0, le=1, description="Vector hits below this cosine are dropped (HybridRetriever)."
+    )
+    rrf_k: int = Field(60, ge=1, description="The k of reciprocal rank fusion.")
+    vector_weight: Weight = Field(0.7, description="Weight of the vector lane in fusion.")
+    keyword_weight: Weight = Field(0.3, description="Weight of the keyword lane in fusion.")
+    max_keywords: int = Field(10, ge=1, le=50, description="Keywords taken from one question.")
+    hnsw_ef_search: int = Field(100, ge=10, le=1000, description="Width of the HNSW search.")
+    exact_below: int = Field(
+        5000, ge=0, description="Scopes with fewer chunks are searched exactly, without HNSW."
+    )
+    lane_timeout: float = Field(10.0, gt=0, description="Seconds after which one lane is given up.")
+    slow_ms: float = Field(
+        500.0, gt=0, description="A retrieval slower than this is logged as a warning."
+    )
+
+
+class LimitSettings(_Group):
+    """Bounds on input and work; see anchors/reliability.md §4 for where they come from."""
+
+    question_chars: int = Field(2000, ge=1, description="Longest question.")
+    max_attempts: int = Field(
+        3, ge=0, le=3, description="Refinement rounds after the first retrieval."
+    )
+    history_turns: int = Field(20, ge=0, description="Conversation turns kept.")
+    model_calls: int = Field(8, ge=1, description="Chat-model calls per answer.")
+    answer_seconds: float = Field(60.0, gt=0, description="Time for one answer.")
+    context_tokens: int = Field(
+        6000, ge=200, description="Tokens of retrieved context in a prompt."
+    )
+    answer_tokens: int = Field(2000, ge=16, description="Tokens of one answer.")
+    file_bytes: int = Field(50_000_000, ge=1, description="Largest file.")
+    pdf_pages: int = Field(2000, ge=1, description="Most pages of a PDF.")
+    zip_entries: int = Field(
+        2000, ge=1, description="Most entries of a DOCX, PPTX or XLSX container."
+    )
+    zip_inflated_bytes: int = Field(
+        100_000_000, ge=1, description="Most inflated bytes of a container."
+    )
+    zip_part_bytes: int = Field(20_000_000, ge=1, description="Largest inflated XML part.")
+    zip_ratio: int = Field(200, ge=1, description="Highest inflation ratio of a container.")
+    table_cells: int = Field(100_000, ge=1, description="Most cells of one table or sheet.")
+    parse_cpu_seconds: int = Field(60, ge=1, description="CPU time of the parser process.")
+    parse_wall_seconds: int = Field(120, ge=1, description="Wall time of the parser process.")
+    parse_memory_bytes: int = Field(
+        1_000_000_000,
+        ge=100_000_000,
+        description="Address space of the parser process beyond its own start-up.",
+    )
+
+
+class IngestionSettings(_Group):
+    """How documents are cut and embedded."""
+
+    chunk_tokens: int = Field(
+        320,
+        ge=32,
+        le=2000,
+        description="Most tokens of a chunk (estimated; a CJK character counts 0.7, a Latin word 1.3).",
+    )
+    embed_batch: int = Field(
+        32,
+        ge=1,
+        le=512,
+        description="Chunks embedded and stored per step; also the unit of resuming.",
+    )
+    job_heartbeat: float = Field(
+        10.0, gt=0, description="Seconds between heartbeats of a running job."
+    )
+    job_stale: float = Field(
+        30.0, gt=0, description="A job without heartbeat for so long may be taken over."
+    )
+    job_attempts: int = Field(
+        3, ge=1, description="Tries of one document before it is left failed."
+    )
+
+
+class Settings(BaseSettings):
+    """All settings; `sextant config` lists them with value and origin."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SEXTANT_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+    )
+
+    data_dir: Path = Field(
+        Path("~/.local/share/sextant"),
+        description="Folder of the embedded PostgreSQL and of unpacked model weights.",
+    )
+    user_id: str = Field(
+        DEFAULT_USER, min_length=1, max_length=200, description="Whose data local commands work on."
+    )
+    database_url: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("database_url", "DATABASE_URL", "SEXTANT_DATABASE_URL"),
+        description="PostgreSQL with pgvector; empty: the embedded server.",
+    )
+    database_pool: int = Field(8, ge=1, le=100, description="Connections of the pool.")
+    database_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a connection.")
+    neo4j_uri: str | None = Field(
+        None,
+        validation_alias=AliasChoices("neo4j_uri", "NEO4J_URI", "SEXTANT_NEO4J_URI"),
+        description="Neo4j server; empty: the graph stays in PostgreSQL.",
+    )
+    neo4j_username: str = Field(
+        "neo4j",
+        validation_alias=AliasChoices("neo4j_username", "NEO4J_USERNAME", "SEXTANT_NEO4J_USERNAME"),
+        description="Neo4j user.",
+    )
+    neo4j_password: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("neo4j_password", "NEO4J_PASSWORD", "SEXTANT_NEO4J_PASSWORD"),
+        description="Neo4j password.",
+    )
+    openai_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY", "SEXTANT_OPENAI_API_KEY"),
+        description="Key of the OpenAI-compatible endpoint.",
+    )
+    openai_base_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices(
+            "openai_base_url", "OPENAI_BASE_URL", "SEXTANT_OPENAI_BASE_URL"
+        ),
+        description="Base URL of the OpenAI-compatible endpoint.",
+    )
+    chat_model: str | None = Field(
+        None, description="Chat model name at the endpoint; empty: extractive answers, offline."
+    )
+    embedding: str = Field(
+        PACKAGED_EMBEDDING,
+        description="`packaged:multilingual-e5-small`, `sentence-transformers:<name or path>` or `openai:<model>`.",
+    )
+    reranker: str | None = Field(
+        None,
+        description="`sentence-transformers:<cross-encoder>` or the URL of an HTTP /rerank endpoint; empty: off.",
+    )
+    model_timeout: float = Field(60.0, gt=0, description="Seconds for one model call.")
+    model_retries: int = Field(
+        2, ge=0, le=10, description="Retries of a model call on transient errors."
+    )
+    query_cache: int = Field(2048, ge=0, description="Query vectors kept in memory.")
+    log_level: str = Field("WARNING", description="DEBUG, INFO, WARNING or ERROR.")
+    retrieval: RetrievalSettings = RetrievalSettings()  # pyright: ignore[reportCallIssue]
+    limits: LimitSettings = LimitSettings()  # pyright: ignore[reportCallIssue]
+    ingestion: IngestionSettings = IngestionSettings()  # pyright: ignore[reportCallIssue]

@@ -1,0 +1,41 @@
+"""Text hygiene shared by every boundary."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# PostgreSQL text cannot hold NUL, and UTF-8 cannot encode lone surrogates.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_CJK = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+
+
+def clean_text(text: str) -> str:
+    """Return `text` without what no store can hold: NUL and lone surrogates.
+
+    Idempotent; the identity on every string that is valid UTF-8 without NUL.
+    Apply it where text enters (file, HTTP, model output), before offsets are computed.
+    """
+    return _UNSTORABLE.sub("", text)
+
+
+def is_cjk(char: str) -> bool:
+    """Whether one character is a CJK ideograph (Unicode blocks URO, Ext A–G, compatibility)."""
+    return _CJK.match(char) is not None
+
+
+def has_cjk(text: str) -> bool:
+    """Whether any character of `text` is a CJK ideograph."""
+    return _CJK.search(text) is not None
+
+
+def language_of(text: str) -> str:
+    """`"zh"` when at least one in five letters of `text` is a CJK ideograph, else `"en"`."""
+    letters = sum(char.isalpha() for char in text)
+    ideographs = len(_CJK.findall(text))
+    return "zh" if ideographs and ideographs * 5 >= letters else "en"
+
+
+def normalise(text: str) -> str:
+    """NFKC and casefold: the form in which names and keywords are compared."""
+    return unicodedata.normalize("NFKC", text).casefold()

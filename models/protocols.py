@@ -1,0 +1,50 @@
+"""What the rest of the system asks of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Turns text into L2-normalised float32 vectors, off the event loop.
+
+    `name` identifies the vector space: vectors of two embedders are comparable if and only if their
+    names are equal. Prefixes that a model wants ("query: ", "passage: ") are the embedder's own matter.
+    """
+
+    @property
+    def name(self) -> str:
+        """Stable name of the vector space, stored beside the vectors."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of one vector."""
+        ...
+
+    async def embed_query(self, text: str) -> Vectors:
+        """One question as a vector of shape (dimension,); recent questions come from a cache."""
+        ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Passages as a matrix of shape (len(texts), dimension), in order."""
+        ...
+
+
+class Reranker(Protocol):
+    """Scores passages against a question; higher is better, on the model's own scale."""
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        ...
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score per text, in order."""
+        ...

@@ -1,0 +1,1 @@
+"""One file per node of the workflow: `async (state, runtime) -> update`."""

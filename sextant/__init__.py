@@ -1,0 +1,1 @@
+"""The facade and the command line."""
