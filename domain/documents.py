@@ -96,8 +96,11 @@ class ParsedDocument:
 
 
 class DocumentStatus(StrEnum):
-    """Where a document stands. Only chunks of the last complete version are visible to search,
-    except that a document's first version becomes visible batch by batch."""
+    """Where a document stands.
+
+    Only chunks of the last complete version are visible to search, except that a document's first
+    version becomes visible batch by batch.
+    """
 
     PENDING = "pending"
     INGESTING = "ingesting"

@@ -174,6 +174,6 @@ class Settings(BaseSettings):
     )
     query_cache: int = Field(2048, ge=0, description="Query vectors kept in memory.")
     log_level: str = Field("WARNING", description="DEBUG, INFO, WARNING or ERROR.")
-    retrieval: RetrievalSettings = RetrievalSettings()  # pyright: ignore[reportCallIssue]
-    limits: LimitSettings = LimitSettings()  # pyright: ignore[reportCallIssue]
-    ingestion: IngestionSettings = IngestionSettings()  # pyright: ignore[reportCallIssue]
+    retrieval: RetrievalSettings = RetrievalSettings()
+    limits: LimitSettings = LimitSettings()
+    ingestion: IngestionSettings = IngestionSettings()
