@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from domain.scope import DEFAULT_USER
@@ -118,6 +118,7 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(
         Path("~/.local/share/sextant"),
+        validate_default=True,
         description="Folder of the embedded PostgreSQL and of unpacked model weights.",
     )
     user_id: str = Field(
@@ -177,3 +178,8 @@ class Settings(BaseSettings):
     retrieval: RetrievalSettings = RetrievalSettings()
     limits: LimitSettings = LimitSettings()
     ingestion: IngestionSettings = IngestionSettings()
+
+    @field_validator("data_dir")
+    @classmethod
+    def _home_is_expanded(cls, folder: Path) -> Path:
+        return folder.expanduser()

@@ -1,0 +1,113 @@
+"""Settings come from keywords, the environment and `.env`; a slip is named, never ignored."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from domain.configuration import describe_settings, load_settings
+from domain.errors import SettingsInvalid
+from domain.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith(("SEXTANT_", "OPENAI_", "NEO4J_", "DATABASE_")):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def dotenv(tmp_path: Path) -> Path:
+    return tmp_path / ".env"
+
+
+def test_keywords_win_over_environment_over_dotenv_over_defaults(
+    monkeypatch: pytest.MonkeyPatch, dotenv: Path
+) -> None:
+    dotenv.write_text(
+        "SEXTANT_RETRIEVAL__TOP_K=3\nSEXTANT_RETRIEVAL__RRF_K=70\nSEXTANT_CHAT_MODEL=small\n"
+    )
+    monkeypatch.setenv("SEXTANT_RETRIEVAL__TOP_K", "4")
+    settings = load_settings(dotenv, chat_model="large")
+    assert settings.retrieval.top_k == 4
+    assert settings.retrieval.rrf_k == 70
+    assert settings.chat_model == "large"
+    assert settings.retrieval.keyword_weight == 0.3
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("SEXTANT_TOPK", "SEXTANT_RETRIEVAL__TOP_K"),
+        ("SEXTANT_CHAT_MODLE", "SEXTANT_CHAT_MODEL"),
+        ("SEXTANT_RETRIEVAL__TOPK", "SEXTANT_RETRIEVAL__TOP_K"),
+    ],
+)
+def test_an_unknown_variable_is_an_error_that_names_the_one_meant(
+    monkeypatch: pytest.MonkeyPatch, dotenv: Path, variable: str, meant: str
+) -> None:
+    monkeypatch.setenv(variable, "1")
+    with pytest.raises(SettingsInvalid, match=variable) as caught:
+        load_settings(dotenv)
+    assert meant in caught.value.next_step
+
+
+def test_an_unknown_variable_in_the_file_is_an_error_but_foreign_ones_are_not(dotenv: Path) -> None:
+    dotenv.write_text("EDITOR=vi\n")
+    load_settings(dotenv)
+    dotenv.write_text("SEXTANT_EDITOR=vi\n")
+    with pytest.raises(SettingsInvalid, match="SEXTANT_EDITOR"):
+        load_settings(dotenv)
+
+
+def test_an_unknown_keyword_is_an_error_that_names_the_one_meant(dotenv: Path) -> None:
+    with pytest.raises(SettingsInvalid, match="datadir") as caught:
+        load_settings(dotenv, datadir="elsewhere")
+    assert "data_dir" in caught.value.next_step
+
+
+def test_a_bad_value_names_the_setting_the_problem_and_the_variable(
+    monkeypatch: pytest.MonkeyPatch, dotenv: Path
+) -> None:
+    monkeypatch.setenv("SEXTANT_RETRIEVAL__TOP_K", "many")
+    with pytest.raises(SettingsInvalid, match=r"retrieval\.top_k .*integer.*'many'") as caught:
+        load_settings(dotenv)
+    assert "SEXTANT_RETRIEVAL__TOP_K" in caught.value.next_step
+    assert caught.value.field == "retrieval.top_k"
+
+
+def test_a_group_that_is_not_json_is_a_settings_error(
+    monkeypatch: pytest.MonkeyPatch, dotenv: Path
+) -> None:
+    monkeypatch.setenv("SEXTANT_LIMITS", "{")
+    with pytest.raises(SettingsInvalid, match="JSON"):
+        load_settings(dotenv)
+
+
+def test_the_description_tells_each_origin_and_masks_secrets(
+    monkeypatch: pytest.MonkeyPatch, dotenv: Path
+) -> None:
+    dotenv.write_text("OPENAI_API_KEY=sk-very-secret\n")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me:hidden@db/x")
+    monkeypatch.setenv("SEXTANT_LIMITS__ZIP_RATIO", "9")
+    listed = {
+        row.name: row for row in describe_settings(load_settings(dotenv, chat_model="m"), dotenv)
+    }
+    assert listed["database_url"].origin == "environment"
+    assert listed["database_url"].variable == "DATABASE_URL"
+    assert listed["openai_api_key"].origin == ".env"
+    assert listed["limits.zip_ratio"].origin == "environment"
+    assert listed["limits.zip_ratio"].variable == "SEXTANT_LIMITS__ZIP_RATIO"
+    assert listed["chat_model"].origin == "argument"
+    assert listed["retrieval.rrf_k"].origin == "default"
+    assert "secret" not in str(listed)
+    assert "hidden" not in str(listed)
+
+
+def test_every_setting_is_listed_with_a_description(dotenv: Path) -> None:
+    listed = list(describe_settings(load_settings(dotenv), dotenv))
+    assert {row.name.split(".")[0] for row in listed} == set(Settings.model_fields)
+    assert all(row.description for row in listed)
