@@ -1,1 +1,83 @@
-"""prompts."""
+"""Every prompt, in Chinese and English: one Markdown file per prompt and language.
+
+A file says `version: N` on its first line, then has a `# system` and a `# user` part in which
+`$name` stands for a variable. What is put in is data: it is never read as a template.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
+
+LANGUAGES = ("en", "zh")
+
+_FILE = re.compile(
+    r"version: (?P<version>\d+)\n+# system\n+(?P<system>.+?)\n+# user\n+(?P<user>.+)", re.DOTALL
+)
+
+Messages = list[tuple[str, str]]
+"""What a chat model is given: (role, text) pairs, as LangChain takes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One prompt in one language."""
+
+    version: int
+    system: Template
+    user: Template
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The names of the variables that the text uses."""
+        return frozenset(self.system.get_identifiers() + self.user.get_identifiers())
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt in every language; all its wordings use exactly `variables`."""
+
+    name: str
+    variables: frozenset[str]
+    wordings: dict[str, Wording]
+
+    def messages(self, language: str, **values: str) -> Messages:
+        """Return the prompt in `language` (English where there is no such wording), filled in.
+
+        Raises:
+            TypeError: `values` are not exactly the prompt's variables.
+        """
+        if values.keys() != self.variables:
+            wanted = ", ".join(sorted(self.variables))
+            raise TypeError(f"Prompt {self.name!r} takes exactly these variables: {wanted}.")
+        wording = self.wordings.get(language, self.wordings["en"])
+        return [
+            ("system", wording.system.substitute(values)),
+            ("user", wording.user.substitute(values)),
+        ]
+
+
+def _read(name: str, language: str) -> Wording:
+    text = files(__name__).joinpath(f"{name}.{language}.md").read_text(encoding="utf-8")
+    parts = _FILE.fullmatch(text.strip())
+    if parts is None:
+        raise ValueError(f"Prompt file {name}.{language}.md lacks version, # system or # user.")
+    return Wording(int(parts["version"]), Template(parts["system"]), Template(parts["user"]))
+
+
+def _load(name: str, *variables: str) -> Prompt:
+    wordings = {language: _read(name, language) for language in LANGUAGES}
+    for language, wording in wordings.items():
+        if wording.variables != set(variables):
+            raise ValueError(f"Prompt file {name}.{language}.md does not use {variables}.")
+    return Prompt(name, frozenset(variables), wordings)
+
+
+# Read once, at import: a node must not touch the disk while the event loop runs.
+ANALYZE = _load("analyze", "history", "question")
+GRADE = _load("grade", "question", "passages")
+REFINE = _load("refine", "question", "missing", "searched")
+GENERATE = _load("generate", "history", "question", "passages")
+BYPASS = _load("bypass", "history", "question")

@@ -1,0 +1,47 @@
+"""Where sentences begin and end, in Chinese, English and text that mixes them."""
+
+from __future__ import annotations
+
+import re
+
+# A Chinese stop ends a sentence at once; a Latin one only before white space, so that 3.14 and
+# v1.2 stay whole; `!` and `?` also before an ideograph. Closing quotes belong to the sentence.
+_END = re.compile(
+    r"""[。！？]+["'”’」』）》]*|[.!?…]+["'”’)\]]*(?=\s|$)|[!?]+(?=[\u4e00-\u9fff])|\n+"""
+)
+_NO_END = re.compile(
+    r"(?:^|[\s(（])(?:[A-Za-z]|Dr|Mr|Mrs|Ms|Prof|St|Nos?|Figs?|Eqs?|Sec|Vol|pp|vs|cf|approx"
+    r"|e\.g|i\.e|U\.S)\.$"
+)
+_ENUMERATOR = re.compile(r"\s*[#>*-]*\s*\d{1,3}\.$")
+
+
+def sentence_end(text: str, start: int = 0) -> int | None:
+    """Return the offset just behind the first sentence that begins at `start`, stop included.
+
+    `None` when no sentence ends in `text[start:]`. The end of the text ends a sentence only where a
+    stop stands before it.
+    """
+    for stop in _END.finditer(text, start):
+        so_far = text[start : stop.end()]
+        if so_far.isspace() or _NO_END.search(so_far) or _ENUMERATOR.fullmatch(so_far):
+            continue
+        return stop.end()
+    return None
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Return `(start, end)` of every sentence, in order, without surrounding white space.
+
+    The spans do not overlap and leave out nothing but white space.
+    """
+    spans = []
+    start = 0
+    while start < len(text):
+        end = sentence_end(text, start) or len(text)
+        sentence = text[start:end]
+        if stripped := sentence.strip():
+            begin = start + sentence.index(stripped)
+            spans.append((begin, begin + len(stripped)))
+        start = end
+    return spans

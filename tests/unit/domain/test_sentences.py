@@ -1,0 +1,37 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.sentences import sentence_spans
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("多饮、多尿。体重下降！为什么？", ["多饮、多尿。", "体重下降！", "为什么？"]),
+        ("他说：“不行。”然后走了。", ["他说：“不行。”", "然后走了。"]),
+        ("Pi is 3.14. It is not 22/7.", ["Pi is 3.14.", "It is not 22/7."]),
+        ("Use v1.2.3 now! Why? Because.", ["Use v1.2.3 now!", "Why?", "Because."]),
+        ("See Dr. Li, e.g. on Fig. 3. Then go.", ["See Dr. Li, e.g. on Fig. 3.", "Then go."]),
+        ("1. First point.\n2. Second point.", ["1. First point.", "2. Second point."]),
+        ("# Heading\n\nBody text", ["# Heading", "Body text"]),
+        ("真的?是的", ["真的?", "是的"]),
+        ("HbA1c 应低于 7.0%。Rust 的所有权。", ["HbA1c 应低于 7.0%。", "Rust 的所有权。"]),
+        ("  \n ", []),
+    ],
+)
+def test_sentences_end_where_a_reader_ends_them(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@given(st.text(alphabet="ab 1.。！?\n”中文,", max_size=200))
+def test_spans_are_ordered_and_leave_out_only_white_space(text: str) -> None:
+    spans = sentence_spans(text)
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
+    assert edges == sorted(edges)
+    gaps = zip(edges[0::2], edges[1::2], strict=True)
+    assert all(not text[start:end].strip() for start, end in gaps)
