@@ -42,17 +42,25 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Model calls and tokens that one answer cost."""
+    """Model calls and tokens that one answer cost.
+
+    `estimated`: at least one endpoint did not report its tokens, so they were estimated from text.
+    `truncated`: at least one output was cut short by a token limit.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    estimated: bool = False
+    truncated: bool = False
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.calls + other.calls,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
+            self.estimated or other.estimated,
+            self.truncated or other.truncated,
         )
 
 

@@ -21,6 +21,7 @@
     │   ├── DatabaseUnavailable      database_unavailable 503  3
     │   ├── GraphStoreUnavailable    graph_store_unavailable 503  3
     │   ├── ModelUnavailable         model_unavailable 503  3
+    │   │   └── ModelRejected        model_rejected  502   3   (key, model name or request refused)
     │   └── RetrievalError           retrieval_failed  503  3   (every lane failed; carries each cause)
     └── ModelOutputInvalid           model_output_invalid 502  1
 
@@ -188,6 +189,14 @@ class ModelUnavailable(DependencyError):
     """A chat, embedding or reranking model does not answer."""
 
     code = "model_unavailable"
+
+
+class ModelRejected(ModelUnavailable):
+    """A model endpoint answers, and refuses: wrong key, unknown model, request too long, no quota."""
+
+    code = "model_rejected"
+    status = 502
+    retryable = False
 
 
 class RetrievalError(DependencyError):

@@ -167,7 +167,11 @@ class Settings(BaseSettings):
     )
     reranker: str | None = Field(
         None,
-        description="`sentence-transformers:<cross-encoder>` or the URL of an HTTP /rerank endpoint; empty: off.",
+        description="`sentence-transformers:<cross-encoder>`, or the URL of an HTTP /rerank endpoint with the model after `#`; empty: off.",
+    )
+    reranker_api_key: SecretStr | None = Field(
+        None,
+        description="Key of the /rerank endpoint; never the OpenAI key, which is for another host.",
     )
     model_timeout: float = Field(60.0, gt=0, description="Seconds for one model call.")
     model_retries: int = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 
@@ -39,3 +40,14 @@ def language_of(text: str) -> str:
 def normalise(text: str) -> str:
     """NFKC and casefold: the form in which names and keywords are compared."""
     return unicodedata.normalize("NFKC", text).casefold()
+
+
+_LATIN_WORD = re.compile(r"[^\W\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]{1,16}")
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a model makes of `text`, without loading any model's tokeniser.
+
+    A CJK ideograph counts 0.7, a run of at most 16 other word characters 1.3. Rounded up.
+    """
+    return math.ceil(0.7 * len(_CJK.findall(text)) + 1.3 * len(_LATIN_WORD.findall(text)))
