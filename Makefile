@@ -1,0 +1,68 @@
+# Every target runs from a bare checkout; `make` alone lists them. Paths are relative on purpose: make
+# and console scripts both stumble over a folder with spaces in its name, `python -m` does not.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint types unit integration e2e dev bench eval format clean
+
+PY := .venv/bin/python
+# Where `make demo` keeps its database and model; a caller's own setting wins.
+SEXTANT_DATA_DIR ?= .sextant
+CODE := $(sort $(foreach folder,domain stores models ingestion retrievers prompts nodes graph sextant testing \
+	evals benchmarks tests,$(if $(wildcard $(folder)/*.py $(folder)/*/*.py),$(folder))))
+
+help: ## List the targets
+	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
+		printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+setup: .venv/.all ## Create .venv with all that the demo, the tests and `make dev` need
+
+demo: .venv/.base ## Ingest the sample documents, ask three questions, show cited answers (no key needed)
+	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant demo
+
+test: lint types unit integration e2e ## Run everything: lint, types, all tests
+
+check: lint types unit ## Format check, lint, types and unit tests, in under a minute
+
+lint: .venv/.all
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	.venv/bin/lint-imports
+
+types: .venv/.all
+	$(PY) -m mypy $(CODE)
+
+unit: .venv/.all
+	$(PY) -m pytest -q tests/unit
+
+integration: .venv/.all
+	$(PY) -m pytest -q tests/integration
+
+e2e: .venv/.all
+	$(PY) -m pytest -q tests/e2e
+
+dev: .venv/.all ## Start `langgraph dev` on the workflow, offline
+	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true LANGSMITH_TRACING=false \
+	SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m langgraph_cli dev --no-browser --n-jobs-per-worker 10
+
+bench: .venv/.all ## Measure speed and memory (docs/performance.md)
+	$(PY) -m benchmarks
+
+eval: .venv/.all ## Measure retrieval quality on the public question sets
+	$(PY) -m sextant eval
+
+format: .venv/.all ## Format the code and mend what the linter can
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .
+
+clean: ## Remove .venv, the demo's data and every cache
+	rm -rf .venv .sextant .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Installation: one stamp for what the demo needs, one for what development adds.
+.venv/.base: pyproject.toml constraints.txt scripts/venv.sh
+	@sh scripts/venv.sh
+	@touch $@
+
+.venv/.all: .venv/.base
+	@sh scripts/venv.sh test dev
+	@touch $@

@@ -1,0 +1,66 @@
+"""Puts the commands together, and turns every failure into a sentence and an exit status.
+
+Exit status: 0 done, 1 failed, 2 the input is at fault, 3 a dependency is down, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+
+import typer
+
+from domain.errors import OptionInvalid, SextantError
+from sextant.cli.terminal import report
+
+# Each name is a module of this package whose `app` holds the command of that name, in the order of
+# `--help`. A module must stay light: what is heavy is imported inside the command.
+COMMANDS = (
+    "config",
+    "version",
+)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit status; errors go to standard error.
+
+    With `--json` among the arguments an error is a JSON object too.
+    """
+    as_json = "--json" in arguments
+    try:
+        result = _app(arguments)(
+            args=list(arguments) or ["--help"], prog_name="sextant", standalone_mode=False
+        )
+    except SextantError as error:
+        report(error, as_json=as_json)
+        return error.exit_code
+    except typer.TyperException as error:
+        report(_usage(error), as_json=as_json)
+        return error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    return result if isinstance(result, int) else 0
+
+
+def _app(arguments: Sequence[str]) -> typer.Typer:
+    """The application; only the module of the command that is called, all of them for help."""
+    app = typer.Typer(
+        help="Answers questions over your own documents, with citations that hold.",
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    called = [name for name in arguments[:1] if name in COMMANDS]
+    for name in called or COMMANDS:
+        app.add_typer(importlib.import_module(f"sextant.cli.{name}").app)
+    return app
+
+
+def _root() -> None:
+    """Keep subcommands even when only one of them is loaded."""
+
+
+def _usage(error: typer.TyperException) -> SextantError:
+    return OptionInvalid(error.format_message(), next_step="`sextant COMMAND --help` shows the way.")

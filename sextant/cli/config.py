@@ -1,0 +1,32 @@
+"""`sextant config`: every setting with its value, default and origin."""
+
+from __future__ import annotations
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import AsJson
+
+app = typer.Typer()
+
+
+@app.command("config")
+def config(*, as_json: AsJson = False) -> None:
+    """List every setting with its value, default and origin; secrets are masked."""
+    from domain.configuration import describe_settings, load_settings
+
+    listed = list(describe_settings(load_settings()))
+    if as_json:
+        terminal.emit(listed)
+        return
+    terminal.table(
+        ("SETTING", "VALUE", "DEFAULT", "ORIGIN", "MEANING"),
+        [
+            (row.variable, _text(row.value), _text(row.default), row.origin, row.description)
+            for row in listed
+        ],
+    )
+
+
+def _text(value: object) -> str:
+    return "-" if value is None else str(value)
