@@ -63,4 +63,6 @@ def _root() -> None:
 
 
 def _usage(error: typer.TyperException) -> SextantError:
-    return OptionInvalid(error.format_message(), next_step="`sextant COMMAND --help` shows the way.")
+    return OptionInvalid(
+        error.format_message(), next_step="`sextant COMMAND --help` shows the way."
+    )

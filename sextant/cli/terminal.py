@@ -61,7 +61,9 @@ def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
 
 
 def _line(cells: tuple[str, ...], widths: list[int]) -> str:
-    padded = [cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True)]
+    padded = [
+        cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True)
+    ]
     return "  ".join(padded).rstrip()
 
 

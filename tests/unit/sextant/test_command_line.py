@@ -1,0 +1,154 @@
+"""The command line starts light, says what went wrong, and exits with a status that tells why."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from domain.errors import DatabaseUnavailable, QuestionInvalid, SextantError
+from sextant.cli import app as cli
+from sextant.cli import terminal
+from sextant.cli.options import AsJson
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    monkeypatch.chdir(str(tmp_path))
+    for name in ("DATABASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "SEXTANT_DATA_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def failing(error: BaseException) -> typer.Typer:
+    app = typer.Typer()
+
+    @app.command("version")
+    def fail(*, as_json: AsJson = False) -> None:
+        raise error
+
+    return app
+
+
+def test_help_lists_every_command_with_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name in cli.COMMANDS:
+        assert any(line.split()[:1] == [name] and len(line.split()) > 3 for line in lines), name
+
+
+def test_without_arguments_it_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run([]) == 0
+    assert "Commands:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run([name, "--help"]) == 0
+    assert f"sextant {name}" in capsys.readouterr().out
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """Start-up time is a promise (0.3 s), kept by what is not imported."""
+    code = (
+        "import sys; from sextant.cli.app import run; run(['--help']);"
+        "print(*sorted({name.split('.')[0] for name in sys.modules}), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"pydantic", "langchain_core", "langgraph", "numpy", "onnxruntime", "psycopg", "rich"}
+    assert not heavy & set(done.stderr.split())
+
+
+def test_an_unknown_command_or_option_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["conifg"]) == 2
+    assert "conifg" in capsys.readouterr().err
+    assert cli.run(["config", "--colour"]) == 2
+    assert "--colour" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (QuestionInvalid("The question is empty.", next_step="Ask something."), 2),
+        (DatabaseUnavailable("The database does not answer.", next_step="Start it."), 3),
+        (SextantError("It broke.", next_step="Try again."), 1),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_the_exit_status_tells_whose_fault_it_is(
+    error: BaseException,
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("sextant.cli.version.app", failing(error))
+    assert cli.run(["version"]) == status
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    if isinstance(error, SextantError):
+        assert error.message in shown.err
+        assert error.next_step in shown.err
+
+
+def test_an_error_is_json_where_json_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = QuestionInvalid("The question is empty.", next_step="Ask something.", field="query")
+    monkeypatch.setattr("sextant.cli.version.app", failing(error))
+    assert cli.run(["version", "--json"]) == 2
+    assert json.loads(capsys.readouterr().err)["error"] == {
+        "code": "question_invalid",
+        "message": "The question is empty.",
+        "next_step": "Ask something.",
+        "field": "query",
+        "retryable": False,
+    }
+
+
+def test_config_shows_value_default_and_origin_and_masks_secrets(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    monkeypatch.setenv("SEXTANT_RETRIEVAL__TOP_K", "7")
+    assert cli.run(["config", "--json"]) == 0
+    printed = capsys.readouterr().out
+    rows = {row["name"]: row for row in json.loads(printed)}
+    assert rows["retrieval.top_k"] | {"description": ""} == {
+        "name": "retrieval.top_k",
+        "variable": "SEXTANT_RETRIEVAL__TOP_K",
+        "value": 7,
+        "default": 10,
+        "origin": "environment",
+        "description": "",
+    }
+    assert "very-secret" not in printed
+    assert cli.run(["config"]) == 0
+    assert "very-secret" not in capsys.readouterr().out
+
+
+def test_a_bad_setting_stops_every_command_with_its_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SEXTANT_RETRIEVAL__TOPK", "7")
+    assert cli.run(["config", "--json"]) == 2
+    error = json.loads(capsys.readouterr().err)["error"]
+    assert error["code"] == "settings_invalid"
+    assert "SEXTANT_RETRIEVAL__TOP_K" in error["next_step"]
+
+
+def test_columns_line_up_under_wide_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.table(("NAME", "SIZE"), [("合同.md", "1"), ("contract.md", "2")])
+    assert capsys.readouterr().out.splitlines() == [
+        "NAME         SIZE",
+        "合同.md      1",
+        "contract.md  2",
+    ]
+
+
+def test_a_pipe_gets_no_control_codes() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "sextant", "config"], capture_output=True, check=True
+    )
+    assert b"\x1b" not in done.stdout + done.stderr
