@@ -1,0 +1,352 @@
+"""The chat model: any LangChain chat model, with retries, typed errors and token accounting."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    MessageLikeRepresentation,
+    convert_to_messages,
+)
+from langchain_core.messages.ai import UsageMetadata, add_usage
+from pydantic import BaseModel, SecretStr
+
+from domain.answers import Usage
+from domain.errors import ModelOutputInvalid, SettingsInvalid
+from domain.text import clean_text, estimate_tokens
+from models.dialect import Dialect
+from models.failures import Retries, Service, as_sextant_error
+from models.structured import DoesNotFit, instruction, read_structured, repair_request
+
+if TYPE_CHECKING:
+    from domain.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=BaseModel)
+Messages = Sequence[MessageLikeRepresentation]
+
+# Keeps a call's tokens out of LangGraph's `messages` stream: analysis and grading are not answers.
+_NO_STREAM = "nostream"
+# What chat templates add around one message, in tokens; only used where an endpoint is silent.
+_MESSAGE_OVERHEAD = 4
+# No language of ours needs as many characters for a token, so an endpoint that streams more than
+# this times the limit ignores the limit.
+_CHARS_PER_TOKEN = 8
+_CONNECT_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A whole answer and what it cost."""
+
+    text: str
+    usage: Usage
+
+
+class ChatModel:
+    """A LangChain chat model as the rest of Sextant uses it.
+
+    Transient failures (429, 5xx, no connection, silence) are tried again, never after the first
+    streamed token; every other failure is raised at once as a typed error.
+
+    Args:
+        llm: the model.
+        retries: how often and how patiently a failed call is repeated.
+        timeout: seconds for one whole call, and for each silence within a stream.
+        answer_tokens: a stream far longer than this is cut off: its endpoint ignores limits.
+        service: how errors speak of the endpoint.
+        on_close: called by `close`.
+    """
+
+    def __init__(
+        self,
+        llm: BaseChatModel,
+        *,
+        retries: Retries | None = None,
+        timeout: float = 60.0,
+        answer_tokens: int = 2000,
+        service: Service | None = None,
+        on_close: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self._llm = llm
+        self._retries = retries or Retries()
+        self._timeout = timeout
+        self._answer_chars = answer_tokens * _CHARS_PER_TOKEN
+        self._service = service or Service(f"chat model {self.name}")
+        self._dialect = Dialect(llm)
+        self._on_close = on_close
+
+    @property
+    def name(self) -> str:
+        """The model's name as its provider knows it."""
+        named = getattr(self._llm, "model_name", None) or getattr(self._llm, "model", None)
+        return str(named or type(self._llm).__name__)
+
+    async def complete(self, messages: Messages) -> Completion:
+        """The model's whole answer to `messages`.
+
+        Raises:
+            ModelUnavailable: no answer came (`ModelRejected`: none will come for this request).
+            ModelOutputInvalid: the model declined, or answered nothing.
+        """
+        prompt = convert_to_messages(messages)
+        answer = await self._call(prompt, dict)
+        tally = _Tally(prompt)
+        tally.add(answer)
+        self._require_text(tally)
+        return Completion(tally.text, tally.usage())
+
+    async def structured(self, messages: Messages, schema: type[T]) -> tuple[T, Usage]:
+        """The model's answer as an object of `schema`, read tolerantly and repaired at most once.
+
+        The schema is stated in the last message and, where the endpoint understands it, in
+        `response_format`. The tokens stay out of LangGraph's message stream.
+
+        Raises:
+            ModelUnavailable: as for `complete`.
+            ModelOutputInvalid: the repaired answer does not fit the schema either.
+        """
+        prompt = _with_instruction(convert_to_messages(messages), instruction(schema))
+        first = await self._json_answer(prompt, schema)
+        try:
+            return read_structured(first.text, schema), first.usage
+        except DoesNotFit as problem:
+            _log.info("%s: asked to repair its output: %s", self._service.label, problem)
+            repair = [AIMessage(first.text or "(empty)"), HumanMessage(repair_request(problem))]
+        second = await self._json_answer([*prompt, *repair], schema)
+        try:
+            return read_structured(second.text, schema), first.usage + second.usage
+        except DoesNotFit as problem:
+            raise ModelOutputInvalid(
+                f"The {self._service.label} did not give the asked structure: {problem}",
+                next_step="Try again, or choose a larger chat model.",
+            ) from problem
+
+    async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:
+        """The answer's text piece by piece as it comes, then its `Usage` as the last item.
+
+        Closing the iterator, or cancelling its task, closes the connection to the endpoint.
+
+        Raises:
+            ModelUnavailable: as for `complete`; also when the answer breaks off in the middle.
+            ModelOutputInvalid: the model declined, or answered nothing.
+        """
+        tally = _Tally(convert_to_messages(messages), self._answer_chars)
+        attempt = 0
+        while True:
+            options = self._dialect.stream_options()
+            try:
+                async with aclosing(self._pieces(tally, options)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                break
+            except Exception as error:
+                if tally.text:
+                    raise as_sextant_error(error, self._service) from error
+                if not self._dialect.learn(error, options):
+                    await self._retries.pause(error, attempt, self._service)
+                    attempt += 1
+        self._require_text(tally)
+        yield tally.usage()
+
+    async def close(self) -> None:
+        """Close the connections that `build_chat_model` opened."""
+        if self._on_close is not None:
+            await self._on_close()
+
+    async def _pieces(self, tally: _Tally, options: dict[str, Any]) -> AsyncGenerator[str]:
+        chunks = self._llm.astream(tally.prompt, **options)
+        async with aclosing(cast("AsyncGenerator[AIMessageChunk]", chunks)) as open_chunks:
+            while not tally.overrun:
+                # A limit per chunk holds no timer across a yield; `asyncio.wait_for` would swallow
+                # a cancellation that arrives with a chunk on Python 3.11.
+                async with asyncio.timeout(self._timeout):
+                    chunk = await anext(open_chunks, None)
+                if chunk is None:
+                    return
+                if piece := tally.add(chunk):
+                    yield piece
+
+    async def _json_answer(self, prompt: list[BaseMessage], schema: type[BaseModel]) -> Completion:
+        answer = await self._call(prompt, lambda: self._dialect.json_options(schema), [_NO_STREAM])
+        tally = _Tally(prompt)
+        tally.add(answer)
+        return Completion(tally.text or tally.refusal, tally.usage())
+
+    async def _call(
+        self,
+        prompt: list[BaseMessage],
+        options_now: Callable[[], dict[str, Any]],
+        tags: Sequence[str] = (),
+    ) -> AIMessage:
+        attempt = 0
+        while True:
+            options = options_now()
+            try:
+                async with asyncio.timeout(self._timeout):
+                    return await self._llm.ainvoke(prompt, {"tags": list(tags)}, **options)
+            except Exception as error:  # noqa: BLE001 -- pause() raises it typed
+                if not self._dialect.learn(error, options):
+                    await self._retries.pause(error, attempt, self._service)
+                    attempt += 1
+
+    def _require_text(self, tally: _Tally) -> None:
+        if tally.text.strip():
+            return
+        if tally.refusal:
+            reason, step = f"declined: {tally.refusal[:200]}", "Ask differently."
+        elif tally.truncated:
+            reason = "used up its tokens before it answered"
+            step = "Raise SEXTANT_LIMITS__ANSWER_TOKENS."
+        else:
+            reason, step = "answered nothing", "Try again, or choose another chat model."
+        raise ModelOutputInvalid(f"The {self._service.label} {reason}.", next_step=step)
+
+
+class _Tally:
+    """What one answer adds up to, chunk by chunk or as a whole."""
+
+    def __init__(self, prompt: list[BaseMessage], most_chars: int | None = None) -> None:
+        self.prompt = prompt
+        self.refusal = ""
+        self.truncated = False
+        self.overrun = False
+        self._most_chars = most_chars
+        self._chars = 0
+        self._pieces: list[str] = []
+        self._reported: UsageMetadata | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def add(self, message: AIMessage) -> str:
+        """Take one chunk, or the whole message, into account and return its text."""
+        if message.usage_metadata:
+            self._reported = add_usage(self._reported, message.usage_metadata)
+        self.refusal += message.additional_kwargs.get("refusal") or ""
+        self.truncated |= _finish(message) in {"length", "max_tokens"}
+        piece = clean_text(message.text)
+        if piece:
+            self._pieces.append(piece)
+            self._chars += len(piece)
+            if self._most_chars and self._chars > self._most_chars:
+                self.overrun = self.truncated = True
+        return piece
+
+    def usage(self) -> Usage:
+        """The tokens as the endpoint reports them, or else estimated."""
+        if self._reported is None:
+            asked = sum(estimate_tokens(m.text) + _MESSAGE_OVERHEAD for m in self.prompt)
+            said = estimate_tokens(self.text)
+            return Usage(1, asked, said, estimated=True, truncated=self.truncated)
+        asked, said = self._reported["input_tokens"], self._reported["output_tokens"]
+        return Usage(1, asked, said, truncated=self.truncated)
+
+
+def _finish(message: AIMessage) -> str:
+    metadata = message.response_metadata
+    return str(metadata.get("finish_reason") or metadata.get("stop_reason") or "")
+
+
+def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]:
+    """`prompt` with `text` appended to its last message.
+
+    Not as one more message: many chat templates want user and assistant to take strict turns.
+    """
+    *before, last = prompt
+    content = last.content
+    longer = (
+        f"{content}\n\n{text}"
+        if isinstance(content, str)
+        else [*content, {"type": "text", "text": text}]
+    )
+    return [*before, last.model_copy(update={"content": longer})]
+
+
+def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
+    """`llm` itself, or any LangChain chat model wrapped.
+
+    A LangChain model that already retries (`max_retries` > 0) keeps doing so and is not retried
+    here as well, since the two would multiply.
+    """
+    if isinstance(llm, ChatModel):
+        return llm
+    own = getattr(llm, "max_retries", None)
+    return ChatModel(llm, retries=Retries(limit=0) if own else Retries())
+
+
+def build_chat_model(settings: Settings) -> ChatModel | None:
+    """The chat model that the settings name, or None when they name none: Sextant is offline then.
+
+    The first call imports `langchain_openai` (about a second): call it off the event loop.
+    Connections belong to the loop that first uses them, so build one model per event loop.
+
+    Raises:
+        SettingsInvalid: a model is named, but neither a key nor a base URL.
+    """
+    if not settings.chat_model:
+        return None
+    if settings.openai_api_key is None and not settings.openai_base_url:
+        raise SettingsInvalid(
+            f"SEXTANT_CHAT_MODEL is {settings.chat_model}, but there is no endpoint to ask.",
+            next_step="Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, "
+            "or clear SEXTANT_CHAT_MODEL to work offline.",
+            field="chat_model",
+        )
+    from langchain_openai import ChatOpenAI
+    from openai import DefaultAsyncHttpxClient, Timeout
+
+    timeout = Timeout(settings.model_timeout, connect=_CONNECT_SECONDS)
+    # A client of our own: LangChain shares one among all models, also across event loops.
+    client = DefaultAsyncHttpxClient(timeout=timeout)
+    llm = ChatOpenAI(
+        model=settings.chat_model,
+        base_url=settings.openai_base_url,
+        # A server of one's own often wants no key, but the SDK insists on one.
+        api_key=settings.openai_api_key or SecretStr("none"),
+        http_async_client=client,
+        timeout=timeout,
+        max_retries=0,
+        stream_usage=True,
+        # Its wait swallows cancellations on Python 3.11; `ChatModel.stream` times silence itself.
+        stream_chunk_timeout=0,
+        **_token_limit(settings),
+    )
+    return ChatModel(
+        llm,
+        retries=Retries(settings.model_retries),
+        timeout=settings.model_timeout,
+        answer_tokens=settings.limits.answer_tokens,
+        service=Service(
+            f"chat model {settings.chat_model}",
+            "SEXTANT_CHAT_MODEL",
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+        ),
+        on_close=client.aclose,
+    )
+
+
+def _token_limit(settings: Settings) -> dict[str, Any]:
+    """The answer's token limit by the name that the endpoint knows.
+
+    OpenAI's newer models refuse `max_tokens`; many compatible servers know nothing else.
+    """
+    limit = settings.limits.answer_tokens
+    host = urlsplit(settings.openai_base_url or "").hostname or "api.openai.com"
+    if host.endswith("openai.com"):
+        return {"max_completion_tokens": limit}
+    return {"extra_body": {"max_tokens": limit}}

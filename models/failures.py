@@ -1,0 +1,212 @@
+"""What a failed model call means: whether to try again, when, and what to tell a person."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable, SextantError
+from domain.text import clean_text
+
+_log = logging.getLogger(__name__)
+
+# 408, 425 and 429 ask for another try (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4); 5xx is the
+# server's fault, save 501: what is not implemented now will not be in a second.
+_TRANSIENT_STATUS = frozenset({408, 425, 429, *range(500, 600)} - {501})
+# Roots of "no answer came" in httpx, httpx2, openai and anthropic, known by name because the
+# last three are heavy to import and another provider's package may not be installed at all.
+_CONNECTION_ERRORS = frozenset({"TransportError", "APIConnectionError"})
+# OpenAI's SDK raises these when the answer itself is unusable, not the endpoint.
+_UNUSABLE_OUTPUT = {
+    "LengthFinishReasonError": "was cut off by the token limit",
+    "ContentFilterFinishReasonError": "was withheld by the content filter",
+}
+_DETAIL_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A model endpoint as error messages speak of it, with the settings that choose it."""
+
+    label: str
+    model_setting: str = ""
+    key_setting: str = ""
+    url_setting: str = ""
+    timeout_setting: str = "SEXTANT_MODEL_TIMEOUT"
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often and how patiently a failed call is repeated.
+
+    Waits double from `first_wait` seconds up to `longest_wait` with full jitter (Brooker,
+    "Exponential Backoff and Jitter", 2015), or last exactly as long as the endpoint's Retry-After
+    says. An endpoint that asks for more than `longest_wait` is not waited for.
+    """
+
+    limit: int = 2
+    first_wait: float = 0.5
+    longest_wait: float = 20.0
+
+    async def pause(self, error: Exception, attempt: int, service: Service) -> None:
+        """Wait before the next try after failed try number `attempt` (from 0).
+
+        Raises:
+            SextantError: the typed form of `error`, when another try is not worth making.
+        """
+        wait = self.wait(error, attempt)
+        if wait is None:
+            raise as_sextant_error(error, service) from error
+        _log.warning("%s: %s; trying again in %.1f s", service.label, type(error).__name__, wait)
+        await asyncio.sleep(wait)
+
+    def wait(self, error: Exception, attempt: int) -> float | None:
+        """Seconds to wait before the next try, or None to give up."""
+        if attempt >= self.limit or not is_transient(error):
+            return None
+        asked = retry_after(error)
+        if asked is not None:
+            return asked if asked <= self.longest_wait else None
+        ceiling = min(self.longest_wait, self.first_wait * 2**attempt)
+        return random.uniform(0, ceiling)  # noqa: S311 -- jitter, not a secret
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the same call may succeed a moment later: 408, 425, 429, 5xx, connection, timeout."""
+    if isinstance(error, SextantError):
+        return error.retryable
+    status = status_of(error)
+    if status is not None:
+        return status in _TRANSIENT_STATUS and not _out_of_quota(error)
+    return _is_connection_failure(error) or getattr(error, "is_retryable", False) is True
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status that `error` reports, whichever client raised it."""
+    status = getattr(error, "status_code", None) or getattr(_response(error), "status_code", None)
+    return status if isinstance(status, int) else None
+
+
+def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
+    """Seconds the endpoint asks us to wait: `retry-after-ms`, or Retry-After as seconds or a date."""
+    headers = getattr(_response(error), "headers", None) or {}
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    if (seconds := _number(value)) is not None:
+        return seconds
+    try:
+        moment = parsedate_to_datetime(value or "")
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+
+
+def as_sextant_error(error: Exception, service: Service) -> SextantError:
+    """The typed error for whatever a client library raised, with the next step for its cause."""
+    if isinstance(error, SextantError):
+        return error
+    if (flaw := _UNUSABLE_OUTPUT.get(type(error).__name__)) is not None:
+        return ModelOutputInvalid(
+            f"The answer of the {service.label} {flaw}.",
+            next_step="Raise SEXTANT_LIMITS__ANSWER_TOKENS or ask differently.",
+        )
+    status = status_of(error)
+    if status is not None:
+        return _refused(error, status, service)
+    if _is_timeout(error):
+        return ModelUnavailable(
+            f"The {service.label} did not answer in time.",
+            next_step=f"Raise {service.timeout_setting}, or check the load of the endpoint.",
+        )
+    if _is_connection_failure(error):
+        return ModelUnavailable(
+            f"The {service.label} cannot be reached, or broke off its answer.",
+            next_step=f"Check {service.url_setting} and that the server is running.",
+        )
+    return ModelUnavailable(
+        f"The {service.label} failed: {_detail(error)}",
+        next_step=f"Check that {service.url_setting} is the base URL of a compatible API.",
+    )
+
+
+def _refused(error: Exception, status: int, service: Service) -> ModelUnavailable:
+    if _out_of_quota(error):
+        return ModelRejected(
+            f"The {service.label} reports that the account has no quota left.",
+            next_step="Check the plan and billing of that account.",
+        )
+    if status == 429:
+        asked = retry_after(error)
+        later = f"in {asked:.0f} s" if asked is not None else "later"
+        return ModelUnavailable(
+            f"The {service.label} is limiting our rate (429).", next_step=f"Try again {later}."
+        )
+    if status in _TRANSIENT_STATUS:
+        return ModelUnavailable(
+            f"The {service.label} failed with status {status}.",
+            next_step="Try again; if it stays, look into that server's log.",
+        )
+    sentence, step = _REFUSALS.get(status, ("refused the request ({status}): {detail}", ""))
+    return ModelRejected(
+        f"The {service.label} {sentence.format(status=status, detail=_detail(error))}",
+        next_step=step.format(
+            key=service.key_setting, model=service.model_setting, url=service.url_setting
+        ),
+    )
+
+
+_REFUSALS = {
+    401: ("refused the key (401).", "Set {key} to a key that this endpoint accepts."),
+    403: ("forbids this key to use the model (403).", "Check what the key in {key} may use."),
+    404: (
+        "does not know that model or path (404): {detail}",
+        "Check the model name in {model} and that {url} ends as the API wants (often /v1).",
+    ),
+    413: ("finds the request too large (413).", "Ask for fewer or shorter passages."),
+}
+
+
+def _response(error: BaseException) -> object:
+    return getattr(error, "response", None)
+
+
+def _body_code(error: BaseException) -> str:
+    body = getattr(error, "body", None)
+    return str(body.get("code") or body.get("type") or "") if isinstance(body, dict) else ""
+
+
+def _out_of_quota(error: BaseException) -> bool:
+    return _body_code(error) == "insufficient_quota"
+
+
+def _ancestry(error: BaseException) -> set[str]:
+    return {cls.__name__ for cls in type(error).__mro__}
+
+
+def _is_timeout(error: BaseException) -> bool:
+    # asyncio, httpx, openai and LangChain each have their own; all say so in the class name.
+    return any("Timeout" in name for name in _ancestry(error))
+
+
+def _is_connection_failure(error: BaseException) -> bool:
+    return isinstance(error, OSError) or bool(_ancestry(error) & _CONNECTION_ERRORS)
+
+
+def _detail(error: BaseException) -> str:
+    text = str(getattr(error, "message", "") or error) or type(error).__name__
+    return clean_text(" ".join(text.split()))[:_DETAIL_CHARS]
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None
