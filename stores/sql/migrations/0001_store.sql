@@ -1,0 +1,292 @@
+-- Documents, sections, chunks, their two indexes, and ingestion jobs.
+--
+-- Every tenant table carries user_id (whose) and scope_id (which knowledge base), has forced
+-- row-level security, and is reached by the application as the role sextant_app, which owns nothing.
+
+-- The owner's operations below meet each table's security as the tenant that the caller has set.
+-- The scalar sub-select makes the planner evaluate the setting once per query, not once per row.
+create function tenant_table(tenant_table regclass) returns void language plpgsql as $$
+begin
+  execute format('alter table %s enable row level security', tenant_table);
+  execute format('alter table %s force row level security', tenant_table);
+  execute format(
+    'create policy tenant on %s using '
+    '(user_id = (select nullif(current_setting(''sextant.user_id'', true), '''')))', tenant_table);
+end $$;
+revoke execute on function tenant_table(regclass) from public;
+
+-- A knowledge base. partition_key: 0 while its vectors lie in the shared partition, else scope_id.
+create table graphs (
+  scope_id int generated always as identity primary key,
+  user_id text not null,
+  graph_id text not null,
+  partition_key int not null default 0,
+  created_at timestamptz not null default now(),
+  unique (user_id, graph_id)
+);
+
+-- A file by its name; the live version is what search sees, the pending one is being ingested.
+create table documents (
+  id uuid primary key default gen_random_uuid(),
+  user_id text not null,
+  scope_id int not null references graphs on delete cascade,
+  source text not null,
+  status text not null default 'pending',
+  live_version int,
+  pending_version int,
+  chunk_count int not null default 0,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  unique (scope_id, source)
+);
+
+-- One version's bytes, so that any worker can resume, and the text that offsets refer to.
+create table document_versions (
+  document_id uuid not null references documents on delete cascade,
+  version int not null,
+  user_id text not null,
+  scope_id int not null,
+  filename text not null,
+  media_type text not null,
+  sha256 text not null,
+  size_bytes bigint not null,
+  external_id text,
+  metadata jsonb not null default '{}',
+  content bytea not null,
+  title text not null default '',
+  language text not null default '',
+  page_count int,
+  text text not null default '',
+  created_at timestamptz not null default now(),
+  primary key (document_id, version)
+);
+create index on document_versions (scope_id, sha256);
+-- Most formats are compressed already.
+alter table document_versions alter column content set storage external;
+
+create table sections (
+  document_id uuid not null,
+  version int not null,
+  id uuid not null,
+  user_id text not null,
+  scope_id int not null,
+  parent_id uuid,
+  title text not null,
+  level int not null,
+  ordinal int not null,
+  start_offset int not null,
+  end_offset int not null,
+  path text[] not null,
+  heading_source text not null,
+  page int,
+  summary text not null,
+  tags text[] not null,
+  keywords text[] not null,
+  primary key (document_id, version, id),
+  foreign key (document_id, version) references document_versions on delete cascade
+);
+
+-- Chunks of live versions (and of a first version while it is being ingested).
+create table chunks (
+  scope_id int not null,
+  id uuid not null,
+  user_id text not null,
+  document_id uuid not null references documents on delete cascade,
+  section_id uuid not null,
+  ordinal int not null,
+  start_offset int not null,
+  end_offset int not null,
+  text text not null,
+  page int,
+  section_path text[] not null,
+  modality text not null,
+  context text not null,
+  token_count int not null,
+  title text not null,
+  summary text not null,
+  tags text[] not null,
+  topics text[] not null,
+  keywords text[] not null,
+  entities text[] not null,
+  topic_labels text[] not null,
+  neighbours uuid[] not null,
+  external_id text,
+  created_at timestamptz not null,
+  primary key (scope_id, id)
+);
+create index on chunks (document_id, ordinal);
+
+-- Vectors apart from the text, so that an exact scan reads little; one partition shared by all small
+-- scopes, searched exactly, and one with an HNSW index for each large scope (promote_scope).
+create table chunk_vectors (
+  partition_key int not null,
+  scope_id int not null,
+  chunk_id uuid not null,
+  user_id text not null,
+  embedding vector(384) not null,
+  primary key (partition_key, scope_id, chunk_id)
+) partition by list (partition_key);
+create table chunk_vectors_small partition of chunk_vectors for values in (0);
+
+-- The keyword index: folded is the searched text in lower case, grams its salted n-grams.
+-- grams serve only the index, so they go out of line and leave folded to be read cheaply.
+create table chunk_grams (
+  scope_id int not null,
+  chunk_id uuid not null,
+  user_id text not null,
+  folded text collate "C" not null,
+  grams bigint[] not null,
+  primary key (scope_id, chunk_id)
+);
+alter table chunk_grams alter column folded set storage main;
+alter table chunk_grams alter column grams set storage external;
+create index chunk_grams_grams on chunk_grams using gin (grams);
+
+-- Chunks of a replacement, invisible until it is published. Same columns as chunks, then its indexes'.
+create table staged_chunks (
+  like chunks,
+  embedding vector not null,
+  folded text collate "C" not null,
+  grams bigint[] not null,
+  primary key (document_id, id),
+  foreign key (document_id) references documents on delete cascade
+);
+
+create table ingestion_jobs (
+  id uuid primary key default gen_random_uuid(),
+  user_id text not null,
+  scope_id int not null,
+  document_id uuid not null references documents on delete cascade,
+  version int not null,
+  stage text not null default 'queued',
+  done int not null default 0,
+  total int not null default 0,
+  attempts int not null default 0,
+  worker text,
+  heartbeat_at timestamptz,
+  error_code text,
+  error text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create unique index one_open_job on ingestion_jobs (document_id)
+  where stage not in ('done', 'failed');
+create index on ingestion_jobs (created_at) where stage not in ('done', 'failed');
+create index on ingestion_jobs (scope_id, created_at);
+
+-- Which model the vectors come from: one row, the same for all tenants.
+create table embedding_space (
+  only_row boolean primary key default true check (only_row),
+  name text not null,
+  dimension int not null,
+  created_at timestamptz not null default now()
+);
+grant select on embedding_space to sextant_app;
+
+do $$
+declare tenant_tables text[] := array['graphs', 'documents', 'document_versions', 'sections', 'chunks',
+  'chunk_vectors', 'chunk_vectors_small', 'chunk_grams', 'staged_chunks', 'ingestion_jobs'];
+  one text;
+begin
+  foreach one in array tenant_tables loop
+    perform tenant_table(one::regclass);
+    execute format('grant select, insert, update, delete on %I to sextant_app', one);
+  end loop;
+end $$;
+revoke all on chunk_vectors_small from sextant_app;  -- reached through chunk_vectors only
+
+-- What the owner does for the application across row-level security, function by function.
+create policy owner_searches on chunk_grams for select to current_user using (true);
+create policy owner_claims on ingestion_jobs to current_user using (true);
+create policy owner_lists on graphs for select to current_user using (true);
+
+-- Keyword lane. A policy keeps the planner from using the gram index, because array operators are
+-- not leakproof (PostgreSQL manual, "Row Security Policies"); so this runs as the owner and checks
+-- the tenant itself, first. words[i] has the grams that gram_words pairs with i; a word without
+-- grams (shorter than an n-gram) is looked for in every chunk of the scope.
+create function search_grams(wanted_scope int, words text[], gram_words int[], gram_values bigint[])
+returns table (chunk_id uuid, matched bigint, density float8)
+language plpgsql stable security definer
+set search_path from current
+set plan_cache_mode = force_custom_plan
+set enable_seqscan = off
+as $$
+begin
+  if not exists (select from graphs where scope_id = wanted_scope
+      and user_id = nullif(current_setting('sextant.user_id', true), '')) then
+    return;
+  end if;
+  return query
+  with word_grams as (
+    select pair.word, array_agg(pair.gram) as grams
+    from unnest(gram_words, gram_values) as pair(word, gram) group by pair.word
+  ), wanted as materialized (
+    select word collate "C" as word, word_grams.grams
+    from unnest(words) with ordinality as listed(word, place)
+    left join word_grams on word_grams.word = listed.place
+  ), hits as (
+    select entry.chunk_id, wanted.word, length(entry.folded) as size
+    from wanted join chunk_grams entry on entry.grams @> wanted.grams
+    where wanted.grams is not null and entry.scope_id = wanted_scope
+      and strpos(entry.folded, wanted.word) > 0
+    union all
+    select entry.chunk_id, wanted.word, length(entry.folded)
+    from wanted join chunk_grams entry on entry.scope_id = wanted_scope
+    where wanted.grams is null and strpos(entry.folded, wanted.word) > 0
+  )
+  select hits.chunk_id, count(*), sum(length(hits.word))::float8 / greatest(1, min(hits.size))
+  from hits group by hits.chunk_id;
+end $$;
+revoke execute on function search_grams(int, text[], int[], bigint[]) from public;
+grant execute on function search_grams(int, text[], int[], bigint[]) to sextant_app;
+
+-- Gives a grown scope a partition of its own with an HNSW index (m, ef_construction: seed 000).
+-- Readers go on meanwhile: they find the scope's rows where their snapshot's partition_key says.
+-- Writers of this scope wait. Returns false when there is nothing to do.
+create function promote_scope(grown_scope int) returns boolean
+language plpgsql security definer
+set search_path from current
+set maintenance_work_mem = '1GB'
+as $$
+declare own_partition text := 'chunk_vectors_' || grown_scope;
+begin
+  perform from graphs where scope_id = grown_scope and partition_key = 0
+    and user_id = nullif(current_setting('sextant.user_id', true), '') for no key update;
+  if not found then
+    return false;
+  end if;
+  execute format('create table %I (like chunk_vectors including all, check (partition_key = %s))',
+    own_partition, grown_scope);
+  execute format('insert into %I select %s, scope_id, chunk_id, user_id, embedding
+    from chunk_vectors_small where partition_key = 0 and scope_id = %2$s', own_partition, grown_scope);
+  execute format('create index on %I using hnsw (embedding vector_cosine_ops)
+    with (m = 16, ef_construction = 64)', own_partition);
+  perform tenant_table(own_partition::regclass);
+  execute format('alter table chunk_vectors attach partition %I for values in (%s)',
+    own_partition, grown_scope);
+  delete from chunk_vectors_small where partition_key = 0 and scope_id = grown_scope;
+  update graphs set partition_key = grown_scope where scope_id = grown_scope;
+  return true;
+end $$;
+revoke execute on function promote_scope(int) from public;
+grant execute on function promote_scope(int) to sextant_app;
+
+-- Takes the oldest waiting or abandoned job of any tenant; only_job and only_user narrow the choice.
+create function claim_job(
+  claimer text, stale_after interval, most_attempts int, only_job uuid, only_user text)
+returns setof ingestion_jobs language sql security definer
+set search_path from current
+as $$
+  update ingestion_jobs set worker = claimer, attempts = attempts + 1, heartbeat_at = now(),
+    updated_at = now(), error_code = null, error = null
+  where id = (
+    select id from ingestion_jobs
+    where stage not in ('done', 'failed') and attempts < most_attempts
+      and (only_job is null or id = only_job) and (only_user is null or user_id = only_user)
+      and (worker is null or heartbeat_at < now() - stale_after)
+    order by created_at limit 1 for update skip locked
+  )
+  returning *;
+$$;
+revoke execute on function claim_job(text, interval, int, uuid, text) from public;
+grant execute on function claim_job(text, interval, int, uuid, text) to sextant_app;

@@ -1,0 +1,16 @@
+-- name: set_tenant
+-- Names the tenant for this transaction only; row-level security compares every row with it.
+select set_config('sextant.user_id', %(user_id)s, true);
+
+-- name: role_rights
+-- What the serving role may do; it must be neither superuser, nor above row security, nor owner.
+select current_user as role, rolsuper or rolbypassrls as unrestricted,
+  exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'sextant' and c.relkind in ('r', 'p')
+      and pg_has_role(current_user, c.relowner, 'member')) as owns_tables,
+  (select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'sextant' and c.relkind in ('r', 'p') and not c.relforcerowsecurity
+      and c.relname not in ('schema_migrations', 'embedding_space')) as unprotected_tables,
+  current_setting('server_version') as server_version,
+  (select extversion from pg_extension where extname = 'vector') as vector_version
+from pg_roles where rolname = current_user;
