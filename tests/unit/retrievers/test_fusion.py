@@ -1,0 +1,108 @@
+"""Weighted reciprocal rank fusion: the formula by hand, and what must hold for any lists."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from retrievers.fusion import fuse, rrf
+
+rankings = st.dictionaries(
+    st.sampled_from(["vector", "keyword", "graph"]),
+    st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8),
+    max_size=3,
+)
+weights = st.fixed_dictionaries(
+    {lane: st.floats(0.01, 10) for lane in ("vector", "keyword", "graph")}
+)
+
+
+def item(name: str, score: float) -> RetrievedItem:
+    return RetrievedItem(ItemKind.CHUNK, name, f"text of {name}", score)
+
+
+def ids(ranking: list[tuple[str, float]]) -> list[str]:
+    return [item_id for item_id, _ in ranking]
+
+
+def test_scores_are_the_weighted_reciprocal_ranks_counted_from_one() -> None:
+    found = {"vector": ["a", "b"], "keyword": ["b", "c"]}
+    ranking = rrf(found, {"vector": 0.7, "keyword": 0.3}, 60)
+    assert ids(ranking) == ["b", "a", "c"]
+    assert dict(ranking) == {
+        "b": pytest.approx(0.7 / 62 + 0.3 / 61),
+        "a": pytest.approx(0.7 / 61),
+        "c": pytest.approx(0.3 / 62),
+    }
+
+
+def test_an_item_found_twice_appears_once_and_keeps_both_places() -> None:
+    fused = fuse(
+        {"vector": [item("a", 0.9), item("b", 0.8)], "keyword": [item("b", 3.5)]},
+        {"vector": 0.7, "keyword": 0.3},
+    )
+    assert [found.id for found in fused] == ["b", "a"]
+    assert fused[0].lanes == {"vector": LaneScore(2, 0.8, 0.7), "keyword": LaneScore(1, 3.5, 0.3)}
+    assert fused[0].score == pytest.approx(0.7 / 62 + 0.3 / 61)
+    assert fused[1].lanes == {"vector": LaneScore(1, 0.9, 0.7)}
+
+
+def test_a_lane_of_weight_zero_neither_ranks_nor_adds_items() -> None:
+    found = {"vector": [item("a", 0.9)], "keyword": [item("b", 3.0), item("a", 2.0)]}
+    fused = fuse(found, {"vector": 1.0, "keyword": 0.0})
+    assert [(hit.id, hit.score) for hit in fused] == [("a", 1 / 61)]
+
+
+def test_nothing_fused_is_nothing() -> None:
+    assert fuse({}, {}) == []
+    assert fuse({"vector": [], "keyword": []}, {}) == []
+
+
+def test_equal_scores_are_ordered_by_id_whatever_the_order_of_lanes() -> None:
+    assert ids(rrf({"vector": ["b"], "keyword": ["a"]}, {})) == ["a", "b"]
+    assert ids(rrf({"keyword": ["a"], "vector": ["b"]}, {})) == ["a", "b"]
+
+
+@given(rankings, weights)
+def test_the_order_of_lanes_does_not_matter(
+    found: dict[str, list[str]], weigh: dict[str, float]
+) -> None:
+    backwards = dict(reversed(found.items()))
+    assert rrf(found, weigh) == rrf(backwards, weigh)
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), unique=True), st.floats(0.01, 10), st.floats(1, 100))
+def test_a_single_list_keeps_its_order(names: list[str], weight: float, k: float) -> None:
+    assert ids(rrf({"vector": names}, {"vector": weight}, k)) == names
+
+
+@given(rankings, weights)
+def test_every_id_appears_once_with_a_positive_score_in_descending_order(
+    found: dict[str, list[str]], weigh: dict[str, float]
+) -> None:
+    ranking = rrf(found, weigh)
+    assert set(ids(ranking)) == {name for names in found.values() for name in names}
+    assert len(ids(ranking)) == len(set(ids(ranking)))
+    scores = [score for _, score in ranking]
+    assert scores == sorted(scores, reverse=True)
+    assert all(score > 0 for score in scores)
+
+
+@given(rankings, weights, st.sampled_from([0.25, 0.5, 2.0, 8.0]))
+def test_scaling_all_weights_alike_keeps_the_order(
+    found: dict[str, list[str]], weigh: dict[str, float], factor: float
+) -> None:
+    scaled = {lane: weight * factor for lane, weight in weigh.items()}
+    assert ids(rrf(found, weigh)) == ids(rrf(found, scaled))
+
+
+@given(rankings, weights, st.permutations("abcdefgh"), st.integers(1, 7))
+def test_moving_up_in_one_lane_raises_an_items_score(
+    found: dict[str, list[str]], weigh: dict[str, float], names: list[str], place: int
+) -> None:
+    moved = names[place]
+    better = [*names[: place - 1], moved, names[place - 1], *names[place + 1 :]]
+    before = dict(rrf({**found, "vector": names}, weigh))[moved]
+    assert dict(rrf({**found, "vector": better}, weigh))[moved] > before
