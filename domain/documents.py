@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from domain.scope import Scope
+
 
 class Modality(StrEnum):
     """What a chunk holds."""
@@ -142,10 +144,16 @@ class JobStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The durable record of one document's ingestion: how far it is and why it stopped."""
+    """The durable record of one document's ingestion: how far it is and why it stopped.
+
+    `version` is the document's version that this job ingests; a newer upload of the same source
+    closes the job, and the store then refuses what the old worker still writes.
+    """
 
     id: UUID
+    scope: Scope
     document_id: UUID
+    version: int
     filename: str
     stage: JobStage
     done: int
