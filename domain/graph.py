@@ -1,0 +1,95 @@
+"""The knowledge graph: what is derived, and the evidence from which it is derived.
+
+Entities and relations hold nothing that cannot be computed again from evidence rows (a chunk that
+mentions an entity, a chunk that states a relation), so that deleting a document removes exactly
+what only it supported. Ids are deterministic (uuid5 of the scope and the normalised name), so that
+a graph built in another order, or rebuilt, is the same graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+
+class MentionKind(StrEnum):
+    """How a chunk came to mention an entity."""
+
+    TITLE = "title"  # the chunk, its section or document is titled with the entity's name
+    ALIAS = "alias"  # the chunk's text contains a title or alias of the entity
+    TERM = "term"  # an offline extractor took the entity from the chunk's text
+    MODEL = "model"  # a chat model extracted it
+    IMPORT = "import"  # the user said so
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Evidence that a chunk mentions an entity; `start`/`end` are offsets into the chunk's text."""
+
+    entity_id: UUID
+    chunk_id: UUID
+    kind: MentionKind
+    start: int = 0
+    end: int = 0
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A node of the knowledge graph; `degree` counts distinct neighbours, `centrality` is in 0..1."""
+
+    id: UUID
+    name: str
+    entity_type: str = "TERM"
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    degree: int = 0
+    centrality: float = 0.0
+    mention_count: int = 0
+    external_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A directed edge; `weight` is the sum of its evidence, `chunk_ids` where it is stated."""
+
+    id: UUID
+    source_id: UUID
+    target_id: UUID
+    relation_type: str
+    description: str = ""
+    weight: float = 1.0
+    chunk_ids: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RelationEvidence:
+    """Evidence of one relation: the chunk that states it, in which words, how strongly (> 0)."""
+
+    relation_id: UUID
+    chunk_id: UUID
+    weight: float = 1.0
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One statement of a community report and the chunks that support it."""
+
+    text: str
+    chunk_ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """A community of entities with its report; level 0 is the coarsest, `rating` is in 0..10."""
+
+    id: UUID
+    level: int
+    parent_id: UUID | None
+    title: str
+    summary: str
+    findings: tuple[Finding, ...]
+    rating: float
+    entity_ids: tuple[UUID, ...]
