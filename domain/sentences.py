@@ -13,7 +13,10 @@ _NO_END = re.compile(
     r"(?:^|[\s(（])(?:[A-Za-z]|Dr|Mr|Mrs|Ms|Prof|St|Nos?|Figs?|Eqs?|Sec|Vol|pp|vs|cf|approx"
     r"|e\.g|i\.e|U\.S)\.$"
 )
-_ENUMERATOR = re.compile(r"\s*[#>*-]*\s*\d{1,3}\.$")
+_ENUMERATOR = re.compile(r"\s*[#>*-]*\s*\d{1,3}\.")
+_BLANK = re.compile(r"\s*")
+# Longer than any abbreviation above: looking back no further keeps a long text linear.
+_LOOK_BACK = 12
 
 
 def sentence_end(text: str, start: int = 0) -> int | None:
@@ -23,10 +26,11 @@ def sentence_end(text: str, start: int = 0) -> int | None:
     stop stands before it.
     """
     for stop in _END.finditer(text, start):
-        so_far = text[start : stop.end()]
-        if so_far.isspace() or _NO_END.search(so_far) or _ENUMERATOR.fullmatch(so_far):
-            continue
-        return stop.end()
+        end = stop.end()
+        abbreviated = _NO_END.search(text[max(start, end - _LOOK_BACK) : end])
+        is_opening = any(part.fullmatch(text, start, end) for part in (_BLANK, _ENUMERATOR))
+        if not (abbreviated or is_opening):
+            return end
     return None
 
 

