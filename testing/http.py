@@ -1,0 +1,195 @@
+"""A small HTTP/1.1 server on asyncio streams, for scripted endpoints on the loopback interface.
+
+Not for anything but tests: it trusts its client, reads bodies by Content-Length only and serves one
+request at a time on each connection. What it does well is notice at once that a client has left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+import orjson
+
+_REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 429: "Too Many Requests"}
+_PATIENCE = 5.0
+
+
+class CutConnection(Exception):
+    """Raised by a body to close the connection without ending the response."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request as it came."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> object:
+        """The body read as JSON."""
+        return orjson.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """A response; `body` is whole, or an iterator whose parts are sent as they come."""
+
+    status: int = 200
+    body: bytes | AsyncIterator[bytes] = b""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+Handler = Callable[[HttpRequest], Awaitable[HttpResponse]]
+
+
+class _Connection(asyncio.StreamReaderProtocol):
+    """asyncio's stream protocol, which also tells at once when the client has closed."""
+
+    def __init__(
+        self, serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+    ) -> None:
+        self.client_left = asyncio.Event()
+        super().__init__(asyncio.StreamReader(), serve)
+
+    def eof_received(self) -> bool | None:
+        self.client_left.set()
+        return super().eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.client_left.set()
+        super().connection_lost(exc)
+
+
+class LoopbackServer:
+    """Serves `handler` on a free port of 127.0.0.1 and counts the clients that leave early.
+
+    `disconnects` counts connections closed by the client while a response was due or under way;
+    `open_responses` those under way now.
+    """
+
+    def __init__(self, handler: Handler) -> None:
+        self.disconnects = 0
+        self.open_responses = 0
+        self._handler = handler
+        self._server: asyncio.Server | None = None
+        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._changed = asyncio.Condition()
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        assert self._server is not None, "not started"  # noqa: S101 -- misuse by a test
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
+
+    async def start(self) -> None:
+        """Listen."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: _Connection(self._accept), "127.0.0.1", 0)
+
+    async def stop(self) -> None:
+        """Stop listening and cut every connection."""
+        if self._server is None:
+            return
+        self._server.close()
+        for writer in self._connections.values():
+            writer.transport.abort()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        await self._server.wait_closed()
+
+    async def wait_for_disconnects(self, number: int) -> None:
+        """Return as soon as `number` clients have left early in all.
+
+        Raises:
+            TimeoutError: they have not within five seconds.
+        """
+        async with asyncio.timeout(_PATIENCE), self._changed:
+            await self._changed.wait_for(lambda: self.disconnects >= number)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 -- asyncio runs this callback in a task
+        self._connections[task] = writer
+        try:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                while await self._serve_one(reader, writer):
+                    pass
+        finally:
+            del self._connections[task]
+            # Abort, not close: a client that stopped reading must not hold the server.
+            writer.transport.abort()
+
+    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; False when the connection is over."""
+        request = await _read_request(reader)
+        if request is None:
+            return False
+        self.open_responses += 1
+        answer = asyncio.ensure_future(self._answer(request, writer))
+        connection = cast(_Connection, writer.transport.get_protocol())
+        gone = asyncio.ensure_future(connection.client_left.wait())
+        try:
+            await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not answer.done():
+                await self._count_disconnect()
+                return False
+            return await answer
+        except ConnectionError:
+            await self._count_disconnect()
+            return False
+        finally:
+            self.open_responses -= 1
+            answer.cancel()
+            gone.cancel()
+            await asyncio.gather(answer, gone, return_exceptions=True)
+
+    async def _count_disconnect(self) -> None:
+        async with self._changed:
+            self.disconnects += 1
+            self._changed.notify_all()
+
+    async def _answer(self, request: HttpRequest, writer: asyncio.StreamWriter) -> bool:
+        try:
+            await _write_response(await self._handler(request), writer)
+        except CutConnection:
+            return False
+        return True
+
+
+async def _read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
+    head = await reader.readuntil(b"\r\n\r\n") if not reader.at_eof() else b""
+    if not head:
+        return None
+    first, *lines = head.decode("latin-1").strip().split("\r\n")
+    method, path, _version = first.split(" ")
+    pairs = (line.split(":", 1) for line in lines)
+    headers = {name.strip().lower(): value.strip() for name, value in pairs}
+    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    return HttpRequest(method, path, headers, body)
+
+
+async def _write_response(response: HttpResponse, writer: asyncio.StreamWriter) -> None:
+    whole = response.body if isinstance(response.body, bytes) else None
+    framing = (
+        {"content-length": str(len(whole))}
+        if whole is not None
+        else {"transfer-encoding": "chunked"}
+    )
+    headers = {"content-type": "application/json", **framing, **response.headers}
+    lines = [f"HTTP/1.1 {response.status} {_REASONS.get(response.status, 'Scripted')}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+    if isinstance(response.body, bytes):
+        writer.write(response.body)
+    else:
+        async for part in response.body:
+            writer.write(b"%x\r\n%s\r\n" % (len(part), part))
+            await writer.drain()
+        writer.write(b"0\r\n\r\n")
+    await writer.drain()
