@@ -44,7 +44,7 @@ class LaneScore:
 class RetrievedItem:
     """One result; `score` is > 0 and descends along a result list.
 
-    `metadata` of a chunk carries `filename, title, section_path, section_id, page, start, end,
+    `metadata` of a chunk carries `filename, title, source, section_path, section_id, page, start, end,
     modality, ordinal, context`.
     """
 

@@ -1,1 +1,27 @@
-"""retrievers."""
+"""Finding passages: lanes, fusion, modes, and the retriever that runs them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from retrievers.fusion import fuse, rrf
+    from retrievers.graph_retriever import GraphRetriever
+    from retrievers.keywords import extract_keywords
+
+__all__ = ["GraphRetriever", "extract_keywords", "fuse", "rrf"]
+
+_HOMES = {
+    "GraphRetriever": "retrievers.graph_retriever",
+    "extract_keywords": "retrievers.keywords",
+    "fuse": "retrievers.fusion",
+    "rrf": "retrievers.fusion",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its module on first use: LangChain alone takes half a second."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
