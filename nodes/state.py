@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
-from domain.retrieval import RetrievedItem
+from langgraph.channels import UntrackedValue
+
+from domain.retrieval import AUTO, RetrievedItem
 
 
 @dataclass(kw_only=True)
 class InputState:
-    """What a caller gives. `mode` is one of the six modes or `auto`."""
+    """What a caller gives. `mode` is one of the six modes or `auto`.
+
+    With a checkpointer, what a turn leaves out keeps the value of the turn before. `mode` does not:
+    it is also an output, and the mode that one answer used must not bind the next.
+    """
 
     query: str = ""
     graph_id: str = "default"
     user_id: str | None = None
-    mode: str = "auto"
+    mode: Annotated[str, UntrackedValue] = AUTO
     top_k: int | None = None
     filters: dict[str, Any] | None = None
     history: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
@@ -27,7 +33,7 @@ class OutputState:
     """What a caller gets; the shapes are those of `domain.answers`, as dicts."""
 
     answer: str = ""
-    mode: str = ""
+    mode: Annotated[str, UntrackedValue] = ""
     citations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     sources: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     graph_context: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -36,7 +42,7 @@ class OutputState:
     warnings: list[str] = field(default_factory=list[str])
     timings: dict[str, float] = field(default_factory=dict[str, float])
     model: str = ""
-    usage: dict[str, int] = field(default_factory=dict[str, int])
+    usage: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(kw_only=True)
@@ -44,16 +50,23 @@ class State(InputState, OutputState):
     """Everything the nodes pass on.
 
     `analyze` resets the loop's fields at each turn, since a checkpointer carries them over.
-    `attempts` counts refinement rounds (0..3); `searched` holds every query already run.
+    `question` is the query made to stand alone; `strategy` the mode in use; `search` the query to
+    run next and `searched` those already run; `items` what was found, best first; `evidence` the ids
+    of those judged relevant; `missing` what the grader did not find. `attempts` counts refinement
+    rounds (0..3).
     """
 
     question: str = ""
     language: str = "en"
     complexity: str = "complex"
+    strategy: str = ""
     reason: str = ""
     entities: list[str] = field(default_factory=list[str])
     keywords: list[str] = field(default_factory=list[str])
+    search: str = ""
     searched: list[str] = field(default_factory=list[str])
     items: list[RetrievedItem] = field(default_factory=list[RetrievedItem])
+    evidence: list[str] = field(default_factory=list[str])
     relevance: float = 0.0
     sufficient: bool = False
+    missing: str = ""

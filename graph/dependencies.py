@@ -1,0 +1,112 @@
+"""What the workflow needs from outside, opened once per event loop and closed on request.
+
+The exported graph cannot be handed its dependencies; a connection pool belongs to the loop that
+opened it; and a server may run nodes on several loops. So they are kept per running loop, opened
+when a node first asks for them, and closed by whoever ends the loop (a server's lifespan).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from domain.configuration import load_settings
+from domain.settings import Settings
+from nodes.context import Dependencies
+
+if TYPE_CHECKING:
+    from models.protocols import Embedder
+    from stores.database import Database
+
+
+@asynccontextmanager
+async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
+    """Open store and models as the settings name them; close them at the end.
+
+    What imports heavy libraries or reads files runs in threads.
+
+    Raises:
+        DatabaseUnavailable: PostgreSQL cannot be reached or started.
+        SettingsInvalid: a setting names a model that cannot be used.
+    """
+    from models.embedding import build_embedder
+    from stores.database import Database
+
+    embedder = await asyncio.to_thread(build_embedder, settings)
+    async with (
+        await Database.open(settings) as database,
+        dependencies_over(database, embedder) as dependencies,
+    ):
+        yield dependencies
+
+
+@asynccontextmanager
+async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIterator[Dependencies]:
+    """Put together what the workflow needs over an open store and an embedder that stay the caller's.
+
+    Raises:
+        SettingsInvalid: a setting names a model that cannot be used.
+    """
+    from models.extractive import ExtractiveAnswerer
+
+    from models.chat import build_chat_model
+    from retrievers.graph_retriever import GraphRetriever
+    from stores.chunks import ChunkStore
+    from stores.documents import DocumentStore
+
+    settings = database.settings
+    retriever = GraphRetriever(
+        chunks=ChunkStore(database),
+        embedder=embedder,
+        settings=settings,
+        documents=DocumentStore(database),
+    )
+    async with AsyncExitStack() as stack:
+        chat = await asyncio.to_thread(build_chat_model, settings)
+        if chat is not None:
+            stack.push_async_callback(chat.close)
+        yield Dependencies(settings, retriever, ExtractiveAnswerer(embedder), chat)
+
+
+@dataclass(slots=True)
+class _Shared:
+    """One loop's dependencies: opened under the lock, closed by unwinding the stack."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    opened: Dependencies | None = None
+
+
+_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
+
+
+async def shared_dependencies(settings: Settings | None = None) -> Dependencies:
+    """Return the running loop's dependencies, opening them when this loop has none yet.
+
+    Args:
+        settings: used by the call that opens; by default those of the environment and `.env`.
+
+    Raises:
+        What `open_dependencies` raises; the next call tries again.
+    """
+    shared = _by_loop.setdefault(asyncio.get_running_loop(), _Shared())
+    if shared.opened is not None:
+        return shared.opened
+    async with shared.lock:
+        if shared.opened is None:
+            if settings is None:
+                settings = await asyncio.to_thread(load_settings)
+            opening = open_dependencies(settings)
+            shared.opened = await shared.stack.enter_async_context(opening)
+        return shared.opened
+
+
+async def close_shared_dependencies() -> None:
+    """Close what the running loop has open; does nothing when it has nothing open."""
+    shared = _by_loop.pop(asyncio.get_running_loop(), None)
+    if shared is not None:
+        await shared.stack.aclose()

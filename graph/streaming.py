@@ -1,0 +1,113 @@
+"""Runs the workflow and yields its events; the one code path for every stream we serve."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from typing import Annotated, Any, cast
+
+import anyio
+from langchain_core.runnables import RunnableConfig
+from langgraph.errors import NodeTimeoutError
+from pydantic import Field, TypeAdapter, ValidationError
+
+from domain.answers import Answer
+from domain.errors import SextantError
+from domain.events import Done, Event, Failed
+from graph.workflow import Workflow
+from nodes.context import Context
+from nodes.state import InputState
+
+_log = logging.getLogger(__name__)
+
+_EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
+_ANSWER = TypeAdapter(Answer)
+
+# Events that may wait for a slow reader before the run itself waits.
+_QUEUE = 64
+# Seconds that a cancelled run gets to close its connections.
+_GRACE = 2.0
+
+
+def parse_event(data: Mapping[str, Any]) -> Event:
+    """Return the event that `data` stands for: one item of the graph's `custom` stream."""
+    return _EVENT.validate_python(data)
+
+
+async def stream_answer(
+    graph: Workflow,
+    question: Mapping[str, Any],
+    *,
+    context: Context | Mapping[str, Any] | None = None,
+    config: RunnableConfig | None = None,
+) -> AsyncGenerator[Event]:
+    """Run `graph` on `question` (the keys of `InputState`) and yield what happens.
+
+    The last event is `Done`, whose answer is the text and citations that were streamed, or
+    `Failed`. Closing the generator, or cancelling the task that reads it, stops the run and its
+    model call. Use `contextlib.aclosing` around it.
+    """
+    queue = asyncio.Queue[Event](_QUEUE)
+    run = asyncio.create_task(_run(graph, question, context, config, queue))
+    try:
+        while True:
+            event = await queue.get()
+            yield event
+            if isinstance(event, Done | Failed):
+                return
+    finally:
+        await _stop(run)
+
+
+async def _run(
+    graph: Workflow,
+    question: Mapping[str, Any],
+    context: Context | Mapping[str, Any] | None,
+    config: RunnableConfig | None,
+    queue: asyncio.Queue[Event],
+) -> None:
+    # In a task of its own: servers cancel a response through an anyio scope, under which
+    # LangGraph's clean-up is cancelled before it starts and the model would stream on to its end.
+    values: dict[str, Any] = {}
+    try:
+        # LangGraph takes mappings for both, and coerces them; its types name the classes only.
+        async for part in graph.astream(
+            cast("InputState", question),
+            config,
+            context=cast("Context | None", context),
+            stream_mode=["custom", "values"],
+            version="v2",
+        ):
+            if part["type"] == "custom":
+                await queue.put(parse_event(part["data"]))
+            elif part["type"] == "values":
+                values = cast("dict[str, Any]", part["data"])
+        await queue.put(Done(_ANSWER.validate_python(values)))
+    except Exception as error:  # noqa: BLE001 -- the edge: a stream ends with an event, not a traceback
+        await queue.put(as_failed(error))
+
+
+async def _stop(run: asyncio.Task[None]) -> None:
+    if not run.done():
+        run.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait({run}, timeout=_GRACE)
+
+
+def as_failed(error: Exception) -> Failed:
+    """Return the event for `error`: its own words if it is ours, else only that something broke."""
+    if isinstance(error, SextantError):
+        detail = {"next_step": error.next_step, "field": error.field}
+        return Failed(error.code, error.message, error.retryable, detail)
+    if isinstance(error, NodeTimeoutError):
+        return Failed("timed_out", f"The step {error.node!r} took too long.", retryable=True)
+    if isinstance(error, ValidationError):
+        fields = ", ".join(".".join(map(str, wrong["loc"])) for wrong in error.errors())
+        return Failed(
+            "option_invalid", f"The run's context cannot be used: {fields}.", retryable=False
+        )
+    _log.error("a run failed", exc_info=error)
+    return Failed(
+        "internal_error", "An internal error occurred; the log has its details.", retryable=False
+    )

@@ -1,0 +1,156 @@
+"""The workflow: analyze → route → retrieve → grade → refine (at most three times) → generate.
+
+Nodes are plain functions of `(state, runtime)` in `nodes/`; here they are wired together and given
+their dependencies, their time limits and their second tries.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, replace
+from typing import Any, Protocol, cast
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command, RetryPolicy, TimeoutPolicy
+
+from domain.errors import SextantError
+from domain.events import Status
+from domain.settings import Settings
+from graph.dependencies import shared_dependencies
+from nodes.analyze import analyze
+from nodes.context import Context, Dependencies, RunContext
+from nodes.generate import generate
+from nodes.grade import grade
+from nodes.refine import refine
+from nodes.retrieve import retrieve
+from nodes.route import route
+from nodes.state import InputState, OutputState, State
+
+Workflow = CompiledStateGraph[State, Context, InputState, OutputState]
+Update = dict[str, Any] | Command[Any]
+Resolve = Callable[[], Awaitable[Dependencies]]
+
+
+class Node(Protocol):
+    """A function of `nodes/`, which finds `RunContext` in its runtime."""
+
+    @property
+    def __name__(self) -> str: ...
+
+    async def __call__(self, state: State, runtime: Runtime[RunContext]) -> Update:
+        """Return what changes in the state, and where to go where the node decides that."""
+        ...
+
+
+class _BoundNode(Protocol):
+    """The same function as LangGraph calls it."""
+
+    async def __call__(self, state: State, *, runtime: Runtime[Context]) -> Update: ...
+
+
+# The loop is bounded in the state (`limits.max_attempts`). This bound only stops a routing mistake:
+# the longest run takes 3 + 3 · 3 + 1 steps.
+_MOST_STEPS = 40
+
+# Backstops, in seconds. Opening the store and starting its server falls into the first node.
+_FIRST_LIMIT = 90.0
+_NODE_LIMIT = 30.0
+_ANSWER_LIMIT = TimeoutPolicy(run_timeout=180.0, idle_timeout=90.0)
+
+
+def _is_transient(error: Exception) -> bool:
+    return isinstance(error, SextantError) and error.retryable
+
+
+# A second try for a connection that broke. Model calls have their own retries, and `generate` has
+# none: its first tokens are already on the user's screen.
+_SECOND_TRY = RetryPolicy(max_attempts=2, initial_interval=0.2, retry_on=_is_transient)
+
+
+def create_query_workflow(
+    *,
+    settings: Settings | None = None,
+    dependencies: Dependencies | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+) -> Workflow:
+    """Build the query workflow as a compiled LangGraph graph.
+
+    Without `dependencies`, each event loop opens its own on the first run, and
+    `graph.dependencies.close_shared_dependencies` closes them.
+
+    Args:
+        settings: for dependencies to be opened; by default from the environment and `.env`.
+        dependencies: an open store and models, which stay the caller's to close.
+        checkpointer: keeps conversations by `thread_id`, where wanted.
+
+    Returns:
+        A graph to be run by `await workflow.ainvoke({"query": "…", "graph_id": "…"})`; `context`
+        takes the fields of `nodes.context.Context`. The result has the keys of `OutputState`.
+    """
+
+    async def resolve() -> Dependencies:
+        return dependencies or await shared_dependencies(settings)
+
+    def bound(node: Node) -> _BoundNode:
+        return _bound(node, resolve)
+
+    builder = StateGraph(
+        State, context_schema=Context, input_schema=InputState, output_schema=OutputState
+    )
+    builder.add_node("analyze", bound(analyze), timeout=_FIRST_LIMIT)
+    builder.add_node(
+        "route",
+        bound(route),
+        destinations={"retrieve": "complex", "generate": "simple or bypass"},
+    )
+    builder.add_node("retrieve", bound(retrieve), timeout=_NODE_LIMIT, retry_policy=_SECOND_TRY)
+    builder.add_node(
+        "grade",
+        bound(grade),
+        timeout=_NODE_LIMIT,
+        destinations={"generate": "enough", "refine": "weak"},
+    )
+    builder.add_node(
+        "refine",
+        bound(refine),
+        timeout=_NODE_LIMIT,
+        destinations={"retrieve": "another query", "generate": "nothing new"},
+    )
+    builder.add_node("generate", bound(generate), timeout=_ANSWER_LIMIT)
+    builder.add_edge(START, "analyze")
+    builder.add_edge("analyze", "route")
+    builder.add_edge("retrieve", "grade")
+    builder.add_edge("generate", END)
+    compiled = builder.compile(checkpointer=checkpointer, name="sextant")
+    return compiled.with_config(recursion_limit=_MOST_STEPS)
+
+
+def _bound(node: Node, resolve: Resolve) -> _BoundNode:
+    """`node` with its dependencies at hand, announced by a status event and timed."""
+    name = node.__name__
+
+    async def run(state: State, *, runtime: Runtime[Context]) -> Update:
+        runtime.stream_writer(asdict(Status(name, attempt=state.attempts)))
+        context = RunContext(runtime.context or Context(), await resolve())
+        started = time.perf_counter()
+        result = await node(state, cast("Any", runtime).override(context=context))
+        return _timed(result, name, state, (time.perf_counter() - started) * 1000)
+
+    return run
+
+
+def _timed(result: Update, name: str, state: State, milliseconds: float) -> Update:
+    """Add the node's time to the update's `timings`; the rounds of one node add up."""
+    update = (result.update or {}) if isinstance(result, Command) else result
+    before = update.get("timings", state.timings)
+    timings = before | {name: round(before.get(name, 0.0) + milliseconds, 3)}
+    update = update | {"timings": timings}
+    return replace(result, update=update) if isinstance(result, Command) else update
+
+
+graph = create_query_workflow()
+"""The graph that `langgraph.json` exports; building it opens nothing."""

@@ -1,0 +1,166 @@
+"""analyze: check the question, understand it, choose how to retrieve."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field
+
+import prompts
+from domain.errors import OptionInvalid, QuestionInvalid
+from domain.retrieval import AUTO, Mode
+from domain.text import clean_text, language_of, normalise
+from nodes.asking import ask, conversation
+from nodes.context import RunContext
+from nodes.state import State
+from retrievers.keywords import extract_keywords
+from retrievers.modes import composition_of
+
+Complexity = Literal["simple", "complex"]
+SIMPLE: Complexity = "simple"
+COMPLEX: Complexity = "complex"
+
+
+class Analysis(BaseModel):
+    """What the chat model makes of a question."""
+
+    question: str = Field("", description="The question, understandable without the conversation.")
+    complexity: Complexity = COMPLEX
+    reason: str = ""
+    entities: list[str] = Field(default_factory=list[str])
+    keywords: list[str] = Field(default_factory=list[str])
+
+
+async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Begin a turn: check the input, forget the last turn's loop, understand the question.
+
+    Raises:
+        QuestionInvalid: the question is empty or longer than `limits.question_chars`.
+        OptionInvalid: `top_k` is out of range.
+        ModeNotAvailable: the mode is unknown or cannot be served.
+    """
+    run = runtime.context
+    question = _checked_question(state.query, run.deps.settings.limits.question_chars)
+    _check_top_k(state.top_k)
+    wish = run.choices.mode if state.mode == AUTO else state.mode
+    if wish != AUTO:
+        composition_of(wish, list(run.deps.retriever.lanes))
+    fresh = _new_turn(question, run)
+    if wish == Mode.BYPASS:
+        return fresh | {"strategy": wish, "reason": "bypass was asked for"}
+    understood = await _understand(State(**vars(state) | fresh), run)
+    if wish != AUTO:
+        understood |= {"complexity": COMPLEX, "reason": f"{wish} was asked for"}
+    return fresh | {"strategy": _strategy(wish)} | understood
+
+
+def _checked_question(query: str, longest: int) -> str:
+    question = clean_text(query).strip() if isinstance(query, str) else ""
+    if not question:
+        raise QuestionInvalid(
+            "The question is empty.", next_step="Ask something in `query`.", field="query"
+        )
+    if len(question) > longest:
+        raise QuestionInvalid(
+            f"The question has {len(question)} characters; at most {longest} are taken.",
+            next_step="Shorten it, or ingest the long text as a document.",
+            field="query",
+        )
+    return question
+
+
+def _check_top_k(top_k: int | None) -> None:
+    if top_k is not None and not 1 <= top_k <= 50:
+        raise OptionInvalid(
+            f"top_k is {top_k}; it must lie between 1 and 50.",
+            next_step="Ask for fewer passages or for at least one.",
+            field="top_k",
+        )
+
+
+def _new_turn(question: str, run: RunContext) -> dict[str, Any]:
+    """The loop's fields as a turn finds them; a checkpointer would carry over the last turn's."""
+    language = run.choices.language
+    return {
+        "question": question,
+        "search": question,
+        "language": language_of(question) if language == "auto" else language,
+        "complexity": COMPLEX,
+        "reason": "",
+        "entities": [],
+        "keywords": extract_keywords(question),
+        "searched": [],
+        "items": [],
+        "evidence": [],
+        "relevance": 0.0,
+        "sufficient": False,
+        "missing": "",
+        "answer": "",
+        "citations": [],
+        "sources": [],
+        "graph_context": {},
+        "attempts": 0,
+        "grounded": False,
+        "warnings": [],
+        "timings": {},
+        "model": "",
+        "usage": {},
+    }
+
+
+async def _understand(state: State, run: RunContext) -> dict[str, Any]:
+    """By the chat model if there is one, else by rule."""
+    if is_small_talk(state.question):
+        return {"complexity": SIMPLE, "reason": "small talk or arithmetic"}
+    history = conversation(state.history, run.deps.settings.limits.history_turns)
+    messages = prompts.ANALYZE.messages(state.language, question=state.question, history=history)
+    judged = await ask(state, run, messages, Analysis)
+    if judged.reply is None:
+        return {"reason": "by rule: a question for the documents", **judged.costs}
+    longest = run.deps.settings.limits.question_chars
+    question = clean_text(judged.reply.question).strip()[:longest] or state.question
+    return {
+        "question": question,
+        "search": question,
+        "complexity": judged.reply.complexity,
+        "reason": judged.reply.reason,
+        "entities": judged.reply.entities,
+        "keywords": judged.reply.keywords or state.keywords,
+        **judged.costs,
+    }
+
+
+def _strategy(wish: str) -> str:
+    """The mode to retrieve in; `auto` is `naive` until there is a graph to choose others for."""
+    return Mode.NAIVE.value if wish == AUTO else str(wish)
+
+
+# Whole questions only: "你好，请问付款节点有哪些？" is not small talk. No question of the public
+# evaluation sets matches (docs/rules.md).
+_SMALL_TALK = re.compile(
+    r"(?:你好|您好|嗨|哈[喽啰]|大家好|早上好|早安|上午好|中午好|下午好|晚上好|晚安|在吗|在不在"
+    r"|(?:非常|多|太|十分)?(?:感谢|谢谢|谢)(?:你|您|了|啦)*|辛苦了|再见|拜拜|好的|好|嗯+|哦+|哈+|知道了|明白了"
+    r"|你是谁|你叫什么(?:名字)?|你是什么|你会(?:做|干)?什么|你能(?:做|干|帮我做)(?:什么|些什么)|你怎么样|你好吗"
+    r"|(?:hi|hello|hey)(?: there| sextant)?|good (?:morning|afternoon|evening|night|day)"
+    r"|thanks?(?: you)?(?: very much| so much| a lot)?|bye|goodbye|see you(?: later)?|ok(?:ay)?|great|cool"
+    r"|how are you(?: doing)?(?: today)?|what'?s up|(?:who|what) are you|what(?:'s| is) your name"
+    r"|what can you do)+"
+)
+_ARITHMETIC = re.compile(
+    r"(?:what is|what's|calculate|compute|how much is|请?计算|算一下)?\s*"
+    r"(?=[\s\d.()+\-*/×÷^%]*\d\s*[+*/×÷^-]\s*[(\d])(?!\d{4}-\d{1,2}(?:-\d{1,2})?$)[\s\d.()+\-*/×÷^%]+"
+    r"(?:=|等于|是)?\s*(?:几|多少)?"
+)
+_PUNCTUATION = re.compile(r"[\s,.!?~。，！？、～…]+")
+
+
+def is_small_talk(question: str) -> bool:
+    """Whether no document can help: a greeting, thanks, a question about us, or plain arithmetic."""
+    plain = normalise(question).strip(" \t\r\n.!?~。！？～…=")
+    words = _PUNCTUATION.sub(" ", plain).strip()
+    parts = [part for part in _PUNCTUATION.split(plain) if part] if not words.isascii() else [words]
+    if all(_SMALL_TALK.fullmatch(part) for part in parts):
+        return True
+    return _ARITHMETIC.fullmatch(plain) is not None

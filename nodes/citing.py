@@ -1,0 +1,228 @@
+"""Turns a model's text, piece by piece, into an answer whose citations hold.
+
+The model cites passage n as `[n]`. What leaves here counts markers by first use, has no marker
+without a passage that carries what was said, and is followed, after each finished sentence, by its
+citations with the quoted span of the document. Nothing that was emitted is taken back, so the
+stream and the final answer are the same text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+
+from domain.answers import Citation, Source
+from domain.events import Cited, Token
+from domain.retrieval import RetrievedItem
+from domain.sentences import sentence_end
+from nodes.support import Quote, QuotedPassage, terms
+
+# Below this share of common terms a marker is dropped: the passage speaks of something else.
+MARKER_SUPPORT = 0.1
+# From this share on a sentence counts as carried by its quote; see docs/answers.md for both.
+GROUNDED_SUPPORT = 0.4
+
+_NUMBERS = r"\d{1,3}(?:\s*[,，、;；–-]\s*\d{1,3})*"
+_MARKER = re.compile(rf"[\[【]\s*\^?({_NUMBERS})\s*[\]】]")
+# What may still become a marker when more text comes.
+_PART_OF_MARKER = re.compile(r"[\[【]\s*\^?[\d\s,，、;；–-]{0,32}")
+_LISTED = re.compile(r"\s*[,，、;；]\s*")
+_RANGE = re.compile(r"\s*[–-]\s*")
+_OPENING = re.compile(r"[\[【]")
+# Headings and lead-ins ("The steps are:") state nothing that a passage could carry.
+_NO_STATEMENT = re.compile(r"\s*(?:#.*|\W*|.*[:：])\s*", re.DOTALL)
+
+
+@dataclass(slots=True)
+class _Sentence:
+    """The sentence being written: its text without markers, and where its markers stand."""
+
+    text: str = ""
+    marks: list[tuple[int, int, Quote]] = field(default_factory=list[tuple[int, int, Quote]])
+
+    def shown(self) -> str:
+        """The sentence as the answer has it, with its markers."""
+        pieces, position = [], 0
+        for offset, marker, _ in self.marks:
+            pieces += [self.text[position:offset], f"[{marker}]"]
+            position = offset
+        return "".join([*pieces, self.text[position:]]).strip()
+
+    def split(self, end: int) -> tuple[_Sentence, _Sentence]:
+        """Cut behind `end`; markers that follow the stop on its line belong to the first part."""
+        kept = []
+        for mark in self.marks:
+            between = self.text[end : max(end, mark[0])]
+            if between.strip() or "\n" in between:
+                break
+            kept.append(mark)
+        end = max([end, *(offset for offset, _, _ in kept)])
+        rest = [(offset - end, marker, quote) for offset, marker, quote in self.marks[len(kept) :]]
+        return _Sentence(self.text[:end], kept), _Sentence(self.text[end:], rest)
+
+
+class CitedText:
+    """The answer in the making; `passages[n - 1]` is what the model calls `[n]`."""
+
+    def __init__(self, passages: Sequence[RetrievedItem]) -> None:
+        self._passages = passages
+        self._quoted: dict[int, QuotedPassage] = {}
+        self._markers: dict[int, int] = {}
+        self._held = ""
+        self._emitted: list[str] = []
+        self._backticks = 0
+        self._sentence = _Sentence()
+        self._claim = frozenset[str]()
+        self._claimed = 0
+        self.citations: list[Citation] = []
+        self.unsupported: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """All text emitted so far."""
+        return "".join(self._emitted)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The cited passages in order of their markers."""
+        return tuple(
+            as_source(self._passages[number - 1], marker)
+            for number, marker in self._markers.items()
+        )
+
+    @property
+    def grounded(self) -> bool:
+        """Whether there are citations and every statement is carried by one."""
+        return bool(self.citations) and not self.unsupported
+
+    def feed(self, piece: str) -> Iterator[Token | Cited]:
+        """Take the next piece of the model's text, of any length."""
+        self._held += piece
+        yield from self._advance()
+
+    def finish(self) -> Iterator[Token | Cited]:
+        """Say that no more text comes."""
+        yield from self._advance(final=True)
+        self._held = ""
+        yield from self._close(self._sentence)
+        self._sentence = _Sentence()
+
+    def _advance(self, *, final: bool = False) -> Iterator[Token | Cited]:
+        """Emit what is held, but for white space and brackets that may belong to a marker."""
+        while self._held:
+            if not self._emitted and self._held[0].isspace():
+                self._held = self._held.lstrip()
+            opening = _OPENING.search(self._held)
+            ahead = self._held[: opening.start()] if opening else self._held
+            body = ahead.rstrip()
+            yield from self._write(body)
+            gap = ahead[len(body) :]
+            if opening is None:
+                self._held = gap
+                return
+            rest = self._held[opening.start() :]
+            in_code = self._backticks % 2 == 1
+            if not in_code and (marker := _MARKER.match(rest)):
+                yield from self._mark(_numbers(marker[1]), gap)
+                self._held = rest[marker.end() :]
+            elif not (in_code or final) and _PART_OF_MARKER.fullmatch(rest):
+                self._held = gap + rest
+                return
+            else:
+                yield from self._write(gap + rest[0])
+                self._held = rest[1:]
+
+    def _write(self, text: str) -> Iterator[Token | Cited]:
+        if not text:
+            return
+        yield self._emit(text)
+        self._backticks += text.count("`")
+        self._sentence.text += text
+        while (end := sentence_end(self._sentence.text)) is not None:
+            if not self._sentence.text[end:].strip():
+                return  # a marker may still follow the stop, or digits make it a decimal point
+            done, self._sentence = self._sentence.split(end)
+            self._claimed = max(0, self._claimed - len(done.text))
+            yield from self._close(done)
+
+    def _mark(self, numbers: Sequence[int], gap: str) -> Iterator[Token]:
+        """Emit those markers whose passage carries the words since the last marker."""
+        self._claim = terms(self._sentence.text[self._claimed :]) or self._claim
+        self._claimed = len(self._sentence.text)
+        shown = []
+        for number in dict.fromkeys(numbers):
+            quote = self._quote(number)
+            if quote is not None:
+                marker = self._markers.setdefault(number, len(self._markers) + 1)
+                offset = len(self._sentence.text) + len(gap)
+                self._sentence.marks.append((offset, marker, quote))
+                shown.append(f"[{marker}]")
+        if shown:
+            self._sentence.text += gap
+            yield self._emit(gap + "".join(shown))
+
+    def _quote(self, number: int) -> Quote | None:
+        if not 1 <= number <= len(self._passages):
+            return None
+        passage = self._quoted.get(number)
+        if passage is None:
+            passage = self._quoted[number] = QuotedPassage(self._passages[number - 1])
+        quote = passage.best_quote(self._claim)
+        return quote if quote and quote.support >= MARKER_SUPPORT else None
+
+    def _close(self, sentence: _Sentence) -> Iterator[Cited]:
+        shown = sentence.shown()
+        by_marker = {marker: quote for _, marker, quote in sentence.marks}
+        for marker, quote in by_marker.items():
+            citation = self._citation(marker, shown, quote)
+            self.citations.append(citation)
+            yield Cited(citation)
+        carried = any(quote.support >= GROUNDED_SUPPORT for quote in by_marker.values())
+        if not carried and not _NO_STATEMENT.fullmatch(sentence.text):
+            self.unsupported.append(shown)
+
+    def _citation(self, marker: int, sentence: str, quote: Quote) -> Citation:
+        item = self._passages[list(self._markers)[marker - 1] - 1]
+        return Citation(
+            marker=marker,
+            sentence=sentence,
+            source=_name(item),
+            quote=quote.text,
+            start=quote.start,
+            end=quote.end,
+            support=round(quote.support, 3),
+        )
+
+    def _emit(self, text: str) -> Token:
+        self._emitted.append(text)
+        return Token(text)
+
+
+def as_source(item: RetrievedItem, marker: int) -> Source:
+    """Return `item` as the source that `[marker]` stands for."""
+    return Source(
+        marker=marker,
+        document_id=item.document_id or "",
+        filename=_name(item),
+        chunk_id=item.id,
+        title=str(item.metadata.get("title") or ""),
+        section_path=tuple(item.metadata.get("section_path") or ()),
+        page=item.metadata.get("page"),
+        text=item.text,
+        score=item.score,
+        lanes={lane: asdict(score) for lane, score in item.lanes.items()},
+    )
+
+
+def _name(item: RetrievedItem) -> str:
+    return str(item.metadata.get("filename") or item.metadata.get("title") or item.id)
+
+
+def _numbers(text: str) -> list[int]:
+    """The numbers of a marker: `1, 3` lists two, `2-4` means 2, 3 and 4."""
+    numbers = list[int]()
+    for part in _LISTED.split(text):
+        first, _, last = _RANGE.sub("-", part).partition("-")
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers

@@ -1,0 +1,79 @@
+"""What a node may use beside the state: the user's choices and the system's dependencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, ConfigDict, Field
+
+from domain.scope import Scope
+from domain.settings import Settings
+from nodes.state import State
+
+if TYPE_CHECKING:
+    from models.extractive import ExtractiveAnswerer
+
+    from models.chat import ChatModel
+    from retrievers.graph_retriever import GraphRetriever
+
+
+class Context(BaseModel):
+    """What a user may choose for a run; LangGraph Studio shows it as a form.
+
+    Whose data it is, is not among them: that comes from the server's login or the caller's input.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    mode: Literal["auto", "naive", "local", "global", "hybrid", "mix", "bypass"] = Field(
+        "auto", description="How to retrieve, where the input leaves `mode` at auto."
+    )
+    top_k: int | None = Field(
+        None, ge=1, le=50, description="Passages per search; empty: the setting retrieval.top_k."
+    )
+    max_attempts: int | None = Field(
+        None,
+        ge=0,
+        le=3,
+        description="Refinement rounds after the first search; empty: the setting limits.max_attempts.",
+    )
+    language: Literal["auto", "zh", "en"] = Field(
+        "auto", description="Language of the answer; auto: that of the question."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """The parts of the system that nodes call. `chat` is None when no chat model is configured."""
+
+    settings: Settings
+    retriever: GraphRetriever
+    answerer: ExtractiveAnswerer
+    chat: ChatModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What nodes see as `runtime.context`."""
+
+    choices: Context
+    deps: Dependencies
+
+    def top_k(self, state: State) -> int:
+        """Passages per search: the input's wish, else the run's choice, else the setting."""
+        return state.top_k or self.choices.top_k or self.deps.settings.retrieval.top_k
+
+    @property
+    def max_attempts(self) -> int:
+        """Refinement rounds: the run's choice within the setting's bound."""
+        bound = self.deps.settings.limits.max_attempts
+        return bound if self.choices.max_attempts is None else min(bound, self.choices.max_attempts)
+
+
+def scope_of(state: State, runtime: Runtime[RunContext]) -> Scope:
+    """Return whose knowledge base a run is about; a server's login outranks the input's `user_id`."""
+    login = runtime.server_info and runtime.server_info.user
+    user_id = login.identity if login else state.user_id
+    return Scope(user_id or runtime.context.deps.settings.user_id, state.graph_id)

@@ -1,0 +1,121 @@
+"""generate: the answer, streamed sentence by sentence with its citations."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+import prompts
+from domain.answers import Answer, Usage
+from domain.errors import ModelOutputInvalid, ModelUnavailable
+from domain.events import Done
+from domain.retrieval import Mode
+from models.chat import ChatModel
+from nodes.answer_generator import AnswerEvent, AnswerGenerator, finished, said, written
+from nodes.asking import conversation, usage_of
+from nodes.citing import CitedText
+from nodes.context import RunContext
+from nodes.state import State
+
+NO_MODEL = {
+    "en": "No chat model is configured, so I can only answer from your documents. Ask about them, or "
+    "set SEXTANT_CHAT_MODEL and OPENAI_BASE_URL or OPENAI_API_KEY to get direct answers.",
+    "zh": "没有配置聊天模型，因此我只能根据你的文档回答。请就文档内容提问；如需直接回答，请设置 "
+    "SEXTANT_CHAT_MODEL 以及 OPENAI_BASE_URL 或 OPENAI_API_KEY。",
+}
+WITHOUT_DOCUMENTS = "Answered without looking at any document."
+MODEL_FAILED = "The chat model failed, so the answer is quoted from the documents: {reason}"
+CUT_OFF = "The answer was cut off at its token limit (limits.answer_tokens)."
+NO_MODEL_NAME = "none"
+
+
+async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Write the answer and stream its events: tokens, citations, sources.
+
+    Raises:
+        ModelUnavailable, ModelOutputInvalid: the chat model failed, in the middle of its answer or
+            where there are no documents to quote instead.
+    """
+    warnings = list(state.warnings)
+    answer = Answer("", mode=state.strategy)
+    async with aclosing(_events(state, runtime.context, warnings)) as events:
+        async for event in events:
+            if isinstance(event, Done):
+                answer = event.answer
+            else:
+                runtime.stream_writer(asdict(event))
+    if answer.usage.truncated:
+        warnings.append(CUT_OFF)
+    return {
+        "answer": answer.answer,
+        "mode": state.strategy,
+        "citations": [asdict(citation) for citation in answer.citations],
+        "sources": [asdict(source) for source in answer.sources],
+        "grounded": answer.grounded,
+        "model": answer.model,
+        "usage": asdict(usage_of(state) + answer.usage),
+        "warnings": warnings,
+    }
+
+
+def _events(state: State, run: RunContext, warnings: list[str]) -> AsyncGenerator[AnswerEvent]:
+    if state.strategy == Mode.BYPASS:
+        return _directly(state, run, warnings)
+    if run.deps.chat is None or not state.items:
+        return _quoted(state, run)
+    return _written(state, run, run.deps.chat, warnings)
+
+
+async def _directly(
+    state: State, run: RunContext, warnings: list[str]
+) -> AsyncGenerator[AnswerEvent]:
+    """Without any document: by the chat model, or a sentence that says why not."""
+    chat = run.deps.chat
+    if chat is None:
+        for event in said(NO_MODEL[state.language], NO_MODEL_NAME):
+            yield event
+        return
+    warnings.append(WITHOUT_DOCUMENTS)
+    history = conversation(state.history, run.deps.settings.limits.history_turns)
+    messages = prompts.BYPASS.messages(state.language, question=state.question, history=history)
+    async with aclosing(written(chat, messages, CitedText([]))) as events:
+        async for event in events:
+            yield event
+
+
+async def _written(
+    state: State, run: RunContext, chat: ChatModel, warnings: list[str]
+) -> AsyncGenerator[AnswerEvent]:
+    """By the chat model; quoted from the documents when it fails before its first word."""
+    limits = run.deps.settings.limits
+    writer = AnswerGenerator(chat, context_tokens=limits.context_tokens)
+    history = conversation(state.history, limits.history_turns)
+    begun = False
+    try:
+        async with aclosing(
+            writer.astream(state.question, state.items, language=state.language, history=history)
+        ) as events:
+            async for event in events:
+                begun = True
+                yield event
+    except (ModelUnavailable, ModelOutputInvalid) as error:
+        if begun:
+            raise
+        warnings.append(MODEL_FAILED.format(reason=error.message))
+        async for event in _quoted(state, run):
+            yield event
+
+
+async def _quoted(state: State, run: RunContext) -> AsyncGenerator[AnswerEvent]:
+    """By the extractive answerer, through the same citing as a model's text."""
+    answerer = run.deps.answerer
+    text = await answerer.answer(state.question, state.items, language=state.language)
+    answer = CitedText(state.items)
+    for event in answer.feed(text):
+        yield event
+    for last in finished(answer, answerer.name, Usage()):
+        yield last
