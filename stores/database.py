@@ -25,7 +25,9 @@ Connection = AsyncConnection[tuple[Any, ...]]
 T = TypeVar("T")
 
 _SQL = load_queries("database")
-_SESSION = f"-c search_path={SEARCH_PATH.replace(' ', '')} -c jit=off -c client_min_messages=warning"
+_SESSION = (
+    f"-c search_path={SEARCH_PATH.replace(' ', '')} -c jit=off -c client_min_messages=warning"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def migrations() -> tuple[Migration, ...]:
         if entry.name.endswith(".sql"):
             text = entry.read_text(encoding="utf-8")
             digest = hashlib.sha256(text.encode()).hexdigest()
-            found.append(Migration(int(entry.name[:4]), entry.name, cast(LiteralString, text), digest))
+            found.append(Migration(int(entry.name[:4]), entry.name, text, digest))
     return tuple(found)
 
 

@@ -24,11 +24,15 @@ def load_queries(topic: str) -> Mapping[str, LiteralString]:
     """
     _, *parts = _NAME.split((_FOLDER / f"{topic}.sql").read_text(encoding="utf-8"))
     names, bodies = parts[::2], parts[1::2]
-    return {name: cast(LiteralString, body.strip()) for name, body in zip(names, bodies, strict=True)}
+    return {
+        name: cast(LiteralString, body.strip()) for name, body in zip(names, bodies, strict=True)
+    }
 
 
 def topics() -> list[str]:
     """The names that `load_queries` knows."""
     return sorted(
-        entry.name.removesuffix(".sql") for entry in _FOLDER.iterdir() if entry.name.endswith(".sql")
+        entry.name.removesuffix(".sql")
+        for entry in _FOLDER.iterdir()
+        if entry.name.endswith(".sql")
     )

@@ -34,6 +34,7 @@ create table documents (
   status text not null default 'pending',
   live_version int,
   pending_version int,
+  last_version int not null default 0,
   chunk_count int not null default 0,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -116,6 +117,17 @@ create table chunks (
 );
 create index on chunks (document_id, ordinal);
 
+-- A chunk with what a reader wants to know of its document; security of the one who reads.
+create view found_chunks with (security_invoker) as
+select c.scope_id, c.id, c.user_id, c.document_id, d.source, v.filename, v.title as document_title,
+  c.section_id, c.ordinal, c.start_offset, c.end_offset, c.text, c.page, c.section_path, c.modality,
+  c.context, c.token_count, c.title, c.summary, c.tags, c.topics, c.keywords, c.entities,
+  c.topic_labels, c.neighbours, coalesce(c.external_id, v.external_id) as external_id, c.created_at
+from chunks c join documents d on d.id = c.document_id
+join document_versions v on v.document_id = d.id
+  and v.version = coalesce(d.live_version, d.pending_version);
+grant select on found_chunks to sextant_app;
+
 -- Vectors apart from the text, so that an exact scan reads little; one partition shared by all small
 -- scopes, searched exactly, and one with an HNSW index for each large scope (promote_scope).
 create table chunk_vectors (
@@ -156,8 +168,10 @@ create table ingestion_jobs (
   id uuid primary key default gen_random_uuid(),
   user_id text not null,
   scope_id int not null,
+  graph_id text not null,
   document_id uuid not null references documents on delete cascade,
   version int not null,
+  filename text not null,
   stage text not null default 'queued',
   done int not null default 0,
   total int not null default 0,
@@ -221,7 +235,7 @@ begin
     select pair.word, array_agg(pair.gram) as grams
     from unnest(gram_words, gram_values) as pair(word, gram) group by pair.word
   ), wanted as materialized (
-    select word collate "C" as word, word_grams.grams
+    select listed.word collate "C" as word, word_grams.grams
     from unnest(words) with ordinality as listed(word, place)
     left join word_grams on word_grams.word = listed.place
   ), hits as (
@@ -273,7 +287,7 @@ grant execute on function promote_scope(int) to sextant_app;
 
 -- Takes the oldest waiting or abandoned job of any tenant; only_job and only_user narrow the choice.
 create function claim_job(
-  claimer text, stale_after interval, most_attempts int, only_job uuid, only_user text)
+  claimer text, stale_after interval, only_job uuid, only_user text)
 returns setof ingestion_jobs language sql security definer
 set search_path from current
 as $$
@@ -281,12 +295,12 @@ as $$
     updated_at = now(), error_code = null, error = null
   where id = (
     select id from ingestion_jobs
-    where stage not in ('done', 'failed') and attempts < most_attempts
+    where stage not in ('done', 'failed')
       and (only_job is null or id = only_job) and (only_user is null or user_id = only_user)
       and (worker is null or heartbeat_at < now() - stale_after)
     order by created_at limit 1 for update skip locked
   )
   returning *;
 $$;
-revoke execute on function claim_job(text, interval, int, uuid, text) from public;
-grant execute on function claim_job(text, interval, int, uuid, text) to sextant_app;
+revoke execute on function claim_job(text, interval, uuid, text) from public;
+grant execute on function claim_job(text, interval, uuid, text) to sextant_app;

@@ -1,0 +1,199 @@
+"""Searching chunks: by vector, by keyword, by id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, LiteralString
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+from psycopg.rows import dict_row
+
+from domain.documents import Modality
+from domain.scope import Scope
+from stores.database import Connection, Database
+from stores.grams import fold, salted_grams
+from stores.queries import load_queries
+from stores.scopes import ScopeRow, find_scope
+
+Vectors = npt.NDArray[np.float32]
+
+_SQL = load_queries("chunks")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk with what a reader wants to know of its document.
+
+    `start` and `end` are character offsets into the document's text; `source` is the name under
+    which the document was added, `document_title` its title, `title` the chunk's own.
+    """
+
+    id: UUID
+    document_id: UUID
+    source: str
+    filename: str
+    document_title: str
+    section_id: UUID
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    page: int | None
+    section_path: tuple[str, ...]
+    modality: Modality
+    context: str
+    token_count: int
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+    topics: tuple[str, ...]
+    keywords: tuple[str, ...]
+    entities: tuple[str, ...]
+    topic_labels: tuple[str, ...]
+    neighbours: tuple[UUID, ...]
+    external_id: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkHit:
+    """A chunk that a search found; what `score` means is the search's matter."""
+
+    chunk: StoredChunk
+    score: float
+
+
+class ChunkStore:
+    """The chunks of live versions; every call sees one scope."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._settings = database.settings.retrieval
+
+    async def vector_search(self, scope: Scope, vector: Vectors, k: int) -> list[ChunkHit]:
+        """The `k` nearest chunks; score = cosine similarity, best first.
+
+        Returns exactly min(k, chunks of the scope) hits: a scope in the shared partition is scanned
+        exactly, and an HNSW search that comes back short is repeated exactly.
+
+        Args:
+            scope: whose chunks.
+            vector: shape (dimension,).
+            k: how many.
+
+        Raises:
+            DatabaseUnavailable: no answer within the lane's time.
+        """
+        if k < 1:
+            return []
+        query = np.ascontiguousarray(vector, dtype=np.float32)
+        async with self._database.transaction(scope.user_id, snapshot=True) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            await connection.execute(
+                _SQL["vector_options"],
+                {
+                    "ef_search": str(min(1000, max(self._settings.hnsw_ef_search, k))),
+                    **self._timeout,
+                },
+            )
+            hits = await _nearest(connection, found, query, k)
+            if len(hits) < k and found.partition_key:
+                await connection.execute(_SQL["exactly"])
+                hits = await _nearest(connection, found, query, k)
+            return hits
+
+    async def keyword_search(self, scope: Scope, keywords: Sequence[str], k: int) -> list[ChunkHit]:
+        """Chunks that contain keywords, in the sense of ILIKE, most distinct keywords first.
+
+        Ties are ordered by density (length of the keywords found ÷ length of the chunk's text), then
+        by id. score = number of keywords + density ÷ (1 + density).
+
+        Raises:
+            DatabaseUnavailable: no answer within the lane's time.
+        """
+        words = list(dict.fromkeys(folded for word in keywords if (folded := fold(word))))
+        if k < 1 or not words:
+            return []
+        async with self._database.transaction(scope.user_id, snapshot=True) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            await connection.execute(_SQL["keyword_options"], self._timeout)
+            pairs = [
+                (place, gram)
+                for place, word in enumerate(words, start=1)
+                for gram in salted_grams(word, found.scope_id)
+            ]
+            return await _hits(
+                connection,
+                _SQL["keyword_search"],
+                scope_id=found.scope_id,
+                words=words,
+                gram_words=[place for place, _ in pairs],
+                grams=[gram for _, gram in pairs],
+                k=k,
+            )
+
+    async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
+        """The chunks of these ids, in this order; ids that the scope does not have are left out."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            cursor = connection.cursor(row_factory=dict_row, binary=True)
+            await cursor.execute(_SQL["get"], {"scope_id": found.scope_id, "ids": list(ids)})
+            return [_chunk(row) async for row in cursor]
+
+    async def count(self, scope: Scope) -> int:
+        """How many chunks of the scope can be found."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return 0
+            cursor = await connection.execute(_SQL["count"], {"scope_id": found.scope_id})
+            row = await cursor.fetchone()
+            return int(row[0]) if row else 0
+
+    @property
+    def _timeout(self) -> dict[str, str]:
+        return {"timeout": f"{self._settings.lane_timeout * 1000:.0f}"}
+
+
+async def _nearest(
+    connection: Connection, scope: ScopeRow, vector: Vectors, k: int
+) -> list[ChunkHit]:
+    return await _hits(
+        connection,
+        _SQL["vector_search"],
+        scope_id=scope.scope_id,
+        partition_key=scope.partition_key,
+        vector=vector,
+        k=k,
+    )
+
+
+async def _hits(connection: Connection, query: LiteralString, **values: object) -> list[ChunkHit]:
+    cursor = connection.cursor(row_factory=dict_row, binary=True)
+    await cursor.execute(query, values)
+    return [ChunkHit(_chunk(row), float(row["score"])) async for row in cursor]
+
+
+_TUPLES = frozenset(
+    {"section_path", "tags", "topics", "keywords", "entities", "topic_labels", "neighbours"}
+)
+_COLUMNS = {"start": "start_offset", "end": "end_offset"}
+_FIELDS = [(field.name, _COLUMNS.get(field.name, field.name)) for field in fields(StoredChunk)]
+
+
+def _chunk(row: dict[str, Any]) -> StoredChunk:
+    values: dict[str, Any] = {
+        name: tuple(row[column]) if name in _TUPLES else row[column] for name, column in _FIELDS
+    }
+    values["modality"] = Modality(row["modality"])
+    return StoredChunk(**values)

@@ -1,0 +1,500 @@
+"""Documents and their versions: registered, filled batch by batch, published, deleted.
+
+A document is a name (`source`) within a scope. Its live version is what search sees; a new upload
+opens a pending version. The chunks of a first version are searchable as they come; those of a
+replacement are staged and take the old ones' place in one transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+from uuid import UUID
+
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from domain.documents import (
+    Chunk,
+    Document,
+    DocumentStatus,
+    GraphInfo,
+    HeadingSource,
+    ParsedDocument,
+    Section,
+)
+from domain.errors import ConflictError, DocumentNotFound, GraphNotFound
+from domain.scope import Scope
+from stores.chunks import Vectors
+from stores.database import Connection, Database
+from stores.incoming import copy_incoming
+from stores.queries import load_queries
+from stores.scopes import ScopeRow, find_scope, lock_scope, share_scope
+
+_SQL = load_queries("documents")
+_CHUNK_SQL = load_queries("chunks")
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What became of an upload; `unchanged`: these bytes are there and searchable, so no job."""
+
+    document_id: UUID
+    job_id: UUID | None
+    unchanged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A document that is being written, locked until the transaction ends."""
+
+    scope: ScopeRow
+    document_id: UUID
+    first: bool
+    version: int | None
+    key: dict[str, Any]
+
+
+class DocumentStore:
+    """The documents of a database; every call sees one scope.
+
+    Methods that write a version take `version` from the worker's job: they raise `ConflictError` when
+    a newer upload has replaced that version. Without it they write to the pending one.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def register(
+        self,
+        scope: Scope,
+        *,
+        source: str,
+        filename: str,
+        media_type: str,
+        content: bytes,
+        external_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> Registered:
+        """Take a file in: store its bytes and queue its ingestion, unless the scope has them already.
+
+        The same bytes anywhere in the scope are the same document. Another content under a known
+        `source` opens a new version of that document. Makes the graph when it is new.
+        """
+        sha256 = await asyncio.to_thread(lambda: hashlib.sha256(content).hexdigest())
+        async with self._database.transaction(scope.user_id) as connection:
+            row = await lock_scope(connection, scope)
+            key: dict[str, Any] = {"scope_id": row.scope_id, "user_id": scope.user_id}
+            named = await _one(connection, "same_source", {**key, "source": source})
+            same = await _one(connection, "same_bytes", {**key, "sha256": sha256})
+            if same is not None:
+                if named is not None and named["id"] != same["id"]:
+                    await _delete(connection, row, named["id"])
+                return await _again(connection, scope, row, same["id"], live=bool(same["live"]))
+            if named is None:
+                named = await _one(connection, "create_document", {**key, "source": source})
+            assert named is not None  # noqa: S101 - an insert returns its row
+            key["document_id"] = named["id"]
+            await _drop_pending(connection, row, named["id"])
+            opened = await _one(connection, "next_version", key)
+            assert opened is not None  # noqa: S101 - an update of that row
+            version = {
+                **key,
+                "version": opened["pending_version"],
+                "filename": filename,
+                "media_type": media_type,
+                "sha256": sha256,
+                "size_bytes": len(content),
+                "external_id": external_id,
+                "metadata": Jsonb(metadata or {}),
+                "content": content,
+            }
+            await connection.execute(_SQL["add_version"], version)
+            job_id = await _create_job(connection, scope, key)
+            return Registered(named["id"], job_id, unchanged=False)
+
+    async def content(self, scope: Scope, document_id: UUID) -> bytes:
+        """The bytes to ingest: those of the pending version, else of the live one.
+
+        Raises:
+            DocumentNotFound: no such document in this scope.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            row = await _require(await find_scope(connection, scope), document_id)
+            key = {"scope_id": row.scope_id, "document_id": document_id}
+            found = await _one(connection, "content", key)
+            if found is None:
+                raise _not_found(document_id)
+            return bytes(found["content"])
+
+    async def begin(
+        self,
+        scope: Scope,
+        document_id: UUID,
+        parsed: ParsedDocument,
+        *,
+        version: int | None = None,
+    ) -> set[UUID]:
+        """Write the pending version's text and sections; say which of its chunks are stored already.
+
+        Chunks that an earlier try stored and `parsed` does not have are removed, so a changed parser
+        may resume an older one's work.
+
+        Raises:
+            DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            opened = await _open(connection, scope, document_id, version)
+            await connection.execute(
+                _SQL["save_parsed"],
+                {
+                    **opened.key,
+                    "title": parsed.title,
+                    "language": parsed.language,
+                    "page_count": parsed.page_count,
+                    "text": parsed.text,
+                    "metadata": Jsonb(parsed.metadata),
+                },
+            )
+            await connection.execute(_SQL["clear_sections"], opened.key)
+            async with connection.cursor() as cursor:
+                await cursor.executemany(
+                    _SQL["add_section"],
+                    [{**opened.key, **_section_values(section)} for section in parsed.sections],
+                )
+            await connection.execute(_SQL["mark_ingesting"], opened.key)
+            return await _stored(connection, opened, {chunk.id for chunk in parsed.chunks})
+
+    async def add_chunks(
+        self,
+        scope: Scope,
+        document_id: UUID,
+        chunks: Sequence[Chunk],
+        vectors: Vectors,
+        *,
+        version: int | None = None,
+    ) -> None:
+        """Store a batch: searchable at once in a first version, staged in a replacement.
+
+        Args:
+            scope: whose document.
+            document_id: which document.
+            chunks: the batch; chunks that are stored already are passed over.
+            vectors: shape (len(chunks), dimension), L2-normalised.
+            version: the job's version.
+
+        Raises:
+            DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            opened = await _open(connection, scope, document_id, version)
+            await copy_incoming(connection, opened.scope.scope_id, chunks, vectors)
+            action = "add_chunks" if opened.first else "stage_chunks"
+            await connection.execute(_CHUNK_SQL[action], opened.key)
+
+    async def publish(self, scope: Scope, document_id: UUID, *, version: int | None = None) -> None:
+        """Make the pending version the live one, in one step; its predecessor is gone.
+
+        Afterwards a scope that has grown past `settings.retrieval.exact_below` gets an HNSW index.
+
+        Raises:
+            DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            opened = await _open(connection, scope, document_id, version)
+            if opened.version is None:
+                return
+            if not opened.first:
+                await connection.execute(_CHUNK_SQL["remove_chunks"], opened.key)
+                await connection.execute(_CHUNK_SQL["release_staged"], opened.key)
+                await connection.execute(_SQL["drop_live_version"], opened.key)
+            await connection.execute(_SQL["publish"], opened.key)
+            await connection.execute(_SQL["end_job"], {**opened.key, "stage": "done"})
+        await self._promote_if_large(scope)
+
+    async def fail(self, scope: Scope, document_id: UUID, *, version: int | None = None) -> None:
+        """Take the pending version back: a live version serves on, a first version shows no chunk.
+
+        A first version stays listed as failed and keeps its bytes; registering them again retries.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            opened = await _open(connection, scope, document_id, version)
+            if opened.version is None:
+                return
+            if opened.first:
+                await connection.execute(_CHUNK_SQL["remove_chunks"], opened.key)
+                await connection.execute(_SQL["clear_sections"], opened.key)
+                await connection.execute(_SQL["mark_failed"], opened.key)
+            else:
+                await connection.execute(_SQL["drop_staged"], opened.key)
+                await connection.execute(_SQL["drop_version"], opened.key)
+                await connection.execute(_SQL["keep_live"], opened.key)
+            await connection.execute(_SQL["end_job"], {**opened.key, "stage": "failed"})
+
+    async def delete(self, scope: Scope, document_id: UUID) -> None:
+        """Remove a document with everything that came from it.
+
+        Raises:
+            DocumentNotFound: no such document in this scope.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            row = await _require(await share_scope(connection, scope), document_id)
+            if not await _delete(connection, row, document_id):
+                raise _not_found(document_id)
+
+    async def get(self, scope: Scope, document_id: UUID) -> Document:
+        """One document.
+
+        Raises:
+            DocumentNotFound: no such document in this scope.
+        """
+        found = await self._describe(scope, document_id)
+        if not found:
+            raise _not_found(document_id)
+        return found[0]
+
+    async def list(self, scope: Scope) -> builtins.list[Document]:
+        """The documents of a scope, oldest first."""
+        return await self._describe(scope, None)
+
+    async def structure(self, scope: Scope, document_id: UUID) -> tuple[Section, ...]:
+        """The section tree in reading order, parents before children.
+
+        Raises:
+            DocumentNotFound: no such document in this scope.
+        """
+        await self.get(scope, document_id)
+        async with self._database.transaction(scope.user_id) as connection:
+            row = await _require(await find_scope(connection, scope), document_id)
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(
+                _SQL["structure"], {"scope_id": row.scope_id, "document_id": document_id}
+            )
+            return tuple([_section(values) async for values in cursor])
+
+    async def text(self, scope: Scope, document_id: UUID, start: int, end: int) -> str:
+        """Characters `start` to `end` of the live version's text.
+
+        Raises:
+            DocumentNotFound: no such document in this scope.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            row = await _require(await find_scope(connection, scope), document_id)
+            begin, length = max(0, start), max(0, end - max(0, start))
+            cursor = await connection.execute(
+                _SQL["text"],
+                {
+                    "scope_id": row.scope_id,
+                    "document_id": document_id,
+                    "start": begin,
+                    "length": length,
+                },
+            )
+            found = await cursor.fetchone()
+            if found is None:
+                raise _not_found(document_id)
+            return str(found[0])
+
+    async def graphs(self, user_id: str) -> builtins.list[GraphInfo]:
+        """The knowledge bases of a user, by name."""
+        async with self._database.transaction(user_id) as connection:
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(_SQL["graphs"], {"user_id": user_id})
+            return [GraphInfo(**row) async for row in cursor]
+
+    async def require_graph(self, scope: Scope) -> None:
+        """Return if the user has this knowledge base.
+
+        Raises:
+            GraphNotFound: no such knowledge base; the message lists those that are there.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            if await find_scope(connection, scope) is not None:
+                return
+        there = [graph.graph_id for graph in await self.graphs(scope.user_id)]
+        listed = f"There are: {', '.join(there[:20])}." if there else "There is none yet."
+        raise GraphNotFound(
+            f"No knowledge base named {scope.graph_id!r}. {listed}",
+            next_step="Run `sextant graphs`, or `sextant ingest` to make one.",
+            field="graph_id",
+        )
+
+    async def _describe(self, scope: Scope, document_id: UUID | None) -> builtins.list[Document]:
+        async with self._database.transaction(scope.user_id) as connection:
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(
+                _SQL["describe"],
+                {
+                    "user_id": scope.user_id,
+                    "graph_id": scope.graph_id,
+                    "document_id": document_id,
+                },
+            )
+            return [
+                Document(**{**row, "status": DocumentStatus(row["status"])}) async for row in cursor
+            ]
+
+    async def _promote_if_large(self, scope: Scope) -> None:
+        async with self._database.transaction(scope.user_id) as connection:
+            row = await find_scope(connection, scope)
+            if row is None or row.partition_key:
+                return
+            limit = self._database.settings.retrieval.exact_below
+            large = await _one(
+                connection, "large", {"scope_id": row.scope_id, "exact_below": limit}, _CHUNK_SQL
+            )
+            if large is not None and large["large"]:
+                await connection.execute(_CHUNK_SQL["promote"], {"scope_id": row.scope_id})
+
+
+async def _one(
+    connection: Connection,
+    query: str,
+    values: dict[str, Any],
+    queries: Mapping[str, LiteralString] = _SQL,
+) -> dict[str, Any] | None:
+    cursor = connection.cursor(row_factory=dict_row)
+    return await (await cursor.execute(queries[query], values, binary=True)).fetchone()
+
+
+async def _open(
+    connection: Connection, scope: Scope, document_id: UUID, version: int | None
+) -> _Open:
+    """Lock the document for writing its pending version, and check that it is still that version."""
+    row = await _require(await share_scope(connection, scope), document_id)
+    key: dict[str, Any] = {
+        "scope_id": row.scope_id,
+        "user_id": scope.user_id,
+        "partition_key": row.partition_key,
+        "document_id": document_id,
+    }
+    state = await _one(connection, "lock_document", key)
+    if state is None:
+        raise _not_found(document_id)
+    pending = state["pending_version"]
+    if version is not None and pending != version:
+        raise ConflictError(
+            f"Version {version} of the document {document_id} was replaced or published meanwhile.",
+            next_step="Nothing to do: the newer version is ingested by its own job.",
+        )
+    key |= {
+        "version": pending,
+        "live_version": state["live_version"],
+        "first": state["live_version"] is None,
+    }
+    return _Open(row, document_id, key["first"], pending, key)
+
+
+async def _again(
+    connection: Connection, scope: Scope, row: ScopeRow, document_id: UUID, *, live: bool
+) -> Registered:
+    """The bytes are known: searchable already, under way, or to be tried once more."""
+    key = {"scope_id": row.scope_id, "user_id": scope.user_id, "document_id": document_id}
+    if live:
+        await _drop_pending(connection, row, document_id)
+        return Registered(document_id, None, unchanged=True)
+    job = await _one(connection, "open_job", key)
+    if job is not None:
+        return Registered(document_id, job["id"], unchanged=False)
+    await connection.execute(_SQL["set_pending"], key)
+    return Registered(document_id, await _create_job(connection, scope, key), unchanged=False)
+
+
+async def _create_job(connection: Connection, scope: Scope, key: dict[str, Any]) -> UUID:
+    job = await _one(connection, "create_job", {**key, "graph_id": scope.graph_id})
+    assert job is not None  # noqa: S101 - the pending version was just opened
+    return UUID(str(job["id"]))
+
+
+async def _drop_pending(connection: Connection, row: ScopeRow, document_id: UUID) -> None:
+    """Forget a version that is being ingested, and close its job."""
+    key: dict[str, Any] = {
+        "scope_id": row.scope_id,
+        "document_id": document_id,
+        "partition_key": row.partition_key,
+    }
+    state = await _one(connection, "lock_document", key)
+    if state is None or state["pending_version"] is None:
+        return
+    await connection.execute(_SQL["close_job"], key)
+    if state["live_version"] is None:
+        await connection.execute(_CHUNK_SQL["remove_chunks"], key)
+    await connection.execute(_SQL["drop_staged"], key)
+    await connection.execute(_SQL["drop_version"], {**key, "version": state["pending_version"]})
+    await connection.execute(_SQL["keep_live"], key)
+
+
+async def _delete(connection: Connection, row: ScopeRow, document_id: UUID) -> bool:
+    key = {
+        "scope_id": row.scope_id,
+        "partition_key": row.partition_key,
+        "document_id": document_id,
+    }
+    if await _one(connection, "lock_document", key) is None:
+        return False
+    await connection.execute(_CHUNK_SQL["remove_chunks"], key)
+    await connection.execute(_SQL["delete"], key)
+    return True
+
+
+async def _stored(connection: Connection, opened: _Open, wanted: set[UUID]) -> set[UUID]:
+    cursor = await connection.execute(_CHUNK_SQL["stored_ids"], opened.key)
+    stored = {row[0] async for row in cursor}
+    if stray := stored - wanted:
+        action = "forget_live" if opened.first else "forget_staged"
+        await connection.execute(_CHUNK_SQL[action], {**opened.key, "ids": list(stray)})
+    return stored & wanted
+
+
+async def _require(row: ScopeRow | None, document_id: UUID) -> ScopeRow:
+    if row is None:
+        raise _not_found(document_id)
+    return row
+
+
+def _not_found(document_id: UUID) -> DocumentNotFound:
+    return DocumentNotFound(
+        f"No document {document_id} in this knowledge base.",
+        next_step="List the documents; it may have been deleted.",
+        field="document_id",
+    )
+
+
+def _section_values(section: Section) -> dict[str, Any]:
+    return {
+        "id": section.id,
+        "parent_id": section.parent_id,
+        "title": section.title,
+        "level": section.level,
+        "ordinal": section.ordinal,
+        "start": section.start,
+        "end": section.end,
+        "path": list(section.path),
+        "heading_source": section.heading_source.value,
+        "page": section.page,
+        "summary": section.summary,
+        "tags": list(section.tags),
+        "keywords": list(section.keywords),
+    }
+
+
+def _section(row: dict[str, Any]) -> Section:
+    return Section(
+        id=row["id"],
+        parent_id=row["parent_id"],
+        title=row["title"],
+        level=row["level"],
+        ordinal=row["ordinal"],
+        start=row["start_offset"],
+        end=row["end_offset"],
+        path=tuple(row["path"]),
+        heading_source=HeadingSource(row["heading_source"]),
+        page=row["page"],
+        summary=row["summary"],
+        tags=tuple(row["tags"]),
+        keywords=tuple(row["keywords"]),
+    )

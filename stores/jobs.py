@@ -1,0 +1,126 @@
+"""Ingestion jobs: durable, claimed by one worker at a time, taken over when a worker dies."""
+
+from __future__ import annotations
+
+import builtins
+from datetime import timedelta
+from typing import Any, LiteralString
+from uuid import UUID
+
+from psycopg.rows import dict_row
+
+from domain.documents import Job, JobStage
+from domain.errors import ConflictError, SextantError
+from domain.scope import Scope
+from stores.database import Database
+from stores.queries import load_queries
+
+_SQL = load_queries("jobs")
+
+
+class JobStore:
+    """The queue of ingestion work. A claim is told apart from later ones by the job's `attempts`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._settings = database.settings.ingestion
+
+    async def claim(
+        self, worker: str, *, user_id: str | None = None, job_id: UUID | None = None
+    ) -> Job | None:
+        """Take the oldest job that waits or whose worker sent no heartbeat for `job_stale` seconds.
+
+        Args:
+            worker: a name for the log.
+            user_id: only this user's jobs; None: everybody's.
+            job_id: only this job.
+
+        Returns:
+            The job, or None when there is none. `attempts` counts this claim: a worker that is given
+            a job for more than the `job_attempts`-th time closes it with `fail`, which is how a
+            document that kills its workers comes to an end.
+        """
+        values = {
+            "worker": worker,
+            "stale": timedelta(seconds=self._settings.job_stale),
+            "job_id": job_id,
+            "user_id": user_id,
+        }
+        jobs = await self._rows(user_id or "", _SQL["claim"], values)
+        return jobs[0] if jobs else None
+
+    async def heartbeat(self, job: Job) -> None:
+        """Say that the worker lives.
+
+        Raises:
+            ConflictError: the job was closed or another worker has it.
+        """
+        await self._mine(job, _SQL["heartbeat"])
+
+    async def progress(self, job: Job, stage: JobStage, done: int, total: int) -> None:
+        """Record how far the work is; counts as a heartbeat, and raises like one."""
+        await self._mine(job, _SQL["progress"], stage=stage.value, done=done, total=total)
+
+    async def finish(self, job: Job) -> None:
+        """Close the job as done; raises like `heartbeat`."""
+        await self._mine(job, _SQL["finish"])
+
+    async def fail(self, job: Job, error: BaseException) -> None:
+        """Close the job as failed, with the reason; raises like `heartbeat`."""
+        await self._mine(job, _SQL["fail"], **_reason(error))
+
+    async def release(self, job: Job, error: BaseException) -> None:
+        """Put the job back for another try, with the reason; raises like `heartbeat`."""
+        await self._mine(job, _SQL["release"], **_reason(error))
+
+    async def get(self, user_id: str, job_id: UUID) -> Job | None:
+        """One job, or None."""
+        jobs = await self._rows(user_id, _SQL["get"], {"user_id": user_id, "job_id": job_id})
+        return jobs[0] if jobs else None
+
+    async def list(self, scope: Scope) -> builtins.list[Job]:
+        """The jobs of a knowledge base, newest first."""
+        key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
+        return await self._rows(scope.user_id, _SQL["list"], key)
+
+    async def _mine(self, job: Job, query: LiteralString, **values: object) -> None:
+        key = {"user_id": job.scope.user_id, "job_id": job.id, "attempts": job.attempts}
+        async with self._database.transaction(job.scope.user_id) as connection:
+            cursor = await connection.execute(query, {**key, **values})
+            if await cursor.fetchone() is None:
+                raise ConflictError(
+                    f"The ingestion job of {job.filename} was closed or taken over.",
+                    next_step="Nothing to do: its current worker, if any, goes on.",
+                )
+
+    async def _rows(
+        self, user_id: str, query: LiteralString, values: dict[str, Any]
+    ) -> builtins.list[Job]:
+        async with self._database.transaction(user_id) as connection:
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(query, values)
+            return [_job(row) async for row in cursor]
+
+
+def _reason(error: BaseException) -> dict[str, str]:
+    code = error.code if isinstance(error, SextantError) else "internal_error"
+    return {"error_code": code, "error": str(error) or type(error).__name__}
+
+
+def _job(row: dict[str, Any]) -> Job:
+    return Job(
+        id=row["id"],
+        scope=Scope(row["user_id"], row["graph_id"]),
+        document_id=row["document_id"],
+        version=row["version"],
+        filename=row["filename"],
+        stage=JobStage(row["stage"]),
+        done=row["done"],
+        total=row["total"],
+        attempts=row["attempts"],
+        error_code=row["error_code"],
+        error=row["error"],
+        heartbeat_at=row["heartbeat_at"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )

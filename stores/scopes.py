@@ -1,0 +1,47 @@
+"""A `Scope` as the database knows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import LiteralString
+
+from psycopg.rows import class_row
+
+from domain.scope import Scope
+from stores.database import Connection
+from stores.queries import load_queries
+
+_SQL = load_queries("documents")
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeRow:
+    """The number of a knowledge base and the partition of its vectors (0: the shared one)."""
+
+    scope_id: int
+    partition_key: int
+
+
+async def find_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
+    """The row of `scope`, or None when the user has no such knowledge base."""
+    return await _scope(connection, scope, _SQL["find_scope"])
+
+
+async def share_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
+    """The same for a writer: the partition stays what it is until the transaction ends."""
+    return await _scope(connection, scope, _SQL["share_scope"])
+
+
+async def lock_scope(connection: Connection, scope: Scope) -> ScopeRow:
+    """The same, created when new, with all other writers of the scope kept out."""
+    key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
+    await connection.execute(_SQL["create_scope"], key)
+    found = await _scope(connection, scope, _SQL["lock_scope"])
+    assert found is not None  # noqa: S101 - created above, in this transaction
+    return found
+
+
+async def _scope(connection: Connection, scope: Scope, query: LiteralString) -> ScopeRow | None:
+    cursor = connection.cursor(row_factory=class_row(ScopeRow))
+    key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
+    return await (await cursor.execute(query, key)).fetchone()

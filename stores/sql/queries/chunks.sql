@@ -1,0 +1,160 @@
+-- name: incoming
+-- Where COPY puts a batch: COPY cannot write to a table under row-level security.
+create temporary table if not exists incoming (
+  id uuid, section_id uuid, ordinal int, start_offset int, end_offset int, text text, page int,
+  section_path text[], modality text, context text, token_count int, title text, summary text,
+  tags text[], topics text[], keywords text[], entities text[], topic_labels text[],
+  neighbours uuid[], external_id text, created_at timestamptz,
+  embedding vector, folded text, grams bigint[]
+) on commit delete rows;
+
+-- name: copy_incoming
+-- One batch, binary.
+copy incoming from stdin (format binary);
+
+-- name: add_chunks
+-- A batch becomes searchable: text, vector and grams appear together. A chunk that is there stays.
+with fresh as (
+  insert into chunks (scope_id, id, user_id, document_id, section_id, ordinal, start_offset,
+    end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
+    topics, keywords, entities, topic_labels, neighbours, external_id, created_at)
+  select %(scope_id)s, id, %(user_id)s, %(document_id)s, section_id, ordinal, start_offset,
+    end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
+    topics, keywords, entities, topic_labels, neighbours, external_id, coalesce(created_at, now())
+  from incoming on conflict do nothing returning id
+), vectors as (
+  insert into chunk_vectors (partition_key, scope_id, chunk_id, user_id, embedding)
+  select %(partition_key)s, %(scope_id)s, id, %(user_id)s, embedding
+  from incoming join fresh using (id)
+), entries as (
+  insert into chunk_grams (scope_id, chunk_id, user_id, folded, grams)
+  select %(scope_id)s, id, %(user_id)s, folded, grams from incoming join fresh using (id)
+)
+update documents set chunk_count = chunk_count + (select count(*) from fresh)
+where scope_id = %(scope_id)s and id = %(document_id)s;
+
+-- name: stage_chunks
+-- A batch of a replacement waits, unseen, for the rest of its version.
+insert into staged_chunks (scope_id, id, user_id, document_id, section_id, ordinal, start_offset,
+  end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
+  topics, keywords, entities, topic_labels, neighbours, external_id, created_at,
+  embedding, folded, grams)
+select %(scope_id)s, id, %(user_id)s, %(document_id)s, section_id, ordinal, start_offset,
+  end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
+  topics, keywords, entities, topic_labels, neighbours, external_id, coalesce(created_at, now()),
+  embedding, folded, grams
+from incoming on conflict do nothing;
+
+-- name: remove_chunks
+-- All live chunks of a document, with their vectors and grams.
+with gone as (
+  delete from chunks where scope_id = %(scope_id)s and document_id = %(document_id)s returning id
+), vectors as (
+  delete from chunk_vectors where partition_key = %(partition_key)s and scope_id = %(scope_id)s
+    and chunk_id in (select id from gone)
+)
+delete from chunk_grams where scope_id = %(scope_id)s and chunk_id in (select id from gone);
+
+-- name: release_staged
+-- Everything that was staged becomes searchable at once.
+with released as (
+  delete from staged_chunks where scope_id = %(scope_id)s and document_id = %(document_id)s
+  returning *
+), texts as (
+  insert into chunks (scope_id, id, user_id, document_id, section_id, ordinal, start_offset,
+    end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
+    topics, keywords, entities, topic_labels, neighbours, external_id, created_at)
+  select scope_id, id, user_id, document_id, section_id, ordinal, start_offset,
+    end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
+    topics, keywords, entities, topic_labels, neighbours, external_id, created_at
+  from released
+), vectors as (
+  insert into chunk_vectors (partition_key, scope_id, chunk_id, user_id, embedding)
+  select %(partition_key)s, scope_id, id, user_id, embedding from released
+)
+insert into chunk_grams (scope_id, chunk_id, user_id, folded, grams)
+select scope_id, id, user_id, folded, grams from released;
+
+-- name: stored_ids
+-- Chunks of a document that are stored already, searchable or staged.
+select id from chunks
+where %(first)s and scope_id = %(scope_id)s and document_id = %(document_id)s
+union all
+select id from staged_chunks
+where not %(first)s and scope_id = %(scope_id)s and document_id = %(document_id)s;
+
+-- name: forget_live
+-- Chunks that an earlier try of a first version stored and this one does not have.
+with gone as (
+  delete from chunks where scope_id = %(scope_id)s and document_id = %(document_id)s
+    and id = any(%(ids)s) returning id
+), vectors as (
+  delete from chunk_vectors where partition_key = %(partition_key)s and scope_id = %(scope_id)s
+    and chunk_id in (select id from gone)
+)
+delete from chunk_grams where scope_id = %(scope_id)s and chunk_id in (select id from gone);
+
+-- name: forget_staged
+-- The same for a replacement.
+delete from staged_chunks
+where scope_id = %(scope_id)s and document_id = %(document_id)s and id = any(%(ids)s);
+
+-- name: large
+-- Whether a scope in the shared partition has so many chunks that it needs an index of its own.
+select count(*) >= %(exact_below)s as large from (
+  select from chunk_vectors where partition_key = 0 and scope_id = %(scope_id)s
+  limit %(exact_below)s) counted;
+
+-- name: promote
+-- Give the scope its own partition with an HNSW index.
+select promote_scope(%(scope_id)s);
+
+-- name: vector_options
+-- How wide HNSW looks, that it looks on until enough is found, and when the server gives up.
+select set_config('hnsw.ef_search', %(ef_search)s, true),
+  set_config('hnsw.iterative_scan', 'strict_order', true),
+  set_config('plan_cache_mode', 'force_custom_plan', true),
+  set_config('statement_timeout', %(timeout)s, true);
+
+-- name: exactly
+-- No approximate index for the rest of this transaction.
+select set_config('enable_indexscan', 'off', true);
+
+-- name: keyword_options
+-- When the server gives up.
+select set_config('statement_timeout', %(timeout)s, true);
+
+-- name: vector_search
+-- The nearest chunks by cosine; exact in the shared partition, HNSW in one of the scope's own.
+with nearest as materialized (
+  select chunk_id, embedding <=> %(vector)s as distance from chunk_vectors
+  where partition_key = %(partition_key)s and scope_id = %(scope_id)s
+  order by embedding <=> %(vector)s limit %(k)s
+)
+select 1 - n.distance as score, c.*
+from nearest n
+join found_chunks c on c.scope_id = %(scope_id)s and c.id = n.chunk_id
+order by n.distance, c.id;
+
+-- name: keyword_search
+-- Chunks by how many of the words they contain, then by density; see search_grams.
+with best as materialized (
+  select chunk_id, matched, density
+  from search_grams(%(scope_id)s, %(words)s, %(gram_words)s, %(grams)s)
+  order by matched desc, density desc, chunk_id limit %(k)s
+)
+select b.matched + b.density / (1 + b.density) as score, c.*
+from best b
+join found_chunks c on c.scope_id = %(scope_id)s and c.id = b.chunk_id
+order by b.matched desc, b.density desc, c.id;
+
+-- name: get
+-- Chunks by id, in the order asked.
+select c.*
+from unnest(%(ids)s::uuid[]) with ordinality as wanted(id, place)
+join found_chunks c on c.scope_id = %(scope_id)s and c.id = wanted.id
+order by wanted.place;
+
+-- name: count
+-- How many chunks of a knowledge base can be found.
+select count(*) from chunks where scope_id = %(scope_id)s;

@@ -1,0 +1,178 @@
+-- name: create_scope
+-- A knowledge base comes into being with its first document.
+insert into graphs (user_id, graph_id) values (%(user_id)s, %(graph_id)s) on conflict do nothing;
+
+-- name: find_scope
+-- The number of a knowledge base, and which partition its vectors lie in.
+select scope_id, partition_key from graphs
+where user_id = %(user_id)s and graph_id = %(graph_id)s;
+
+-- name: share_scope
+-- The same for a writer: its vectors' partition may not change until this transaction ends.
+select scope_id, partition_key from graphs
+where user_id = %(user_id)s and graph_id = %(graph_id)s for share;
+
+-- name: lock_scope
+-- The same for registering: one at a time in a knowledge base, so equal files meet.
+select scope_id, partition_key from graphs
+where user_id = %(user_id)s and graph_id = %(graph_id)s for update;
+
+-- name: graphs
+-- The knowledge bases of a user.
+select g.graph_id, count(d.id)::int as documents, coalesce(sum(d.chunk_count), 0)::int as chunks,
+  g.created_at
+from graphs g left join documents d on d.scope_id = g.scope_id
+where g.user_id = %(user_id)s group by g.scope_id order by g.graph_id;
+
+-- name: same_bytes
+-- The document in this scope that has these bytes, live or being ingested.
+select d.id, v.version = d.live_version as live from document_versions v
+join documents d on d.id = v.document_id and v.version in (d.live_version, d.pending_version)
+where v.scope_id = %(scope_id)s and v.sha256 = %(sha256)s
+order by v.version = d.live_version desc nulls last limit 1;
+
+-- name: same_source
+-- The document of that name.
+select id from documents where scope_id = %(scope_id)s and source = %(source)s;
+
+-- name: create_document
+-- A new name.
+insert into documents (user_id, scope_id, source)
+values (%(user_id)s, %(scope_id)s, %(source)s) returning id;
+
+-- name: next_version
+-- Opens a new version; numbers are never used twice, so a late worker can be told apart.
+update documents set last_version = last_version + 1, pending_version = last_version + 1,
+  status = 'pending', updated_at = now()
+where scope_id = %(scope_id)s and id = %(document_id)s returning pending_version;
+
+-- name: add_version
+-- The bytes and what is known about them before parsing.
+insert into document_versions (document_id, version, user_id, scope_id, filename, media_type,
+  sha256, size_bytes, external_id, metadata, content)
+values (%(document_id)s, %(version)s, %(user_id)s, %(scope_id)s, %(filename)s, %(media_type)s,
+  %(sha256)s, %(size_bytes)s, %(external_id)s, %(metadata)s, %(content)s);
+
+-- name: open_job
+-- The job that is already under way for a document.
+select id from ingestion_jobs
+where scope_id = %(scope_id)s and document_id = %(document_id)s and stage not in ('done', 'failed');
+
+-- name: create_job
+-- Work for any worker.
+insert into ingestion_jobs (user_id, scope_id, graph_id, document_id, version, filename)
+select d.user_id, d.scope_id, %(graph_id)s, d.id, v.version, v.filename
+from documents d join document_versions v on v.document_id = d.id and v.version = d.pending_version
+where d.scope_id = %(scope_id)s and d.id = %(document_id)s returning id;
+
+-- name: close_job
+-- The version that a job worked on is gone or replaced.
+update ingestion_jobs set stage = 'failed', error_code = 'superseded', updated_at = now(),
+  error = 'A newer version of the file was added.'
+where scope_id = %(scope_id)s and document_id = %(document_id)s and stage not in ('done', 'failed');
+
+-- name: end_job
+-- The version that a job worked on is published, or taken back.
+update ingestion_jobs set stage = %(stage)s, worker = null, updated_at = now()
+where scope_id = %(scope_id)s and document_id = %(document_id)s and stage not in ('done', 'failed');
+
+-- name: lock_document
+-- The state of a document, held for this transaction.
+select live_version, pending_version from documents
+where scope_id = %(scope_id)s and id = %(document_id)s for update;
+
+-- name: set_pending
+-- A failed document is tried again.
+update documents set status = 'pending', updated_at = now()
+where scope_id = %(scope_id)s and id = %(document_id)s;
+
+-- name: drop_staged
+-- The chunks of a replacement that will not come.
+delete from staged_chunks where scope_id = %(scope_id)s and document_id = %(document_id)s;
+
+-- name: drop_version
+-- A version's bytes, text and sections.
+delete from document_versions
+where scope_id = %(scope_id)s and document_id = %(document_id)s and version = %(version)s;
+
+-- name: drop_live_version
+-- The predecessor of a version that is being published.
+delete from document_versions
+where scope_id = %(scope_id)s and document_id = %(document_id)s and version = %(live_version)s;
+
+-- name: keep_live
+-- Nothing is pending any more; the live version serves on.
+update documents set pending_version = null, status = 'ready', updated_at = now()
+where scope_id = %(scope_id)s and id = %(document_id)s;
+
+-- name: mark_failed
+-- A first version failed: the document stays listed, with its bytes, and shows no chunk.
+update documents set status = 'failed', chunk_count = 0, updated_at = now()
+where scope_id = %(scope_id)s and id = %(document_id)s;
+
+-- name: content
+-- The bytes to ingest: the pending version's, else the live one's.
+select v.content from documents d join document_versions v
+  on v.document_id = d.id and v.version = coalesce(d.pending_version, d.live_version)
+where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
+
+-- name: save_parsed
+-- What the parser found out.
+update document_versions set title = %(title)s, language = %(language)s,
+  page_count = %(page_count)s, text = %(text)s, metadata = metadata || %(metadata)s
+where scope_id = %(scope_id)s and document_id = %(document_id)s and version = %(version)s;
+
+-- name: clear_sections
+-- Sections of an earlier try.
+delete from sections
+where scope_id = %(scope_id)s and document_id = %(document_id)s and version = %(version)s;
+
+-- name: add_section
+-- One node of the section tree.
+insert into sections (document_id, version, id, user_id, scope_id, parent_id, title, level, ordinal,
+  start_offset, end_offset, path, heading_source, page, summary, tags, keywords)
+values (%(document_id)s, %(version)s, %(id)s, %(user_id)s, %(scope_id)s, %(parent_id)s, %(title)s,
+  %(level)s, %(ordinal)s, %(start)s, %(end)s, %(path)s, %(heading_source)s, %(page)s, %(summary)s,
+  %(tags)s, %(keywords)s);
+
+-- name: mark_ingesting
+-- A worker has begun to store.
+update documents set status = 'ingesting', updated_at = now()
+where scope_id = %(scope_id)s and id = %(document_id)s;
+
+-- name: publish
+-- The pending version is the live one from here on.
+update documents set live_version = pending_version, pending_version = null, status = 'ready',
+  updated_at = now(), chunk_count = (select count(*) from chunks
+    where scope_id = %(scope_id)s and document_id = %(document_id)s)
+where scope_id = %(scope_id)s and id = %(document_id)s;
+
+-- name: delete
+-- The document, and by cascade its versions, sections, staged chunks and jobs.
+delete from documents where scope_id = %(scope_id)s and id = %(document_id)s;
+
+-- name: describe
+-- Documents as they are listed, by their live version, else by the one that is coming.
+select d.id, d.source, v.filename, v.title, v.media_type, v.sha256, v.size_bytes, d.status,
+  v.language, v.page_count, d.chunk_count, v.external_id, v.metadata, d.created_at, d.updated_at
+from documents d join graphs g on g.scope_id = d.scope_id
+join document_versions v on v.document_id = d.id
+  and v.version = coalesce(d.live_version, d.pending_version)
+where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s
+  and (%(document_id)s::uuid is null or d.id = %(document_id)s)
+order by d.created_at, d.id;
+
+-- name: structure
+-- The section tree of the live version, else of the one that is coming.
+select s.id, s.parent_id, s.title, s.level, s.ordinal, s.start_offset, s.end_offset, s.path,
+  s.heading_source, s.page, s.summary, s.tags, s.keywords
+from sections s join documents d on d.id = s.document_id
+  and s.version = coalesce(d.live_version, d.pending_version)
+where d.scope_id = %(scope_id)s and d.id = %(document_id)s
+order by s.start_offset, s.level, s.ordinal;
+
+-- name: text
+-- A slice of the document's text, by character offsets from 0.
+select substr(v.text, %(start)s + 1, %(length)s) from documents d join document_versions v
+  on v.document_id = d.id and v.version = coalesce(d.live_version, d.pending_version)
+where d.scope_id = %(scope_id)s and d.id = %(document_id)s;

@@ -1,0 +1,45 @@
+-- name: claim
+-- The oldest job that waits or whose worker has died; across tenants unless user_id is given.
+select * from claim_job(%(worker)s, %(stale)s, %(job_id)s, %(user_id)s);
+
+-- name: heartbeat
+-- The worker lives; no row when the job was closed or taken over.
+update ingestion_jobs set heartbeat_at = now(), updated_at = now()
+where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
+  and stage not in ('done', 'failed') returning id;
+
+-- name: progress
+-- How far the work is; also a heartbeat.
+update ingestion_jobs set stage = %(stage)s, done = %(done)s, total = %(total)s,
+  heartbeat_at = now(), updated_at = now()
+where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
+  and stage not in ('done', 'failed') returning id;
+
+-- name: finish
+-- Done; publishing has closed the job already, so this only repeats it.
+update ingestion_jobs set stage = 'done', done = total, worker = null, updated_at = now()
+where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
+  and stage <> 'failed' returning id;
+
+-- name: fail
+-- Given up, with the reason; also where taking the version back has closed the job already.
+update ingestion_jobs set stage = 'failed', worker = null, updated_at = now(),
+  error_code = %(error_code)s, error = %(error)s
+where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
+  and stage <> 'done' returning id;
+
+-- name: release
+-- Put back for another try, with the reason.
+update ingestion_jobs set stage = 'queued', worker = null, updated_at = now(),
+  error_code = %(error_code)s, error = %(error)s
+where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
+  and stage not in ('done', 'failed') returning id;
+
+-- name: list
+-- The jobs of a knowledge base, newest first.
+select * from ingestion_jobs
+where user_id = %(user_id)s and graph_id = %(graph_id)s order by created_at desc, id;
+
+-- name: get
+-- One job.
+select * from ingestion_jobs where user_id = %(user_id)s and id = %(job_id)s;

@@ -1,0 +1,223 @@
+"""Documents and their versions: what is visible when, and what is left afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID, uuid4, uuid5
+
+import numpy as np
+import pytest
+
+from domain.documents import Chunk, DocumentStatus, ParsedDocument, Section
+from domain.errors import ConflictError, DocumentNotFound, GraphNotFound
+from domain.scope import Scope
+from stores.chunks import ChunkStore, Vectors
+from stores.database import Database
+from stores.documents import DocumentStore, Registered
+from stores.jobs import JobStore
+
+TEXT = "糖尿病患者的主要症状是多饮多尿。\nPayment is due in 30 days.\n第三段讲的是胰岛素。"
+
+
+@pytest.fixture
+def documents(database: Database) -> DocumentStore:
+    return DocumentStore(database)
+
+
+@pytest.fixture
+def chunks(database: Database) -> ChunkStore:
+    return ChunkStore(database)
+
+
+def parsed(text: str, document_id: UUID) -> ParsedDocument:
+    """One section; a chunk per line."""
+    root = uuid5(document_id, text)
+    found, at = [], 0
+    for ordinal, line in enumerate(text.splitlines(keepends=True)):
+        body = line.rstrip("\n")
+        found.append(Chunk(uuid5(root, str(ordinal)), root, ordinal, at, at + len(body), body))
+        at += len(line)
+    section = Section(root, None, "All", 0, 0, 0, len(text))
+    return ParsedDocument("Title", text, "zh", (section,), tuple(found))
+
+
+def vectors(chunks: Sequence[Chunk]) -> Vectors:
+    rng = np.random.default_rng(7)
+    raw = rng.normal(size=(len(chunks), 384)).astype(np.float32)
+    return np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True), np.float32)
+
+
+async def register(
+    documents: DocumentStore, scope: Scope, text: str, source: str = "a.txt"
+) -> Registered:
+    return await documents.register(
+        scope, source=source, filename=source, media_type="text/plain", content=text.encode()
+    )
+
+
+async def ingest(documents: DocumentStore, scope: Scope, text: str, source: str = "a.txt") -> UUID:
+    registered = await register(documents, scope, text, source)
+    content = parsed(text, registered.document_id)
+    await documents.begin(scope, registered.document_id, content)
+    await documents.add_chunks(
+        scope, registered.document_id, content.chunks, vectors(content.chunks)
+    )
+    await documents.publish(scope, registered.document_id)
+    return registered.document_id
+
+
+async def texts(chunks: ChunkStore, scope: Scope) -> set[str]:
+    probe = vectors([parsed("x", uuid4()).chunks[0]])[0]
+    return {hit.chunk.text for hit in await chunks.vector_search(scope, probe, 50)}
+
+
+async def test_a_published_document_is_found_by_vector_and_by_keyword(
+    documents: DocumentStore, chunks: ChunkStore, scope: Scope
+) -> None:
+    document_id = await ingest(documents, scope, TEXT)
+
+    assert await texts(chunks, scope) == set(TEXT.splitlines())
+    hits = await chunks.keyword_search(scope, ["糖尿病", "多尿", "PAYMENT"], 10)
+    assert [hit.chunk.text for hit in hits] == TEXT.splitlines()[:2]
+    assert int(hits[0].score) == 2
+    assert hits[0].chunk.document_id == document_id
+    assert hits[0].chunk.document_title == "Title"
+    stored = await documents.get(scope, document_id)
+    assert (stored.status, stored.chunk_count) == (DocumentStatus.READY, 3)
+    assert await documents.text(scope, document_id, 0, 3) == "糖尿病"
+    assert [graph.chunks for graph in await documents.graphs(scope.user_id)] == [3]
+    (section,) = await documents.structure(scope, document_id)
+    assert (section.start, section.end) == (0, len(TEXT))
+
+
+async def test_the_same_bytes_are_one_document_under_any_name(
+    documents: DocumentStore, scope: Scope
+) -> None:
+    first = await ingest(documents, scope, TEXT)
+    again = await register(documents, scope, TEXT, "copy.txt")
+    assert again == Registered(first, None, unchanged=True)
+    assert len(await documents.list(scope)) == 1
+
+
+async def test_a_first_version_shows_batch_by_batch_and_a_replacement_all_at_once(
+    documents: DocumentStore, chunks: ChunkStore, scope: Scope
+) -> None:
+    opened = await register(documents, scope, TEXT)
+    content = parsed(TEXT, opened.document_id)
+    assert await documents.begin(scope, opened.document_id, content) == set()
+    await documents.add_chunks(
+        scope, opened.document_id, content.chunks[:1], vectors(content.chunks[:1])
+    )
+    assert await texts(chunks, scope) == set(TEXT.splitlines()[:1])
+    stored = await documents.begin(scope, opened.document_id, content)
+    assert stored == {content.chunks[0].id}
+    await documents.add_chunks(scope, opened.document_id, content.chunks, vectors(content.chunks))
+    await documents.publish(scope, opened.document_id)
+
+    changed = "一个新版本。\nSecond line."
+    second = await register(documents, scope, changed)
+    assert second.document_id == opened.document_id
+    content = parsed(changed, second.document_id)
+    await documents.begin(scope, second.document_id, content)
+    await documents.add_chunks(scope, second.document_id, content.chunks, vectors(content.chunks))
+    assert await texts(chunks, scope) == set(TEXT.splitlines())
+    assert await documents.text(scope, second.document_id, 0, 3) == "糖尿病"
+    await documents.publish(scope, second.document_id)
+    assert await texts(chunks, scope) == set(changed.splitlines())
+    assert await chunks.keyword_search(scope, ["糖尿病"], 5) == []
+
+
+async def test_a_failed_replacement_leaves_the_old_version_and_a_failed_first_version_nothing(
+    documents: DocumentStore, chunks: ChunkStore, scope: Scope
+) -> None:
+    document_id = await ingest(documents, scope, TEXT)
+    changed = await register(documents, scope, "Other.")
+    content = parsed("Other.", document_id)
+    await documents.begin(scope, document_id, content)
+    await documents.add_chunks(scope, document_id, content.chunks, vectors(content.chunks))
+    await documents.fail(scope, changed.document_id)
+    assert await texts(chunks, scope) == set(TEXT.splitlines())
+    assert (await documents.get(scope, document_id)).status is DocumentStatus.READY
+
+    first = await register(documents, scope, "Third.", "b.txt")
+    content = parsed("Third.", first.document_id)
+    await documents.begin(scope, first.document_id, content)
+    await documents.add_chunks(scope, first.document_id, content.chunks, vectors(content.chunks))
+    await documents.fail(scope, first.document_id)
+    assert await texts(chunks, scope) == set(TEXT.splitlines())
+    assert (await documents.get(scope, first.document_id)).status is DocumentStatus.FAILED
+
+
+async def test_a_late_worker_of_a_replaced_version_is_refused(
+    documents: DocumentStore, database: Database, scope: Scope
+) -> None:
+    jobs = JobStore(database)
+    opened = await register(documents, scope, "One.")
+    assert opened.job_id is not None
+    job = await jobs.claim("w", job_id=opened.job_id)
+    assert job is not None
+    await register(documents, scope, "Two.")
+    with pytest.raises(ConflictError):
+        await jobs.heartbeat(job)
+    with pytest.raises(ConflictError):
+        await documents.begin(
+            scope, job.document_id, parsed("One.", job.document_id), version=job.version
+        )
+
+
+async def test_a_deleted_document_leaves_no_row_anywhere(
+    documents: DocumentStore, database: Database, scope: Scope
+) -> None:
+    kept = await ingest(documents, scope, "Kept.", "kept.txt")
+    gone = await ingest(documents, scope, TEXT)
+    await register(documents, scope, "A replacement that is under way.")
+    await documents.delete(scope, gone)
+
+    assert [one.id for one in await documents.list(scope)] == [kept]
+    assert await rows_per_table(database, scope) == {
+        "documents": 1,
+        "document_versions": 1,
+        "sections": 1,
+        "chunks": 1,
+        "chunk_vectors": 1,
+        "chunk_grams": 1,
+        "staged_chunks": 0,
+        "ingestion_jobs": 1,
+    }
+    with pytest.raises(DocumentNotFound):
+        await documents.get(scope, gone)
+
+
+async def rows_per_table(database: Database, scope: Scope) -> dict[str, int]:
+    tables = [
+        "documents",
+        "document_versions",
+        "sections",
+        "chunks",
+        "chunk_vectors",
+        "chunk_grams",
+        "staged_chunks",
+        "ingestion_jobs",
+    ]
+    counts = {}
+    async with database.owner() as connection:
+        for table in tables:
+            query = f"select count(*) from {table} where user_id = %s".encode()
+            row = await (await connection.execute(query, [scope.user_id])).fetchone()
+            assert row is not None
+            counts[table] = row[0]
+    return counts
+
+
+async def test_another_user_sees_nothing_of_it(
+    documents: DocumentStore, chunks: ChunkStore, scope: Scope
+) -> None:
+    document_id = await ingest(documents, scope, TEXT)
+    stranger = Scope(f"user-{uuid4()}", scope.graph_id)
+    assert await texts(chunks, stranger) == set()
+    assert await chunks.keyword_search(stranger, ["糖尿病"], 5) == []
+    assert await documents.list(stranger) == []
+    with pytest.raises(GraphNotFound):
+        await documents.require_graph(stranger)
+    with pytest.raises(DocumentNotFound):
+        await documents.content(stranger, document_id)
