@@ -1,0 +1,125 @@
+"""Cross-encoders that reorder retrieved passages: behind an HTTP endpoint, or on this machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urldefrag
+
+from domain.errors import SettingsInvalid
+from domain.settings import Settings
+from models.endpoint import Endpoint
+from models.failures import Retries, Service
+from models.local_models import LocalModel
+from models.protocols import Reranker
+
+_BATCH = 32
+
+
+class HttpReranker:
+    """A `/rerank` endpoint in the shape that Cohere, Jina and vLLM share.
+
+    Posts `{model, query, documents, top_n}` and reads `results: [{index, relevance_score}]`.
+
+    Args:
+        url: where to post; the model's name may stand behind `#`.
+        settings: key, time limit and retries.
+    """
+
+    def __init__(self, url: str, settings: Settings) -> None:
+        address, self._model = urldefrag(url)
+        key = settings.reranker_api_key
+        self._endpoint = Endpoint(
+            address,
+            key.get_secret_value() if key else None,
+            Service(
+                f"reranker {self._model or address}",
+                "SEXTANT_RERANKER",
+                "SEXTANT_RERANKER_API_KEY",
+                "SEXTANT_RERANKER",
+            ),
+            Retries(settings.model_retries),
+            settings.model_timeout,
+        )
+
+    @property
+    def name(self) -> str:
+        """The model's name, or `rerank` when the URL names none."""
+        return self._model or "rerank"
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score per text, in order.
+
+        Raises:
+            ModelUnavailable: the endpoint gives no score, or not one for each text.
+        """
+        if not texts:
+            return []
+        request = {"query": query, "documents": list(texts), "top_n": len(texts)}
+        answer = await self._endpoint.post(
+            request | ({"model": self._model} if self._model else {})
+        )
+        try:
+            scores = {item["index"]: float(item["relevance_score"]) for item in answer["results"]}
+            ordered = [scores[index] for index in range(len(texts))]
+        except (KeyError, TypeError, ValueError):
+            raise self._endpoint.unusable("it does not score every passage") from None
+        if not all(map(math.isfinite, ordered)):
+            raise self._endpoint.unusable("a score is not a finite number")
+        return ordered
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._endpoint.close()
+
+
+class LocalReranker:
+    """A sentence-transformers cross-encoder by name or path (the `[local]` extra).
+
+    Loads on first use and runs in a thread of its own.
+    """
+
+    def __init__(self, model: str) -> None:
+        self._local = LocalModel("CrossEncoder", model)
+
+    @property
+    def name(self) -> str:
+        """The model's name or path."""
+        return self._local.name
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score per text, in order.
+
+        Raises:
+            ModelUnavailable: the extra is not installed, or the model cannot be loaded.
+        """
+        if not texts:
+            return []
+        pairs = [(query, text) for text in texts]
+        return await self._local.run(lambda model: _predicted(model, pairs))
+
+
+def _predicted(model: Any, pairs: list[tuple[str, str]]) -> list[float]:  # noqa: ANN401
+    return [float(s) for s in model.predict(pairs, batch_size=_BATCH, show_progress_bar=False)]
+
+
+def build_reranker(settings: Settings) -> Reranker | None:
+    """The reranker that the settings name, or None when they name none. Loads and calls nothing yet.
+
+    Raises:
+        SettingsInvalid: the setting is neither a URL nor `sentence-transformers:<name or path>`.
+    """
+    if not settings.reranker:
+        return None
+    scheme, _, rest = settings.reranker.partition(":")
+    if scheme in {"http", "https"} and rest.startswith("//"):
+        return HttpReranker(settings.reranker, settings)
+    if scheme == "sentence-transformers" and rest:
+        return LocalReranker(rest)
+    raise SettingsInvalid(
+        f"The reranker {settings.reranker!r} is of no known form.",
+        next_step="Set SEXTANT_RERANKER to the URL of a /rerank endpoint or to "
+        "`sentence-transformers:<cross-encoder>`, or clear it.",
+        field="reranker",
+    )
