@@ -33,7 +33,7 @@ class SettingValue:
     description: str
 
 
-def load_settings(env_file: str | Path = ENV_FILE, **overrides: object) -> Settings:
+def load_settings(env_file: str | Path = ENV_FILE, /, **overrides: object) -> Settings:
     """Settings from keywords, then the environment, then `env_file`, then the defaults.
 
     Raises:

@@ -30,7 +30,7 @@ Each error is a sentence for a person (`message`) plus what to do next (`next_st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 
@@ -221,3 +221,19 @@ class ModelOutputInvalid(SextantError):
     code = "model_output_invalid"
     status = 502
     retryable = True
+
+
+def error_of(
+    code: str, message: str, *, next_step: str = "", field: str | None = None
+) -> SextantError:
+    """Return the error that was once turned into data: an event of a stream, a problem document."""
+    kind = next((known for known in _kinds(SextantError) if known.code == code), SextantError)
+    if issubclass(kind, RetrievalError):
+        return kind({}, message)
+    return kind(message, next_step=next_step, field=field)
+
+
+def _kinds(kind: type[SextantError]) -> Iterator[type[SextantError]]:
+    yield kind
+    for narrower in kind.__subclasses__():
+        yield from _kinds(narrower)

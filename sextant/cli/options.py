@@ -15,3 +15,4 @@ Mode = Annotated[
     str,
     typer.Option("--mode", "-m", help="auto, naive, local, global, hybrid, mix or bypass."),
 ]
+TopK = Annotated[int | None, typer.Option("--top-k", "-k", help="Passages the answer may use.")]

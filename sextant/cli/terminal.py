@@ -5,11 +5,15 @@ Control codes are written only to a terminal, never into a pipe or a file.
 
 from __future__ import annotations
 
+import re
 import sys
 
 import typer
 
 from domain.errors import SextantError
+
+# C0 and C1 controls but tab and line feed (ECMA-48), and the marks that reverse text (Unicode TR36).
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def emit(value: object) -> None:
@@ -44,12 +48,33 @@ def described(error: SextantError) -> dict[str, object]:
 
 def heading(text: str) -> None:
     """Print a line that stands out on a terminal."""
-    typer.secho(text, bold=True)
+    typer.secho(printable(text), bold=True)
 
 
 def faint(text: str) -> None:
     """Print a line that steps back on a terminal."""
-    typer.secho(text, dim=True)
+    typer.secho(printable(text), dim=True)
+
+
+def say(text: str) -> None:
+    """Print a line of text that may come from a document."""
+    typer.echo(printable(text))
+
+
+def write(text: str) -> None:
+    """Print a piece of a line at once, for an answer that is still being made."""
+    typer.echo(printable(text), nl=False)
+    sys.stdout.flush()
+
+
+def warn(text: str) -> None:
+    """Print a line on standard error."""
+    typer.secho(printable(text), err=True, fg=typer.colors.YELLOW)
+
+
+def printable(text: str) -> str:
+    """Return `text` without control characters, so that no document can steer the terminal."""
+    return _CONTROL.sub("", text)
 
 
 def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
@@ -57,7 +82,7 @@ def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
     widths = [max(_width(cell) for cell in column) for column in zip(header, *rows, strict=True)]
     heading(_line(header, widths))
     for row in rows:
-        typer.echo(_line(row, widths))
+        say(_line(row, widths))
 
 
 def _line(cells: tuple[str, ...], widths: list[int]) -> str:

@@ -1,0 +1,77 @@
+"""How an answer, its citations and its sources look on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable
+
+from domain.answers import Answer, Source
+from domain.errors import SextantError, error_of
+from domain.events import Done, Event, Failed, Token
+from sextant.cli import terminal
+
+
+async def print_answer(events: AsyncIterable[Event], *, quiet: bool = False) -> Answer:
+    """Print an answer's text as it comes, then its citations; return the whole answer.
+
+    Args:
+        events: what the workflow says while it works.
+        quiet: print nothing.
+
+    Raises:
+        SextantError: the run failed on the way.
+    """
+    answer: Answer | None = None
+    async for event in events:
+        match event:
+            case Token(text=text) if not quiet:
+                terminal.write(text)
+            case Done(answer=answer):
+                pass
+            case Failed(code=code, message=message, detail=detail):
+                raise error_of(code, message, **(detail or {}))
+    if answer is None:
+        raise SextantError("The answer broke off.", next_step="Ask again.")
+    if not quiet:
+        _print_sources(answer)
+    return answer
+
+
+def _print_sources(answer: Answer) -> None:
+    terminal.say("")
+    for source in answer.sources:
+        terminal.say("")
+        terminal.heading(f"[{source.marker}] {place_of(source)}")
+        for quote in _quotes(answer, source):
+            terminal.say(f"    “{' '.join(quote.split())}”")
+    for warning in answer.warnings:
+        terminal.warn(f"Note: {warning}")
+    terminal.say("")
+    terminal.faint(_summary(answer))
+
+
+def place_of(source: Source) -> str:
+    """Where a source lies: file, section path and page."""
+    parts = [source.filename, " › ".join(source.section_path)]
+    if source.page is not None:
+        parts.append(f"page {source.page}")
+    return " · ".join(part for part in parts if part)
+
+
+def _quotes(answer: Answer, source: Source) -> list[str]:
+    """The passages of one source that the answer rests on, each once."""
+    return list(
+        dict.fromkeys(item.quote for item in answer.citations if item.marker == source.marker)
+    )
+
+
+def _summary(answer: Answer) -> str:
+    parts = [f"mode {answer.mode}", answer.model]
+    if answer.attempts:
+        parts.append(f"{answer.attempts} refined search{'es' if answer.attempts > 1 else ''}")
+    if answer.citations:
+        parts.append(
+            "every sentence supported" if answer.grounded else "not every sentence supported"
+        )
+    if total := answer.timings.get("total"):
+        parts.append(f"{total / 1000:.1f} s")
+    return " · ".join(part for part in parts if part)

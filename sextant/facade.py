@@ -1,0 +1,222 @@
+"""The facade: documents in, questions answered, in a few calls.
+
+async with Sextant.open() as rag:
+    await rag.ingest(["handbook.pdf"], graph_id="hr")
+    answer = await rag.query("How many days of leave?", graph_id="hr")
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from uuid import UUID
+
+from domain.answers import Answer
+from domain.configuration import load_settings
+from domain.documents import Document, GraphInfo
+from domain.errors import SextantError, error_of
+from domain.events import Done, Event, Failed
+from domain.retrieval import AUTO, Mode, Retrieval
+from domain.scope import DEFAULT_GRAPH, Scope
+from domain.settings import Settings
+from models.embedding import build_embedder
+from models.protocols import Embedder
+from stores.database import Database
+from stores.documents import DocumentStore
+
+if TYPE_CHECKING:
+    from graph.workflow import Workflow
+    from ingestion.pipeline import Ingested, OnProgress
+    from nodes.context import Dependencies
+
+
+class Options(TypedDict, total=False):
+    """What may be said beside a question; see `Sextant.stream`."""
+
+    graph_id: str
+    mode: str
+    top_k: int | None
+    history: Sequence[Mapping[str, str]]
+    filters: Mapping[str, Any] | None
+
+
+class Sextant:
+    """One user's knowledge bases, opened by `Sextant.open`.
+
+    Heavy parts are loaded when first needed: listing documents loads no model, ingesting no workflow.
+    """
+
+    def __init__(
+        self, settings: Settings, database: Database, embedder: Embedder, stack: AsyncExitStack
+    ) -> None:
+        self.settings = settings
+        self._database = database
+        self._documents = DocumentStore(database)
+        self._embedder = embedder
+        self._stack = stack
+        self._opening = asyncio.Lock()
+        self._opened: tuple[Dependencies, Workflow] | None = None
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, settings: Settings | None = None, **overrides: object
+    ) -> AsyncIterator[Sextant]:
+        """Open the store and whatever else the settings name; close it at the end.
+
+        Args:
+            settings: all settings; by default those of the environment and `.env`.
+            overrides: single settings by keyword, like `data_dir=` or `database_url=`.
+
+        Raises:
+            SettingsInvalid: a setting cannot be used.
+            DatabaseUnavailable: PostgreSQL cannot be reached or started.
+        """
+        if settings is None:
+            settings = await asyncio.to_thread(lambda: load_settings(**overrides))
+        async with AsyncExitStack() as stack:
+            embedder = await asyncio.to_thread(build_embedder, settings)
+            database = await stack.enter_async_context(await Database.open(settings))
+            yield cls(settings, database, embedder, stack)
+
+    async def ingest(
+        self,
+        paths: Iterable[str | Path],
+        graph_id: str = DEFAULT_GRAPH,
+        on_progress: OnProgress | None = None,
+    ) -> list[Ingested]:
+        """Take files, and the readable files of folders, into a knowledge base.
+
+        Args:
+            paths: files and folders.
+            graph_id: the knowledge base; made when it is new.
+            on_progress: called whenever a file gets further.
+
+        Returns:
+            What became of each file, in order; a file that cannot be ingested carries its error and
+            stops no other.
+        """
+        from ingestion.pipeline import Ingestor
+        from stores.jobs import JobStore
+
+        ingestor = Ingestor(
+            self._documents, JobStore(self._database), self._embedder, self.settings
+        )
+        return await ingestor.ingest(self._scope(graph_id), paths, on_progress)
+
+    async def query(self, question: str, **options: Unpack[Options]) -> Answer:
+        """Answer a question, with citations; takes the options of `stream`.
+
+        Raises:
+            SextantError: what went wrong, as the error that says it best.
+        """
+        async with aclosing(self.stream(question, **options)) as events:
+            async for event in events:
+                match event:
+                    case Done(answer=answer):
+                        return answer
+                    case Failed(code=code, message=message, detail=detail):
+                        raise error_of(code, message, **(detail or {}))
+        raise SextantError("The answer broke off.", next_step="Ask again.")
+
+    async def stream(
+        self,
+        question: str,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        mode: str = AUTO,
+        top_k: int | None = None,
+        history: Sequence[Mapping[str, str]] = (),
+        filters: Mapping[str, Any] | None = None,
+    ) -> AsyncGenerator[Event]:
+        """Answer a question and tell what happens meanwhile.
+
+        Args:
+            question: in Chinese or English.
+            graph_id: the knowledge base.
+            mode: one of the six modes, or `auto`.
+            top_k: passages the answer may use; default `settings.retrieval.top_k`.
+            history: the conversation so far, as `{"role": …, "content": …}`.
+            filters: bounds on what is searched.
+
+        Yields:
+            `Status`, `Retrieved`, `Token`, `Cited` and `Sources` as they happen, then one `Done`, or
+            one `Failed`. Closing the generator stops the run and its model call.
+        """
+        from graph.streaming import stream_answer
+
+        _, workflow = await self._workflow()
+        asked = {
+            "query": question,
+            "graph_id": graph_id,
+            "user_id": self.settings.user_id,
+            "mode": mode,
+            "top_k": top_k,
+            "history": [dict(turn) for turn in history],
+            "filters": dict(filters) if filters else None,
+        }
+        async with aclosing(stream_answer(workflow, asked)) as events:
+            async for event in events:
+                yield event
+
+    async def search(
+        self,
+        question: str,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        mode: str = Mode.NAIVE,
+        limit: int = 10,
+        filters: Mapping[str, Any] | None = None,
+    ) -> Retrieval:
+        """Retrieve without answering: ranked items, warnings and times.
+
+        Raises:
+            QuestionInvalid, OptionInvalid, ModeNotAvailable, GraphNotFound: the request is at fault.
+            RetrievalError: every lane failed.
+        """
+        dependencies, _ = await self._workflow()
+        return await dependencies.retriever.search(
+            self._scope(graph_id), question, mode=mode, top_k=limit, filters=filters
+        )
+
+    async def graphs(self) -> list[GraphInfo]:
+        """The knowledge bases, by name."""
+        return await self._documents.graphs(self.settings.user_id)
+
+    async def documents(self, graph_id: str = DEFAULT_GRAPH) -> list[Document]:
+        """The documents of a knowledge base, oldest first.
+
+        Raises:
+            GraphNotFound: there is no such knowledge base.
+        """
+        await self._documents.require_graph(self._scope(graph_id))
+        return await self._documents.list(self._scope(graph_id))
+
+    async def delete_document(self, document_id: UUID | str, graph_id: str = DEFAULT_GRAPH) -> None:
+        """Remove a document with everything that came from it.
+
+        Raises:
+            DocumentNotFound: the knowledge base has no such document.
+        """
+        await self._documents.delete(self._scope(graph_id), UUID(str(document_id)))
+
+    def _scope(self, graph_id: str) -> Scope:
+        return Scope(self.settings.user_id, graph_id)
+
+    async def _workflow(self) -> tuple[Dependencies, Workflow]:
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await self._open_workflow()
+        return self._opened
+
+    async def _open_workflow(self) -> tuple[Dependencies, Workflow]:
+        from graph.dependencies import dependencies_over
+        from graph.workflow import create_query_workflow
+
+        dependencies = await self._stack.enter_async_context(
+            dependencies_over(self._database, self._embedder)
+        )
+        return dependencies, create_query_workflow(dependencies=dependencies)
