@@ -16,6 +16,11 @@ from sextant.cli.terminal import report
 # Each name is a module of this package whose `app` holds the command of that name, in the order of
 # `--help`. A module must stay light: what is heavy is imported inside the command.
 COMMANDS = (
+    "ask",
+    "search",
+    "graphs",
+    "documents",
+    "doctor",
     "config",
     "version",
 )

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import re
 import sys
+from typing import TYPE_CHECKING
 
 import typer
 
 from domain.errors import SextantError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
 
 # C0 and C1 controls but tab and line feed (ECMA-48), and the marks that reverse text (Unicode TR36).
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -72,12 +77,17 @@ def warn(text: str) -> None:
     typer.secho(printable(text), err=True, fg=typer.colors.YELLOW)
 
 
+def date(moment: datetime | None) -> str:
+    """A moment as people read it, in local time to the minute."""
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else "-"
+
+
 def printable(text: str) -> str:
     """Return `text` without control characters, so that no document can steer the terminal."""
     return _CONTROL.sub("", text)
 
 
-def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Print rows in aligned columns; the last column is not padded."""
     widths = [max(_width(cell) for cell in column) for column in zip(header, *rows, strict=True)]
     heading(_line(header, widths))

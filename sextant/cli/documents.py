@@ -1,0 +1,66 @@
+"""`sextant documents`: list the documents of a knowledge base, or delete one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import GRAPH, AsJson, GraphId
+
+if TYPE_CHECKING:
+    from domain.documents import Document
+
+app = typer.Typer()
+documents = typer.Typer(help="List or delete the documents of a knowledge base.")
+app.add_typer(documents, name="documents")
+
+
+@documents.command("list")
+def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
+    """List the documents of a knowledge base."""
+    import asyncio
+
+    listed = asyncio.run(_list(graph))
+    if as_json:
+        terminal.emit(listed)
+        return
+    rows = [
+        (str(document.id), document.status, str(document.chunk_count), document.source)
+        for document in listed
+    ]
+    terminal.table(("ID", "STATUS", "CHUNKS", "SOURCE"), rows)
+
+
+@documents.command("delete")
+def delete_documents(
+    ids: Annotated[list[UUID], typer.Argument(metavar="ID…", help="From `documents list`.")],
+    graph: GraphId = GRAPH,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Delete documents with everything that came from them."""
+    import asyncio
+
+    asyncio.run(_delete(ids, graph))
+    if as_json:
+        terminal.emit({"deleted": ids})
+    else:
+        terminal.say(f"Deleted {len(ids)} document{'s' if len(ids) > 1 else ''}.")
+
+
+async def _list(graph: str) -> list[Document]:
+    from sextant.facade import Sextant
+
+    async with Sextant.open() as rag:
+        return await rag.documents(graph)
+
+
+async def _delete(ids: list[UUID], graph: str) -> None:
+    from sextant.facade import Sextant
+
+    async with Sextant.open() as rag:
+        for document_id in ids:
+            await rag.delete_document(document_id, graph)
