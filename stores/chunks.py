@@ -148,7 +148,7 @@ class ChunkStore:
                 return []
             cursor = connection.cursor(row_factory=dict_row, binary=True)
             await cursor.execute(_SQL["get"], {"scope_id": found.scope_id, "ids": list(ids)})
-            return [_chunk(row) async for row in cursor]
+            return [stored_chunk(row) async for row in cursor]
 
     async def count(self, scope: Scope) -> int:
         """How many chunks of the scope can be found."""
@@ -181,7 +181,7 @@ async def _nearest(
 async def _hits(connection: Connection, query: LiteralString, **values: object) -> list[ChunkHit]:
     cursor = connection.cursor(row_factory=dict_row, binary=True)
     await cursor.execute(query, values)
-    return [ChunkHit(_chunk(row), float(row["score"])) async for row in cursor]
+    return [ChunkHit(stored_chunk(row), float(row["score"])) async for row in cursor]
 
 
 _TUPLES = frozenset(
@@ -191,7 +191,8 @@ _COLUMNS = {"start": "start_offset", "end": "end_offset"}
 _FIELDS = [(field.name, _COLUMNS.get(field.name, field.name)) for field in fields(StoredChunk)]
 
 
-def _chunk(row: dict[str, Any]) -> StoredChunk:
+def stored_chunk(row: dict[str, Any]) -> StoredChunk:
+    """A row of `found_chunks`."""
     values: dict[str, Any] = {
         name: tuple(row[column]) if name in _TUPLES else row[column] for name, column in _FIELDS
     }

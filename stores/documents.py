@@ -32,6 +32,7 @@ from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Connection, Database
 from stores.incoming import copy_incoming
+from stores.partitions import promote_if_large
 from stores.queries import load_queries
 from stores.scopes import ScopeRow, find_scope, lock_scope, share_scope
 
@@ -214,7 +215,7 @@ class DocumentStore:
                 await connection.execute(_SQL["drop_live_version"], opened.key)
             await connection.execute(_SQL["publish"], opened.key)
             await connection.execute(_SQL["end_job"], {**opened.key, "stage": "done"})
-        await self._promote_if_large(scope)
+        await promote_if_large(self._database, scope)
 
     async def fail(self, scope: Scope, document_id: UUID, *, version: int | None = None) -> None:
         """Take the pending version back: a live version serves on, a first version shows no chunk.
@@ -338,18 +339,6 @@ class DocumentStore:
                 Document(**{**row, "status": DocumentStatus(row["status"])}) async for row in cursor
             ]
 
-    async def _promote_if_large(self, scope: Scope) -> None:
-        async with self._database.transaction(scope.user_id) as connection:
-            row = await find_scope(connection, scope)
-            if row is None or row.partition_key:
-                return
-            limit = self._database.settings.retrieval.exact_below
-            large = await _one(
-                connection, "large", {"scope_id": row.scope_id, "exact_below": limit}, _CHUNK_SQL
-            )
-            if large is not None and large["large"]:
-                await connection.execute(_CHUNK_SQL["promote"], {"scope_id": row.scope_id})
-
 
 async def _one(
     connection: Connection,
@@ -358,7 +347,7 @@ async def _one(
     queries: Mapping[str, LiteralString] = _SQL,
 ) -> dict[str, Any] | None:
     cursor = connection.cursor(row_factory=dict_row)
-    return await (await cursor.execute(queries[query], values, binary=True)).fetchone()
+    return await (await cursor.execute(_SQL[query], values, binary=True)).fetchone()
 
 
 async def _open(

@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, LiteralString, cast
+from typing import Any, LiteralString
 
 from psycopg import AsyncConnection
 from psycopg.errors import InsufficientPrivilege

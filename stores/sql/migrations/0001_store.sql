@@ -212,7 +212,8 @@ revoke all on chunk_vectors_small from sextant_app;  -- reached through chunk_ve
 -- What the owner does for the application across row-level security, function by function.
 create policy owner_searches on chunk_grams for select to current_user using (true);
 create policy owner_claims on ingestion_jobs to current_user using (true);
-create policy owner_lists on graphs for select to current_user using (true);
+create policy owner_places on graphs to current_user using (true);
+create policy owner_counts on chunks for select to current_user using (true);
 
 -- Keyword lane. A policy keeps the planner from using the gram index, because array operators are
 -- not leakproof (PostgreSQL manual, "Row Security Policies"); so this runs as the owner and checks
@@ -304,3 +305,25 @@ as $$
 $$;
 revoke execute on function claim_job(text, interval, uuid, text) from public;
 grant execute on function claim_job(text, interval, uuid, text) to sextant_app;
+
+-- Empties all vectors and gives them another length, when the embedding model changes.
+create function reset_vectors(new_name text, new_dimension int) returns void
+language plpgsql
+set search_path from current
+as $$
+declare own_partition text;
+begin
+  for own_partition in select 'chunk_vectors_' || scope_id from graphs where partition_key <> 0 loop
+    execute format('drop table %I', own_partition);
+  end loop;
+  update graphs set partition_key = 0 where partition_key <> 0;
+  truncate chunk_vectors, staged_chunks;
+  execute format('alter table chunk_vectors alter column embedding type vector(%s)', new_dimension);
+  -- Whoever still ingests with the old model loses the claim.
+  update ingestion_jobs set attempts = attempts + 1, worker = null
+    where stage not in ('done', 'failed');
+  insert into embedding_space (name, dimension) values (new_name, new_dimension)
+    on conflict (only_row) do update set name = excluded.name, dimension = excluded.dimension,
+      created_at = now();
+end $$;
+revoke execute on function reset_vectors(text, int) from public;

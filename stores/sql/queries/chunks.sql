@@ -99,16 +99,6 @@ delete from chunk_grams where scope_id = %(scope_id)s and chunk_id in (select id
 delete from staged_chunks
 where scope_id = %(scope_id)s and document_id = %(document_id)s and id = any(%(ids)s);
 
--- name: large
--- Whether a scope in the shared partition has so many chunks that it needs an index of its own.
-select count(*) >= %(exact_below)s as large from (
-  select from chunk_vectors where partition_key = 0 and scope_id = %(scope_id)s
-  limit %(exact_below)s) counted;
-
--- name: promote
--- Give the scope its own partition with an HNSW index.
-select promote_scope(%(scope_id)s);
-
 -- name: vector_options
 -- How wide HNSW looks, that it looks on until enough is found, and when the server gives up.
 select set_config('hnsw.ef_search', %(ef_search)s, true),

@@ -1,0 +1,34 @@
+-- name: recorded
+-- The space that the stored vectors come from.
+select name, dimension from embedding_space;
+
+-- name: has_chunks
+-- Whether any tenant has chunks, whose vectors would mean nothing to another model; run as owner.
+select exists (select from chunks);
+
+-- name: lock
+-- One process at a time decides which space it is; held until the transaction ends.
+select pg_advisory_xact_lock(%(key)s);
+
+-- name: reset
+-- Forget all vectors and take those of another model from here on; run as owner.
+select reset_vectors(%(name)s, %(dimension)s);
+
+-- name: all_scopes
+-- Every knowledge base of every tenant; run as owner.
+select user_id, graph_id from graphs order by scope_id;
+
+-- name: without_vectors
+-- Chunks of a scope that have no vector yet, in pages.
+select c.* from found_chunks c
+where c.scope_id = %(scope_id)s and (%(after)s::uuid is null or c.id > %(after)s)
+  and not exists (select from chunk_vectors v
+    where v.partition_key = %(partition_key)s and v.scope_id = c.scope_id and v.chunk_id = c.id)
+order by c.id limit %(limit)s;
+
+-- name: add_vector
+-- The vector of a chunk, unless the chunk was deleted meanwhile.
+insert into chunk_vectors (partition_key, scope_id, chunk_id, user_id, embedding)
+select %(partition_key)s, scope_id, id, user_id, %(vector)s from chunks
+where scope_id = %(scope_id)s and id = %(chunk_id)s
+on conflict do nothing;

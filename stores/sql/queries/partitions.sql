@@ -1,0 +1,9 @@
+-- name: large
+-- Whether a scope in the shared partition has so many vectors that it needs an index of its own.
+select count(*) >= %(exact_below)s and coalesce((select dimension <= %(longest)s from embedding_space), true)
+from (select from chunk_vectors where partition_key = 0 and scope_id = %(scope_id)s
+  limit %(exact_below)s) as counted;
+
+-- name: promote
+-- Give the scope its own partition with an HNSW index; false when another did so meanwhile.
+select promote_scope(%(scope_id)s);

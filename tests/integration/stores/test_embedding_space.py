@@ -1,0 +1,90 @@
+"""A changed embedding model is noticed, and re-embedding brings the store over to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid5
+
+import numpy as np
+import pytest
+import pytest_asyncio
+
+from domain.documents import Chunk, ParsedDocument, Section
+from domain.errors import EmbeddingModelChanged
+from domain.scope import Scope
+from domain.settings import Settings
+from stores.chunks import ChunkStore, Vectors
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.embedding_space import (
+    check_space,
+    chunks_without_vectors,
+    start_reembedding,
+    store_vectors,
+)
+
+
+@dataclass(frozen=True)
+class Space:
+    name: str
+    dimension: int
+
+
+def unit(count: int, dimension: int) -> Vectors:
+    return np.asarray(np.eye(count, dimension), np.float32)
+
+
+@pytest_asyncio.fixture
+async def own_database(tmp_path: Path) -> AsyncIterator[Database]:
+    """A server of its own, since the embedding space is one for all tenants."""
+    settings = Settings(_env_file=None, data_dir=tmp_path, database_url=None)
+    async with await Database.open(settings) as opened:
+        yield opened
+
+
+async def store(database: Database, scope: Scope, texts: list[str], vectors: Vectors) -> None:
+    documents = DocumentStore(database)
+    content = "".join(texts)
+    opened = await documents.register(
+        scope, source="a", filename="a", media_type="text/plain", content=content.encode()
+    )
+    root = uuid5(opened.document_id, "root")
+    chunks, at = [], 0
+    for ordinal, text in enumerate(texts):
+        chunk_id = uuid5(root, str(ordinal))
+        chunks.append(Chunk(chunk_id, root, ordinal, at, at + len(text), text))
+        at += len(text)
+    section = Section(root, None, "", 0, 0, 0, at)
+    parsed = ParsedDocument("", content, "en", (section,), tuple(chunks))
+    await documents.begin(scope, opened.document_id, parsed)
+    await documents.add_chunks(scope, opened.document_id, chunks, vectors)
+    await documents.publish(scope, opened.document_id)
+
+
+async def test_another_model_is_refused_until_every_chunk_is_embedded_anew(
+    own_database: Database, scope: Scope
+) -> None:
+    old, new = Space("old", 768), Space("new", 512)
+    await check_space(own_database, Space("never used", 384))
+    await check_space(own_database, old)
+    await store(own_database, scope, ["alpha", "beta", "gamma"], unit(3, 768))
+    await check_space(own_database, old)
+    with pytest.raises(EmbeddingModelChanged, match=r"old.*768.*new.*512.*sextant reembed"):
+        await check_space(own_database, new)
+
+    assert await start_reembedding(own_database, new) == [scope]
+    chunks = ChunkStore(own_database)
+    assert [hit.chunk.text for hit in await chunks.keyword_search(scope, ["BETA"], 5)] == ["beta"]
+    assert await chunks.vector_search(scope, unit(1, 512)[0], 5) == []
+
+    first = await chunks_without_vectors(own_database, scope, limit=2)
+    await store_vectors(own_database, scope, [chunk.id for chunk in first], unit(2, 512))
+    await start_reembedding(own_database, new)  # stopped and started again
+    (rest,) = await chunks_without_vectors(own_database, scope, after=first[-1].id)
+    await store_vectors(own_database, scope, [rest.id], unit(3, 512)[2:])
+    hits = await chunks.vector_search(scope, unit(1, 512)[0], 5)
+    assert hits[0].chunk.id == first[0].id
+    assert len(hits) == 3
+    await check_space(own_database, new)
