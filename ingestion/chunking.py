@@ -43,7 +43,9 @@ def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
         [*structure.pieces, *_lonely_headings(structure)], key=lambda piece: piece.span.start
     )
     cuts: list[Cut] = []
-    for (_, is_table), group in groupby(pieces, key=lambda piece: (piece.section, bool(piece.rows))):
+    for (_, is_table), group in groupby(
+        pieces, key=lambda piece: (piece.section, bool(piece.rows))
+    ):
         if is_table:
             for table in group:
                 cuts.extend(cutter.table(table))
@@ -93,7 +95,10 @@ class _Cutter:
         header = ""
         if 0 < table.header_lines < len(rows):
             header = self._text[rows[0].start : rows[table.header_lines - 1].end]
-            rows = (Span(rows[0].start, rows[table.header_lines].end), *rows[table.header_lines + 1 :])
+            rows = (
+                Span(rows[0].start, rows[table.header_lines].end),
+                *rows[table.header_lines + 1 :],
+            )
         header_tokens = estimate_tokens(header)
         if header_tokens > self._max_tokens / 2:
             header, header_tokens = "", 0
@@ -155,6 +160,8 @@ def _split(text: str, room: int) -> Iterator[Span]:
 
 def _fitting(text: str, room: int) -> int:
     """The length of the longest beginning of `text` within `room` tokens, at a pause if it has one."""
-    fitting = bisect_right(range(1, len(text)), room, key=lambda length: estimate_tokens(text[:length]))
+    fitting = bisect_right(
+        range(1, len(text)), room, key=lambda length: estimate_tokens(text[:length])
+    )
     pauses = [pause.end() for pause in _PAUSE.finditer(text, fitting // 2, max(fitting, 1))]
     return pauses[-1] if pauses else max(fitting, 1)

@@ -82,7 +82,10 @@ _OTHER_MAGIC = {
     b"%!PS": "a PostScript file",
     b"SQLite format 3": "an SQLite database",
 }
-_HTML = re.compile(r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html)\b", re.I | re.S)
+_HTML = re.compile(
+    r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html)\b",
+    re.I | re.S,
+)
 _SUPPORTED = "Supported are TXT, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV and JSON."
 
 
@@ -167,7 +170,9 @@ def _text_type(content: bytes, filename: str) -> FileType:
 
 def _unknown(filename: str, kind: str) -> FileTypeUnknown:
     suffix = PurePath(filename).suffix
-    named = f"named {suffix} but its content is" if suffix else "without extension and its content is"
+    named = (
+        f"named {suffix} but its content is" if suffix else "without extension and its content is"
+    )
     return FileTypeUnknown(
         f"{filename} is {named} {kind}.", next_step=f"{_SUPPORTED} Save it as one of these."
     )

@@ -19,7 +19,9 @@ from ingestion.limits import Limits
 _PIECE = 64 * 1024
 _ENCRYPTED_FLAG = 0x1
 _XML_PART = re.compile(r"\.(?:xml|rels|vml)$", re.I)
-_ARCHIVE_PART = re.compile(r"\.(?:zip|jar|7z|rar|gz|tgz|bz2|xz|docx|docm|pptx|pptm|xlsx|xlsm)$", re.I)
+_ARCHIVE_PART = re.compile(
+    r"\.(?:zip|jar|7z|rar|gz|tgz|bz2|xz|docx|docm|pptx|pptm|xlsx|xlsm)$", re.I
+)
 # Office puts the data behind charts and embedded objects here; no parser of ours opens them.
 _EMBEDDED = re.compile(r"^(?:word|ppt|xl)/embeddings/", re.I)
 _DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
@@ -85,7 +87,9 @@ def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int, limits
     with archive.open(entry) as part:
         while piece := part.read(_PIECE):
             if is_xml and not size and _DOCTYPE.search(piece):
-                raise FileUnsafe(f"{entry.filename} declares XML entities, which Office never does.")
+                raise FileUnsafe(
+                    f"{entry.filename} declares XML entities, which Office never does."
+                )
             size += len(piece)
             if size > room:
                 raise _unsafe("inflates too far", limits.zip_inflated_bytes, "ZIP_INFLATED_BYTES")

@@ -1,0 +1,111 @@
+"""The parser process: one file in over stdin, its draft or a typed error out over stdout.
+
+Started by `ingestion.parse` with an empty environment. It limits itself before it looks at the
+file: address space, CPU time, no files written, no network where the system allows it to leave.
+Request and answer are one JSON line; the file's bytes, and the draft, follow.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+
+import orjson
+
+from domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsafe
+from ingestion.detect import detect
+from ingestion.draft import Draft, draft, to_wire
+from ingestion.guards import check_container
+from ingestion.limits import Limits
+from ingestion.parsers import parser_for
+
+_KILL_WITH_PARENT = 1  # PR_SET_PDEATHSIG, prctl(2)
+_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # clone(2)
+
+
+def main() -> None:
+    """Read the request, parse, answer."""
+    request = orjson.loads(sys.stdin.buffer.readline())
+    limits = Limits(**request["limits"])
+    restrict(limits)
+    content = sys.stdin.buffer.read()
+    try:
+        answer = b'{"ok":true}\n' + to_wire(parse(content, request["filename"], limits))
+    except FileRejected as error:
+        answer = orjson.dumps(
+            {"code": error.code, "message": error.message, "next_step": error.next_step}
+        )
+    sys.stdout.buffer.write(answer)
+
+
+def parse(content: bytes, filename: str, limits: Limits) -> Draft:
+    """Detect, guard, parse and cut one file, in this process.
+
+    Raises:
+        FileRejected: one of its kinds; whatever a library throws at a damaged file is FileBroken.
+    """
+    file_type = detect(content, filename)
+    check_container(content, file_type, limits)
+    try:
+        blocks = parser_for(file_type)(content, limits)
+        made = draft(blocks, filename, limits.chunk_tokens)
+    except FileRejected:
+        raise
+    except (MemoryError, RecursionError) as error:
+        raise FileUnsafe(
+            "The file needs more memory than the limit allows.",
+            next_step="Split the file, or raise SEXTANT_LIMITS__PARSE_MEMORY_BYTES.",
+        ) from error
+    except Exception as error:  # the edge: parsers of damaged files raise anything
+        raise FileBroken(
+            f"The file cannot be read as {file_type.value.upper()} ({type(error).__name__}: {error}).",
+            next_step="Open it in its program, save it again and retry.",
+        ) from error
+    if not made.cuts:
+        raise FileEmpty("No text was found in the file.", next_step="Check that it holds text.")
+    made.metadata["format"] = file_type.value
+    return made
+
+
+def restrict(limits: Limits) -> None:
+    """Take from this process what parsing does not need. Linux and macOS; a no-op elsewhere."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    if sys.platform == "linux":
+        most = _address_space() + limits.memory_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        _leave_network()
+
+
+def _address_space() -> int:
+    import resource
+
+    with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - pathlib costs 10 ms
+        return int(statm.read().split()[0]) * resource.getpagesize()
+
+
+def _leave_network() -> None:
+    """Move into a network namespace without interfaces, and die with the parent process.
+
+    Unprivileged namespaces may be switched off; then the process keeps the network it never uses.
+    """
+    import ctypes
+    import signal
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_KILL_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    libc.unshare(_NEW_USER | _NEW_NETWORK)
+
+
+def request_line(filename: str, limits: Limits) -> bytes:
+    """What the parent writes before the file's bytes."""
+    return orjson.dumps({"filename": filename, "limits": asdict(limits)}) + b"\n"
+
+
+if __name__ == "__main__":
+    main()
