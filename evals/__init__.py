@@ -1,0 +1,1 @@
+"""Measuring retrieval and answers on question sets with known passages (`sextant eval`)."""
