@@ -103,14 +103,14 @@ class LoopbackServer:
         await asyncio.gather(*self._connections, return_exceptions=True)
         await self._server.wait_closed()
 
-    async def wait_for_disconnects(self, number: int) -> None:
-        """Return as soon as `number` clients have left early in all.
+    async def wait_until(self, holds: Callable[[LoopbackServer], bool]) -> None:
+        """Return as soon as `holds`, which is asked whenever one of the counts changes.
 
         Raises:
-            TimeoutError: they have not within five seconds.
+            TimeoutError: it does not hold within five seconds.
         """
         async with asyncio.timeout(_PATIENCE), self._changed:
-            await self._changed.wait_for(lambda: self.disconnects >= number)
+            await self._changed.wait_for(lambda: holds(self))
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -130,28 +130,29 @@ class LoopbackServer:
         request = await _read_request(reader)
         if request is None:
             return False
-        self.open_responses += 1
+        await self._count(responses=1)
         answer = asyncio.ensure_future(self._answer(request, writer))
         connection = cast(_Connection, writer.transport.get_protocol())
         gone = asyncio.ensure_future(connection.client_left.wait())
         try:
             await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
-                await self._count_disconnect()
+                await self._count(disconnects=1)
                 return False
             return await answer
         except ConnectionError:
-            await self._count_disconnect()
+            await self._count(disconnects=1)
             return False
         finally:
-            self.open_responses -= 1
             answer.cancel()
             gone.cancel()
             await asyncio.gather(answer, gone, return_exceptions=True)
+            await self._count(responses=-1)
 
-    async def _count_disconnect(self) -> None:
+    async def _count(self, *, responses: int = 0, disconnects: int = 0) -> None:
         async with self._changed:
-            self.disconnects += 1
+            self.open_responses += responses
+            self.disconnects += disconnects
             self._changed.notify_all()
 
     async def _answer(self, request: HttpRequest, writer: asyncio.StreamWriter) -> bool:

@@ -137,7 +137,11 @@ class ScriptedOpenAI:
 
     async def wait_for_disconnects(self, number: int = 1) -> None:
         """Return as soon as `number` clients have left early in all; TimeoutError after 5 s."""
-        await self._server.wait_for_disconnects(number)
+        await self._server.wait_until(lambda server: server.disconnects >= number)
+
+    async def wait_for_streams(self, number: int = 1) -> None:
+        """Return as soon as exactly `number` answers are under way; TimeoutError after 5 s."""
+        await self._server.wait_until(lambda server: server.open_responses == number)
 
     async def _handle(self, http: HttpRequest) -> HttpResponse:
         path = http.path.partition("?")[0].removeprefix("/v1")

@@ -1,0 +1,166 @@
+"""Streaming from a chat model over real TCP: tokens, accounting, failures, and letting go."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from domain.answers import Usage
+from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
+from models.chat import ChatModel
+from testing.replies import (
+    Reply,
+    broken_after,
+    empty,
+    endless,
+    failing,
+    rate_limited,
+    silent_after,
+)
+
+ASK = [("user", "Who owns a value in Rust?")]
+
+
+async def collected(chat: ChatModel) -> tuple[list[str], Usage]:
+    *pieces, usage = [item async for item in chat.stream(ASK)]
+    assert isinstance(usage, Usage)
+    return [piece for piece in pieces if isinstance(piece, str)], usage
+
+
+async def test_pieces_come_as_they_are_sent_and_the_usage_last(chat_with: Any) -> None:
+    _, chat = await chat_with([Reply(tokens=["Each value ", "has one ", "owner [", "1]", "。"])])
+    pieces, usage = await collected(chat)
+    assert pieces == ["Each value ", "has one ", "owner [", "1]", "。"]
+    assert usage == Usage(calls=1, prompt_tokens=usage.prompt_tokens, completion_tokens=5)
+    assert usage.prompt_tokens > 0
+
+
+async def test_the_first_piece_is_there_before_the_answer_is_complete(chat_with: Any) -> None:
+    resume = asyncio.Event()
+    _, chat = await chat_with([silent_after(1, "One two", resume)])
+    async with aclosing(chat.stream(ASK)) as items:
+        assert await anext(items) == "One"
+        resume.set()
+        assert await anext(items) == " two"
+
+
+async def test_a_failure_before_the_first_piece_is_tried_again(chat_with: Any) -> None:
+    server, chat = await chat_with([rate_limited(0), broken_after(0), "At last."])
+    pieces, usage = await collected(chat)
+    assert "".join(pieces) == "At last."
+    assert usage.calls == 1
+    assert len(server.chat_requests) == 3
+
+
+async def test_a_failure_after_the_first_piece_is_not(chat_with: Any) -> None:
+    server, chat = await chat_with([broken_after(2, "One two three"), "Never asked for."])
+    async with aclosing(chat.stream(ASK)) as items:
+        assert [await anext(items), await anext(items)] == ["One", " two"]
+        with pytest.raises(ModelUnavailable, match="broke off"):
+            await anext(items)
+    assert len(server.chat_requests) == 1
+
+
+async def test_a_refused_request_is_raised_at_once(chat_with: Any) -> None:
+    server, chat = await chat_with([failing(404, "No such model."), "no"])
+    with pytest.raises(ModelRejected, match="No such model"):
+        await collected(chat)
+    assert len(server.chat_requests) == 1
+
+
+async def test_silence_in_the_middle_ends_after_the_time_limit(chat_with: Any) -> None:
+    server, chat = await chat_with([silent_after(1)], model_timeout=0.2)
+    with pytest.raises(ModelUnavailable, match="in time"):
+        await collected(chat)
+    await server.wait_for_disconnects(1)
+    assert len(server.chat_requests) == 1
+
+
+async def test_an_endpoint_that_never_stops_is_cut_off_and_the_answer_marked(
+    chat_with: Any,
+) -> None:
+    server, chat = await chat_with([endless("和 so on ")], limits={"answer_tokens": 16})
+    pieces, usage = await collected(chat)
+    assert usage.truncated
+    assert len("".join(pieces)) < 16 * 8 + 10
+    await server.wait_for_disconnects(1)
+
+
+async def test_an_empty_stream_is_an_error(chat_with: Any) -> None:
+    _, chat = await chat_with([empty()])
+    with pytest.raises(ModelOutputInvalid, match="answered nothing"):
+        await collected(chat)
+
+
+async def test_an_endpoint_that_refuses_stream_options_is_asked_without_them(
+    chat_with: Any,
+) -> None:
+    def fussy(request: Any) -> Reply | str:
+        return failing(400, "stream_options?") if "stream_options" in request.body else "ok then"
+
+    server, chat = await chat_with(fussy)
+    pieces, usage = await collected(chat)
+    assert "".join(pieces) == "ok then"
+    assert usage.estimated
+    await collected(chat)
+    assert ["stream_options" in request.body for request in server.chat_requests] == [
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("pieces_before", [0, 1, 5])
+async def test_cancelling_the_reader_closes_the_connection(
+    chat_with: Any, pieces_before: int
+) -> None:
+    server, chat = await chat_with([silent_after(pieces_before, "one two three four five six")])
+    enough = asyncio.Event()
+
+    async def read() -> None:
+        count = 0
+        if pieces_before == 0:
+            enough.set()
+        async for _ in chat.stream(ASK):
+            count += 1
+            if count == pieces_before:
+                enough.set()
+
+    task = asyncio.create_task(read())
+    await enough.wait()
+    await server.wait_for_streams(1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await server.wait_for_disconnects(1)
+    await server.wait_for_streams(0)
+
+
+async def test_a_cancellation_that_meets_waiting_pieces_is_never_lost(chat_with: Any) -> None:
+    """`asyncio.wait_for` on Python 3.11 loses a cancel when a chunk is ready; nothing here may."""
+    server, chat = await chat_with(lambda _: endless("x"), limits={"answer_tokens": 100_000})
+    for round_ in range(20):
+        began = asyncio.Event()
+
+        async def read(began: asyncio.Event = began) -> None:
+            async for _ in chat.stream(ASK):
+                began.set()
+
+        task = asyncio.create_task(read())
+        await began.wait()
+        for _ in range(round_):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    await server.wait_for_disconnects(20)
+
+
+async def test_a_reader_that_stops_early_closes_the_connection(chat_with: Any) -> None:
+    server, chat = await chat_with([endless()])
+    async with aclosing(chat.stream(ASK)) as items:
+        await anext(items)
+    await server.wait_for_disconnects(1)

@@ -1,0 +1,145 @@
+"""Structured output from models that follow the schema, nearly follow it, or do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langgraph.graph import END, START, StateGraph
+from pydantic import BaseModel
+
+from domain.errors import ModelOutputInvalid, ModelRejected
+from models.chat import as_chat_model
+from testing.openai_server import ApiRequest
+from testing.replies import (
+    Reply,
+    as_json,
+    empty,
+    failing,
+    fenced_json,
+    invalid_json,
+    rate_limited,
+    refusal,
+)
+
+ASK = [("system", "You route questions."), ("user", "糖尿病怎么治疗？")]
+
+
+class Route(BaseModel):
+    mode: str
+    keywords: list[str] = []
+
+
+GOOD = {"mode": "local", "keywords": ["糖尿病"]}
+
+
+@pytest.mark.parametrize("reply", [as_json(GOOD), fenced_json(GOOD)])
+async def test_json_is_read_with_or_without_a_fence(chat_with: Any, reply: Reply) -> None:
+    server, chat = await chat_with([reply])
+    route, usage = await chat.structured(ASK, Route)
+    assert route == Route(mode="local", keywords=["糖尿病"])
+    assert usage.calls == len(server.chat_requests) == 1
+
+
+async def test_the_schema_is_asked_for_in_words_and_in_the_request(chat_with: Any) -> None:
+    server, chat = await chat_with([as_json(GOOD)])
+    await chat.structured(ASK, Route)
+    request = server.chat_requests[0]
+    assert [message["role"] for message in request.messages] == ["system", "user"]
+    assert '"keywords"' in request.messages[-1]["content"]
+    assert request.body["response_format"]["json_schema"]["name"] == "Route"
+    assert not request.streamed
+
+
+@pytest.mark.parametrize("first", [invalid_json(), as_json({"keywords": []}), refusal(), empty()])
+async def test_an_unusable_answer_is_repaired_once(chat_with: Any, first: Reply) -> None:
+    server, chat = await chat_with([first, as_json(GOOD)])
+    route, usage = await chat.structured(ASK, Route)
+    assert route.mode == "local"
+    assert usage.calls == 2
+    roles = [message["role"] for message in server.chat_requests[1].messages]
+    assert roles == ["system", "user", "assistant", "user"]
+
+
+async def test_the_repair_names_what_was_wrong(chat_with: Any) -> None:
+    server, chat = await chat_with([as_json({"mode": ["a", "b"], "keywords": []}), as_json(GOOD)])
+    await chat.structured(ASK, Route)
+    assert "mode: Input should be a valid string" in server.chat_requests[1].prompt
+
+
+async def test_a_second_unusable_answer_is_an_error_and_there_is_no_third(chat_with: Any) -> None:
+    server, chat = await chat_with([invalid_json(), invalid_json(), as_json(GOOD)])
+    with pytest.raises(ModelOutputInvalid) as caught:
+        await chat.structured(ASK, Route)
+    assert caught.value.next_step
+    assert len(server.chat_requests) == 2
+
+
+async def test_transient_failures_of_a_structured_call_are_tried_again(chat_with: Any) -> None:
+    server, chat = await chat_with([rate_limited(0), as_json(GOOD)])
+    _, usage = await chat.structured(ASK, Route)
+    assert usage.calls == 1
+    assert len(server.chat_requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("known", "tried"),
+    [
+        ("json_object", ["json_schema", "json_object", "json_object"]),
+        (None, ["json_schema", "json_object", None, None]),
+    ],
+)
+async def test_an_endpoint_that_refuses_a_format_is_asked_with_less_from_then_on(
+    chat_with: Any, known: str | None, tried: list[str | None]
+) -> None:
+    def format_of(request: ApiRequest) -> str | None:
+        kind: str | None = request.body.get("response_format", {}).get("type")
+        return kind
+
+    server, chat = await chat_with(
+        lambda request: (
+            as_json(GOOD) if format_of(request) == known else failing(400, "Unavailable")
+        )
+    )
+    await chat.structured(ASK, Route)
+    await chat.structured(ASK, Route)
+    assert [format_of(request) for request in server.chat_requests] == tried
+
+
+async def test_a_request_that_is_refused_in_every_format_is_refused(chat_with: Any) -> None:
+    server, chat = await chat_with(lambda _: failing(400, "Your prompt is odd."))
+    with pytest.raises(ModelRejected, match="Your prompt is odd"):
+        await chat.structured(ASK, Route)
+    assert len(server.chat_requests) == 3
+
+
+async def test_models_other_than_openai_are_asked_in_words_alone() -> None:
+    chat = as_chat_model(FakeListChatModel(responses=["Well: {'mode': 1}", '{"mode": "mix",}']))
+    route, usage = await chat.structured(ASK, Route)
+    assert route.mode == "mix"
+    assert usage.calls == 2
+
+
+async def test_structured_tokens_stay_out_of_the_message_stream_of_a_graph(chat_with: Any) -> None:
+    server, chat = await chat_with([as_json(GOOD), "The answer itself."])
+
+    async def analyse(_: dict[str, str]) -> dict[str, str]:
+        route, _usage = await chat.structured(ASK, Route)
+        return {"mode": route.mode}
+
+    async def answer(_: dict[str, str]) -> dict[str, str]:
+        pieces = [item async for item in chat.stream(ASK) if isinstance(item, str)]
+        return {"answer": "".join(pieces)}
+
+    builder: Any = StateGraph(dict)
+    builder.add_node("analyse", analyse)
+    builder.add_node("answer", answer)
+    builder.add_edge(START, "analyse")
+    builder.add_edge("analyse", "answer")
+    builder.add_edge("answer", END)
+    streamed = [
+        chunk.text async for chunk, _ in builder.compile().astream({}, stream_mode="messages")
+    ]
+    assert "".join(streamed) == "The answer itself."
+    assert [request.streamed for request in server.chat_requests] == [False, True]
