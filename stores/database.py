@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -19,9 +19,10 @@ from domain.errors import DatabaseUnavailable
 from domain.settings import Settings
 from stores.embedded import SUPERUSER, EmbeddedServer
 from stores.migrations import APP_ROLE, SEARCH_PATH, migrate
+from stores.pools import Connection as Connection
+from stores.pools import Pools
 from stores.queries import load_queries
 
-Connection = AsyncConnection[tuple[Any, ...]]
 T = TypeVar("T")
 
 _SQL = load_queries("database")
@@ -54,12 +55,12 @@ class Database:
         self,
         settings: Settings,
         owner_conninfo: str,
-        pool: AsyncConnectionPool[Connection],
+        pools: Pools,
         server: EmbeddedServer | None,
     ) -> None:
         self.settings = settings
         self._owner_conninfo = owner_conninfo
-        self._pool = pool
+        self._pools = pools
         self._server = server
 
     @classmethod
@@ -79,16 +80,17 @@ class Database:
                 async with await AsyncConnection.connect(owner, autocommit=True) as connection:
                     await migrate(connection)
                     vector = await TypeInfo.fetch(connection, "vector")
-                pool = await _open_pool(settings, app, vector)
+                pools = Pools(_pool_maker(settings, app, vector))
+                await (await pools.here()).wait(settings.database_timeout)
         except BaseException:
             if server is not None:
                 await asyncio.to_thread(server.stop)
             raise
-        return cls(settings, owner, pool, server)
+        return cls(settings, owner, pools, server)
 
     async def close(self) -> None:
         """Give the connections back; the last user of an embedded server stops it."""
-        await self._pool.close()
+        await self._pools.close()
         if self._server is not None:
             await asyncio.to_thread(self._server.stop)
 
@@ -112,7 +114,7 @@ class Database:
             DatabaseUnavailable: the server does not answer, or went away in the middle.
         """
         with unavailable():
-            async with self._pool.connection() as connection:
+            async with (await self._pools.here()).connection() as connection:
                 if snapshot:
                     await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
                 try:
@@ -206,9 +208,9 @@ def _conninfo(login: dict[str, Any], settings: Settings) -> str:
     return make_conninfo(**{**defaults, **login, "options": options, "application_name": "sextant"})
 
 
-async def _open_pool(
+def _pool_maker(
     settings: Settings, conninfo: str, vector: TypeInfo | None
-) -> AsyncConnectionPool[Connection]:
+) -> Callable[[], AsyncConnectionPool[Connection]]:
     if vector is None:
         raise DatabaseUnavailable(
             "The database has no pgvector.", next_step="Run `CREATE EXTENSION vector` in it."
@@ -217,7 +219,7 @@ async def _open_pool(
     async def configure(connection: Connection) -> None:
         register_vector_info(connection, vector)
 
-    pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+    return lambda: AsyncConnectionPool(
         conninfo,
         min_size=1,
         max_size=settings.database_pool,
@@ -227,5 +229,3 @@ async def _open_pool(
         configure=configure,
         open=False,
     )
-    await pool.open(wait=True, timeout=settings.database_timeout)
-    return pool
