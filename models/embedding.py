@@ -8,7 +8,7 @@ from models.cache import CachedEmbedder
 from models.protocols import Embedder
 
 
-def build_embedder(settings: Settings) -> Embedder:
+def build_embedder(settings: Settings) -> CachedEmbedder:
     """The embedder that `settings.embedding` names, with a cache of query vectors.
 
     Nothing is loaded or called yet; a missing model shows on first use.

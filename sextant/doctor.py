@@ -8,17 +8,23 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from domain.errors import SextantError
 from domain.settings import Settings
+from models.chat import build_chat_model
+from models.embedding import build_embedder
+from models.reranker import build_reranker
+from stores.database import Database, RoleRights
+from stores.embedding_space import check_space
 
-LEAST_POSTGRES = 15
-LEAST_PGVECTOR = (0, 8)
+_LEAST_POSTGRES = (15,)
+_LEAST_PGVECTOR = (0, 8)
 _LEAST_FREE_BYTES = 1_000_000_000
+_DEPENDENCY_DOWN = 3
 
 
 class Health(StrEnum):
@@ -32,7 +38,7 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One examined dependency: how it is, and what to do if it is not well."""
+    """One examined dependency: how it is, what to do if it is not well, and the exit status."""
 
     name: str
     health: Health
@@ -41,127 +47,109 @@ class Finding:
     exit_code: int = 0
 
 
-Examination = Callable[[Settings], Awaitable[Finding]]
-
-
 async def examine(settings: Settings) -> AsyncIterator[Finding]:
     """Examine every dependency, one after the other, and tell each finding as it is made."""
-    for name, look in _EXAMINATIONS.items():
-        try:
-            yield await look(settings)
-        except SextantError as error:
-            yield Finding(name, Health.FAILED, error.message, error.next_step, error.exit_code)
+    yield await _told("data folder", asyncio.to_thread(_data_folder, settings.data_dir))
+    try:
+        async with await Database.open(settings) as database:
+            yield await _told("database", _database(database))
+            yield await _told("stored vectors", _stored_vectors(database))
+    except SextantError as error:
+        yield _failed("database", error)
+    yield await _told("embedding model", _embedding(settings))
+    yield await _told("chat model", _chat(settings))
+    yield await _told("reranker", _reranker(settings))
 
 
-async def _data_folder(settings: Settings) -> Finding:
-    return await asyncio.to_thread(_look_at_folder, settings.data_dir)
+async def _told(name: str, examination: Awaitable[Finding]) -> Finding:
+    try:
+        return await examination
+    except SextantError as error:
+        return _failed(name, error)
 
 
-def _look_at_folder(folder: Path) -> Finding:
-    name = "data folder"
+def _failed(name: str, error: SextantError) -> Finding:
+    return Finding(name, Health.FAILED, error.message, error.next_step, error.exit_code)
+
+
+def _data_folder(folder: Path) -> Finding:
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not os.access(nearest, os.W_OK):
         return Finding(
-            name,
+            "data folder",
             Health.FAILED,
             f"{folder} cannot be written.",
             "Set SEXTANT_DATA_DIR to a folder that you may write.",
-            exit_code=3,
+            _DEPENDENCY_DOWN,
         )
     free = shutil.disk_usage(nearest).free
     detail = f"{folder}, {free / 1e9:.1f} GB free"
     if free < _LEAST_FREE_BYTES:
-        return Finding(name, Health.WARNING, detail, "Free at least 1 GB of disk space.")
-    return Finding(name, Health.OK, detail)
+        return Finding("data folder", Health.WARNING, detail, "Free at least 1 GB of disk space.")
+    return Finding("data folder", Health.OK, detail)
 
 
-async def _database(settings: Settings) -> Finding:
-    from stores.database import Database
-
-    kind = "embedded" if settings.database_url is None else "DATABASE_URL"
-    async with await Database.open(settings) as database:
-        rights = await database.role_rights()
-    versions = f"PostgreSQL {rights.server_version}, pgvector {rights.vector_version}"
-    finding = Finding("database", Health.OK, f"{versions} ({kind}), role {rights.role}")
-    if int(rights.server_version.split(".")[0]) < LEAST_POSTGRES:
-        return _too_old(f"PostgreSQL {rights.server_version}", f"PostgreSQL {LEAST_POSTGRES}")
-    if _numbers(rights.vector_version or "0") < LEAST_PGVECTOR:
-        return _too_old(f"pgvector {rights.vector_version}", "pgvector 0.8")
-    if not rights.safe:
-        return Finding(
-            "database",
-            Health.FAILED,
-            f"Row-level security does not bind the role {rights.role}.",
-            "Let DATABASE_URL log in as a role that is no superuser, has no BYPASSRLS and owns "
-            "no table of Sextant.",
-            exit_code=3,
-        )
-    return finding
-
-
-def _too_old(found: str, wanted: str) -> Finding:
-    return Finding(
-        "database", Health.FAILED, f"The database has {found}.", f"Upgrade to {wanted}.", 3
+async def _database(database: Database) -> Finding:
+    rights = await database.role_rights()
+    kind = "DATABASE_URL" if database.settings.database_url else "embedded"
+    detail = (
+        f"PostgreSQL {rights.server_version} ({kind}), pgvector {rights.vector_version}, "
+        f"role {rights.role} bound by row-level security"
     )
+    if mend := _mend(rights):
+        return Finding("database", Health.FAILED, *mend, exit_code=_DEPENDENCY_DOWN)
+    return Finding("database", Health.OK, detail)
+
+
+def _mend(rights: RoleRights) -> tuple[str, str] | None:
+    """What is wrong with the database and how to mend it, if anything is."""
+    if _numbers(rights.server_version) < _LEAST_POSTGRES:
+        return f"PostgreSQL {rights.server_version} is too old.", "Upgrade to 15 or newer."
+    if _numbers(rights.vector_version or "") < _LEAST_PGVECTOR:
+        return f"pgvector {rights.vector_version} is too old.", "Upgrade to 0.8 or newer."
+    if not rights.safe:
+        return (
+            f"Row-level security does not bind the role {rights.role}.",
+            "Let DATABASE_URL log in as a role that may `SET ROLE sextant_app`; "
+            "that role must be no superuser, have no BYPASSRLS and own no table of Sextant.",
+        )
+    return None
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    return tuple(int(number) for word in version.split()[:1] for number in word.split("."))
+
+
+async def _stored_vectors(database: Database) -> Finding:
+    embedder = build_embedder(database.settings)
+    await embedder.warm_up()
+    await check_space(database, embedder)
+    return Finding("stored vectors", Health.OK, f"of {embedder.name}, as configured")
 
 
 async def _embedding(settings: Settings) -> Finding:
-    from models.embedding import build_embedder
-
     embedder = build_embedder(settings)
     vector = await embedder.embed_query("ready?")
     return Finding("embedding model", Health.OK, f"{embedder.name}, {len(vector)} dimensions")
 
 
-async def _embedding_space(settings: Settings) -> Finding:
-    from models.embedding import build_embedder
-    from stores.database import Database
-    from stores.embedding_space import check_space
-
-    async with await Database.open(settings) as database:
-        await check_space(database, build_embedder(settings))
-    return Finding("stored vectors", Health.OK, "come from the configured embedding model")
-
-
 async def _chat(settings: Settings) -> Finding:
     from langchain_core.messages import HumanMessage
-
-    from models.chat import build_chat_model
 
     chat = build_chat_model(settings)
     if chat is None:
         detail = "none configured; answers quote the documents"
         return Finding("chat model", Health.OFF, detail)
     try:
-        completion = await chat.complete([HumanMessage("Answer with the word yes.")])
+        await chat.complete([HumanMessage("Answer with the word yes.")])
     finally:
         await chat.close()
-    return Finding(
-        "chat model",
-        Health.OK,
-        f"{chat.name} answers ({completion.usage.completion_tokens} tokens)",
-    )
+    return Finding("chat model", Health.OK, f"{chat.name} answers")
 
 
 async def _reranker(settings: Settings) -> Finding:
-    from models.reranker import build_reranker
-
     reranker = build_reranker(settings)
     if reranker is None:
         return Finding("reranker", Health.OFF, "none configured")
     await reranker.score("ready?", ["yes"])
     return Finding("reranker", Health.OK, f"{reranker.name} answers")
-
-
-_EXAMINATIONS: dict[str, Examination] = {
-    "data folder": _data_folder,
-    "database": _database,
-    "embedding model": _embedding,
-    "stored vectors": _embedding_space,
-    "chat model": _chat,
-    "reranker": _reranker,
-}

@@ -1,0 +1,112 @@
+"""The README's first command, from a fresh clone: as root, as an ordinary user, twice, and at once.
+
+Slow: it installs everything from the package registry. Leave it out with `-m "not clone"`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOBODY = 65534
+
+pytestmark = pytest.mark.clone
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone in a folder that is long, has spaces and Chinese letters; set up by `make demo`."""
+    deep = "路径 with spaces, longer than the path of a socket may be, " + "which is about 100 bytes"
+    folder = tmp_path_factory.mktemp("clone") / deep / "sextant"
+    subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True)
+    assert len(os.fsencode(folder)) > 120
+    return folder
+
+
+def environment(**more: str) -> dict[str, str]:
+    """What a newcomer has: no settings of ours, and a Python that every user may run."""
+    kept = {"PATH", "HOME", "LANG"}
+    own = {name: value for name, value in os.environ.items() if name in kept or "pip" in name.lower()}
+    return own | {"PYTHON": public_python()} | more
+
+
+def public_python() -> str:
+    """A Python that an ordinary user may run too: not one below root's home."""
+    system = Path("/usr/bin/python3")
+    usable = subprocess.run([system, "-m", "venv", "--help"], capture_output=True, check=False)
+    recent = subprocess.run(
+        [system, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"], check=False
+    )
+    return str(system) if usable.returncode == recent.returncode == 0 else sys.executable
+
+
+def check_answers(printed: str) -> None:
+    """Three questions, each answered with a marker, its source and a quoted passage."""
+    answers = printed.split("\n? ")[1:]
+    assert len(answers) == 3
+    for answer in answers:
+        assert "[1]" in answer.split("\n\n")[0], answer
+        assert "\n[1] " in answer, answer
+        assert "“" in answer, answer
+
+
+def test_one_command_shows_cited_answers_and_a_second_run_installs_nothing(clone: Path) -> None:
+    first = subprocess.run(
+        ["make", "demo"], cwd=clone, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert first.returncode == 0, first.stdout + first.stderr
+    check_answers(first.stdout)
+    second = subprocess.run(
+        ["make", "demo"], cwd=clone, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert second.returncode == 0, second.stdout + second.stderr
+    check_answers(second.stdout)
+    assert "Installing" not in second.stdout
+    assert "\x1b" not in first.stdout + second.stdout
+
+
+def test_two_at_once_share_one_data_folder(clone: Path) -> None:
+    both = [
+        subprocess.Popen(
+            ["make", "demo"],
+            cwd=clone,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for run in both:
+        printed, _ = run.communicate(timeout=300)
+        assert run.returncode == 0, printed
+        check_answers(printed)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_an_ordinary_user_needs_no_root(clone: Path) -> None:
+    if public_python() == sys.executable and "/root/" in sys.executable:
+        pytest.skip("this machine has no Python that an ordinary user may run")
+    shutil.rmtree(clone / ".sextant")
+    for folder in clone.parents[: len(clone.parents) - 2]:
+        folder.chmod(folder.stat().st_mode | 0o005)
+    subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", clone], check=True)
+    done = subprocess.run(
+        ["make", "demo"],
+        cwd=clone,
+        env=environment(HOME=str(clone)),
+        user=NOBODY,
+        group=NOBODY,
+        extra_groups=[],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    check_answers(done.stdout)
