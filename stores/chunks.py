@@ -14,8 +14,9 @@ from psycopg.rows import dict_row
 
 from domain.documents import Modality
 from domain.scope import Scope
-from stores.database import Connection, Database
+from stores.database import Database
 from stores.grams import fold, salted_grams
+from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import ScopeRow, find_scope
 

@@ -19,8 +19,7 @@ from domain.errors import DatabaseUnavailable
 from domain.settings import Settings
 from stores.embedded import SUPERUSER, EmbeddedServer
 from stores.migrations import APP_ROLE, SEARCH_PATH, migrate
-from stores.pools import Connection as Connection
-from stores.pools import Pools
+from stores.pools import Connection, Pools
 from stores.queries import load_queries
 
 T = TypeVar("T")

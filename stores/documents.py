@@ -30,9 +30,10 @@ from domain.documents import (
 from domain.errors import ConflictError, DocumentNotFound, GraphNotFound
 from domain.scope import Scope
 from stores.chunks import Vectors
-from stores.database import Connection, Database
+from stores.database import Database
 from stores.incoming import copy_incoming
 from stores.partitions import promote_if_large
+from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import ScopeRow, find_scope, lock_scope, share_scope
 

@@ -12,7 +12,8 @@ from psycopg.rows import dict_row
 from domain.errors import EmbeddingModelChanged
 from domain.scope import Scope
 from stores.chunks import StoredChunk, Vectors, stored_chunk
-from stores.database import Connection, Database
+from stores.database import Database
+from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import find_scope, share_scope
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from domain.documents import Chunk
 from stores.chunks import Vectors
-from stores.database import Connection
 from stores.grams import fold, salted_grams
+from stores.pools import Connection
 from stores.queries import load_queries
 
 _SQL = load_queries("chunks")

@@ -8,7 +8,7 @@ from typing import LiteralString
 from psycopg.rows import class_row
 
 from domain.scope import Scope
-from stores.database import Connection
+from stores.pools import Connection
 from stores.queries import load_queries
 
 _SQL = load_queries("documents")
