@@ -79,8 +79,8 @@ def combine(windows: Sequence[Window], pooled: Floats, texts: int) -> Floats:
     sums = np.zeros((texts, pooled.shape[1]), np.float32)
     weights = np.array([[max(len(window.ids), 1)] for window in windows], np.float32)
     np.add.at(sums, [window.text for window in windows], pooled * weights)
-    norms = np.linalg.norm(sums, axis=1, keepdims=True).astype(np.float32)
-    return sums / np.maximum(norms, np.float32(1e-12))
+    sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    return sums
 
 
 def _session(model: bytes) -> onnxruntime.InferenceSession:
