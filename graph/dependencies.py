@@ -16,7 +16,14 @@ from weakref import WeakKeyDictionary
 
 from domain.configuration import load_settings
 from domain.settings import Settings
+from models.chat import build_chat_model
+from models.embedding import build_embedder
+from models.protocols import Embedder
 from nodes.context import Dependencies
+from retrievers.graph_retriever import GraphRetriever
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
 
 if TYPE_CHECKING:
     from models.protocols import Embedder
@@ -27,15 +34,10 @@ if TYPE_CHECKING:
 async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
     """Open store and models as the settings name them; close them at the end.
 
-    What imports heavy libraries or reads files runs in threads.
-
     Raises:
         DatabaseUnavailable: PostgreSQL cannot be reached or started.
         SettingsInvalid: a setting names a model that cannot be used.
     """
-    from models.embedding import build_embedder
-    from stores.database import Database
-
     embedder = await asyncio.to_thread(build_embedder, settings)
     async with (
         await Database.open(settings) as database,
@@ -46,30 +48,27 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
 
 @asynccontextmanager
 async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIterator[Dependencies]:
-    """Put together what the workflow needs over an open store and an embedder that stay the caller's.
+    """The workflow's dependencies over a database that is open already; closes the chat model.
 
     Raises:
-        SettingsInvalid: a setting names a model that cannot be used.
+        SettingsInvalid: a chat model is named, but no endpoint.
     """
     from models.extractive import ExtractiveAnswerer
 
-    from models.chat import build_chat_model
-    from retrievers.graph_retriever import GraphRetriever
-    from stores.chunks import ChunkStore
-    from stores.documents import DocumentStore
-
     settings = database.settings
+    # In a thread: it imports the client library and reads certificates.
+    chat = await asyncio.to_thread(build_chat_model, settings)
     retriever = GraphRetriever(
         chunks=ChunkStore(database),
         embedder=embedder,
         settings=settings,
         documents=DocumentStore(database),
     )
-    async with AsyncExitStack() as stack:
-        chat = await asyncio.to_thread(build_chat_model, settings)
-        if chat is not None:
-            stack.push_async_callback(chat.close)
+    try:
         yield Dependencies(settings, retriever, ExtractiveAnswerer(embedder), chat)
+    finally:
+        if chat is not None:
+            await chat.close()
 
 
 @dataclass(slots=True)

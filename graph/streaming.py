@@ -17,7 +17,6 @@ from domain.errors import SextantError
 from domain.events import Done, Event, Failed
 from graph.workflow import Workflow
 from nodes.context import Context
-from nodes.state import InputState
 
 _log = logging.getLogger(__name__)
 
@@ -71,11 +70,10 @@ async def _run(
     # LangGraph's clean-up is cancelled before it starts and the model would stream on to its end.
     values: dict[str, Any] = {}
     try:
-        # LangGraph takes mappings for both, and coerces them; its types name the classes only.
         async for part in graph.astream(
-            cast("InputState", question),
+            question,
             config,
-            context=cast("Context | None", context),
+            context=context,
             stream_mode=["custom", "values"],
             version="v2",
         ):

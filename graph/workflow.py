@@ -30,7 +30,8 @@ from nodes.retrieve import retrieve
 from nodes.route import route
 from nodes.state import InputState, OutputState, State
 
-Workflow = CompiledStateGraph[State, Context, InputState, OutputState]
+# Any: callers give mappings with the keys of Context and InputState, and get those of OutputState.
+Workflow = CompiledStateGraph[State, Any, Any, Any]
 Update = dict[str, Any] | Command[Any]
 Resolve = Callable[[], Awaitable[Dependencies]]
 
@@ -98,7 +99,7 @@ def create_query_workflow(
     def bound(node: Node) -> _BoundNode:
         return _bound(node, resolve)
 
-    builder = StateGraph(
+    builder: StateGraph[State, Any, Any, Any] = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
     )
     builder.add_node("analyze", bound(analyze), timeout=_FIRST_LIMIT)

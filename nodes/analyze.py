@@ -148,17 +148,18 @@ _SMALL_TALK = re.compile(
     r"|how are you(?: doing)?(?: today)?|what'?s up|(?:who|what) are you|what(?:'s| is) your name"
     r"|what can you do)+"
 )
+# `-` and `/` without spaces also write dates, years and names of standards.
 _ARITHMETIC = re.compile(
     r"(?:what is|what's|calculate|compute|how much is|请?计算|算一下)?\s*"
-    r"(?=[\s\d.()+\-*/×÷^%]*\d\s*[+*/×÷^-]\s*[(\d])(?!\d{4}-\d{1,2}(?:-\d{1,2})?$)[\s\d.()+\-*/×÷^%]+"
-    r"(?:=|等于|是)?\s*(?:几|多少)?"
+    r"(?=.*\d\s*(?:[+*×÷^]|\s[-/]\s|[-/].*(?:=|多少|几)$)\s*[\d(])[\s\d.()+\-*/×÷^%]+"
+    r"=?\s*(?:(?:等于|是)(?:几|多少))?"
 )
 _PUNCTUATION = re.compile(r"[\s,.!?~。，！？、～…]+")
 
 
 def is_small_talk(question: str) -> bool:
     """Whether no document can help: a greeting, thanks, a question about us, or plain arithmetic."""
-    plain = normalise(question).strip(" \t\r\n.!?~。！？～…=")
+    plain = normalise(question).strip(" \t\r\n.!?~。！？～…")
     words = _PUNCTUATION.sub(" ", plain).strip()
     parts = [part for part in _PUNCTUATION.split(plain) if part] if not words.isascii() else [words]
     if all(_SMALL_TALK.fullmatch(part) for part in parts):

@@ -13,9 +13,8 @@ from domain.settings import Settings
 from nodes.state import State
 
 if TYPE_CHECKING:
-    from models.extractive import ExtractiveAnswerer
-
     from models.chat import ChatModel
+    from models.extractive import ExtractiveAnswerer
     from retrievers.graph_retriever import GraphRetriever
 
 

@@ -18,7 +18,7 @@ from nodes.support import coverage, terms
 
 # The rule, without a chat model: enough was found when the first passages together hold this share
 # of the question's terms; a passage is relevant from the second share on. Measured in docs/rules.md.
-SUFFICIENT_COVERAGE = 0.5
+SUFFICIENT_COVERAGE = 0.7
 RELEVANT_COVERAGE = 0.25
 _FIRST = 5
 

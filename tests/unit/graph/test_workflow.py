@@ -1,0 +1,166 @@
+"""The wired graph, with a scripted chat model and retriever."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import ValidationError
+
+from domain.errors import DatabaseUnavailable, GraphNotFound, ModelUnavailable, QuestionInvalid
+from domain.retrieval import Retrieval
+from domain.scope import Scope
+from graph import create_query_workflow
+from graph.workflow import Workflow
+from nodes.generate import NO_MODEL, WITHOUT_DOCUMENTS
+from tests.unit.nodes.conftest import Bench, Build, ScriptedRetriever, chat, item
+
+PICTURE = Path(__file__).with_name("workflow.mmd")
+QUESTION = {"query": "糖尿病的主要症状是什么？", "graph_id": "graph-123"}
+SYMPTOMS = item("糖尿病的典型症状为多饮、多尿、多食和体重下降。", "guide.md", start=9)
+
+ANALYSIS = '{"question": "糖尿病的主要症状是什么？", "complexity": "complex", "keywords": ["多饮"]}'
+WEAK = '{"relevant": [], "sufficient": false, "missing": "症状"}'
+ENOUGH = '{"relevant": [1], "sufficient": true}'
+ANSWER = "典型症状为多饮、多尿和体重下降[1]。"
+
+
+def rewrite(query: str) -> str:
+    return f'{{"query": "{query}"}}'
+
+
+def workflow_of(bench: Bench) -> Workflow:
+    return create_query_workflow(dependencies=bench.deps)
+
+
+def test_the_picture_in_the_docs_is_the_graph_that_runs() -> None:
+    drawn = create_query_workflow().get_graph().draw_mermaid()
+    assert drawn == PICTURE.read_text(encoding="utf-8")
+
+
+async def test_a_question_and_a_graph_id_are_enough(bench: Build) -> None:
+    at = bench(retriever=ScriptedRetriever([[SYMPTOMS]]), chat=chat(ANALYSIS, ENOUGH, ANSWER))
+    result = await workflow_of(at).ainvoke(QUESTION)
+    assert result["answer"] == ANSWER
+    [source] = result["sources"]
+    assert source["filename"] == "guide.md"
+    [citation] = result["citations"]
+    assert citation["quote"] == SYMPTOMS.text
+    assert (result["mode"], result["attempts"], result["grounded"]) == ("naive", 0, True)
+    assert set(result["timings"]) == {"analyze", "route", "retrieve", "grade", "generate"}
+    assert result["usage"]["calls"] == 3
+    assert result["warnings"] == []
+
+
+async def test_a_grader_that_never_says_yes_stops_after_exactly_three_rounds(bench: Build) -> None:
+    retriever = ScriptedRetriever([[SYMPTOMS]])
+    rounds = [reply for n in range(3) for reply in (WEAK, rewrite(f"问法 {n}"))]
+    settings = bench().deps.settings.model_copy(
+        update={"limits": bench().deps.settings.limits.model_copy(update={"model_calls": 20})}
+    )
+    at = bench(retriever=retriever, chat=chat(ANALYSIS, *rounds, ANSWER), settings=settings)
+    result = await workflow_of(at).ainvoke(QUESTION)
+    assert result["attempts"] == 3
+    asked = [search["query"] for search in retriever.searches]
+    assert asked == [QUESTION["query"], "问法 0", "问法 1", "问法 2"]
+    assert result["answer"] == ANSWER
+
+
+async def test_an_answer_costs_at_most_the_budgeted_model_calls(bench: Build) -> None:
+    rounds = [reply for n in range(3) for reply in (WEAK, rewrite(f"问法 {n}"))]
+    at = bench(retriever=ScriptedRetriever([[SYMPTOMS]]), chat=chat(ANALYSIS, *rounds, ANSWER))
+    result = await workflow_of(at).ainvoke(QUESTION)
+    assert result["usage"]["calls"] <= at.deps.settings.limits.model_calls
+
+
+async def test_a_refiner_that_repeats_itself_cannot_loop(bench: Build) -> None:
+    retriever = ScriptedRetriever([[SYMPTOMS]])
+    rounds = [WEAK, rewrite(QUESTION["query"])] * 3
+    at = bench(retriever=retriever, chat=chat(ANALYSIS, *rounds, ANSWER))
+    await workflow_of(at).ainvoke(QUESTION)
+    asked = [search["query"] for search in retriever.searches]
+    assert len(asked) == len(set(asked))
+
+
+@pytest.mark.parametrize("query", ["你好", "hello!"])
+async def test_small_talk_without_a_model_says_what_is_missing(bench: Build, query: str) -> None:
+    result = await workflow_of(bench()).ainvoke({"query": query})
+    assert result["answer"] in NO_MODEL.values()
+    assert (result["mode"], result["model"], result["sources"]) == ("bypass", "none", [])
+
+
+async def test_bypass_answers_directly_and_says_so(bench: Build) -> None:
+    at = bench(chat=chat("Two [1]."))
+    result = await workflow_of(at).ainvoke({"query": "How many?", "mode": "bypass"})
+    assert result["answer"] == "Two."
+    assert result["warnings"] == [WITHOUT_DOCUMENTS]
+    assert (result["citations"], result["sources"], result["grounded"]) == ([], [], False)
+    assert result["timings"].keys() == {"analyze", "route", "generate"}
+
+
+async def test_context_chooses_and_is_checked(bench: Build) -> None:
+    retriever = ScriptedRetriever([[SYMPTOMS]])
+    workflow = workflow_of(bench(retriever=retriever, chat=chat(ANALYSIS, ENOUGH, ANSWER)))
+    await workflow.ainvoke(QUESTION, context={"top_k": "4", "mode": "naive"})
+    assert retriever.searches[0]["top_k"] == 4
+    with pytest.raises(ValidationError):
+        await workflow.ainvoke(QUESTION, context={"top_k": 51})
+    with pytest.raises(ValidationError):
+        await workflow.ainvoke(QUESTION, context={"user_id": "someone else"})
+
+
+async def test_bad_input_is_a_typed_error(bench: Build) -> None:
+    with pytest.raises(QuestionInvalid):
+        await workflow_of(bench()).ainvoke({})
+    missing = ScriptedRetriever([], error=GraphNotFound("There is no graph `nope`."))
+    with pytest.raises(GraphNotFound):
+        await workflow_of(bench(retriever=missing)).ainvoke({"query": "Why?", "graph_id": "nope"})
+
+
+async def test_a_database_that_comes_back_is_tried_once_more(bench: Build) -> None:
+    class Recovering(ScriptedRetriever):
+        async def search(self, scope: Scope, query: str, **options: Any) -> Retrieval:
+            if not self.warnings:
+                self.warnings = ("tried",)
+                raise DatabaseUnavailable("Gone.")
+            return await super().search(scope, query, **options)
+
+    at = bench(retriever=Recovering([[SYMPTOMS]]), chat=chat(ANALYSIS, ENOUGH, ANSWER))
+    assert (await workflow_of(at).ainvoke(QUESTION))["answer"] == ANSWER
+
+
+async def test_a_model_that_fails_in_bypass_is_a_typed_error(bench: Build) -> None:
+    with pytest.raises(ModelUnavailable):
+        await workflow_of(bench(chat=chat())).ainvoke({"query": "How many?", "mode": "bypass"})
+
+
+async def test_a_second_turn_of_a_thread_starts_afresh(
+    bench: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies = [ANALYSIS, WEAK, rewrite("多饮"), ENOUGH, ANSWER] * 2
+    at = bench(retriever=ScriptedRetriever([[SYMPTOMS]]), chat=chat(*replies))
+    workflow = create_query_workflow(dependencies=at.deps, checkpointer=InMemorySaver())
+    thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
+    first = await workflow.ainvoke({**QUESTION, "mode": "auto"}, thread)
+    second = await workflow.ainvoke(QUESTION, thread)
+    assert first["attempts"] == second["attempts"] == 1
+    assert first["usage"] == second["usage"]
+    assert first["mode"] == second["mode"] == "naive"
+    state = (await workflow.aget_state(thread)).values
+    assert state["reason"] == "", "the second turn's mode was auto again, not the first's choice"
+
+
+def test_importing_the_exported_graph_touches_neither_disk_nor_database(tmp_path: Path) -> None:
+    """Import it where any setting would be refused, and with no data folder allowed."""
+    script = "from graph.workflow import graph; print(sorted(graph.nodes))"
+    environment = os.environ | {"SEXTANT_DATA_DIR": "/dev/null/no", "SEXTANT_NO_SUCH": "1"}
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment, cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "'analyze'" in ran.stdout, ran.stderr
+    assert not list(tmp_path.iterdir())

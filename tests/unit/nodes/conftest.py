@@ -1,0 +1,91 @@
+"""Nodes as plain functions: a scripted chat model, a scripted retriever, and what was streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langgraph.runtime import Runtime
+
+from domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
+from domain.scope import Scope
+from domain.settings import Settings
+from models.chat import ChatModel, as_chat_model
+from nodes.context import Context, Dependencies, RunContext
+
+
+def item(text: str, name: str = "a.md", score: float = 0.8, start: int = 0) -> RetrievedItem:
+    return RetrievedItem(
+        ItemKind.CHUNK,
+        id=name,
+        text=text,
+        score=score,
+        document_id=f"document of {name}",
+        lanes={"vector": LaneScore(1, score)},
+        metadata={"filename": name, "title": name, "start": start, "section_path": ("一", "二")},
+    )
+
+
+def chat(*replies: str) -> ChatModel:
+    """A chat model that says `replies` in turn, and fails when asked beyond them."""
+    return as_chat_model(GenericFakeChatModel(messages=iter(map(AIMessage, replies))))
+
+
+@dataclass
+class ScriptedRetriever:
+    """Finds `rounds[n]` in the nth search, the last one from then on; keeps what it was asked."""
+
+    rounds: Sequence[Sequence[RetrievedItem]]
+    warnings: tuple[str, ...] = ()
+    error: Exception | None = None
+    searches: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    lanes: tuple[str, ...] = ("vector", "keyword")
+
+    async def search(self, scope: Scope, query: str, **options: Any) -> Retrieval:
+        if self.error:
+            raise self.error
+        found = self.rounds[min(len(self.searches), len(self.rounds) - 1)]
+        self.searches.append({"scope": scope, "query": query, **options})
+        return Retrieval(tuple(found), Mode.NAIVE, warnings=self.warnings, timings={"total": 1.0})
+
+
+@dataclass
+class Bench:
+    """Everything a node run needs, and everything it streamed."""
+
+    deps: Dependencies
+    runtime: Runtime[RunContext]
+    streamed: list[dict[str, Any]]
+
+    def types(self) -> list[str]:
+        return [event["type"] for event in self.streamed]
+
+
+Build = Callable[..., Bench]
+
+
+@pytest.fixture
+def bench() -> Build:
+    """Build a bench: `bench(retriever=…, chat=…, **choices)`."""
+
+    def build(
+        *,
+        retriever: ScriptedRetriever | None = None,
+        chat: ChatModel | None = None,
+        answerer: Any = None,
+        settings: Settings | None = None,
+        **choices: Any,
+    ) -> Bench:
+        found = retriever or ScriptedRetriever([[]])
+        deps = Dependencies(
+            settings or Settings(_env_file=None), cast("Any", found), answerer, chat
+        )
+        streamed: list[dict[str, Any]] = []
+        context = RunContext(Context(**choices), deps)
+        return Bench(deps, Runtime(context=context, stream_writer=streamed.append), streamed)
+
+    return build

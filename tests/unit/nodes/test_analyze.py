@@ -1,0 +1,113 @@
+import pytest
+
+from domain.errors import ModeNotAvailable, OptionInvalid, QuestionInvalid
+from domain.settings import LimitSettings, Settings
+from nodes.analyze import analyze, is_small_talk
+from nodes.state import State
+from tests.unit.nodes.conftest import Build, chat, item
+
+
+async def test_a_question_is_read_by_rule_without_a_chat_model(bench: Build) -> None:
+    update = await analyze(State(query=" 糖尿病患者的主要症状是什么？\x00"), bench().runtime)
+    assert update["question"] == update["search"] == "糖尿病患者的主要症状是什么？"
+    assert (update["language"], update["complexity"]) == ("zh", "complex")
+    assert update["strategy"] == "naive"
+    assert "糖尿病" in update["keywords"]
+
+
+@pytest.mark.parametrize("query", ["", "  \n", "\x00", "x" * 2001])
+async def test_an_empty_or_too_long_question_is_refused(bench: Build, query: str) -> None:
+    with pytest.raises(QuestionInvalid) as refused:
+        await analyze(State(query=query), bench().runtime)
+    assert refused.value.next_step
+
+
+async def test_a_question_of_just_the_limit_is_taken(bench: Build) -> None:
+    assert await analyze(State(query="x" * 2000), bench().runtime)
+
+
+@pytest.mark.parametrize("mode", ["local", "global", "hybrid", "mix", "best", ""])
+async def test_a_mode_that_cannot_be_served_is_refused_with_those_that_can(
+    bench: Build, mode: str
+) -> None:
+    with pytest.raises(ModeNotAvailable, match="naive, bypass"):
+        await analyze(State(query="Why?", mode=mode), bench().runtime)
+
+
+@pytest.mark.parametrize("top_k", [0, -1, 51])
+async def test_top_k_out_of_range_is_refused(bench: Build, top_k: int) -> None:
+    with pytest.raises(OptionInvalid):
+        await analyze(State(query="Why?", top_k=top_k), bench().runtime)
+
+
+async def test_the_inputs_mode_outranks_the_runs_choice(bench: Build) -> None:
+    runtime = bench(mode="bypass").runtime
+    assert (await analyze(State(query="Why?"), runtime))["strategy"] == "bypass"
+    assert (await analyze(State(query="Why?", mode="naive"), runtime))["strategy"] == "naive"
+
+
+async def test_the_last_turns_loop_is_forgotten(bench: Build) -> None:
+    carried = State(
+        query="Why?", attempts=3, searched=["old"], items=[item("old")], warnings=["old"],
+        answer="old", usage={"calls": 8}, timings={"retrieve": 1.0}, evidence=["a.md"],
+    )  # fmt: skip
+    update = await analyze(carried, bench().runtime)
+    forgotten = State(query="Why?")
+    for field in ("attempts", "searched", "items", "warnings", "answer", "timings", "evidence"):
+        assert update[field] == getattr(forgotten, field)
+    assert update["usage"] == {}
+
+
+async def test_a_chat_model_folds_the_conversation_into_the_question(bench: Build) -> None:
+    analysis = (
+        '{"question": "What are the symptoms of diabetes?", "complexity": "complex",'
+        ' "reason": "facts", "entities": ["diabetes"], "keywords": ["symptoms", "thirst"]}'
+    )
+    history = [{"role": "user", "content": "What is diabetes?"}]
+    update = await analyze(
+        State(query="And its symptoms?", history=history), bench(chat=chat(analysis)).runtime
+    )
+    assert update["search"] == "What are the symptoms of diabetes?"
+    assert update["keywords"] == ["symptoms", "thirst"]
+    assert update["entities"] == ["diabetes"]
+    assert update["usage"]["calls"] == 1
+
+
+async def test_a_model_that_gives_no_json_is_replaced_by_the_rule_and_said_so(bench: Build) -> None:
+    runtime = bench(chat=chat("I would rather chat.", "No JSON either.")).runtime
+    update = await analyze(State(query="What is diabetes?"), runtime)
+    assert update["question"] == "What is diabetes?"
+    assert len(update["warnings"]) == 1
+    assert update["usage"]["calls"] >= 1
+
+
+async def test_no_model_is_asked_beyond_the_budget_of_calls(bench: Build) -> None:
+    settings = Settings(_env_file=None, limits=LimitSettings(model_calls=2))
+    update = await analyze(State(query="Why?"), bench(chat=chat(), settings=settings).runtime)
+    assert update["warnings"] == []
+    assert update["reason"].startswith("by rule")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["你好", "您好！", "你好，谢谢！", "谢谢你", "你是谁？", "hello", "Hi there!", "Thanks a lot.",
+     "Who are you?", "1+1=?", "12 * (3 + 4)", "3×7等于多少？", "what is 2 + 2?", "Good morning"],
+)  # fmt: skip
+async def test_small_talk_and_arithmetic_are_simple(bench: Build, question: str) -> None:
+    assert is_small_talk(question)
+    update = await analyze(State(query=question), bench(chat=chat()).runtime)
+    assert update["complexity"] == "simple"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["你好，请问付款节点有哪些？", "Hello World 程序怎么写？", "2024-01-02", "what is rust", "???",
+     "Who are you in the contract?", "谢谢信怎么写", "1.5 GB", "ISO 9001-2015", "2019-2020", "测试查询"],
+)  # fmt: skip
+def test_questions_for_the_documents_are_not_small_talk(question: str) -> None:
+    assert not is_small_talk(question)
+
+
+async def test_a_mode_that_was_asked_for_retrieves_even_for_small_talk(bench: Build) -> None:
+    update = await analyze(State(query="hello", mode="naive"), bench().runtime)
+    assert (update["strategy"], update["complexity"]) == ("naive", "complex")
