@@ -148,7 +148,8 @@ def _pack(atoms: Sequence[_Atom], room: int) -> Iterator[list[_Atom]]:
 
 def _split(text: str, room: int) -> Iterator[Span]:
     """Cut a text into sentences, and a sentence that is too long at its last comma or space."""
-    for start, end in sentence_spans(text):
+    for begin, end in sentence_spans(text):
+        start = begin
         while start < end:
             # A letter is a fifth of a token, so what fits lies within this window.
             window = text[start : min(end, start + room * 5)]

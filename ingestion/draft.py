@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -13,9 +14,13 @@ from domain.documents import Chunk, HeadingSource, Modality, ParsedDocument, Sec
 from domain.text import clean_text, language_of
 from ingestion.blocks import Blocks
 from ingestion.chunking import Cut, cut_chunks
-from ingestion.structure import SectionNode, Span, build_structure
+from ingestion.structure import SectionNode, Span, Structure, build_structure
 
 _TITLE_CHARS = 200
+_GENERIC_TITLE = re.compile(
+    r"$|untitled|microsoft |powerpoint|presentation\d*$|document\d*$|word |无标题|未命名|演示文稿|文档\d*$|工作簿",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +38,10 @@ class Draft:
 
 
 def draft(blocks: Blocks, filename: str, max_tokens: int) -> Draft:
-    """Lay blocks out as one text with sections and cut it.
-
-    The title is the file's own (metadata), else its title line or only top heading, else its name.
-    """
-    title = " ".join(clean_text(blocks.title).split())[:_TITLE_CHARS]
-    structure = build_structure(blocks.blocks, title)
-    if not title:
-        title = _title_of(structure.sections, structure.text) or PurePath(filename).stem
+    """Lay blocks out as one text with sections and cut it."""
+    structure = build_structure(blocks.blocks)
     return Draft(
-        title=title,
+        title=_title(structure, blocks.title, filename),
         text=structure.text,
         language=language_of(structure.text),
         sections=structure.sections,
@@ -53,12 +52,20 @@ def draft(blocks: Blocks, filename: str, max_tokens: int) -> Draft:
     )
 
 
-def _title_of(sections: tuple[SectionNode, ...], text: str) -> str:
-    line = sections[0].heading
-    if line.end > line.start:
-        return text[line.start : line.end][:_TITLE_CHARS]
-    top = [section for section in sections if section.level == 1]
-    return top[0].title if len(top) == 1 and not top[0].start else ""
+def _title(structure: Structure, own: str, filename: str) -> str:
+    """The title line, else what the file's metadata say, else a heading at its top, else its name.
+
+    Metadata come second because programs fill them with templates' and files' names.
+    """
+    root, *sections = structure.sections
+    name = clean_text(PurePath(filename).stem)
+    own = " ".join(clean_text(own).split())
+    generic = _GENERIC_TITLE.match(own) or own == name
+    top = next(
+        (section.title for section in sections if section.level == 1 and not section.start), ""
+    )
+    line = structure.text[root.heading.start : root.heading.end]
+    return (line or ("" if generic else own) or top or name)[:_TITLE_CHARS]
 
 
 def to_wire(made: Draft) -> bytes:

@@ -25,7 +25,7 @@ _ARCHIVE_PART = re.compile(
 # Office puts the data behind charts and embedded objects here; no parser of ours opens them.
 _EMBEDDED = re.compile(r"^(?:word|ppt|xl)/embeddings/", re.I)
 _DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
-_PASSWORD_STEP = "Remove the password in its program and try again."
+_UNLOCK_STEP = "Remove the password in its program and try again."
 
 
 def check_size(content: bytes, filename: str, limits: Limits) -> None:
@@ -72,7 +72,7 @@ def _check_archive(archive: zipfile.ZipFile, size: int, limits: Limits) -> None:
 
 def _check_entry(entry: zipfile.ZipInfo) -> None:
     if entry.flag_bits & _ENCRYPTED_FLAG:
-        raise FileEncrypted("The file is protected by a password.", next_step=_PASSWORD_STEP)
+        raise FileEncrypted("The file is protected by a password.", next_step=_UNLOCK_STEP)
     if _ARCHIVE_PART.search(entry.filename) and not _EMBEDDED.match(entry.filename):
         raise FileUnsafe(
             f"The file holds another archive ({entry.filename}).",

@@ -9,6 +9,9 @@ from ingestion.numbering import number_rank, width
 
 _BULLET = re.compile(r"\s*(?:[-*+•·●○■□◆▪‣–—]\s+|[（(]?\d{1,3}[）).、]\s*|[①-⑳])")
 _HYPHENATED = re.compile(r"[A-Za-z]{2}[-\u00ad\ufffe\u2010]$")
+_FIELD = re.compile(r"[^\s：:]{1,12}[：:]")
+_SPACED = re.compile(r"\S {3,}\S|\t")
+_COLUMN = 50
 _SENTENCE_END = tuple("。！？!?.；;：:…”」』")
 
 
@@ -44,18 +47,26 @@ def ends_sentence(line: str) -> bool:
 def unwrap(lines: list[str]) -> list[str]:
     """Join the lines of hard-wrapped text; a line that stops short or ends a sentence stays a line.
 
-    A line continues in the next when it fills three quarters of the widest one of its block.
+    A line continues in the next when it fills most of the widest one of its block, and that is as
+    wide as text columns are; fields (`Owner: …`) and lines set with spaces stand for themselves.
     """
-    widest = max(map(width, lines), default=0)
+    widest = max(_COLUMN, *map(width, lines)) if lines else _COLUMN
     paragraphs: list[list[str]] = []
     for line in lines:
         previous = paragraphs[-1][-1] if paragraphs else ""
-        wrapped = 4 * width(previous) >= 3 * widest and not ends_sentence(previous)
-        if previous and wrapped and not starts_item(line) and not line.startswith(("\u3000", "  ")):
+        if previous and _is_wrapped(previous, widest) and not _starts_anew(line):
             paragraphs[-1].append(line)
         else:
             paragraphs.append([line])
     return [join_lines(paragraph) for paragraph in paragraphs]
+
+
+def _is_wrapped(line: str, widest: int) -> bool:
+    return 4 * width(line) >= 3 * widest and not ends_sentence(line) and not _SPACED.search(line)
+
+
+def _starts_anew(line: str) -> bool:
+    return line.startswith(("\u3000", "  ")) or starts_item(line) or _FIELD.match(line) is not None
 
 
 def _is_wide(char: str) -> bool:

@@ -13,9 +13,8 @@ from uuid import UUID
 
 import orjson
 
-from domain import errors
 from domain.documents import ParsedDocument
-from domain.errors import FileRejected, FileUnsafe
+from domain.errors import FileUnsafe, error_of
 from domain.settings import Settings
 from ingestion.child import request_line
 from ingestion.draft import finish, from_wire
@@ -25,11 +24,6 @@ from ingestion.limits import Limits
 _ROOT = Path(__file__).parents[1]
 # No variable of ours reaches the child: it has no use for keys or database addresses.
 _ENVIRONMENT = {"PYTHONPATH": str(_ROOT), "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-_KINDS = {
-    kind.code: kind
-    for kind in vars(errors).values()
-    if isinstance(kind, type) and issubclass(kind, FileRejected)
-}
 
 
 async def parse_file(
@@ -102,6 +96,5 @@ def _read_answer(answer: bytes, document_id: UUID, content: bytes) -> ParsedDocu
     head, _, body = answer.partition(b"\n")
     status = orjson.loads(head)
     if "code" in status:
-        kind = _KINDS.get(status["code"], FileRejected)
-        raise kind(status["message"], next_step=status["next_step"])
+        raise error_of(status["code"], status["message"], next_step=status["next_step"])
     return finish(from_wire(body), document_id, hashlib.sha256(content).hexdigest())

@@ -65,24 +65,24 @@ class Structure:
     pieces: tuple[Piece, ...]
 
 
-def build_structure(blocks: Iterable[Block], title: str) -> Structure:
+def build_structure(blocks: Iterable[Block]) -> Structure:
     """Write blocks one below the other and note where each section begins and ends.
 
     Text is cleaned here, before the first offset is taken (`clean_text`). Heading levels may jump
     (1, then 3): a section's parent is the nearest heading above it of a smaller level.
     """
-    writer = _Writer(title)
+    writer = _Writer()
     for block in blocks:
         writer.add(block)
     return writer.finish()
 
 
 class _Writer:
-    def __init__(self, title: str) -> None:
+    def __init__(self) -> None:
         self._parts: list[str] = []
         self._length = 0
         self._pieces: list[Piece] = []
-        root = SectionNode(title, 0, None, 0, 0, Span(0, 0), HeadingSource.ROOT, None)
+        root = SectionNode("", 0, None, 0, 0, Span(0, 0), HeadingSource.ROOT, None)
         self._sections = [root]
         self._open: list[tuple[int, int]] = [(0, 0)]  # (heading level as given, section index)
 

@@ -9,8 +9,10 @@ from io import BytesIO
 from typing import Any
 
 import docx
+from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.opc.exceptions import PackageNotFoundError
+from docx.opc.part import Part
 from docx.oxml.ns import qn
 from docx.oxml.parser import parse_xml
 
@@ -26,6 +28,8 @@ _HEADING_STYLE = re.compile(r"(?:heading|标题|標題)\s*([1-9])$", re.I)
 _TITLE_STYLE = re.compile(r"(?:title|标题|標題)$", re.I)
 _CONTENTS_STYLE = re.compile(r"(?:toc|目录|目錄)(?:\s*\d|\s*heading)?$", re.I)
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+Element = Any  # of lxml, which ships no types
+
 _VAL = qn("w:val")
 _TEXT, _REFERENCE = qn("w:t"), qn("w:footnoteReference")
 _WHITE = {qn("w:tab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
@@ -59,14 +63,14 @@ class _Style:
 
 
 class _Reader:
-    def __init__(self, document: Any, limits: Limits) -> None:
+    def __init__(self, document: Document, limits: Limits) -> None:
         self.looks: dict[int, Styled] = {}  # id of a paragraph block → its look
         self._limits = limits
         self._styles = _Styles(document.styles.element)
         self._numbering = Numbering(_related(document.part, RELATIONSHIP_TYPE.NUMBERING))
         self._footnotes = _footnotes(_related(document.part, RELATIONSHIP_TYPE.FOOTNOTES))
 
-    def blocks(self, body: Any) -> Iterator[Block]:
+    def blocks(self, body: Element) -> Iterator[Block]:
         for element in body.iterchildren():
             if element.tag == qn("w:p"):
                 yield from self._paragraph(element)
@@ -76,7 +80,7 @@ class _Reader:
                 inner = element.find(qn("w:sdtContent"))
                 yield from self.blocks(inner if inner is not None else ())
 
-    def _paragraph(self, element: Any) -> Iterator[Block]:
+    def _paragraph(self, element: Element) -> Iterator[Block]:
         style = self._styles.of(element)
         text = _text_of(element).strip()
         if not text or _CONTENTS_STYLE.match(style.name):
@@ -98,7 +102,7 @@ class _Reader:
             if note := self._footnotes.get(reference.get(qn("w:id"))):
                 yield Paragraph(f"[{reference.get(qn('w:id'))}] {note}")
 
-    def _table(self, element: Any) -> Iterator[Block]:
+    def _table(self, element: Element) -> Iterator[Block]:
         lines = element.findall(qn("w:tr"))
         cells = list(_cells(lines))
         if len(cells) == 1:  # a box around text
@@ -112,7 +116,7 @@ class _Reader:
 class _Styles:
     """Paragraph styles with what they inherit."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Element) -> None:
         self._elements = {
             element.get(qn("w:styleId")): element for element in root.findall(qn("w:style"))
         }
@@ -122,7 +126,7 @@ class _Styles:
             (e.get(qn("w:styleId")) for e in default if e.get(qn("w:type")) == "paragraph"), ""
         )
 
-    def of(self, paragraph: Any) -> _Style:
+    def of(self, paragraph: Element) -> _Style:
         """A paragraph's style with its own outline level and list laid over it."""
         properties = paragraph.find(qn("w:pPr"))
         name = _attribute(properties, "w:pStyle") or self._default
@@ -136,7 +140,7 @@ class _Styles:
                 self._known[style_id] = self._read(element)
         return self._known[style_id]
 
-    def _read(self, element: Any) -> _Style:
+    def _read(self, element: Element) -> _Style:
         name = _attribute(element, "w:name") or ""
         parent = self._style(_attribute(element, "w:basedOn") or "")
         look = element.find(qn("w:rPr"))
@@ -152,7 +156,7 @@ class _Styles:
         return _overlaid(own, element.find(qn("w:pPr")))
 
 
-def _overlaid(style: _Style, properties: Any | None) -> _Style:
+def _overlaid(style: _Style, properties: Element | None) -> _Style:
     if properties is None:
         return style
     outline = _attribute(properties, "w:outlineLvl")
@@ -179,7 +183,7 @@ def _with_inferred_headings(blocks: Sequence[Block], looks: dict[int, Styled]) -
     ]
 
 
-def _run_look(paragraph: Any, style: _Style) -> tuple[float, bool]:
+def _run_look(paragraph: Element, style: _Style) -> tuple[float, bool]:
     """Size in points and weight that all runs with text share; the style's where they say nothing."""
     runs = [run for run in paragraph.findall(qn("w:r")) if run.find(_TEXT) is not None]
     looks = [run.find(qn("w:rPr")) for run in runs]
@@ -187,22 +191,22 @@ def _run_look(paragraph: Any, style: _Style) -> tuple[float, bool]:
     return size, bool(looks) and all(_is_bold(look, inherited=style.bold) for look in looks)
 
 
-def _size(look: Any | None) -> float:
+def _size(look: Element | None) -> float:
     value = _attribute(look, "w:sz") or ""
     return int(value) / 2 if value.isdigit() else 0.0  # w:sz counts half points
 
 
-def _is_bold(look: Any | None, *, inherited: bool) -> bool:
+def _is_bold(look: Element | None, *, inherited: bool) -> bool:
     mark = look.find(qn("w:b")) if look is not None else None
     return inherited if mark is None else mark.get(_VAL, "1") not in {"0", "false", "off"}
 
 
-def _attribute(parent: Any | None, name: str) -> str | None:
+def _attribute(parent: Element | None, name: str) -> str | None:
     child = parent.find(qn(name)) if parent is not None else None
     return None if child is None else child.get(_VAL)
 
 
-def _text_of(element: Any) -> str:
+def _text_of(element: Element) -> str:
     """The visible text below an element; paragraphs inside it (a text box) begin a new line."""
     parts: list[str] = []
     todo = [element]
@@ -219,7 +223,7 @@ def _text_of(element: Any) -> str:
     return "".join(parts)
 
 
-def _cells(lines: Sequence[Any]) -> Iterator[Cell]:
+def _cells(lines: Sequence[Element]) -> Iterator[Cell]:
     """Cells with their spans: `w:gridSpan` across, `w:vMerge` downwards."""
     open_merges: dict[int, Cell] = {}
     for row, line in enumerate(lines):
@@ -243,7 +247,7 @@ def _cells(lines: Sequence[Any]) -> Iterator[Cell]:
             column += columns
 
 
-def _related(part: Any, relationship: str) -> Any | None:
+def _related(part: Part, relationship: str) -> Element | None:
     """The root element of a part that the document refers to, if it has one."""
     try:
         related = part.part_related_by(relationship)
@@ -252,7 +256,7 @@ def _related(part: Any, relationship: str) -> Any | None:
     return parse_xml(related.blob)
 
 
-def _footnotes(root: Any | None) -> dict[str, str]:
+def _footnotes(root: Element | None) -> dict[str, str]:
     notes = root.findall(qn("w:footnote")) if root is not None else []
     return {
         note.get(qn("w:id")): _text_of(note).strip() for note in notes if not note.get(qn("w:type"))

@@ -8,6 +8,8 @@ from typing import Any
 
 from docx.oxml.ns import qn
 
+Element = Any  # of lxml, which ships no types
+
 _VAL = qn("w:val")
 _DIGITS = "零一二三四五六七八九"
 _PLACEHOLDER = re.compile(r"%([1-9])")
@@ -29,7 +31,7 @@ class _List:
 class Numbering:
     """The lists of one document, counted along as its paragraphs are read in order."""
 
-    def __init__(self, root: Any | None) -> None:
+    def __init__(self, root: Element | None) -> None:
         """`root` is the `w:numbering` element, None where the document has none."""
         self._lists: dict[str, _List] = {}
         if root is None:
@@ -59,7 +61,7 @@ class Numbering:
         return _PLACEHOLDER.sub(lambda found: _shown(numbered, int(found[1]) - 1), level.text)
 
 
-def _levels(element: Any) -> dict[int, _Level]:
+def _levels(element: Element) -> dict[int, _Level]:
     levels: dict[int, _Level] = {}
     for node in element.findall(qn("w:lvl")):
         start = _value(node, "w:start", "1")
@@ -71,7 +73,7 @@ def _levels(element: Any) -> dict[int, _Level]:
     return levels
 
 
-def _overridden(element: Any, shared: _List) -> _List:
+def _overridden(element: Element, shared: _List) -> _List:
     """The list itself, or one that counts anew where the document says so."""
     overrides = element.findall(qn("w:lvlOverride"))
     if not overrides:
@@ -85,7 +87,7 @@ def _overridden(element: Any, shared: _List) -> _List:
     return _List(levels)
 
 
-def _value(node: Any, name: str, default: str) -> str:
+def _value(node: Element, name: str, default: str) -> str:
     found = node.find(qn(name))
     return default if found is None else found.get(_VAL, default)
 
@@ -114,7 +116,7 @@ def format_number(number: int, style: str) -> str:
 def _roman(number: int) -> str:
     steps = zip(
         (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
-        "M CM D CD C XC L XL X IX V IV I".split(),
+        ["M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"],
         strict=True,
     )
     result = ""

@@ -13,13 +13,73 @@ from ingestion.limits import CellBudget, Limits
 from ingestion.tables import Cell, lay_out
 
 _DROPPED = frozenset(
-    "script style nav footer aside template noscript svg math iframe object canvas form button select "
-    "input textarea dialog head audio video".split()
+    [
+        "script",
+        "style",
+        "nav",
+        "footer",
+        "aside",
+        "template",
+        "noscript",
+        "svg",
+        "math",
+        "iframe",
+        "object",
+        "canvas",
+        "form",
+        "button",
+        "select",
+        "input",
+        "textarea",
+        "dialog",
+        "head",
+        "audio",
+        "video",
+    ]
 )
 _BLOCKS = frozenset(
-    "address article blockquote body caption center dd details div dl dt fieldset figcaption figure h1 "
-    "h2 h3 h4 h5 h6 header hgroup hr html legend li main ol p pre section summary table tbody td tfoot "
-    "th thead tr ul".split()
+    [
+        "address",
+        "article",
+        "blockquote",
+        "body",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ]
 )
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.I)
 _SPACE = re.compile(r"[ \t\r\n\f]+")

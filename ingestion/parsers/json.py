@@ -12,9 +12,12 @@ from ingestion.blocks import Block, Blocks, Heading, Paragraph, Table
 from ingestion.encodings import decode
 from ingestion.limits import CellBudget, Limits
 
-_TITLES = ("title", "name", "标题", "名称", "heading", "label", "id")
+_TITLES = ("title", "name", "question", "标题", "名称", "问题", "heading", "label", "id")
+Json = Any  # objects, lists, strings, booleans and null; numbers are read as strings
+
 _MAX_DEPTH = 6
-_MAX_CELL = 200
+_MAX_LINE = 200
+_MAX_CELL = 80  # longer members read better as a section of their own
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
@@ -29,7 +32,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     return Blocks(blocks, clean_text(title) if isinstance(title, str) else "")
 
 
-def _load(text: str) -> Any:
+def _load(text: str) -> Json:
     try:
         return _loads(text)
     except json.JSONDecodeError as error:
@@ -39,7 +42,7 @@ def _load(text: str) -> Any:
     return list(_load_lines(text))
 
 
-def _load_lines(text: str) -> Iterator[Any]:
+def _load_lines(text: str) -> Iterator[Json]:
     for number, line in enumerate(text.split("\n"), 1):
         try:
             if line.strip():
@@ -48,7 +51,7 @@ def _load_lines(text: str) -> Iterator[Any]:
             raise _broken(f"line {number}: {error.msg}") from error
 
 
-def _loads(text: str) -> Any:
+def _loads(text: str) -> Json:
     try:
         return json.loads(text, parse_int=str, parse_float=str)
     except RecursionError as error:
@@ -63,7 +66,7 @@ class _Reader:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
-    def blocks(self, value: Any, depth: int = 1) -> Iterator[Block]:
+    def blocks(self, value: Json, depth: int = 1) -> Iterator[Block]:
         if depth > _MAX_DEPTH:
             yield Paragraph(json.dumps(value, ensure_ascii=False))
         elif isinstance(value, dict):
@@ -73,7 +76,7 @@ class _Reader:
         else:
             yield Paragraph(_plain(value))
 
-    def _object(self, value: dict[str, Any], depth: int) -> Iterator[Block]:
+    def _object(self, value: dict[str, Json], depth: int) -> Iterator[Block]:
         lines = [f"{key}: {_line(member)}" for key, member in value.items() if _is_line(member)]
         if lines:
             yield Paragraph("\n".join(lines))
@@ -82,7 +85,7 @@ class _Reader:
                 yield Heading(key, depth)
                 yield from self.blocks(member, depth + 1)
 
-    def _list(self, values: list[Any], depth: int) -> Iterator[Block]:
+    def _list(self, values: list[Json], depth: int) -> Iterator[Block]:
         if rows := self._rows(values):
             yield Table(rows)
         elif all(map(_is_line, values)):
@@ -92,7 +95,7 @@ class _Reader:
                 yield Heading(_title(value) or f"#{number}", depth)
                 yield from self.blocks(value, depth + 1)
 
-    def _rows(self, values: list[Any]) -> list[list[str]]:
+    def _rows(self, values: list[Json]) -> list[list[str]]:
         """A table of objects that share their keys and hold only short plain members, else nothing."""
         if len(values) < 2 or not all(isinstance(value, dict) and value for value in values):
             return []
@@ -109,27 +112,27 @@ class _Reader:
         return [keys, *([_line(value.get(key, "")) for key in keys] for value in values)]
 
 
-def _is_line(value: Any) -> bool:
+def _is_line(value: Json) -> bool:
     """Whether a value fits behind its key on one line."""
     if isinstance(value, list):
         return (
             all(not isinstance(item, (dict, list)) for item in value)
-            and len(_line(value)) <= _MAX_CELL
+            and len(_line(value)) <= _MAX_LINE
         )
     return not isinstance(value, dict) and "\n" not in str(value)[:-1]
 
 
-def _line(value: Any) -> str:
+def _line(value: Json) -> str:
     return ", ".join(map(_plain, value)) if isinstance(value, list) else _plain(value)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Json) -> str:
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _title(value: Any) -> str:
+def _title(value: Json) -> str:
     if not isinstance(value, dict):
         return ""
     found = (

@@ -7,14 +7,19 @@ from io import BytesIO
 from typing import Any
 
 from pptx import Presentation
+from pptx.chart.chart import Chart
 from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.exc import PackageNotFoundError
+from pptx.slide import Slide
+from pptx.table import Table as GridTable
 
 from domain.errors import FileBroken
 from domain.text import has_cjk
 from ingestion.blocks import Block, Blocks, Heading, Paragraph, Table
 from ingestion.limits import CellBudget, Limits
 from ingestion.tables import Cell, header_rows, lay_out
+
+Shape = Any  # of several classes, told apart by what they have
 
 _TITLES = {PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE}
 _FURNITURE = {
@@ -40,7 +45,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     return Blocks(blocks, presentation.core_properties.title or "", page_count=len(slides))
 
 
-def _slide(slide: Any, page: int, limits: Limits) -> Iterator[Block]:
+def _slide(slide: Slide, page: int, limits: Limits) -> Iterator[Block]:
     shapes = [shape for shape in _flat(slide.shapes) if _kind(shape) not in _FURNITURE]
     title = next((shape for shape in shapes if _kind(shape) in _TITLES and _text(shape)), None)
     body = [
@@ -62,7 +67,7 @@ def _notes_label(notes: str) -> str:
     return "备注：" if has_cjk(notes) else "Notes: "
 
 
-def _flat(shapes: Iterable[Any]) -> Iterator[Any]:
+def _flat(shapes: Iterable[Shape]) -> Iterator[Shape]:
     for shape in shapes:
         if hasattr(shape, "shapes"):
             yield from _flat(shape.shapes)
@@ -70,19 +75,19 @@ def _flat(shapes: Iterable[Any]) -> Iterator[Any]:
             yield shape
 
 
-def _kind(shape: Any) -> Any:
+def _kind(shape: Shape) -> PP_PLACEHOLDER | None:
     return shape.placeholder_format.type if shape.is_placeholder else None
 
 
-def _reading_order(shapes: list[Any]) -> list[Any]:
+def _reading_order(shapes: list[Shape]) -> list[Shape]:
     return sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0))
 
 
-def _text(shape: Any) -> str:
+def _text(shape: Shape) -> str:
     return " ".join(shape.text_frame.text.split()) if shape.has_text_frame else ""
 
 
-def _blocks(shape: Any, page: int, limits: Limits) -> Iterator[Block]:
+def _blocks(shape: Shape, page: int, limits: Limits) -> Iterator[Block]:
     if shape.has_text_frame:
         lines = [
             "  " * paragraph.level + ("- " if paragraph.level else "") + text
@@ -97,7 +102,7 @@ def _blocks(shape: Any, page: int, limits: Limits) -> Iterator[Block]:
         yield from _chart(shape.chart, page)
 
 
-def _cells(table: Any) -> Iterator[Cell]:
+def _cells(table: GridTable) -> Iterator[Cell]:
     for row, line in enumerate(table.rows):
         for column, cell in enumerate(line.cells):
             if not cell.is_spanned:
@@ -105,7 +110,7 @@ def _cells(table: Any) -> Iterator[Cell]:
                 yield Cell(row, column, cell.text, *spans)
 
 
-def _chart(chart: Any, page: int) -> Iterator[Block]:
+def _chart(chart: Chart, page: int) -> Iterator[Block]:
     """A chart as the table behind it: categories down, series across."""
     if chart.has_title and chart.chart_title.has_text_frame:
         yield Paragraph(chart.chart_title.text_frame.text, page)

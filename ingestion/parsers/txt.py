@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from itertools import groupby
 
 from domain.documents import HeadingSource
-from ingestion.blocks import Block, Blocks, Heading, Paragraph
+from ingestion.blocks import Block, Blocks, Heading, Paragraph, Table
 from ingestion.encodings import decode
 from ingestion.limits import Limits
 from ingestion.lines import unwrap
 from ingestion.numbering import could_be_heading, is_strong, number_rank
+from ingestion.tables import header_rows
 
+_TABLE = -1
+_PIPE_ROW = re.compile(r"\s*\|.*\|\s*$")
+_RULE = re.compile(r"\s*:?-{2,}:?\s*")
 _BLANK_LINE = re.compile(r"\n[ \t\u3000]*\n\s*")
 
 
@@ -20,49 +26,45 @@ def parse(content: bytes, limits: Limits) -> Blocks:  # noqa: ARG001 - the proto
     decoded = decode(content)
     warnings = (f"{decoded.damaged} unreadable characters",) if decoded.damaged else ()
     blocks = list(text_blocks(decoded.text))
-    title = blocks[0].text if blocks and isinstance(blocks[0], Heading) else ""
-    return Blocks(blocks, title, warnings=warnings, metadata={"encoding": decoded.encoding})
+    return Blocks(blocks, warnings=warnings, metadata={"encoding": decoded.encoding})
 
 
 def text_blocks(text: str) -> Iterator[Block]:
-    """Headings and paragraphs of plain text.
+    """Headings, paragraphs and pipe tables of plain text.
 
     A heading is a short line with a strong number (第三章, 一、, 3.1), or any numbered short line
     that stands alone between blank lines. A short first line that stands alone is the title.
     """
     groups = _BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
-    ranks = _levels(groups)
     for index, group in enumerate(groups):
         lines = [line for line in group.split("\n") if line.strip()]
         if index == 0 and len(lines) == 1 and len(groups) > 1 and _is_title(lines[0]):
             yield Heading(lines[0], 0, HeadingSource.INFERRED)
-            continue
-        yield from _group_blocks(lines, ranks)
+        else:
+            yield from _group_blocks(lines)
 
 
-def _group_blocks(lines: list[str], levels: dict[int, int]) -> Iterator[Block]:
-    prose: list[str] = []
-    for line in lines:
-        rank = _heading_rank(line, alone=len(lines) == 1)
-        if rank is None:
-            prose.append(line)
-            continue
-        if prose:
-            yield Paragraph("\n".join(unwrap(prose)))
-            prose = []
-        yield Heading(line, levels[rank], HeadingSource.INFERRED)
-    if prose:
-        yield Paragraph("\n".join(unwrap(prose)))
+def _group_blocks(lines: list[str]) -> Iterator[Block]:
+    kind = partial(_kind, alone=len(lines) == 1)
+    for rank, run in groupby(lines, kind):
+        if rank == _TABLE:
+            yield _table(list(run))
+        elif rank is None:
+            yield Paragraph("\n".join(unwrap(list(run))))
+        else:
+            yield from (Heading(line, rank + 1, HeadingSource.INFERRED) for line in run)
 
 
-def _levels(groups: list[str]) -> dict[int, int]:
-    """The levels 1, 2, … of the number ranks that this text's headings use."""
-    used = set[int]()
-    for group in groups:
-        lines = [line for line in group.split("\n") if line.strip()]
-        ranks = (_heading_rank(line, alone=len(lines) == 1) for line in lines)
-        used.update(rank for rank in ranks if rank is not None)
-    return {rank: level for level, rank in enumerate(sorted(used), start=1)}
+def _kind(line: str, *, alone: bool) -> int | None:
+    """The rank of a heading's number, -1 for a table's row, None for prose."""
+    return _TABLE if _PIPE_ROW.match(line) else _heading_rank(line, alone=alone)
+
+
+def _table(lines: list[str]) -> Table:
+    rows = [line.strip().strip("|").split("|") for line in lines]
+    ruled = len(rows) > 1 and all(_RULE.fullmatch(cell) for cell in rows[1])
+    rows = [rows[0], *rows[2:]] if ruled else rows
+    return Table(rows, 1 if ruled else header_rows(rows))
 
 
 def _heading_rank(line: str, *, alone: bool) -> int | None:

@@ -9,11 +9,11 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from itertools import islice
-from typing import Any
 
 from openpyxl import load_workbook
 from openpyxl.utils.cell import range_boundaries
 from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.worksheet._read_only import ReadOnlyWorksheet as Sheet
 
 from domain.errors import FileBroken
 from ingestion.blocks import Block, Blocks, Heading, Paragraph, Table
@@ -41,7 +41,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     return Blocks(blocks, book.properties.title or "")
 
 
-def _sheet(sheet: Any, archive: zipfile.ZipFile, limits: Limits) -> Iterator[Block]:
+def _sheet(sheet: Sheet, archive: zipfile.ZipFile, limits: Limits) -> Iterator[Block]:
     sheet.reset_dimensions()  # what the sheet declares is not believed
     rows = _read_rows(sheet, CellBudget(limits))
     titles = _fill_merges(rows, _merges(sheet, archive))
@@ -51,7 +51,7 @@ def _sheet(sheet: Any, archive: zipfile.ZipFile, limits: Limits) -> Iterator[Blo
         yield from _group_blocks(group, rows, titles)
 
 
-def _read_rows(sheet: Any, budget: CellBudget) -> dict[int, Row]:
+def _read_rows(sheet: Sheet, budget: CellBudget) -> dict[int, Row]:
     """The rows that hold anything, by row number from 1."""
     rows: dict[int, Row] = {}
     for number, cells in enumerate(sheet.iter_rows(), 1):
@@ -66,8 +66,8 @@ def _read_rows(sheet: Any, budget: CellBudget) -> dict[int, Row]:
     return rows
 
 
-def _merges(sheet: Any, archive: zipfile.ZipFile) -> list[tuple[int, int, int, int]]:
-    path = posixpath.normpath(sheet._worksheet_path.lstrip("/"))  # noqa: SLF001 - no public name
+def _merges(sheet: Sheet, archive: zipfile.ZipFile) -> list[tuple[int, int, int, int]]:
+    path = posixpath.normpath(sheet._worksheet_path.lstrip("/"))
     found = islice(_MERGE.finditer(archive.read(path)), _MAX_MERGES)
     return [range_boundaries(match[1].decode("ascii")) for match in found]
 
@@ -113,7 +113,7 @@ def _group_blocks(group: Sequence[int], rows: dict[int, Row], titles: set[int]) 
     filled = [sum(map(bool, rows[number])) for number in group]
     start = 0
     while start < len(group) and (
-        group[start] in titles or filled[start : start + 1] == [1] and max(filled) > 1
+        group[start] in titles or (filled[start] == 1 and max(filled) > 1)
     ):
         yield Paragraph(" ".join(filter(None, rows[group[start]])))
         start += 1
@@ -124,7 +124,7 @@ def _group_blocks(group: Sequence[int], rows: dict[int, Row], titles: set[int]) 
         yield Table(table, header_rows(table))
 
 
-def _shown(value: Any, number_format: str) -> str:
+def _shown(value: object, number_format: str) -> str:
     match value:
         case bool():
             return "TRUE" if value else "FALSE"

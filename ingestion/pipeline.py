@@ -1,0 +1,332 @@
+"""From file to searchable document: register → parse → embed and store in batches → publish.
+
+Every document's ingestion is a durable job. Each batch is committed with the job's progress, so a
+worker that is killed loses at most one batch: whoever takes the job over parses again (ids follow
+from content and place) and goes on with the chunks that are not stored yet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from uuid import UUID
+
+from domain.documents import Chunk, Job, JobStage, ParsedDocument
+from domain.errors import (
+    ConflictError,
+    DependencyError,
+    FileRejected,
+    FileUnsafe,
+    SextantError,
+    error_of,
+)
+from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.detect import media_type
+from ingestion.files import find_files, read_file
+from ingestion.guards import check_size
+from ingestion.limits import Limits
+from ingestion.parse import parse_file
+from models.protocols import Embedder
+from stores.documents import DocumentStore
+from stores.jobs import JobStore
+
+log = logging.getLogger(__name__)
+
+# While one file is embedded the next one is parsed; more at once would only cost memory.
+_AT_ONCE = 2
+_POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far one file is: `done` of `total` chunks in stage `embed`; 0 of 0 where nothing counts."""
+
+    filename: str
+    stage: JobStage
+    done: int = 0
+    total: int = 0
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of a file. `unchanged`: it was there already. `error`: it could not be taken in."""
+
+    source: str
+    filename: str
+    document_id: UUID | None = None
+    chunks: int = 0
+    unchanged: bool = False
+    error: SextantError | None = None
+
+
+def embedding_text(document_title: str, chunk: Chunk) -> str:
+    """What is embedded for a chunk: where it stands, a table's header, and the text itself."""
+    path = [document_title, *(title for title in chunk.section_path if title != document_title)]
+    return "\n".join(filter(None, (" > ".join(path), chunk.context, chunk.text)))
+
+
+class Ingestor:
+    """Takes documents into knowledge bases.
+
+    Args:
+        documents: where they go.
+        jobs: the record of the work.
+        embedder: gives chunks their vectors; called for one batch at a time.
+        settings: `limits` and `ingestion` apply.
+    """
+
+    def __init__(
+        self, documents: DocumentStore, jobs: JobStore, embedder: Embedder, settings: Settings
+    ) -> None:
+        self._documents = documents
+        self._jobs = jobs
+        self._embedder = embedder
+        self._settings = settings
+        self._limits = Limits.of(settings)
+        self._worker = f"{socket.gethostname()}:{os.getpid()}"
+        self._embedding = asyncio.Lock()
+
+    async def ingest(
+        self,
+        scope: Scope,
+        paths: Iterable[str | Path],
+        on_progress: OnProgress | None = None,
+    ) -> list[Ingested]:
+        """Take files, and the readable files of folders, into a knowledge base.
+
+        Returns:
+            What became of each file, in order. A file that cannot be ingested carries its error and
+            stops no other.
+
+        Raises:
+            DependencyError: the database or the embedding model is gone, so no file can go on. What
+                was committed stays; the same call later goes on from there.
+        """
+        files = await asyncio.to_thread(lambda: find_files(paths))
+        results: dict[Path, Ingested] = {}
+        waiting = iter(files)
+
+        async def work() -> None:
+            for file in waiting:
+                results[file] = await self._ingest_file(scope, file, on_progress)
+
+        await _together(work() for _ in range(_AT_ONCE))
+        return [results[file] for file in files]
+
+    async def ingest_bytes(
+        self,
+        scope: Scope,
+        content: bytes,
+        filename: str,
+        *,
+        source: str | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Ingested:
+        """Take one file in from memory; `source` names it for replacement (default: its file name).
+
+        Raises:
+            FileRejected: it is empty or too large, or its parser refused it.
+            DependencyError: as for `ingest`.
+        """
+        source = source or filename
+        check_size(content, filename, self._limits)
+        registered = await self._documents.register(
+            scope,
+            source=source,
+            filename=filename,
+            media_type=media_type(filename),
+            content=content,
+        )
+        if registered.job_id is None:
+            return Ingested(source, filename, registered.document_id, unchanged=True)
+        job = await self._claim(scope, registered.job_id, filename, on_progress)
+        chunks = await self.run_job(job, on_progress) if isinstance(job, Job) else job
+        return Ingested(source, filename, registered.document_id, chunks)
+
+    async def run_job(self, job: Job, on_progress: OnProgress | None = None) -> int:
+        """Do a claimed job to its end and return the number of chunks.
+
+        Raises:
+            SextantError: why it could not be done. Errors that may pass put the job back for another
+                try; any other closes it as failed and takes the unfinished version back.
+        """
+        report = on_progress or _silent
+        try:
+            async with self._heartbeat(job):
+                return await self._run(job, report)
+        except ConflictError:
+            raise  # replaced or taken over: not ours to close
+        except asyncio.CancelledError as stopped:
+            await asyncio.shield(self._release(job, stopped))
+            raise
+        except DependencyError as error:
+            await self._release(job, error)
+            raise
+        except Exception as error:
+            report(Progress(job.filename, JobStage.FAILED))
+            await self._fail(job, error)
+            raise
+
+    async def resume(self, user_id: str, on_progress: OnProgress | None = None) -> list[Ingested]:
+        """Do every job of a user that waits or whose worker died, one after the other."""
+        results = []
+        while job := await self._jobs.claim(self._worker, user_id=user_id):
+            with _outcome(job.filename, job.filename) as outcome:
+                chunks = await self.run_job(job, on_progress)
+                outcome.append(Ingested(job.filename, job.filename, job.document_id, chunks))
+            results += outcome
+        return results
+
+    async def _run(self, job: Job, report: OnProgress) -> int:
+        if job.attempts > self._settings.ingestion.job_attempts:
+            raise FileUnsafe(
+                f"Ingesting {job.filename} broke off {job.attempts - 1} times.",
+                next_step="Check that there is memory enough, then ingest the file again.",
+            )
+        report(Progress(job.filename, JobStage.PARSE))
+        await self._jobs.progress(job, JobStage.PARSE, 0, 0)
+        parsed = await self._parse(job)
+        stored = await self._documents.begin(
+            job.scope, job.document_id, parsed, version=job.version
+        )
+        await self._embed(job, parsed, stored, report)
+        total = len(parsed.chunks)
+        report(Progress(job.filename, JobStage.PUBLISH, total, total))
+        await self._jobs.progress(job, JobStage.PUBLISH, total, total)
+        await self._documents.publish(job.scope, job.document_id, version=job.version)
+        await self._jobs.finish(job)
+        report(Progress(job.filename, JobStage.DONE, total, total))
+        return total
+
+    async def _parse(self, job: Job) -> ParsedDocument:
+        content = await self._documents.content(job.scope, job.document_id)
+        return await parse_file(
+            content, job.filename, document_id=job.document_id, settings=self._settings
+        )
+
+    async def _embed(
+        self, job: Job, parsed: ParsedDocument, stored: set[UUID], report: OnProgress
+    ) -> None:
+        missing = [chunk for chunk in parsed.chunks if chunk.id not in stored]
+        total = len(parsed.chunks)
+        done = total - len(missing)
+        report(Progress(job.filename, JobStage.EMBED, done, total))
+        for batch in _batches(missing, self._settings.ingestion.embed_batch):
+            texts = [embedding_text(parsed.title, chunk) for chunk in batch]
+            async with self._embedding:
+                vectors = await self._embedder.embed_passages(texts)
+            await self._documents.add_chunks(
+                job.scope, job.document_id, batch, vectors, version=job.version
+            )
+            done += len(batch)
+            await self._jobs.progress(job, JobStage.EMBED, done, total)
+            report(Progress(job.filename, JobStage.EMBED, done, total))
+
+    async def _ingest_file(
+        self, scope: Scope, file: Path, on_progress: OnProgress | None
+    ) -> Ingested:
+        source = file.as_posix()
+        with _outcome(source, file.name) as outcome:
+            content = await asyncio.to_thread(read_file, file, self._limits.file_bytes)
+            outcome.append(
+                await self.ingest_bytes(
+                    scope, content, file.name, source=source, on_progress=on_progress
+                )
+            )
+        return outcome[0]
+
+    async def _claim(
+        self, scope: Scope, job_id: UUID, filename: str, on_progress: OnProgress | None
+    ) -> Job | int:
+        """The job to do; or, when another worker has just done it, the number of its chunks.
+
+        A job of a worker that was killed becomes free when its heartbeat is stale.
+        """
+        while True:
+            claimed = await self._jobs.claim(self._worker, user_id=scope.user_id, job_id=job_id)
+            if claimed is not None:
+                return claimed
+            job = await self._jobs.get(scope.user_id, job_id)
+            if job is None or job.stage is JobStage.DONE:
+                return job.total if job else 0
+            if job.stage is JobStage.FAILED:
+                raise error_of(job.error_code or "", job.error or "")
+            (on_progress or _silent)(Progress(filename, job.stage, job.done, job.total))
+            await asyncio.sleep(_POLL_SECONDS)
+
+    async def _release(self, job: Job, error: BaseException) -> None:
+        with suppress(SextantError):
+            await self._jobs.release(job, error)
+
+    async def _fail(self, job: Job, error: Exception) -> None:
+        if not isinstance(error, FileRejected):
+            log.exception("ingestion of a document failed", exc_info=error)
+        with suppress(SextantError):
+            await self._documents.fail(job.scope, job.document_id, version=job.version)
+            await self._jobs.fail(job, error)
+
+    @asynccontextmanager
+    async def _heartbeat(self, job: Job) -> AsyncIterator[None]:
+        """Tell the job's record, while the block runs, that this worker lives."""
+        beating = asyncio.create_task(self._beat(job))
+        try:
+            yield
+        finally:
+            beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await beating
+
+    async def _beat(self, job: Job) -> None:
+        # A claim that is lost shows at the next progress call, which raises.
+        with suppress(ConflictError):
+            while True:
+                await asyncio.sleep(self._settings.ingestion.job_heartbeat)
+                with suppress(DependencyError):
+                    await self._jobs.heartbeat(job)
+
+
+def _batches(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
+    remaining = iter(chunks)
+    while batch := list(islice(remaining, size)):
+        yield batch
+
+
+@contextmanager
+def _outcome(source: str, filename: str) -> Iterator[list[Ingested]]:
+    """A list for one file's result; an error of the file itself becomes that result."""
+    results: list[Ingested] = []
+    try:
+        yield results
+    except DependencyError:
+        raise
+    except SextantError as error:
+        results.append(Ingested(source, filename, error=error))
+    except Exception as error:
+        log.exception("ingestion of a file failed unexpectedly")
+        failure = SextantError(f"{filename}: {type(error).__name__}: {error}")
+        results.append(Ingested(source, filename, error=failure))
+
+
+async def _together(works: Iterable[Coroutine[None, None, None]]) -> None:
+    """Run coroutines side by side; the first error stops the others and is raised by itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+
+
+def _silent(_: Progress) -> None:
+    """Report to nobody."""
