@@ -7,7 +7,7 @@ A few names that other tools already use are read without the prefix: `DATABASE_
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -178,7 +178,9 @@ class Settings(BaseSettings):
         2, ge=0, le=10, description="Retries of a model call on transient errors."
     )
     query_cache: int = Field(2048, ge=0, description="Query vectors kept in memory.")
-    log_level: str = Field("WARNING", description="DEBUG, INFO, WARNING or ERROR.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "WARNING", description="DEBUG, INFO, WARNING or ERROR."
+    )
     retrieval: RetrievalSettings = RetrievalSettings()
     limits: LimitSettings = LimitSettings()
     ingestion: IngestionSettings = IngestionSettings()

@@ -6,6 +6,7 @@ Exit status: 0 done, 1 failed, 2 the input is at fault, 3 a dependency is down, 
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import Sequence
 
 import typer
@@ -16,6 +17,8 @@ from sextant.cli.terminal import report
 # Each name is a module of this package whose `app` holds the command of that name, in the order of
 # `--help`. A module must stay light: what is heavy is imported inside the command.
 COMMANDS = (
+    "demo",
+    "ingest",
     "ask",
     "search",
     "graphs",
@@ -44,6 +47,9 @@ def run(arguments: Sequence[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return 130
+    except Exception as error:  # noqa: BLE001 - the edge: people get a sentence, not a traceback
+        report(_broken(error), as_json=as_json)
+        return SextantError.exit_code
     return result if isinstance(result, int) else 0
 
 
@@ -70,4 +76,12 @@ def _root() -> None:
 def _usage(error: typer.TyperException) -> SextantError:
     return OptionInvalid(
         error.format_message(), next_step="`sextant COMMAND --help` shows the way."
+    )
+
+
+def _broken(error: Exception) -> SextantError:
+    logging.getLogger(__name__).debug("a command failed", exc_info=error)
+    return SextantError(
+        f"Something broke inside: {type(error).__name__}: {error}.",
+        next_step="Run again with SEXTANT_LOG_LEVEL=DEBUG to see where, and report it, please.",
     )

@@ -29,9 +29,9 @@ def ask(
 
 async def _ask(question: str, graph: str, mode: str, top_k: int | None, *, as_json: bool) -> None:
     from sextant.cli.answers import print_answer
-    from sextant.facade import Sextant
+    from sextant.cli.session import opened
 
-    async with Sextant.open() as rag:
+    async with opened() as rag:
         events = rag.stream(question, graph_id=graph, mode=mode, top_k=top_k)
         answer = await print_answer(events, quiet=as_json)
     if as_json:

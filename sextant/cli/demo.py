@@ -53,12 +53,14 @@ def _questions(samples: Path) -> list[str]:
 
 async def _demo(samples: Path, questions: list[str], *, as_json: bool) -> list[Answer]:
     from sextant.cli.answers import print_answer
-    from sextant.cli.progress import ingest_with_progress
-    from sextant.facade import Sextant
+    from sextant.cli.progress import ingest_with_progress, print_summary
+    from sextant.cli.session import opened
 
     answers = []
-    async with Sextant.open() as rag:
-        await ingest_with_progress(rag, [samples / "documents"], GRAPH)
+    async with opened() as rag:
+        results = await ingest_with_progress(rag, [samples / "documents"], GRAPH, quiet=as_json)
+        if not as_json:
+            print_summary(results)
         for question in questions:
             if not as_json:
                 terminal.say("")

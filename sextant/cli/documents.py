@@ -52,15 +52,15 @@ def delete_documents(
 
 
 async def _list(graph: str) -> list[Document]:
-    from sextant.facade import Sextant
+    from sextant.cli.session import opened
 
-    async with Sextant.open() as rag:
+    async with opened() as rag:
         return await rag.documents(graph)
 
 
 async def _delete(ids: list[UUID], graph: str) -> None:
-    from sextant.facade import Sextant
+    from sextant.cli.session import opened
 
-    async with Sextant.open() as rag:
+    async with opened() as rag:
         for document_id in ids:
             await rag.delete_document(document_id, graph)

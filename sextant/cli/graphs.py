@@ -32,7 +32,7 @@ def graphs(*, as_json: AsJson = False) -> None:
 
 
 async def _list() -> list[GraphInfo]:
-    from sextant.facade import Sextant
+    from sextant.cli.session import opened
 
-    async with Sextant.open() as rag:
+    async with opened() as rag:
         return await rag.graphs()

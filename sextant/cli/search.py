@@ -47,9 +47,9 @@ def search(
 
 
 async def _search(question: str, graph: str, mode: str, limit: int) -> Retrieval:
-    from sextant.facade import Sextant
+    from sextant.cli.session import opened
 
-    async with Sextant.open() as rag:
+    async with opened() as rag:
         return await rag.search(question, graph_id=graph, mode=mode, limit=limit)
 
 

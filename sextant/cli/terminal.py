@@ -35,9 +35,10 @@ def report(error: SextantError, *, as_json: bool) -> None:
 
         sys.stderr.write(orjson.dumps({"error": described(error)}).decode() + "\n")
         return
-    typer.secho(f"Error: {error.message}", err=True, fg=typer.colors.RED)
+    sentence = " ".join(f"Error: {error.message}".split())
+    typer.secho(printable(sentence), err=True, fg=typer.colors.RED)
     if error.next_step:
-        typer.echo(error.next_step, err=True)
+        note(error.next_step)
 
 
 def described(error: SextantError) -> dict[str, object]:
@@ -70,6 +71,11 @@ def write(text: str) -> None:
     """Print a piece of a line at once, for an answer that is still being made."""
     typer.echo(printable(text), nl=False)
     sys.stdout.flush()
+
+
+def note(text: str) -> None:
+    """Print a line on standard error, beside the result."""
+    typer.echo(printable(text), err=True)
 
 
 def warn(text: str) -> None:

@@ -1,0 +1,56 @@
+"""`sextant ingest`: files and folders into a knowledge base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import GRAPH, AsJson, GraphId
+
+if TYPE_CHECKING:
+    from ingestion.pipeline import Ingested
+
+app = typer.Typer()
+
+
+@app.command("ingest")
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files and folders.")],
+    graph: GraphId = GRAPH,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Take documents into a knowledge base; a changed file replaces its old version."""
+    import asyncio
+
+    results = asyncio.run(_ingest(paths, graph, as_json=as_json))
+    if as_json:
+        terminal.emit({"graph_id": graph, "files": [_described(result) for result in results]})
+    worst = max((result.error.exit_code for result in results if result.error), default=0)
+    if worst:
+        raise typer.Exit(worst)
+
+
+async def _ingest(paths: list[Path], graph: str, *, as_json: bool) -> list[Ingested]:
+    from sextant.cli.progress import ingest_with_progress, print_summary
+    from sextant.cli.session import opened
+
+    async with opened() as rag:
+        results = await ingest_with_progress(rag, paths, graph, quiet=as_json)
+    if not as_json:
+        print_summary(results)
+    return results
+
+
+def _described(result: Ingested) -> dict[str, object]:
+    return {
+        "source": result.source,
+        "filename": result.filename,
+        "document_id": result.document_id,
+        "chunks": result.chunks,
+        "unchanged": result.unchanged,
+        "error": terminal.described(result.error) if result.error else None,
+    }

@@ -1,0 +1,92 @@
+"""Shows how far an ingestion is: bars on a terminal, a line per file elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from domain.documents import JobStage
+from ingestion.pipeline import Ingested, OnProgress, Progress
+from sextant.cli import terminal
+
+if TYPE_CHECKING:
+    from sextant.facade import Sextant
+
+_ENDS = (JobStage.DONE, JobStage.FAILED)
+
+
+async def ingest_with_progress(
+    rag: Sextant, paths: Sequence[str | Path], graph_id: str, *, quiet: bool = False
+) -> list[Ingested]:
+    """Ingest files and folders, and show each file's stage and chunks on standard error."""
+    with _display(quiet=quiet) as on_progress:
+        return await rag.ingest(paths, graph_id=graph_id, on_progress=on_progress)
+
+
+def print_summary(results: Sequence[Ingested]) -> None:
+    """Print what became of the files: each failure with its reason, then the totals."""
+    for result in results:
+        if result.error is not None:
+            terminal.warn(f"✗ {result.source}: {result.error}")
+    failed = sum(result.error is not None for result in results)
+    unchanged = sum(result.unchanged for result in results)
+    stored = len(results) - failed - unchanged
+    chunks = sum(result.chunks for result in results)
+    parts = [f"{stored} ingested ({chunks} passages)", f"{unchanged} unchanged", f"{failed} failed"]
+    terminal.say(f"{len(results)} files: " + ", ".join(parts))
+
+
+@contextmanager
+def _display(*, quiet: bool) -> Iterator[OnProgress | None]:
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        with _bars() as on_progress:
+            yield on_progress
+    else:
+        yield _line
+
+
+def _line(progress: Progress) -> None:
+    if progress.stage in _ENDS:
+        terminal.note(_ended(progress))
+
+
+def _ended(progress: Progress) -> str:
+    if progress.stage is JobStage.FAILED:
+        return f"✗ {progress.filename}"
+    return f"✓ {progress.filename}: {progress.total} passages"
+
+
+@contextmanager
+def _bars() -> Iterator[OnProgress]:
+    """One bar for each file under way; a finished file leaves a line above the bars."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
+    from rich.progress import Progress as Bars
+
+    console = Console(stderr=True)
+    stage, name = TextColumn("{task.fields[stage]:<8}"), TextColumn("{task.description}")
+    with Bars(stage, BarColumn(), MofNCompleteColumn(), name, console=console) as bars:
+        tasks = dict[str, TaskID]()
+
+        def show(progress: Progress) -> None:
+            shown = escape(terminal.printable(progress.filename))
+            if progress.stage in _ENDS:
+                bars.console.print(escape(terminal.printable(_ended(progress))), highlight=False)
+                bars.remove_task(tasks.pop(progress.filename))
+                return
+            if progress.filename not in tasks:
+                tasks[progress.filename] = bars.add_task(shown, stage="", total=None)
+            bars.update(
+                tasks[progress.filename],
+                stage=progress.stage.value,
+                completed=progress.done,
+                total=progress.total or None,
+            )
+
+        yield show
