@@ -33,10 +33,8 @@ class CachedEmbedder:
         return self._embedder.dimension
 
     async def warm_up(self) -> None:
-        """Load the embedder behind the cache, if it is one that loads."""
-        load = getattr(self._embedder, "warm_up", None)
-        if load is not None:
-            await load()
+        """Load the embedder behind the cache."""
+        await self._embedder.warm_up()
 
     async def embed_query(self, text: str) -> Vectors:
         """The question's vector, read-only, from the cache if it is there."""

@@ -25,7 +25,11 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Length of one vector."""
+        """Length of one vector; some embedders know it only after `warm_up` or a first vector."""
+        ...
+
+    async def warm_up(self) -> None:
+        """Load the model, or ask the endpoint once; afterwards `dimension` is known."""
         ...
 
     async def embed_query(self, text: str) -> Vectors:

@@ -41,6 +41,9 @@ class HashEmbedder:
         """Length of one vector."""
         return self._dimension
 
+    async def warm_up(self) -> None:
+        """Nothing to load."""
+
     async def embed_query(self, text: str) -> Vectors:
         """The vector of one question."""
         return hashed_vector(text, self._dimension)

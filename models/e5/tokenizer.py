@@ -1,8 +1,8 @@
 """The XLM-RoBERTa Unigram tokenizer, in Python.
 
-`tokenizers` builds a trie of the 250,002 pieces that takes 0.9 s and 200 MB before the first text;
-a dict of them takes 0.15 s and 50 MB, and a text of 550 bytes costs well under a millisecond of the
-30 that its vector costs.
+The `tokenizers` package takes 0.8 s and 258 MB to build its trie of the 250,002 pieces; the dict
+here takes 0.15 s and 17 MB. A passage of 550 bytes then costs 0.5 ms instead of 0.25, of the 30 ms
+that its vector costs.
 """
 
 from __future__ import annotations
