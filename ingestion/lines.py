@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ingestion.numbering import number_rank, width
+from ingestion.numbering import is_strong, number_rank, width
 
 _BULLET = re.compile(r"\s*(?:[-*+•·●○■□◆▪‣–—]\s+|[（(]?\d{1,3}[）).、]\s*|[①-⑳])")
 _HYPHENATED = re.compile(r"[A-Za-z]{2}[-\u00ad\ufffe\u2010]$")
@@ -36,7 +36,7 @@ def join_lines(lines: Iterable[str]) -> str:
 
 def starts_item(line: str) -> bool:
     """Whether a line begins a list item or a numbered heading, so that it continues nothing."""
-    return _BULLET.match(line) is not None or number_rank(line) is not None
+    return _BULLET.match(line) is not None or is_strong(number_rank(line))
 
 
 def ends_sentence(line: str) -> bool:

@@ -16,6 +16,7 @@ from ingestion.numbering import could_be_heading, is_strong, number_rank
 from ingestion.tables import header_rows
 
 _TABLE = -1
+_UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,})\s*")
 _PIPE_ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULE = re.compile(r"\s*:?-{2,}:?\s*")
 _BLANK_LINE = re.compile(r"\n[ \t\u3000]*\n\s*")
@@ -33,13 +34,22 @@ def text_blocks(text: str) -> Iterator[Block]:
     """Headings, paragraphs and pipe tables of plain text.
 
     A heading is a short line with a strong number (第三章, 一、, 3.1), or any numbered short line
-    that stands alone between blank lines. A short first line that stands alone is the title.
+    that stands alone between blank lines, or one underlined with `===` or `---`. A short first
+    line that stands alone is the title.
     """
     groups = _BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
     for index, group in enumerate(groups):
         lines = [line for line in group.split("\n") if line.strip()]
-        if index == 0 and len(lines) == 1 and len(groups) > 1 and _is_title(lines[0]):
+        underlined = len(lines) == 2 and _UNDERLINE.fullmatch(lines[1])
+        if (
+            index == 0
+            and len(groups) > 1
+            and (underlined or len(lines) == 1)
+            and _is_title(lines[0])
+        ):
             yield Heading(lines[0], 0, HeadingSource.INFERRED)
+        elif underlined:
+            yield Heading(lines[0], 1 if "=" in lines[1] else 2, HeadingSource.INFERRED)
         else:
             yield from _group_blocks(lines)
 

@@ -1,0 +1,169 @@
+"""Lines of pages to paragraphs: running heads dropped, broken lines joined, also across pages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from domain.text import is_cjk
+from ingestion.headings import Styled
+from ingestion.lines import ends_sentence, join_lines, starts_item
+from ingestion.parsers.pdf_page import Line
+from ingestion.parsers.pdf_tables import RuledTable
+
+_EDGE_LINES = 3
+_PAGE_NUMBER = re.compile(
+    r"[-–—\s]*(?:第\s*\d{1,4}\s*页(?:\s*[,，/]?\s*共\s*\d{1,4}\s*页)?|(?:page\s*)?\d{1,4}(?:\s*(?:/|of)\s*\d{1,4})?"
+    r"|[ivxlc]{1,6})[-–—\s]*",
+    re.I,
+)
+_DIGITS = re.compile(r"\d+")
+_LEADERS = re.compile(r"(?:\.\s?|…|·\s?|．){4,}\s*\d{1,4}$")
+
+
+Item = Line | RuledTable
+
+
+def without_running_heads(pages: Sequence[Sequence[Item]]) -> list[list[Item]]:
+    """Drop page numbers, and heads and feet that come back on a third of the pages (at least three).
+
+    Compared are the three outermost lines above and below, with every number taken as the same and
+    with their size, so that a chapter's own title stays where only its running head repeats it.
+    Lines of a table of contents (`Title ..... 12`) go as well.
+    """
+    edges = [_edges(items) for items in pages]
+    seen = Counter(key for lines in edges for key in {_key(line) for line in lines})
+    often = max(3, len(pages) / 3)
+    return [
+        [
+            item
+            for item in items
+            if not (isinstance(item, Line) and _is_noise(item, lines, seen, often))
+        ]
+        for items, lines in zip(pages, edges, strict=True)
+    ]
+
+
+def _is_noise(
+    line: Line, edges: Sequence[Line], seen: Counter[tuple[str, float]], often: float
+) -> bool:
+    if _LEADERS.search(line.text):
+        return True
+    at_edge = any(line is edge for edge in edges)
+    return at_edge and (
+        seen[_key(line)] >= often or _PAGE_NUMBER.fullmatch(line.text.strip()) is not None
+    )
+
+
+def _edges(items: Sequence[Item]) -> list[Line]:
+    by_height = sorted(
+        (item for item in items if isinstance(item, Line)), key=lambda line: -line.box.top
+    )
+    return [*by_height[:_EDGE_LINES], *by_height[-_EDGE_LINES:]]
+
+
+def _key(line: Line) -> tuple[str, float]:
+    return _DIGITS.sub("#", "".join(line.text.split())), line.size
+
+
+@dataclass(slots=True)
+class PageParagraph:
+    """Lines that make one paragraph, in order."""
+
+    lines: list[Line]
+
+    @property
+    def first(self) -> Line:
+        """Its first line, which places it."""
+        return self.lines[0]
+
+    def text(self) -> str:
+        """Its lines joined."""
+        return join_lines(line.text for line in self.lines)
+
+    def styled(self) -> Styled:
+        """Its look, for telling headings."""
+        size = min(line.size for line in self.lines)
+        return Styled(self.text(), size, all(line.bold for line in self.lines))
+
+
+Region = PageParagraph | RuledTable
+
+
+def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
+    """Join lines to paragraphs and the parts of tables, over page and column breaks too."""
+    items = [item for page in pages for item in page]
+    lines = [item for item in items if isinstance(item, Line)]
+    pitch = _usual_pitch(lines)
+    regions: list[Region] = []
+    at = -1
+    for item in items:
+        last = regions[-1] if regions else None
+        if isinstance(item, RuledTable):
+            if isinstance(last, RuledTable) and last.continues_in(item):
+                regions[-1] = last.joined(item)
+            else:
+                regions.append(item)
+            continue
+        at += 1
+        if isinstance(last, PageParagraph) and _continues(
+            last, item, _right_edge(lines, at - 1), pitch
+        ):
+            last.lines.append(item)
+        else:
+            regions.append(PageParagraph([item]))
+    return regions
+
+
+def _usual_pitch(lines: Sequence[Line]) -> float:
+    """The distance of text lines as a multiple of their size; 1.2 to 2 in most documents."""
+    pitches = [
+        (above.box.bottom - below.box.bottom) / below.size
+        for above, below in pairwise(lines)
+        if above.page == below.page and above.size == below.size > 0
+    ]
+    usual = [pitch for pitch in pitches if 0.8 < pitch < 3]
+    return median(usual) if usual else 1.5
+
+
+def _right_edge(lines: Sequence[Line], index: int) -> float:
+    """How far the lines around this one reach that begin where it begins: its column's right edge."""
+    line = lines[index]
+    near = lines[max(0, index - 10) : index + 11]
+    return max(
+        other.box.right
+        for other in near
+        if other.page == line.page and abs(other.box.left - line.box.left) < 4 * max(line.size, 1)
+    )
+
+
+def _continues(paragraph: PageParagraph, line: Line, right: float, pitch: float) -> bool:
+    above = paragraph.lines[-1]
+    if starts_item(line.text) or abs(above.size - line.size) > 0.6 or above.bold != line.bold:
+        return False
+    size = max(line.size, 1)
+    if _could_have_fitted(above, line, right):
+        return False
+    distance = (above.box.bottom - line.box.bottom) / size
+    if above.page != line.page or distance < 0:  # next page or column
+        return not ends_sentence(above.text)
+    if distance > pitch * 1.35:
+        return False
+    indented = line.box.left - above.box.left > 1.2 * size
+    hanging = len(paragraph.lines) == 1 and starts_item(above.text)
+    return not indented or hanging
+
+
+def _could_have_fitted(above: Line, line: Line, right: float) -> bool:
+    """Whether the line's first word had room on the line above: then the break was meant.
+
+    Justified text leaves no room; at a ragged edge the room is less than the next word.
+    """
+    word = line.text.split(maxsplit=1)[0]
+    narrow = line.size * 0.5
+    need = line.size * 2 if is_cjk(word[0]) else narrow * (min(len(word), 20) + 1)
+    return right - above.box.right > need + line.size
