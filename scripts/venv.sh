@@ -27,6 +27,6 @@ if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
 fi
 
 extras=$(echo "$*" | tr ' ' ',')
-echo "Installing Sextant${extras:+ [$extras]} into .venv (once; about 500 MB)"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check \
+echo "Installing Sextant${extras:+ [$extras]} into .venv (once; about 480 MB)"
+.venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
     --constraint constraints.txt --editable ".${extras:+[$extras]}"

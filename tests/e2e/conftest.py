@@ -32,6 +32,10 @@ class Ran:
     def json(self) -> Any:
         """Standard output, read as JSON; the run must have gone well."""
         assert self.status == 0, self.err
+        return self.report()
+
+    def report(self) -> Any:
+        """Standard output, read as JSON, also of a run that ended badly."""
         return json.loads(self.out)
 
     def error(self) -> dict[str, Any]:

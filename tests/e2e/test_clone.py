@@ -22,7 +22,9 @@ pytestmark = pytest.mark.clone
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clone in a folder that is long, has spaces and Chinese letters; set up by `make demo`."""
-    deep = "路径 with spaces, longer than the path of a socket may be, " + "which is about 100 bytes"
+    deep = (
+        "路径 with spaces, longer than the path of a socket may be, " + "which is about 100 bytes"
+    )
     folder = tmp_path_factory.mktemp("clone") / deep / "sextant"
     subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True)
     assert len(os.fsencode(folder)) > 120
@@ -32,7 +34,9 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def environment(**more: str) -> dict[str, str]:
     """What a newcomer has: no settings of ours, and a Python that every user may run."""
     kept = {"PATH", "HOME", "LANG"}
-    own = {name: value for name, value in os.environ.items() if name in kept or "pip" in name.lower()}
+    own = {
+        name: value for name, value in os.environ.items() if name in kept or "pip" in name.lower()
+    }
     return own | {"PYTHON": public_python()} | more
 
 
