@@ -126,18 +126,14 @@ class ChunkStore:
             if found is None:
                 return []
             await connection.execute(_SQL["keyword_options"], self._timeout)
-            pairs = [
-                (place, gram)
-                for place, word in enumerate(words, start=1)
-                for gram in salted_grams(word, found.scope_id)
-            ]
+            grams = salted_grams(words, found.scope_id)
             return await _hits(
                 connection,
                 _SQL["keyword_search"],
                 scope_id=found.scope_id,
                 words=words,
-                gram_words=[place for place, _ in pairs],
-                grams=[gram for _, gram in pairs],
+                gram_words=[place for place, own in enumerate(grams, start=1) for _ in own],
+                grams=np.concatenate(grams).tolist(),
                 k=k,
             )
 

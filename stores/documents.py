@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import builtins
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any
 from uuid import UUID
 
 from psycopg.rows import dict_row
@@ -32,7 +32,7 @@ from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Database
 from stores.incoming import copy_incoming
-from stores.partitions import promote_if_large
+from stores.partitions import promote_if_large, tidy_index
 from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import ScopeRow, find_scope, lock_scope, share_scope
@@ -216,6 +216,7 @@ class DocumentStore:
                 await connection.execute(_SQL["drop_live_version"], opened.key)
             await connection.execute(_SQL["publish"], opened.key)
             await connection.execute(_SQL["end_job"], {**opened.key, "stage": "done"})
+        await tidy_index(self._database, scope.user_id)
         await promote_if_large(self._database, scope)
 
     async def fail(self, scope: Scope, document_id: UUID, *, version: int | None = None) -> None:
@@ -341,12 +342,7 @@ class DocumentStore:
             ]
 
 
-async def _one(
-    connection: Connection,
-    query: str,
-    values: dict[str, Any],
-    queries: Mapping[str, LiteralString] = _SQL,
-) -> dict[str, Any] | None:
+async def _one(connection: Connection, query: str, values: dict[str, Any]) -> dict[str, Any] | None:
     cursor = connection.cursor(row_factory=dict_row)
     return await (await cursor.execute(_SQL[query], values, binary=True)).fetchone()
 

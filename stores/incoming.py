@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from struct import pack
 from typing import Any
 
 import numpy as np
+from psycopg.adapt import Dumper
+from psycopg.postgres import types
+from psycopg.pq import Format
 
 from domain.documents import Chunk
 from stores.chunks import Vectors
-from stores.grams import fold, salted_grams
+from stores.grams import Grams, fold, salted_grams
 from stores.pools import Connection
 from stores.queries import load_queries
 
@@ -31,14 +35,10 @@ async def copy_incoming(
     """
     if vectors.shape[0] != len(chunks):
         raise ValueError(f"{len(chunks)} chunks with {vectors.shape[0]} vectors")
-    rows = await asyncio.to_thread(
-        lambda: [
-            _row(chunk, vector, scope_id)
-            for chunk, vector in zip(chunks, np.asarray(vectors, np.float32), strict=True)
-        ]
-    )
+    rows = await asyncio.to_thread(_rows, scope_id, chunks, vectors)
     await connection.execute(_SQL["incoming"])
     async with connection.cursor() as cursor, cursor.copy(_SQL["copy_incoming"]) as copy:
+        cursor.adapters.register_dumper(np.ndarray, _GramsDumper)
         copy.set_types(_TYPES)
         for row in rows:
             await copy.write_row(row)
@@ -49,8 +49,36 @@ def searched_text(chunk: Chunk) -> str:
     return f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
 
 
-def _row(chunk: Chunk, vector: Vectors, scope_id: int) -> tuple[Any, ...]:
-    folded = fold(searched_text(chunk))
+class _GramsDumper(Dumper):
+    """A one-dimensional int64 array as PostgreSQL's binary int8[], without a Python int for each."""
+
+    oid = types["int8"].array_oid
+    format = Format.BINARY
+
+    def dump(self, obj: Grams) -> bytes:
+        """Dimensions, no nulls, element type; then length and lower bound; then size and value each."""
+        if not len(obj):
+            return pack("!iiI", 0, 0, types["int8"].oid)
+        elements = np.empty(len(obj), [("size", ">i4"), ("value", ">i8")])
+        elements["size"], elements["value"] = 8, obj
+        return pack("!iiIii", 1, 0, types["int8"].oid, len(obj), 1) + elements.tobytes()
+
+
+def _rows(scope_id: int, chunks: Sequence[Chunk], vectors: Vectors) -> list[tuple[Any, ...]]:
+    folded = [fold(searched_text(chunk)) for chunk in chunks]
+    return [
+        (*_columns(chunk), vector, text, grams)
+        for chunk, vector, text, grams in zip(
+            chunks,
+            np.asarray(vectors, ">f4"),  # as pgvector sends it
+            folded,
+            salted_grams(folded, scope_id),
+            strict=True,
+        )
+    ]
+
+
+def _columns(chunk: Chunk) -> tuple[Any, ...]:
     return (
         chunk.id,
         chunk.section_id,
@@ -73,7 +101,4 @@ def _row(chunk: Chunk, vector: Vectors, scope_id: int) -> tuple[Any, ...]:
         list(chunk.neighbours),
         chunk.external_id,
         chunk.created_at,
-        vector,
-        folded,
-        salted_grams(folded, scope_id),
     )

@@ -1,4 +1,4 @@
-"""Where a scope's vectors lie: in the shared partition while few, in one of its own when many."""
+"""The indexes after a document was published: HNSW for a scope that has grown, and a tidy gram index."""
 
 from __future__ import annotations
 
@@ -35,3 +35,9 @@ async def promote_if_large(database: Database, scope: Scope) -> bool:
             await connection.execute(_SQL["promote"], {"scope_id": found.scope_id})
         ).fetchone()
         return bool(done and done[0])
+
+
+async def tidy_index(database: Database, user_id: str) -> None:
+    """Bring what was just stored into its place in the gram index; searches are faster for it."""
+    async with database.transaction(user_id) as connection:
+        await connection.execute(_SQL["tidy"])

@@ -1,12 +1,18 @@
 -- name: incoming
--- Where COPY puts a batch: COPY cannot write to a table under row-level security.
-create temporary table if not exists incoming (
-  id uuid, section_id uuid, ordinal int, start_offset int, end_offset int, text text, page int,
-  section_path text[], modality text, context text, token_count int, title text, summary text,
-  tags text[], topics text[], keywords text[], entities text[], topic_labels text[],
-  neighbours uuid[], external_id text, created_at timestamptz,
-  embedding vector, folded text, grams bigint[]
-) on commit delete rows;
+-- Where COPY puts a batch: COPY cannot write to a table under row-level security. Made once per
+-- connection; grams are not worth compressing for a moment.
+do $$ begin
+  if to_regclass('pg_temp.incoming') is null then
+    create temporary table incoming (
+      id uuid, section_id uuid, ordinal int, start_offset int, end_offset int, text text, page int,
+      section_path text[], modality text, context text, token_count int, title text, summary text,
+      tags text[], topics text[], keywords text[], entities text[], topic_labels text[],
+      neighbours uuid[], external_id text, created_at timestamptz,
+      embedding vector, folded text, grams bigint[]
+    ) on commit delete rows;
+    alter table incoming alter column grams set storage external;
+  end if;
+end $$;
 
 -- name: copy_incoming
 -- One batch, binary.

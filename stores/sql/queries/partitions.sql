@@ -7,3 +7,7 @@ from (select from chunk_vectors where partition_key = 0 and scope_id = %(scope_i
 -- name: promote
 -- Give the scope its own partition with an HNSW index; false when another did so meanwhile.
 select promote_scope(%(scope_id)s);
+
+-- name: tidy
+-- Sort what was inserted into the gram index, which every keyword search would read through.
+select tidy_gram_index();

@@ -1,0 +1,57 @@
+"""The keyword lane's index never loses a chunk: grams of a keyword are grams of what contains it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.text import is_cjk
+from stores.grams import fold, salted_grams
+
+MIXED = st.text(
+    st.one_of(
+        st.sampled_from("糖尿病机器学习𠀀GPUabcİΣß %_\\-，。\n1"),
+        st.characters(codec="utf-8"),
+    ),
+    max_size=40,
+)
+
+
+def distinct(text: str) -> set[str]:
+    """The definition, character by character."""
+    found = set()
+    for at in range(len(text)):
+        for length in (2, 3):
+            window = text[at : at + length]
+            ideographs = sum(map(is_cjk, window))
+            fits = ideographs > 0 if length == 2 else ideographs == 0
+            if len(window) == length and fits and all(map(str.isalnum, window)):
+                found.add(window)
+    return found
+
+
+@given(st.lists(MIXED, min_size=1, max_size=5))
+def test_a_text_has_one_gram_per_window_that_the_definition_names(texts: list[str]) -> None:
+    for text, grams in zip(texts, salted_grams(texts, 1), strict=True):
+        assert len(grams) == len(set(grams)) == len(distinct(text))
+
+
+@given(MIXED, MIXED, MIXED)
+def test_the_grams_of_a_part_are_grams_of_the_whole(before: str, part: str, after: str) -> None:
+    inner, outer = salted_grams([fold(part), fold(before + part + after)], 7)
+    assert set(inner.tolist()) <= set(outer.tolist())
+
+
+@given(MIXED)
+def test_scopes_share_no_gram_and_the_batch_does_not_matter(text: str) -> None:
+    (alone,) = salted_grams([text], 1)
+    (other,) = salted_grams([text], 2)
+    assert not set(alone.tolist()) & set(other.tolist())
+    assert salted_grams(["机器", text, ""], 1)[1].tolist() == alone.tolist()
+    assert all(gram >> 32 == 1 for gram in alone.tolist())
+
+
+@given(MIXED, MIXED)
+def test_folding_keeps_every_character_and_commutes_with_cutting(left: str, right: str) -> None:
+    assert fold(left + right) == fold(left) + fold(right)
+    assert len(fold(left)) == len(left)
