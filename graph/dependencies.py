@@ -18,6 +18,7 @@ from domain.configuration import load_settings
 from domain.settings import Settings
 from models.chat import build_chat_model
 from models.embedding import build_embedder
+from models.extractive import ExtractiveAnswerer
 from models.protocols import Embedder
 from nodes.context import Dependencies
 from retrievers.graph_retriever import GraphRetriever
@@ -53,8 +54,6 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
     Raises:
         SettingsInvalid: a chat model is named, but no endpoint.
     """
-    from models.extractive import ExtractiveAnswerer
-
     settings = database.settings
     # In a thread: it imports the client library and reads certificates.
     chat = await asyncio.to_thread(build_chat_model, settings)

@@ -16,7 +16,7 @@ from domain.answers import Citation, Source
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
 from domain.sentences import sentence_end
-from nodes.support import Quote, QuotedPassage, terms
+from nodes.support import Claim, Quote, QuotedPassage, claim_of
 
 # Below this share of common terms a marker is dropped: the passage speaks of something else.
 MARKER_SUPPORT = 0.1
@@ -73,7 +73,7 @@ class CitedText:
         self._emitted: list[str] = []
         self._backticks = 0
         self._sentence = _Sentence()
-        self._claim = frozenset[str]()
+        self._claim = Claim(frozenset(), frozenset())
         self._claimed = 0
         self.citations: list[Citation] = []
         self.unsupported: list[str] = []
@@ -148,7 +148,7 @@ class CitedText:
 
     def _mark(self, numbers: Sequence[int], gap: str) -> Iterator[Token]:
         """Emit those markers whose passage carries the words since the last marker."""
-        self._claim = terms(self._sentence.text[self._claimed :]) or self._claim
+        self._claim = claim_of(self._sentence.text[self._claimed :]) or self._claim
         self._claimed = len(self._sentence.text)
         shown = []
         for number in dict.fromkeys(numbers):

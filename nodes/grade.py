@@ -9,12 +9,11 @@ from langgraph.types import Command
 from pydantic import BaseModel, Field
 
 import prompts
-from domain.text import normalise
 from nodes.asking import ask
 from nodes.context import RunContext
 from nodes.passages import numbered, within_budget
 from nodes.state import State
-from nodes.support import coverage, terms
+from nodes.support import Wording, claim_of
 
 # The rule, without a chat model: enough was found when the first passages together hold this share
 # of the question's terms; a passage is relevant from the second share on. Measured in docs/rules.md.
@@ -38,7 +37,7 @@ async def grade(
     run = runtime.context
     rounds_left = state.attempts < run.max_attempts
     update = by_rule(state)
-    if rounds_left and state.items:
+    if rounds_left and state.items and run.deps.chat is not None:
         # Without a round left a model's judgement would change nothing, and cost a call.
         update |= await _by_model(state, run)
     again = rounds_left and not update["sufficient"]
@@ -47,19 +46,24 @@ async def grade(
 
 def by_rule(state: State) -> dict[str, Any]:
     """Judge by the terms that question and passages share."""
-    asked = terms(state.question)
-    found = [terms(f"{item.metadata.get('title', '')} {item.text}") for item in state.items]
-    covered = coverage(asked, frozenset().union(*found[:_FIRST]))
-    text = normalise(" ".join(item.text for item in state.items[:_FIRST]))
+    asked = claim_of(state.question)
+    most = max(len(asked), 1)
+    texts = [Wording(f"{item.metadata.get('title', '')} {item.text}") for item in state.items]
+    held = [text.held(asked) for text in texts]
+    covered = frozenset[str]().union(*held[:_FIRST])
     return {
-        "relevance": covered,
-        "sufficient": covered >= SUFFICIENT_COVERAGE,
+        "relevance": len(covered) / most,
+        "sufficient": len(covered) / most >= SUFFICIENT_COVERAGE,
         "evidence": [
             item.id
-            for item, held in zip(state.items, found, strict=True)
-            if coverage(asked, held) >= RELEVANT_COVERAGE
+            for item, terms in zip(state.items, held, strict=True)
+            if len(terms) / most >= RELEVANT_COVERAGE
         ],
-        "missing": " ".join(keyword for keyword in state.keywords if keyword not in text),
+        "missing": " ".join(
+            keyword
+            for keyword in state.keywords
+            if not any(text.says(keyword) for text in texts[:_FIRST])
+        ),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from domain.errors import OptionInvalid
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.text import clean_text, estimate_tokens
+from nodes.support import headings
 
 ContextLike = Retrieval | Sequence[RetrievedItem | str | Mapping[str, Any]]
 """What an answer can be made from: a retrieval, items, plain texts, or mappings with `text`."""
@@ -53,7 +54,7 @@ def within_budget(items: Iterable[RetrievedItem], tokens: int) -> list[Retrieved
     """
     kept, left = list[RetrievedItem](), tokens
     for item in items:
-        cost = estimate_tokens(_heading(item) + item.text)
+        cost = estimate_tokens(headings(item) + item.text)
         if cost <= left or not kept:
             kept.append(item)
             left -= cost
@@ -66,16 +67,10 @@ def numbered(items: Sequence[RetrievedItem]) -> str:
     A passage cannot close its own delimiter, so its text stays data whatever it says.
     """
     return "\n".join(
-        f'<passage number="{number}" from="{_attribute(_heading(item))}">\n'
+        f'<passage number="{number}" from="{_attribute(headings(item))}">\n'
         f"{_text(_body(item))}\n</passage>"
         for number, item in enumerate(items, start=1)
     )
-
-
-def _heading(item: RetrievedItem) -> str:
-    section = item.metadata.get("section_path") or ()
-    named = item.metadata.get("filename") or item.metadata.get("title") or ""
-    return " > ".join(str(part) for part in (named, *section) if part)
 
 
 def _body(item: RetrievedItem) -> str:

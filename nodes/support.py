@@ -3,19 +3,70 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from domain.retrieval import RetrievedItem
 from domain.sentences import sentence_spans
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import has_cjk, normalise
+from domain.text import normalise
 
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-# A number with its fraction, a run of ideographs, or a word of another script.
-_TERM = re.compile(rf"\d+(?:[.,]\d+)*|[{_HAN}]+|(?:(?![{_HAN}\d])\w)+")
+_HAN_RUN = re.compile(f"[{_HAN}]+")
+# A number with its fraction, or a word of a script other than Chinese.
+_WORD = re.compile(rf"\d+(?:[.,]\d+)*|[^\W\d_{_HAN}]+")
 # A second sentence must add this much support to be worth quoting.
 _LONGER_QUOTE = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a statement speaks of, without stop words: numbers and words, and pairs of ideographs."""
+
+    words: frozenset[str]
+    pairs: frozenset[str]
+
+    def __len__(self) -> int:
+        return len(self.words) + len(self.pairs)
+
+
+def claim_of(statement: str) -> Claim:
+    """Return the terms of `statement`; of unrelated statements they have (almost) none in common."""
+    text = normalise(statement)
+    words = (_singular(word) for word in _WORD.findall(text) if word not in ENGLISH_STOP_WORDS)
+    pairs = (pair for run in _HAN_RUN.findall(text) for pair in _pairs(run))
+    return Claim(frozenset(words), frozenset(pairs))
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("s") if len(word) > 3 else word
+
+
+def _pairs(run: str) -> list[str]:
+    grams = [run] if len(run) == 1 else ["".join(pair) for pair in pairwise(run)]
+    return [gram for gram in grams if CHINESE_STOP_WORDS.isdisjoint((gram, *gram))]
+
+
+class Wording:
+    """A text in which terms are looked up; many times cheaper than taking its own terms."""
+
+    def __init__(self, text: str) -> None:
+        self._text = normalise(text)
+        self._words = frozenset(map(_singular, _WORD.findall(self._text)))
+
+    def held(self, claim: Claim) -> frozenset[str]:
+        """The claim's terms that the text holds."""
+        pairs = [pair for pair in claim.pairs if pair in self._text]
+        return (claim.words & self._words).union(pairs)
+
+    def says(self, phrase: str) -> bool:
+        """Whether the text holds `phrase`, a normalised one."""
+        return phrase in self._text
+
+    def covers(self, claim: Claim) -> float:
+        """Share (0..1) of the claim's terms that the text holds; 0 for a claim without terms."""
+        return len(self.held(claim)) / len(claim) if len(claim) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,56 +79,42 @@ class Quote:
     support: float
 
 
-def terms(text: str) -> frozenset[str]:
-    """Return what `text` speaks of: numbers, words without plural s, and bigrams of ideographs.
-
-    Stop words are left out, so that two unrelated sentences share (almost) nothing.
-    """
-    found = set[str]()
-    for run in _TERM.findall(normalise(text)):
-        if has_cjk(run):
-            found.update(_bigrams(run))
-        elif run not in ENGLISH_STOP_WORDS:
-            found.add(run.removesuffix("s") if len(run) > 3 else run)
-    return frozenset(found)
-
-
-def _bigrams(run: str) -> list[str]:
-    if len(run) == 1:
-        return [] if run in CHINESE_STOP_WORDS else [run]
-    grams = ["".join(pair) for pair in pairwise(run)]
-    return [gram for gram in grams if CHINESE_STOP_WORDS.isdisjoint((gram, *gram))]
-
-
-def coverage(claim: frozenset[str], text: frozenset[str]) -> float:
-    """Share of the claim's terms that are in the text; 0 for a claim without terms."""
-    return len(claim & text) / len(claim) if claim else 0.0
-
-
 class QuotedPassage:
-    """A passage in which the sentences that carry a claim are looked up."""
+    """A passage in which the sentences that carry a claim are looked up.
+
+    What the passage's headings say counts for each of its sentences, but a sentence that says it
+    itself is preferred.
+    """
 
     def __init__(self, item: RetrievedItem) -> None:
+        spans = sentence_spans(item.text)
+        adjacent = [(first, second) for (first, _), (_, second) in pairwise(spans)]
         self._text = item.text
         self._offset = int(item.metadata.get("start") or 0)
-        self._spans = sentence_spans(item.text)
-        self._terms = [terms(item.text[start:end]) for start, end in self._spans]
+        self._headings = Wording(headings(item))
+        self._ones = [(span, Wording(item.text[slice(*span)])) for span in spans]
+        self._twos = [(span, Wording(item.text[slice(*span)])) for span in adjacent]
 
-    def best_quote(self, claim: frozenset[str]) -> Quote | None:
+    def best_quote(self, claim: Claim) -> Quote | None:
         """Return the one or two adjacent sentences that carry most of `claim`; None if none does."""
-        last = len(self._spans) - 1
-        windows = [(first, first) for first in range(last + 1)]
-        windows += [(first, first + 1) for first in range(last)]
-        scored = [(self._support(claim, window), window) for window in windows]
-        carrying = [(support, window) for support, window in scored if support > 0]
-        if not carrying:
+        one, two = _best(self._ones, claim), _best(self._twos, claim)
+        held, (start, end) = two if len(two[0]) > len(one[0]) + _LONGER_QUOTE * len(claim) else one
+        held |= self._headings.held(claim)
+        if not held or start == end:
             return None
-        support, (first, second) = max(
-            carrying, key=lambda found: found[0] - _LONGER_QUOTE * (found[1][1] - found[1][0])
-        )
-        start, end = self._spans[first][0], self._spans[second][1]
+        support = len(held) / len(claim)
         return Quote(self._text[start:end], self._offset + start, self._offset + end, support)
 
-    def _support(self, claim: frozenset[str], window: tuple[int, int]) -> float:
-        first, second = window
-        return coverage(claim, self._terms[first] | self._terms[second])
+
+def headings(item: RetrievedItem) -> str:
+    """Return where a passage stands: its file or title, and its sections."""
+    named = item.metadata.get("filename") or item.metadata.get("title") or ""
+    sections = item.metadata.get("section_path") or ()
+    return " > ".join(str(part) for part in (named, *sections) if part)
+
+
+def _best(
+    candidates: Sequence[tuple[tuple[int, int], Wording]], claim: Claim
+) -> tuple[frozenset[str], tuple[int, int]]:
+    found = ((wording.held(claim), span) for span, wording in candidates)
+    return max(found, key=lambda one: len(one[0]), default=(frozenset(), (0, 0)))

@@ -1,0 +1,131 @@
+"""What the workflow itself costs: CPU per run and per token, with models and store that take no time.
+
+    python -m benchmarks.workflow
+
+Limits: a six-node run ≤ 5 ms CPU, a refining round ≤ 1.5 ms (issue 3; anchors measured 2.2 ms for an
+empty six-node graph), streamed tokens ≥ 2,000 per CPU-second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any, cast
+
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+
+from domain.answers import Usage
+from domain.errors import ModelOutputInvalid
+from domain.events import Token
+from domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
+from domain.settings import Settings
+from graph.streaming import stream_answer
+from graph.workflow import Workflow, create_query_workflow
+from models.chat import ChatModel, Messages, T
+from nodes.context import Dependencies
+
+RUNS = 200
+TOKENS = 2000
+QUESTION = {"query": "糖尿病的典型症状是什么？", "graph_id": "bench"}
+SENTENCE = "糖尿病的典型症状为多饮、多尿、多食和体重下降。"
+
+
+def passages(text: str) -> tuple[RetrievedItem, ...]:
+    """Ten passages of about the usual size."""
+    return tuple(
+        RetrievedItem(
+            ItemKind.CHUNK, f"chunk-{n}", text * 8, 0.9 - n / 100, f"document-{n}",
+            lanes={"vector": LaneScore(n + 1, 0.9)},
+            metadata={"filename": f"{n}.md", "title": "指南", "start": 0, "section_path": ("症状",)},
+        )
+        for n in range(10)
+    )  # fmt: skip
+
+
+class InstantRetriever:
+    """Finds the same passages at once."""
+
+    lanes = ("vector", "keyword")
+
+    def __init__(self, text: str) -> None:
+        self._found = Retrieval(passages(text), Mode.NAIVE)
+
+    async def search(self, *_: object, **__: object) -> Retrieval:
+        """The passages."""
+        return self._found
+
+
+class InstantAnswerer:
+    """Says one cited sentence at once."""
+
+    name = "instant"
+
+    async def answer(self, *_: object, **__: object) -> str:
+        """The sentence."""
+        return f"{SENTENCE}[1]"
+
+
+class InstantChat(ChatModel):
+    """Streams many tokens at once; gives no judgement, so that rules decide."""
+
+    def __init__(self) -> None:
+        super().__init__(FakeListChatModel(responses=[""]))
+
+    async def structured(self, messages: Messages, schema: type[T]) -> tuple[T, Usage]:
+        """No judgement."""
+        raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")
+
+    async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:  # noqa: ARG002
+        """`TOKENS` tokens with a cited sentence every twenty."""
+        for n in range(TOKENS):
+            yield f"{SENTENCE}[{n % 10 + 1}]" if n % 20 == 19 else "多饮 "
+        yield Usage(1)
+
+
+def workflow_over(text: str, chat: object = None) -> Workflow:
+    """The real graph over instant parts."""
+    parts = cast("Sequence[Any]", (InstantRetriever(text), InstantAnswerer(), chat))
+    return create_query_workflow(
+        dependencies=Dependencies(Settings(_env_file=None), parts[0], parts[1], parts[2])
+    )
+
+
+async def cpu_ms(run: Callable[[], Awaitable[object]], runs: int = RUNS) -> float:
+    """Mean CPU milliseconds of this process for one `run`, after a warm-up."""
+    for _ in range(20):
+        await run()
+    started = time.process_time()
+    for _ in range(runs):
+        await run()
+    return (time.process_time() - started) / runs * 1000
+
+
+async def stream_once(workflow: Workflow) -> int:
+    """Read one whole stream; returns the number of token events."""
+    events = [event async for event in stream_answer(workflow, QUESTION)]
+    return sum(isinstance(event, Token) for event in events)
+
+
+async def main() -> None:
+    """Measure and print one line each."""
+    enough, weak = workflow_over(SENTENCE), workflow_over("今天天气很好。")
+    straight = await cpu_ms(lambda: enough.ainvoke(QUESTION))
+    looped = await cpu_ms(lambda: weak.ainvoke(QUESTION))
+    rounds = (await weak.ainvoke(QUESTION))["attempts"]
+    bypass = await cpu_ms(lambda: enough.ainvoke({"query": "Hi", "mode": "bypass"}))
+    print(f"analyze-route-retrieve-grade-generate  {straight:6.2f} ms CPU  (limit 5)")
+    print(
+        f"each refining round                    {(looped - straight) / rounds:6.2f} ms CPU  (limit 1.5)"
+    )
+    print(f"bypass                                 {bypass:6.2f} ms CPU")
+    chatty = workflow_over(SENTENCE, InstantChat())
+    started = time.process_time()
+    tokens = sum([await stream_once(chatty) for _ in range(3)])
+    print(
+        f"streamed tokens per CPU-second         {tokens / (time.process_time() - started):6.0f}     (limit 2000)"
+    )
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
