@@ -27,7 +27,7 @@ from domain.documents import (
     ParsedDocument,
     Section,
 )
-from domain.errors import ConflictError, DocumentNotFound, GraphNotFound
+from domain.errors import GraphNotFound
 from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Database
@@ -36,6 +36,16 @@ from stores.partitions import promote_if_large, tidy_index
 from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import ScopeRow, find_scope, lock_scope, share_scope
+from stores.versions import (
+    create_job,
+    delete_document,
+    drop_pending,
+    fetch_one,
+    keep_stored,
+    not_found,
+    open_version,
+    require_scope,
+)
 
 _SQL = load_queries("documents")
 _CHUNK_SQL = load_queries("chunks")
@@ -48,17 +58,6 @@ class Registered:
     document_id: UUID
     job_id: UUID | None
     unchanged: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Open:
-    """A document that is being written, locked until the transaction ends."""
-
-    scope: ScopeRow
-    document_id: UUID
-    first: bool
-    version: int | None
-    key: dict[str, Any]
 
 
 class DocumentStore:
@@ -91,18 +90,18 @@ class DocumentStore:
         async with self._database.transaction(scope.user_id) as connection:
             row = await lock_scope(connection, scope)
             key: dict[str, Any] = {"scope_id": row.scope_id, "user_id": scope.user_id}
-            named = await _one(connection, "same_source", {**key, "source": source})
-            same = await _one(connection, "same_bytes", {**key, "sha256": sha256})
+            named = await fetch_one(connection, "same_source", {**key, "source": source})
+            same = await fetch_one(connection, "same_bytes", {**key, "sha256": sha256})
             if same is not None:
                 if named is not None and named["id"] != same["id"]:
-                    await _delete(connection, row, named["id"])
+                    await delete_document(connection, row, named["id"])
                 return await _again(connection, scope, row, same["id"], live=bool(same["live"]))
             if named is None:
-                named = await _one(connection, "create_document", {**key, "source": source})
+                named = await fetch_one(connection, "create_document", {**key, "source": source})
             assert named is not None  # noqa: S101 - an insert returns its row
             key["document_id"] = named["id"]
-            await _drop_pending(connection, row, named["id"])
-            opened = await _one(connection, "next_version", key)
+            await drop_pending(connection, row, named["id"])
+            opened = await fetch_one(connection, "next_version", key)
             assert opened is not None  # noqa: S101 - an update of that row
             version = {
                 **key,
@@ -116,7 +115,7 @@ class DocumentStore:
                 "content": content,
             }
             await connection.execute(_SQL["add_version"], version)
-            job_id = await _create_job(connection, scope, key)
+            job_id = await create_job(connection, scope, key)
             return Registered(named["id"], job_id, unchanged=False)
 
     async def content(self, scope: Scope, document_id: UUID) -> bytes:
@@ -126,11 +125,11 @@ class DocumentStore:
             DocumentNotFound: no such document in this scope.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            row = await _require(await find_scope(connection, scope), document_id)
+            row = require_scope(await find_scope(connection, scope), document_id)
             key = {"scope_id": row.scope_id, "document_id": document_id}
-            found = await _one(connection, "content", key)
+            found = await fetch_one(connection, "content", key)
             if found is None:
-                raise _not_found(document_id)
+                raise not_found(document_id)
             return bytes(found["content"])
 
     async def begin(
@@ -150,7 +149,7 @@ class DocumentStore:
             DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            opened = await _open(connection, scope, document_id, version)
+            opened = await open_version(connection, scope, document_id, version)
             await connection.execute(
                 _SQL["save_parsed"],
                 {
@@ -169,7 +168,7 @@ class DocumentStore:
                     [{**opened.key, **_section_values(section)} for section in parsed.sections],
                 )
             await connection.execute(_SQL["mark_ingesting"], opened.key)
-            return await _stored(connection, opened, {chunk.id for chunk in parsed.chunks})
+            return await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
 
     async def add_chunks(
         self,
@@ -193,7 +192,7 @@ class DocumentStore:
             DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            opened = await _open(connection, scope, document_id, version)
+            opened = await open_version(connection, scope, document_id, version)
             await copy_incoming(connection, opened.scope.scope_id, chunks, vectors)
             action = "add_chunks" if opened.first else "stage_chunks"
             await connection.execute(_CHUNK_SQL[action], opened.key)
@@ -207,7 +206,7 @@ class DocumentStore:
             DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            opened = await _open(connection, scope, document_id, version)
+            opened = await open_version(connection, scope, document_id, version)
             if opened.version is None:
                 return
             if not opened.first:
@@ -225,7 +224,7 @@ class DocumentStore:
         A first version stays listed as failed and keeps its bytes; registering them again retries.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            opened = await _open(connection, scope, document_id, version)
+            opened = await open_version(connection, scope, document_id, version)
             if opened.version is None:
                 return
             if opened.first:
@@ -245,9 +244,9 @@ class DocumentStore:
             DocumentNotFound: no such document in this scope.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            row = await _require(await share_scope(connection, scope), document_id)
-            if not await _delete(connection, row, document_id):
-                raise _not_found(document_id)
+            row = require_scope(await share_scope(connection, scope), document_id)
+            if not await delete_document(connection, row, document_id):
+                raise not_found(document_id)
 
     async def get(self, scope: Scope, document_id: UUID) -> Document:
         """One document.
@@ -257,7 +256,7 @@ class DocumentStore:
         """
         found = await self._describe(scope, document_id)
         if not found:
-            raise _not_found(document_id)
+            raise not_found(document_id)
         return found[0]
 
     async def list(self, scope: Scope) -> builtins.list[Document]:
@@ -272,7 +271,7 @@ class DocumentStore:
         """
         await self.get(scope, document_id)
         async with self._database.transaction(scope.user_id) as connection:
-            row = await _require(await find_scope(connection, scope), document_id)
+            row = require_scope(await find_scope(connection, scope), document_id)
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(
                 _SQL["structure"], {"scope_id": row.scope_id, "document_id": document_id}
@@ -286,7 +285,7 @@ class DocumentStore:
             DocumentNotFound: no such document in this scope.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            row = await _require(await find_scope(connection, scope), document_id)
+            row = require_scope(await find_scope(connection, scope), document_id)
             begin, length = max(0, start), max(0, end - max(0, start))
             cursor = await connection.execute(
                 _SQL["text"],
@@ -299,7 +298,7 @@ class DocumentStore:
             )
             found = await cursor.fetchone()
             if found is None:
-                raise _not_found(document_id)
+                raise not_found(document_id)
             return str(found[0])
 
     async def graphs(self, user_id: str) -> builtins.list[GraphInfo]:
@@ -342,112 +341,19 @@ class DocumentStore:
             ]
 
 
-async def _one(connection: Connection, query: str, values: dict[str, Any]) -> dict[str, Any] | None:
-    cursor = connection.cursor(row_factory=dict_row)
-    return await (await cursor.execute(_SQL[query], values, binary=True)).fetchone()
-
-
-async def _open(
-    connection: Connection, scope: Scope, document_id: UUID, version: int | None
-) -> _Open:
-    """Lock the document for writing its pending version, and check that it is still that version."""
-    row = await _require(await share_scope(connection, scope), document_id)
-    key: dict[str, Any] = {
-        "scope_id": row.scope_id,
-        "user_id": scope.user_id,
-        "partition_key": row.partition_key,
-        "document_id": document_id,
-    }
-    state = await _one(connection, "lock_document", key)
-    if state is None:
-        raise _not_found(document_id)
-    pending = state["pending_version"]
-    if version is not None and pending != version:
-        raise ConflictError(
-            f"Version {version} of the document {document_id} was replaced or published meanwhile.",
-            next_step="Nothing to do: the newer version is ingested by its own job.",
-        )
-    key |= {
-        "version": pending,
-        "live_version": state["live_version"],
-        "first": state["live_version"] is None,
-    }
-    return _Open(row, document_id, key["first"], pending, key)
-
-
 async def _again(
     connection: Connection, scope: Scope, row: ScopeRow, document_id: UUID, *, live: bool
 ) -> Registered:
     """The bytes are known: searchable already, under way, or to be tried once more."""
     key = {"scope_id": row.scope_id, "user_id": scope.user_id, "document_id": document_id}
     if live:
-        await _drop_pending(connection, row, document_id)
+        await drop_pending(connection, row, document_id)
         return Registered(document_id, None, unchanged=True)
-    job = await _one(connection, "open_job", key)
+    job = await fetch_one(connection, "open_job", key)
     if job is not None:
         return Registered(document_id, job["id"], unchanged=False)
     await connection.execute(_SQL["set_pending"], key)
-    return Registered(document_id, await _create_job(connection, scope, key), unchanged=False)
-
-
-async def _create_job(connection: Connection, scope: Scope, key: dict[str, Any]) -> UUID:
-    job = await _one(connection, "create_job", {**key, "graph_id": scope.graph_id})
-    assert job is not None  # noqa: S101 - the pending version was just opened
-    return UUID(str(job["id"]))
-
-
-async def _drop_pending(connection: Connection, row: ScopeRow, document_id: UUID) -> None:
-    """Forget a version that is being ingested, and close its job."""
-    key: dict[str, Any] = {
-        "scope_id": row.scope_id,
-        "document_id": document_id,
-        "partition_key": row.partition_key,
-    }
-    state = await _one(connection, "lock_document", key)
-    if state is None or state["pending_version"] is None:
-        return
-    await connection.execute(_SQL["close_job"], key)
-    if state["live_version"] is None:
-        await connection.execute(_CHUNK_SQL["remove_chunks"], key)
-    await connection.execute(_SQL["drop_staged"], key)
-    await connection.execute(_SQL["drop_version"], {**key, "version": state["pending_version"]})
-    await connection.execute(_SQL["keep_live"], key)
-
-
-async def _delete(connection: Connection, row: ScopeRow, document_id: UUID) -> bool:
-    key = {
-        "scope_id": row.scope_id,
-        "partition_key": row.partition_key,
-        "document_id": document_id,
-    }
-    if await _one(connection, "lock_document", key) is None:
-        return False
-    await connection.execute(_CHUNK_SQL["remove_chunks"], key)
-    await connection.execute(_SQL["delete"], key)
-    return True
-
-
-async def _stored(connection: Connection, opened: _Open, wanted: set[UUID]) -> set[UUID]:
-    cursor = await connection.execute(_CHUNK_SQL["stored_ids"], opened.key)
-    stored = {row[0] async for row in cursor}
-    if stray := stored - wanted:
-        action = "forget_live" if opened.first else "forget_staged"
-        await connection.execute(_CHUNK_SQL[action], {**opened.key, "ids": list(stray)})
-    return stored & wanted
-
-
-async def _require(row: ScopeRow | None, document_id: UUID) -> ScopeRow:
-    if row is None:
-        raise _not_found(document_id)
-    return row
-
-
-def _not_found(document_id: UUID) -> DocumentNotFound:
-    return DocumentNotFound(
-        f"No document {document_id} in this knowledge base.",
-        next_step="List the documents; it may have been deleted.",
-        field="document_id",
-    )
+    return Registered(document_id, await create_job(connection, scope, key), unchanged=False)
 
 
 def _section_values(section: Section) -> dict[str, Any]:

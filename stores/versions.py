@@ -1,0 +1,130 @@
+"""The moves of a document's versions, each inside a caller's transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+
+from domain.errors import ConflictError, DocumentNotFound
+from domain.scope import Scope
+from stores.pools import Connection
+from stores.queries import load_queries
+from stores.scopes import ScopeRow, share_scope
+
+_SQL = load_queries("documents")
+_CHUNK_SQL = load_queries("chunks")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenVersion:
+    """A document that is being written, locked until the transaction ends."""
+
+    scope: ScopeRow
+    document_id: UUID
+    first: bool
+    version: int | None
+    key: dict[str, Any]
+
+
+async def fetch_one(
+    connection: Connection, query: str, values: dict[str, Any]
+) -> dict[str, Any] | None:
+    """The first row of a statement of `documents.sql`, as a dict."""
+    cursor = connection.cursor(row_factory=dict_row)
+    return await (await cursor.execute(_SQL[query], values, binary=True)).fetchone()
+
+
+async def open_version(
+    connection: Connection, scope: Scope, document_id: UUID, version: int | None
+) -> OpenVersion:
+    """Lock the document for writing its pending version, and check that it is still that version."""
+    row = require_scope(await share_scope(connection, scope), document_id)
+    key: dict[str, Any] = {
+        "scope_id": row.scope_id,
+        "user_id": scope.user_id,
+        "partition_key": row.partition_key,
+        "document_id": document_id,
+    }
+    state = await fetch_one(connection, "lock_document", key)
+    if state is None:
+        raise not_found(document_id)
+    pending = state["pending_version"]
+    if version is not None and pending != version:
+        raise ConflictError(
+            f"Version {version} of the document {document_id} was replaced or published meanwhile.",
+            next_step="Nothing to do: the newer version is ingested by its own job.",
+        )
+    key |= {
+        "version": pending,
+        "live_version": state["live_version"],
+        "first": state["live_version"] is None,
+    }
+    return OpenVersion(row, document_id, key["first"], pending, key)
+
+
+async def create_job(connection: Connection, scope: Scope, key: dict[str, Any]) -> UUID:
+    """Queue the ingestion of the pending version."""
+    job = await fetch_one(connection, "create_job", {**key, "graph_id": scope.graph_id})
+    assert job is not None  # noqa: S101 - the pending version was just opened
+    return UUID(str(job["id"]))
+
+
+async def drop_pending(connection: Connection, row: ScopeRow, document_id: UUID) -> None:
+    """Forget a version that is being ingested, and close its job."""
+    key: dict[str, Any] = {
+        "scope_id": row.scope_id,
+        "document_id": document_id,
+        "partition_key": row.partition_key,
+    }
+    state = await fetch_one(connection, "lock_document", key)
+    if state is None or state["pending_version"] is None:
+        return
+    await connection.execute(_SQL["close_job"], key)
+    if state["live_version"] is None:
+        await connection.execute(_CHUNK_SQL["remove_chunks"], key)
+    await connection.execute(_SQL["drop_staged"], key)
+    await connection.execute(_SQL["drop_version"], {**key, "version": state["pending_version"]})
+    await connection.execute(_SQL["keep_live"], key)
+
+
+async def delete_document(connection: Connection, row: ScopeRow, document_id: UUID) -> bool:
+    """Remove a document and all that came from it; False when it was not there."""
+    key = {
+        "scope_id": row.scope_id,
+        "partition_key": row.partition_key,
+        "document_id": document_id,
+    }
+    if await fetch_one(connection, "lock_document", key) is None:
+        return False
+    await connection.execute(_CHUNK_SQL["remove_chunks"], key)
+    await connection.execute(_SQL["delete"], key)
+    return True
+
+
+async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[UUID]) -> set[UUID]:
+    """Which of the wanted chunks an earlier try has stored; what else it stored is removed."""
+    cursor = await connection.execute(_CHUNK_SQL["stored_ids"], opened.key)
+    stored = {row[0] async for row in cursor}
+    if stray := stored - wanted:
+        action = "forget_live" if opened.first else "forget_staged"
+        await connection.execute(_CHUNK_SQL[action], {**opened.key, "ids": list(stray)})
+    return stored & wanted
+
+
+def require_scope(row: ScopeRow | None, document_id: UUID) -> ScopeRow:
+    """`row`, unless the scope does not exist, and so neither does a document in it."""
+    if row is None:
+        raise not_found(document_id)
+    return row
+
+
+def not_found(document_id: UUID) -> DocumentNotFound:
+    """The same error for a document that is not there and for one of somebody else."""
+    return DocumentNotFound(
+        f"No document {document_id} in this knowledge base.",
+        next_step="List the documents; it may have been deleted.",
+        field="document_id",
+    )
