@@ -310,7 +310,7 @@ def build_chat_model(settings: Settings) -> ChatModel | None:
     from openai import DefaultAsyncHttpxClient, Timeout
 
     timeout = Timeout(settings.model_timeout, connect=_CONNECT_SECONDS)
-    # A client of our own: LangChain shares one among all models, also across event loops.
+    # A client of our own: LangChain keeps its clients for the process's life, in whatever loop.
     client = DefaultAsyncHttpxClient(timeout=timeout)
     llm = ChatOpenAI(
         model=settings.chat_model,

@@ -62,9 +62,9 @@ def read_structured(text: str, schema: type[T]) -> T:
         DoesNotFit: no JSON was found, or what was found fails validation.
     """
     problem = DoesNotFit("it holds no JSON object.")
-    for value in _json_values(clean_text(_without_thoughts(text))):
+    for value in _json_values(_without_thoughts(text)):
         try:
-            return schema.model_validate(_fitted(value, schema))
+            return schema.model_validate(_fitted(_cleaned(value), schema))
         except ValidationError as error:
             problem = DoesNotFit(_named(error))
         except DoesNotFit as error:
@@ -120,6 +120,17 @@ def _follow_brackets(piece: str, open_brackets: list[str]) -> None:
             open_brackets.append("}" if char == "{" else "]")
         elif open_brackets and char == open_brackets[-1]:
             open_brackets.pop()
+
+
+def _cleaned(value: object) -> object:
+    """`value` with clean strings: JSON's escapes can write what `clean_text` took from the text."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    if isinstance(value, dict):
+        return {clean_text(key): _cleaned(item) for key, item in value.items()}
+    return value
 
 
 def _fitted(value: object, schema: type[BaseModel]) -> dict[str, Any]:

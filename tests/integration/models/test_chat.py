@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from pydantic import SecretStr
 
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
-from domain.settings import Settings
 from models.chat import as_chat_model, build_chat_model
 from models.failures import Retries
 from testing.openai_server import ScriptedOpenAI
@@ -200,18 +198,3 @@ async def test_a_langchain_model_that_retries_by_itself_is_not_retried_twice() -
         with pytest.raises(ModelUnavailable):
             await as_chat_model(own).complete(ASK)
         assert len(server.chat_requests) == 2
-
-
-async def test_models_of_two_event_loops_share_no_connection(
-    settings_for: Callable[..., Settings],
-) -> None:
-    async with ScriptedOpenAI(lambda _: "ok") as server:
-        settings = settings_for(server)
-
-        async def ask() -> str:
-            chat = build_chat_model(settings)
-            assert chat is not None
-            return (await chat.complete(ASK)).text
-
-        answers = [await asyncio.to_thread(asyncio.run, ask()) for _ in range(2)]
-    assert answers == ["ok", "ok"]

@@ -1,0 +1,124 @@
+"""Which failures are worth another try, and after how long."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
+from models.failures import Retries, Service, as_sextant_error, is_transient, retry_after
+
+SERVICE = Service("chat model m", "THE_MODEL", "THE_KEY", "THE_URL", "THE_TIMEOUT")
+
+
+def refused(status: int, **headers: str) -> httpx.HTTPStatusError:
+    request = httpx.Request("POST", "http://127.0.0.1/v1")
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx.HTTPStatusError(
+        f"status {status}", request=request, response=httpx.Response(status, headers=named)
+    )
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        refused(429),
+        refused(500),
+        refused(503),
+        TimeoutError(),
+        ConnectionResetError(),
+        httpx.ConnectError("refused"),
+        httpx.RemoteProtocolError("cut"),
+        ModelUnavailable("down"),
+    ],
+)
+def test_what_may_pass_is_transient(error: Exception) -> None:
+    assert is_transient(error)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [refused(400), refused(401), refused(404), refused(501), ValueError("no"), ModelRejected("no")],
+)
+def test_what_will_not_pass_is_not(error: Exception) -> None:
+    assert not is_transient(error)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry_after": "7"}, 7.0),
+        ({"retry_after": "0.5"}, 0.5),
+        ({"retry_after_ms": "250", "retry_after": "9"}, 0.25),
+        ({"retry_after": "Sat, 21 Nov 2026 10:00:30 GMT"}, 30.0),
+        ({"retry_after": "Sat, 21 Nov 2026 09:00:00 GMT"}, 0.0),
+        ({"retry_after": "soon"}, None),
+        ({"retry_after": "-3"}, None),
+        ({"retry_after": "inf"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_read_in_all_its_forms(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    now = datetime(2026, 11, 21, 10, 0, 0, tzinfo=UTC)
+    assert retry_after(refused(429, **headers), now) == seconds
+
+
+@given(attempt=st.integers(0, 50))
+def test_waits_grow_but_stay_bounded(attempt: int) -> None:
+    retries = Retries(limit=100, first_wait=0.5, longest_wait=20)
+    wait = retries.wait(refused(500), attempt)
+    assert wait is not None
+    assert 0 <= wait <= min(20, 0.5 * 2**attempt)
+
+
+def test_the_asked_wait_is_kept_exactly_unless_it_is_too_long() -> None:
+    retries = Retries(limit=2, longest_wait=20)
+    assert retries.wait(refused(429, retry_after="20"), 0) == 20.0
+    assert retries.wait(refused(429, retry_after="21"), 0) is None
+
+
+def test_after_the_last_try_there_is_no_wait() -> None:
+    assert Retries(limit=2).wait(refused(500), 2) is None
+    assert Retries(limit=0).wait(refused(500), 0) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "step"),
+    [
+        (refused(401), ModelRejected, "THE_KEY"),
+        (refused(403), ModelRejected, "THE_KEY"),
+        (refused(404), ModelRejected, "THE_MODEL"),
+        (refused(429, retry_after="4"), ModelUnavailable, "in 4 s"),
+        (refused(503), ModelUnavailable, "log"),
+        (TimeoutError(), ModelUnavailable, "THE_TIMEOUT"),
+        (httpx.ReadTimeout(""), ModelUnavailable, "THE_TIMEOUT"),
+        (httpx.ConnectError("no"), ModelUnavailable, "THE_URL"),
+        (KeyError("choices"), ModelUnavailable, "THE_URL"),
+    ],
+)
+def test_each_failure_names_the_setting_to_look_at(
+    error: Exception, kind: type[Exception], step: str
+) -> None:
+    typed = as_sextant_error(error, SERVICE)
+    assert type(typed) is kind
+    assert "chat model m" in typed.message
+    assert step in typed.next_step
+
+
+def test_an_output_cut_by_the_sdk_is_the_models_fault_not_the_networks() -> None:
+    class LengthFinishReasonError(Exception):
+        """Named as openai names it."""
+
+    assert isinstance(as_sextant_error(LengthFinishReasonError(), SERVICE), ModelOutputInvalid)
+
+
+def test_a_long_or_broken_message_of_the_endpoint_is_cut_and_cleaned() -> None:
+    typed = as_sextant_error(RuntimeError("x\x00y\n" + "z" * 5000), SERVICE)
+    assert "\x00" not in typed.message
+    assert len(typed.message) < 300
