@@ -1,0 +1,195 @@
+"""Answers without a chat model: the best sentences of what was retrieved, quoted and cited."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from domain.errors import SextantError
+from domain.retrieval import RetrievedItem
+from domain.text import language_of
+from models.protocols import Embedder
+from models.sentence_ranking import Candidate, rank_sentences
+
+logger = logging.getLogger(__name__)
+
+_FOUND = {"zh": "根据文档：", "en": "According to the documents:"}
+_NOT_FOUND = {
+    "zh": "文档中没有找到这个问题的答案。",
+    "en": "The answer was not found in the documents.",
+}
+_NEAREST = {
+    "zh": "最接近的内容在“{where}”。",
+    "en": " The nearest passage is in “{where}”.",
+}
+
+# Sentences whose meaning is compared; the words alone put the answer among them for 99 %.
+_COMPARED = 20
+_QUOTES = 3
+# Weight of a standard deviation of cosine against the score by words: lifts the answers that stand in
+# the first sentence from 83 % to 87 % (zh and en), across languages from 46 % to 75 %.
+_MEANING_WEIGHT = 0.15
+_NEARLY_AS_GOOD = 0.6
+_SAME = 0.7
+
+# Weak evidence. The best sentence convinces when the share of the question it covers, plus
+# eight times what its cosine has over the usual one, reaches 0.3. Set so that 95 % of answerable
+# questions are answered (cmrc2018, drcd, xquad, prqa_zh, lihua); of those whose passage was taken away
+# 65 % are then declined, of lihua's unanswerable ones 61 %. Across languages no words are shared.
+_EVIDENCE = 0.3
+_SIMILARITY_WEIGHT = 8.0
+_USUAL_SIMILARITY = {
+    "intfloat/multilingual-e5-small": {"zh": 0.88, "en": 0.82, "across": 0.72},
+}
+# By words alone: the share of the question that must be covered.
+_SHARED = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """A quoted sentence: `items[source].text[start:end] == sentence`.
+
+    `support` in 0..1: how much of the question's information the sentence and its headings carry.
+    """
+
+    sentence: str
+    source: int
+    start: int
+    end: int
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The quotations that answer a question, best first; none: the evidence is weak.
+
+    `nearest` is the index of the passage that comes closest, None without any passage.
+    """
+
+    quotations: tuple[Quotation, ...]
+    nearest: int | None
+
+
+class ExtractiveAnswerer:
+    """Quotes the best sentences of the retrieved passages, verbatim.
+
+    Words decide first (`models.sentence_ranking`); among the best by words, meaning decides, which
+    also answers a question in one language from a document in the other.
+
+    Args:
+        embedder: compares meanings; None, or one that fails: by words alone.
+    """
+
+    name = "extractive"
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._embedder = embedder
+
+    async def answer(self, question: str, items: Sequence[RetrievedItem], *, language: str) -> str:
+        """Return the answer's text; `[n]` cites `items[n - 1]`."""
+        found = await self.extract(question, items, language=language)
+        if found.quotations:
+            quoted = [f"{quote.sentence}[{quote.source + 1}]" for quote in found.quotations]
+            return "\n".join([_FOUND[language], *quoted])
+        if found.nearest is None:
+            return _NOT_FOUND[language]
+        return _NOT_FOUND[language] + _NEAREST[language].format(where=_where(items[found.nearest]))
+
+    async def extract(
+        self, question: str, items: Sequence[RetrievedItem], *, language: str
+    ) -> Extraction:
+        """Choose the sentences that answer `question`.
+
+        Args:
+            question: the question.
+            items: what was retrieved, best first.
+            language: `zh` or `en`; sentences in it are preferred.
+        """
+        ranked = await asyncio.to_thread(rank_sentences, question, items, language)
+        if not ranked:
+            return Extraction((), 0 if items else None)
+        compared = await self._compared(question, ranked[:_COMPARED])
+        best = compared[0]
+        if not self._convinces(best, question):
+            return Extraction((), best.candidate.source)
+        return Extraction(tuple(_quotation(found) for found in _distinct(compared)), None)
+
+    async def _compared(self, question: str, candidates: Sequence[Candidate]) -> list[_Compared]:
+        """The candidates by words and meaning, best first; by words alone if the embedder fails."""
+        if self._embedder is None:
+            return [_Compared(candidate, candidate.score, None) for candidate in candidates]
+        texts = [candidate.text for candidate in candidates]
+        try:
+            asked, offered = await asyncio.gather(
+                self._embedder.embed_query(question), self._embedder.embed_passages(texts)
+            )
+        except SextantError as error:
+            logger.warning("sentences are compared by words alone: %s", error)
+            return [_Compared(candidate, candidate.score, None) for candidate in candidates]
+        similar = offered @ asked
+        spread = float(similar.std()) or 1.0
+        compared = [
+            _Compared(
+                candidate,
+                candidate.score + _MEANING_WEIGHT * float(near - similar.mean()) / spread,
+                float(near),
+            )
+            for candidate, near in zip(candidates, similar, strict=True)
+        ]
+        return sorted(compared, key=lambda found: -found.score)
+
+    def _convinces(self, best: _Compared, question: str) -> bool:
+        """Whether the best sentence is evidence enough to be shown as an answer."""
+        asked, said = language_of(question), language_of(best.candidate.text)
+        usual = _USUAL_SIMILARITY.get(self._embedder.name if self._embedder else "")
+        if usual is not None and best.similarity is not None:
+            surplus = best.similarity - usual[asked if asked == said else "across"]
+            return best.candidate.covered + _SIMILARITY_WEIGHT * surplus >= _EVIDENCE
+        # Without a known scale of similarity only shared words tell, and languages share none.
+        other_language = asked != said and best.similarity is not None
+        return other_language or best.candidate.covered >= _SHARED
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A candidate with its score by words and meaning, and its cosine to the question."""
+
+    candidate: Candidate
+    score: float
+    similarity: float | None
+
+
+def _distinct(compared: Sequence[_Compared]) -> list[Candidate]:
+    """The best, then those nearly as good that say something else."""
+    chosen = [compared[0].candidate]
+    for found in compared[1:]:
+        good = found.score >= _NEARLY_AS_GOOD * compared[0].score
+        if good and all(_overlap(found.candidate, other) < _SAME for other in chosen):
+            chosen.append(found.candidate)
+        if len(chosen) == _QUOTES:
+            break
+    return chosen
+
+
+def _overlap(one: Candidate, other: Candidate) -> float:
+    """Jaccard similarity of the two sentences' terms."""
+    return len(one.terms & other.terms) / (len(one.terms | other.terms) or 1)
+
+
+def _quotation(candidate: Candidate) -> Quotation:
+    return Quotation(
+        sentence=candidate.text,
+        source=candidate.source,
+        start=candidate.start,
+        end=candidate.end,
+        support=min(1.0, candidate.covered),
+    )
+
+
+def _where(item: RetrievedItem) -> str:
+    """A passage's file and section, as a person would look it up."""
+    filename = str(item.metadata.get("filename") or item.metadata.get("title") or item.id)
+    path = map(str, item.metadata.get("section_path") or ())
+    return " › ".join([filename, *path])

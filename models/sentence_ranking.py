@@ -1,0 +1,173 @@
+"""Which sentences of some passages answer a question, by the words they share.
+
+The constants were set on the public halves of cmrc2018, drcd, xquad and prqa_zh (a thousand
+questions): the answer stands in the first sentence for 81 % of them and in the first three for
+92 %, and no constant moves that by more than a point when halved or doubled. See
+docs/rules.md.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from domain.retrieval import RetrievedItem
+from domain.sentences import sentence_spans
+from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.text import language_of, normalise
+
+_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_TOKEN = re.compile(rf"[{_HAN}]+|(?:(?![{_HAN}])[^\W_])+(?:[-.'’&](?:(?![{_HAN}])[^\W_])+)*")
+_CHINESE = re.compile(f"[{_HAN}]")
+_POSSESSIVE = re.compile(r"['’]s$")
+_SUFFIX = re.compile(r"(?<=\w{3})(?:ing|ied|ies|ed|es|s)$|(?<=\w{4})e$")
+_ASKS_FOR_NUMBER = re.compile(
+    r"多少|几|幾|何时|何時|什么时候|什麼時候|哪天|哪一?年|日期|多[大长長高远遠久]"
+    r"|\b(?:when|how (?:many|much|long|old|far|tall)|(?:what|which) (?:year|date|time|day|percent))\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d|[一二三四五六七八九十百千]")
+_CLAUSE_END = re.compile(r"[;；]\s*")
+# Marks of a list item, heading or quotation at the start of a line are no part of what it says.
+_LINE_MARK = re.compile(r"(?:[#>*•·|-]+\s+|\d{1,3}[.)、]\s*)+")
+_QUESTION = re.compile(r"[?？]\W*$")
+
+# A sentence longer than this is offered clause by clause, so that quotes stay short.
+_LONG = 160
+_TITLE_WEIGHT = 0.5
+_PASSAGE_WEIGHT = 0.5
+_NEIGHBOUR_WEIGHT = 0.2
+_RANK_COST = 0.04
+_NUMBER_BONUS = 0.1
+_LANGUAGE_BONUS = 0.1
+# A question repeats the words asked for without answering them.
+_QUESTION_COST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence or clause: `passages[source].text[start:end] == text`.
+
+    `covered` is the share of the question's information that it and its headings speak of, 0..1;
+    `score` adds what speaks for it besides.
+    """
+
+    source: int
+    start: int
+    end: int
+    text: str
+    terms: frozenset[str]
+    covered: float
+    score: float
+
+
+def rank_sentences(
+    question: str, passages: Sequence[RetrievedItem], language: str
+) -> list[Candidate]:
+    """Return every sentence of `passages`, best first.
+
+    A term of the question weighs its inverse document frequency over the sentences at hand
+    (`log(1 + n ÷ df)`), so a name that few sentences mention counts more than a word in all.
+    """
+    ranking = _Ranking(question, passages, language)
+    return sorted(ranking.candidates(), key=lambda candidate: -candidate.score)
+
+
+def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield `(start, end)` of what can be quoted from `text`: sentences, or clauses of long ones."""
+    for start, end in sentence_spans(text):
+        mark = _LINE_MARK.match(text, start, end)
+        begin = mark.end() if mark else start
+        if end - begin > _LONG:
+            for stop in _CLAUSE_END.finditer(text, begin, end):
+                yield begin, stop.start() + 1
+                begin = stop.end()
+        if begin < end:
+            yield begin, end
+
+
+def terms(text: str) -> list[str]:
+    """Return what `text` speaks of: stems of words, and single and paired Chinese characters.
+
+    Characters and pairs together found more answers than either alone or the segmenter's words
+    (cmrc2018, first three sentences: 87.0 % against 86.3 and 85.3).
+    """
+    found: list[str] = []
+    for token in _TOKEN.findall(normalise(text)):
+        if _CHINESE.match(token):
+            pairs = (token[at : at + 2] for at in range(len(token) - 1))
+            telling = (pair for pair in pairs if CHINESE_STOP_WORDS.isdisjoint((pair, *pair)))
+            found += [*(char for char in token if char not in CHINESE_STOP_WORDS), *telling]
+        elif token not in ENGLISH_STOP_WORDS:
+            found.append(_SUFFIX.sub("", _POSSESSIVE.sub("", token)))
+    return found
+
+
+class _Ranking:
+    """One question against the sentences of its passages."""
+
+    def __init__(self, question: str, passages: Sequence[RetrievedItem], language: str) -> None:
+        self._language = language
+        self._wants_number = bool(_ASKS_FOR_NUMBER.search(question))
+        self._spans = [
+            (source, start, end)
+            for source, passage in enumerate(passages)
+            for start, end in quotable_spans(passage.text)
+        ]
+        self._texts = [passages[source].text[start:end] for source, start, end in self._spans]
+        self._terms = [frozenset(terms(text)) for text in self._texts]
+        asked = frozenset(terms(question))
+        self._weights = _weights(asked, self._terms)
+        self._headings = [frozenset(terms(_heading(passage))) for passage in passages]
+        self._bodies = [frozenset(terms(passage.text)) for passage in passages]
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Every sentence with its score, but for those that only repeat their heading."""
+        for place, (source, start, end) in enumerate(self._spans):
+            held = self._terms[place]
+            if held <= self._headings[source]:
+                continue
+            covered = self._share(held) + _TITLE_WEIGHT * self._share(self._headings[source] - held)
+            score = covered + self._surroundings(place) + self._manner(self._texts[place])
+            yield Candidate(source, start, end, self._texts[place], held, covered, score)
+
+    def _surroundings(self, place: int) -> float:
+        """What passage and neighbours add: sentences lean on what was said around them."""
+        source = self._spans[place][0]
+        around = range(max(0, place - 1), min(len(self._spans), place + 2))
+        beside = [
+            self._share(self._terms[other] - self._terms[place])
+            for other in around
+            if self._spans[other][0] == source
+        ]
+        passage = self._share(self._bodies[source] | self._headings[source])
+        return _NEIGHBOUR_WEIGHT * max(beside) + _PASSAGE_WEIGHT * passage - _RANK_COST * source
+
+    def _manner(self, text: str) -> float:
+        """What the sentence's form adds or costs."""
+        wanted_number = self._wants_number and bool(_NUMBER.search(text))
+        return (
+            _NUMBER_BONUS * wanted_number
+            + _LANGUAGE_BONUS * (language_of(text) == self._language)
+            - _QUESTION_COST * bool(_QUESTION.search(text))
+        )
+
+    def _share(self, held: frozenset[str]) -> float:
+        """How much of the question's information `held` has, 0..1."""
+        return sum(weight for term, weight in self._weights.items() if term in held)
+
+
+def _weights(asked: frozenset[str], sentences: Sequence[frozenset[str]]) -> dict[str, float]:
+    """The share of the question's information that each of its terms carries; they sum to 1."""
+    frequency = Counter(term for held in sentences for term in asked & held)
+    rarity = {term: math.log(1 + (len(sentences) + 1) / (frequency[term] + 0.5)) for term in asked}
+    return {term: value / sum(rarity.values()) for term, value in rarity.items()}
+
+
+def _heading(passage: RetrievedItem) -> str:
+    path = passage.metadata.get("section_path") or ()
+    title = passage.metadata.get("title") or ""
+    return " ".join([str(title), *map(str, path), str(passage.metadata.get("context") or "")])
