@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from domain.documents import Modality
@@ -19,6 +19,8 @@ from domain.sentences import sentence_spans
 from domain.text import estimate_tokens
 from ingestion.structure import Piece, Span, Structure
 
+_CAPTION = re.compile(r"(?:表|表格|附表|Table|TABLE)\s*[\d一二三四五六七八九十A-Z]")
+_CAPTION_CHARS = 120
 _BLANKS = re.compile(r"\s*")
 _PAUSE = re.compile(r"[，、；：,;:]+[”’」』）)]*|\s+")
 
@@ -39,9 +41,8 @@ class Cut:
 def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
     """Chunks of at most `max_tokens` estimated tokens (see `domain.text.estimate_tokens`)."""
     cutter = _Cutter(structure.text, max_tokens)
-    pieces = sorted(
-        [*structure.pieces, *_lonely_headings(structure)], key=lambda piece: piece.span.start
-    )
+    pieces = [*_with_captions(structure), *_lonely_headings(structure)]
+    pieces.sort(key=lambda piece: piece.span.start)
     cuts: list[Cut] = []
     for (_, is_table), group in groupby(
         pieces, key=lambda piece: (piece.section, bool(piece.rows))
@@ -52,6 +53,25 @@ def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
         else:
             cuts.extend(cutter.prose(list(group)))
     return cuts
+
+
+def _with_captions(structure: Structure) -> list[Piece]:
+    """Make a caption above a table (表 2 …, Table 2: …) part of the table's first row."""
+    pieces: list[Piece] = []
+    for piece in structure.pieces:
+        above = pieces[-1] if pieces else None
+        if above and piece.rows and not above.rows and above.section == piece.section:
+            text = structure.text[above.span.start : above.span.end]
+            if _CAPTION.match(text) and len(text) <= _CAPTION_CHARS and "\n" not in text:
+                pieces[-1] = _from(above.span.start, piece)
+                continue
+        pieces.append(piece)
+    return pieces
+
+
+def _from(start: int, table: Piece) -> Piece:
+    first, *others = table.rows
+    return replace(table, span=Span(start, table.span.end), rows=(Span(start, first.end), *others))
 
 
 def _lonely_headings(structure: Structure) -> Iterator[Piece]:

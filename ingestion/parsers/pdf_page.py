@@ -16,7 +16,7 @@ _BOLD_WEIGHT = 600
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.I)
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # PDFium marks a hyphen at a line's end, and what it has no character for, with these.
-_MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": None, "\x00": None})
+_MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
 # A page with more drawings than this is a map or a plan, not a table.
 _MAX_DRAWINGS = 3000
 
@@ -89,13 +89,11 @@ class Page:
 
     def _characters(self) -> str:
         count = self._text.count_chars()
-        text = self._text.get_text_range()
+        text: str = self._text.get_text_range()
         if len(text) != count:  # surrogates or unmapped glyphs: indices would drift
             codes = (raw.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if code < 0x110000 else "\uffff" for code in codes)
-        return (
-            text.replace("\ufffe", "\x02").replace("\uffff", "\x02") if "\uffff" in text else text
-        )
+        return text
 
     def _line(self, text: str, start: int, end: int) -> Line | None:
         while start < end and text[start].isspace():

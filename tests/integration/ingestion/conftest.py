@@ -1,0 +1,41 @@
+"""The ingestor over the session's database, with an embedder that needs no model."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.settings import Settings
+from ingestion.pipeline import Ingestor
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+
+
+@pytest.fixture
+def documents(database: Database) -> DocumentStore:
+    return DocumentStore(database)
+
+
+@pytest.fixture
+def chunks(database: Database) -> ChunkStore:
+    return ChunkStore(database)
+
+
+@pytest.fixture
+def jobs(database: Database) -> JobStore:
+    return JobStore(database)
+
+
+@pytest.fixture
+def embedder() -> HashEmbedder:
+    """As long as the column that a new database has."""
+    return HashEmbedder(384)
+
+
+@pytest.fixture
+def ingestor(
+    documents: DocumentStore, jobs: JobStore, embedder: HashEmbedder, settings: Settings
+) -> Ingestor:
+    return Ingestor(documents, jobs, embedder, settings)

@@ -1,0 +1,103 @@
+"""A worker killed with SIGKILL at every stage: what is left, and what the next one makes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from domain.documents import DocumentStatus
+from domain.scope import Scope
+from domain.settings import IngestionSettings, Settings
+from ingestion.pipeline import Ingestor
+from stores.chunks import ChunkStore, StoredChunk
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+
+WORKER = Path(__file__).with_name("killed_worker.py")
+ROOT = Path(__file__).parents[3]
+TEXT = "# Report\n\n" + "\n\n".join(
+    f"## Part {n}\n\nPart {n} is about topic {n}." for n in range(7)
+)
+
+
+@pytest_asyncio.fixture(scope="module")
+async def impatient(settings: Settings, database: Database) -> AsyncIterator[Database]:
+    """The same database, where a worker counts as dead after a fifth of a second."""
+    changed = settings.model_copy(update={"ingestion": IngestionSettings(job_stale=0.2)})
+    async with await Database.open(changed) as opened:
+        yield opened
+
+
+async def kill_when(stage: str, done: int, data_dir: Path, user: str, folder: Path) -> None:
+    worker = await asyncio.create_subprocess_exec(
+        sys.executable, str(WORKER), str(data_dir), user, str(folder), stage, str(done),
+        stdout=asyncio.subprocess.PIPE,
+        env={"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert worker.stdout
+    assert await worker.stdout.readline() == b"reached\n"
+    worker.kill()
+    await worker.wait()
+
+
+async def contents(database: Database, scope: Scope) -> list[tuple[object, ...]]:
+    """What search can see of the one document, without ids."""
+    probe = await HashEmbedder(384).embed_query("part")
+    found = await ChunkStore(database).vector_search(scope, probe, 50)
+    chunks: list[StoredChunk] = [hit.chunk for hit in found]
+    return sorted((c.ordinal, c.text, c.section_path, c.start, c.end) for c in chunks)
+
+
+@pytest.mark.parametrize(
+    ("stage", "done"),
+    [("parse", 0), ("embed", 0), ("embed", 4), ("publish", 7)],
+)
+async def test_an_ingestion_killed_in_the_middle_is_finished_by_the_next_worker(
+    stage: str, done: int, impatient: Database, data_dir: Path, tmp_path: Path
+) -> None:
+    scope, untouched = Scope(f"user-{uuid4()}"), Scope(f"user-{uuid4()}")
+    (tmp_path / "report.md").write_text(TEXT)
+    documents, jobs = DocumentStore(impatient), JobStore(impatient)
+    next_worker = Ingestor(documents, jobs, HashEmbedder(384), impatient.settings)
+    await next_worker.ingest(untouched, [tmp_path])
+
+    await kill_when(stage, done, data_dir, scope.user_id, tmp_path)
+    stored = await ChunkStore(impatient).count(scope)
+    [result] = await next_worker.ingest(scope, [tmp_path])
+
+    assert stored == done  # every batch that was told as done, and nothing else
+    assert result.error is None
+    assert await contents(impatient, scope) == await contents(impatient, untouched)
+    [document] = await documents.list(scope)
+    assert (document.status, document.chunk_count) == (DocumentStatus.READY, 7)
+    [job] = await jobs.list(scope)
+    assert job.attempts == 2
+
+
+async def test_a_killed_replacement_leaves_the_old_version_searchable(
+    impatient: Database, data_dir: Path, tmp_path: Path
+) -> None:
+    scope = Scope(f"user-{uuid4()}")
+    file = tmp_path / "report.md"
+    documents, jobs = DocumentStore(impatient), JobStore(impatient)
+    next_worker = Ingestor(documents, jobs, HashEmbedder(384), impatient.settings)
+    file.write_text(TEXT)
+    await next_worker.ingest(scope, [tmp_path])
+    before = await contents(impatient, scope)
+
+    file.write_text(TEXT.replace("topic", "subject"))
+    await kill_when("embed", 4, data_dir, scope.user_id, tmp_path)
+    meanwhile = await contents(impatient, scope)
+    [resumed] = await next_worker.ingest(scope, [tmp_path])
+
+    assert meanwhile == before
+    assert resumed.error is None
+    assert all("subject" in str(row[1]) for row in await contents(impatient, scope))

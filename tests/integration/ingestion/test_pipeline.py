@@ -1,0 +1,214 @@
+"""Files into a knowledge base: what becomes searchable, what is refused, what is resumed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from domain.documents import DocumentStatus, JobStage
+from domain.errors import FileEmpty, FileRejected, FileTypeUnknown, FileUnsafe, ModelUnavailable
+from domain.scope import Scope
+from domain.settings import IngestionSettings, Settings
+from ingestion.pipeline import Ingestor, Progress
+from models.protocols import Vectors
+from stores.chunks import ChunkStore
+from stores.documents import DocumentStore
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+
+GUIDE = "# 糖尿病指南\n\n## 症状\n\n糖尿病患者的主要症状是多饮、多尿。\n\n## 治疗\n\n二甲双胍是首选药物。\n"
+
+
+def long_text(paragraphs: int) -> str:
+    return "\n\n".join(
+        f"Paragraph {n} says something about topic {n}. " * 12 for n in range(paragraphs)
+    )
+
+
+class FailingEmbedder(HashEmbedder):
+    """Gives out after some batches, as an endpoint does when its network goes."""
+
+    def __init__(self, batches: int) -> None:
+        super().__init__(384)
+        self.left = batches
+        self.embedded: list[str] = []
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        if not self.left:
+            raise ModelUnavailable("The embedding endpoint does not answer.")
+        self.left -= 1
+        self.embedded += texts
+        return await super().embed_passages(texts)
+
+
+def with_batches_of(size: int, settings: Settings) -> Settings:
+    return settings.model_copy(update={"ingestion": IngestionSettings(embed_batch=size)})
+
+
+async def test_a_folder_becomes_searchable_with_hidden_and_foreign_files_left_out(
+    ingestor: Ingestor, chunks: ChunkStore, documents: DocumentStore, scope: Scope, tmp_path: Path
+) -> None:
+    (tmp_path / "指南").mkdir()
+    (tmp_path / "指南" / "糖尿病.md").write_text(GUIDE, encoding="utf-8")
+    (tmp_path / "notes.txt").write_bytes("付款节点：签约后七日内付三成。".encode("gb18030"))
+    (tmp_path / ".hidden.txt").write_text("secret")
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n")
+
+    results = await ingestor.ingest(scope, [tmp_path])
+
+    assert [(one.filename, one.error) for one in results] == [
+        ("notes.txt", None),
+        ("糖尿病.md", None),
+    ]
+    hits = await chunks.keyword_search(scope, ["多饮", "付款节点"], 10)
+    assert {hit.chunk.filename for hit in hits} == {"notes.txt", "糖尿病.md"}
+    symptom = next(hit.chunk for hit in hits if hit.chunk.filename == "糖尿病.md")
+    assert symptom.section_path == ("糖尿病指南", "症状")
+    text = await documents.text(scope, symptom.document_id, symptom.start, symptom.end)
+    assert text == symptom.text
+
+
+async def test_the_same_file_again_costs_nothing_and_a_changed_one_replaces_it(
+    ingestor: Ingestor, chunks: ChunkStore, scope: Scope, tmp_path: Path
+) -> None:
+    file = tmp_path / "guide.md"
+    file.write_text(GUIDE, encoding="utf-8")
+    first = await ingestor.ingest(scope, [file])
+    again = await ingestor.ingest(scope, [str(file)])
+    file.write_text(GUIDE.replace("二甲双胍", "胰岛素"), encoding="utf-8")
+    changed = await ingestor.ingest(scope, [file])
+
+    assert not first[0].unchanged
+    assert again[0].unchanged
+    assert first[0].document_id == again[0].document_id == changed[0].document_id
+    assert await chunks.keyword_search(scope, ["二甲双胍"], 5) == []
+    assert len(await chunks.keyword_search(scope, ["胰岛素"], 5)) == 1
+
+
+async def test_a_bad_file_is_reported_and_stops_no_other(
+    ingestor: Ingestor, jobs: JobStore, documents: DocumentStore, scope: Scope, tmp_path: Path
+) -> None:
+    (tmp_path / "a-empty.txt").write_bytes(b"")
+    (tmp_path / "b-broken.docx").write_bytes(b"PK\x03\x04 but no archive")
+    (tmp_path / "c-good.txt").write_text("Payment is due in 30 days.")
+    (tmp_path / "d-binary.pdf").write_text("plain text")
+
+    results = await ingestor.ingest(scope, [tmp_path, tmp_path / "missing.txt"])
+
+    errors = {one.filename: type(one.error) for one in results if one.error}
+    assert errors["a-empty.txt"] is FileEmpty
+    assert errors["d-binary.pdf"] is FileTypeUnknown
+    assert errors["missing.txt"] is FileRejected
+    assert "b-broken.docx" in errors
+    assert [one.filename for one in results if not one.error] == ["c-good.txt"]
+    recorded = {job.filename: job.error_code for job in await jobs.list(scope)}
+    assert recorded["b-broken.docx"] == "file_broken"
+    states = {one.filename: one.status for one in await documents.list(scope)}
+    assert states["c-good.txt"] is DocumentStatus.READY
+    assert states["b-broken.docx"] is DocumentStatus.FAILED
+
+
+async def test_progress_is_told_batch_by_batch(
+    documents: DocumentStore, jobs: JobStore, settings: Settings, scope: Scope, tmp_path: Path
+) -> None:
+    (tmp_path / "long.txt").write_text(long_text(40))
+    told: list[Progress] = []
+    ingestor = Ingestor(documents, jobs, HashEmbedder(384), with_batches_of(3, settings))
+
+    [result] = await ingestor.ingest(scope, [tmp_path], told.append)
+
+    counts = [(one.done, one.total) for one in told if one.stage is JobStage.EMBED]
+    total = result.chunks
+    assert total > 6
+    assert counts == [(done, total) for done in [*range(0, total, 3), total]]
+    stages = list(dict.fromkeys(one.stage for one in told))
+    assert stages == [JobStage.PARSE, JobStage.EMBED, JobStage.PUBLISH, JobStage.DONE]
+    [job] = await jobs.list(scope)
+    assert (job.stage, job.done, job.total) == (JobStage.DONE, total, total)
+
+
+async def test_a_job_that_lost_its_model_goes_on_with_the_missing_chunks_only(
+    documents: DocumentStore,
+    jobs: JobStore,
+    settings: Settings,
+    scope: Scope,
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "long.txt").write_text(long_text(40))
+    settings = with_batches_of(2, settings)
+    failing = FailingEmbedder(batches=2)
+
+    with pytest.raises(ModelUnavailable):
+        await Ingestor(documents, jobs, failing, settings).ingest(scope, [tmp_path])
+    [stopped] = await jobs.list(scope)
+    [partial] = await documents.list(scope)
+    working = FailingEmbedder(batches=100)
+    [resumed] = await Ingestor(documents, jobs, working, settings).resume(scope.user_id)
+
+    assert (stopped.stage, stopped.error_code) == (JobStage.QUEUED, "model_unavailable")
+    assert (partial.status, partial.chunk_count) == (DocumentStatus.INGESTING, 4)
+    assert not set(failing.embedded) & set(working.embedded)
+    [whole] = await documents.list(scope)
+    assert whole.chunk_count == resumed.chunks == len(failing.embedded + working.embedded)
+
+
+async def test_a_cancelled_ingestion_is_free_for_the_next_worker_at_once(
+    documents: DocumentStore, jobs: JobStore, settings: Settings, scope: Scope, tmp_path: Path
+) -> None:
+    (tmp_path / "long.txt").write_text(long_text(40))
+    embedding = asyncio.Event()
+
+    class Slow(HashEmbedder):
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            embedding.set()
+            await asyncio.Event().wait()
+            return await super().embed_passages(texts)
+
+    running = asyncio.create_task(
+        Ingestor(documents, jobs, Slow(384), settings).ingest(scope, [tmp_path])
+    )
+    await embedding.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    [result] = await Ingestor(documents, jobs, HashEmbedder(384), settings).ingest(
+        scope, [tmp_path]
+    )
+
+    assert result.error is None
+    assert result.chunks > 0
+
+
+async def test_a_document_that_kills_its_workers_is_given_up_after_the_last_try(
+    ingestor: Ingestor, documents: DocumentStore, jobs: JobStore, settings: Settings, scope: Scope
+) -> None:
+    registered = await documents.register(
+        scope, source="a.txt", filename="a.txt", media_type="text/plain", content=b"Some text."
+    )
+    assert registered.job_id
+    for _ in range(settings.ingestion.job_attempts):
+        job = await jobs.claim("a worker", user_id=scope.user_id)
+        assert job
+        await jobs.release(job, RuntimeError("killed"))
+
+    [result] = await ingestor.resume(scope.user_id)
+
+    assert isinstance(result.error, FileUnsafe)
+    [job] = await jobs.list(scope)
+    assert job.stage is JobStage.FAILED
+    assert await jobs.claim("a worker", user_id=scope.user_id) is None
+
+
+async def test_two_ingestions_of_one_file_at_once_make_one_document(
+    ingestor: Ingestor, documents: DocumentStore, chunks: ChunkStore, scope: Scope, tmp_path: Path
+) -> None:
+    (tmp_path / "guide.md").write_text(GUIDE, encoding="utf-8")
+
+    results = await asyncio.gather(*(ingestor.ingest(scope, [tmp_path]) for _ in range(4)))
+
+    assert all(one.error is None for [one] in results)
+    assert len(await documents.list(scope)) == 1
+    assert await chunks.count(scope) == 2
