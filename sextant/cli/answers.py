@@ -9,6 +9,8 @@ from domain.errors import SextantError, error_of
 from domain.events import Done, Event, Failed, Token
 from sextant.cli import terminal
 
+_SEE_LOG = {"next_step": "Run again with SEXTANT_LOG_LEVEL=ERROR to see why."}
+
 
 async def print_answer(events: AsyncIterable[Event], *, quiet: bool = False) -> Answer:
     """Print an answer's text as it comes, then its citations; return the whole answer.
@@ -28,7 +30,7 @@ async def print_answer(events: AsyncIterable[Event], *, quiet: bool = False) -> 
             case Done(answer=answer):
                 pass
             case Failed(code=code, message=message, detail=detail):
-                raise error_of(code, message, **(detail or {}))
+                raise error_of(code, message, **(detail or _SEE_LOG))
     if answer is None:
         raise SextantError("The answer broke off.", next_step="Ask again.")
     if not quiet:

@@ -59,14 +59,15 @@ def environment() -> Iterator[dict[str, str]]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture
-def sextant(environment: dict[str, str], tmp_path: Path) -> Sextant:
+@pytest.fixture(scope="session")
+def sextant(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Sextant:
     """Run `sextant` with arguments from an empty folder; keywords are environment variables."""
+    empty = tmp_path_factory.mktemp("empty")
 
     def run(*arguments: str | Path, **variables: str) -> Ran:
         done = subprocess.run(
             [sys.executable, "-m", "sextant", *map(str, arguments)],
-            cwd=tmp_path,
+            cwd=empty,
             env=environment | variables,
             capture_output=True,
             text=True,
