@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from domain.errors import ModelUnavailable, SextantError
+from domain.errors import ModelUnavailable
 
 T = TypeVar("T")
 
@@ -56,10 +57,12 @@ class LocalModel:
                 f"{self.name} needs sentence-transformers, which is not installed.",
                 next_step="Run `pip install 'sextant[local]'`.",
             ) from error
+        build = getattr(sentence_transformers, self._kind)
+        # A model that is here already needs no hub, which may be slow or out of reach.
+        with contextlib.suppress(Exception):
+            return build(self.name, local_files_only=True)
         try:
-            return getattr(sentence_transformers, self._kind)(self.name)
-        except SextantError:
-            raise
+            return build(self.name)
         except Exception as error:
             raise ModelUnavailable(
                 f"The local model {self.name} cannot be loaded: {str(error)[:200]}",
