@@ -23,6 +23,7 @@ from domain.settings import Settings
 from graph.streaming import stream_answer
 from graph.workflow import Workflow, create_query_workflow
 from models.chat import ChatModel, Messages, T
+from models.extractive import Extraction, Quotation
 from nodes.context import Dependencies
 
 RUNS = 200
@@ -57,13 +58,13 @@ class InstantRetriever:
 
 
 class InstantAnswerer:
-    """Says one cited sentence at once."""
+    """Quotes one sentence at once."""
 
     name = "instant"
 
-    async def answer(self, *_: object, **__: object) -> str:
+    async def extract(self, *_: object, **__: object) -> Extraction:
         """The sentence."""
-        return f"{SENTENCE}[1]"
+        return Extraction((Quotation(SENTENCE, 0, 0, len(SENTENCE), 1.0),), None)
 
 
 class InstantChat(ChatModel):

@@ -13,6 +13,7 @@ from domain.answers import Answer, Usage
 from domain.events import Cited, Done, Sources, Token
 from domain.text import clean_text, language_of
 from models.chat import ChatModel, as_chat_model
+from nodes.citations import Citations
 from nodes.citing import CitedText
 from nodes.passages import ContextLike, as_items, numbered, within_budget
 from prompts import Messages
@@ -97,21 +98,24 @@ async def written(
             else:
                 for event in answer.feed(piece):
                     yield event
-    for last in finished(answer, chat.name, usage):
+    for event in answer.finish():
+        yield event
+    for last in ending(answer.given, chat.name, grounded=answer.grounded, usage=usage):
         yield last
 
 
-def finished(answer: CitedText, model: str, usage: Usage) -> Iterator[AnswerEvent]:
-    """Yield the rest of `answer`, its sources and the whole."""
-    yield from answer.finish()
+def ending(
+    given: Citations, model: str, *, grounded: bool, usage: Usage | None = None
+) -> Iterator[Sources | Done]:
+    """Yield the sources of what was given out, then the whole of it."""
     whole = Answer(
-        answer=answer.text,
+        answer=given.text,
         mode="",
-        citations=tuple(answer.citations),
-        sources=answer.sources,
-        grounded=answer.grounded,
+        citations=tuple(given.citations),
+        sources=given.sources,
+        grounded=grounded,
         model=model,
-        usage=usage,
+        usage=usage or Usage(),
     )
     yield Sources(whole.sources)
     yield Done(whole)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
-from domain.answers import Citation, Source
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
 from domain.sentences import sentence_end
+from nodes.citations import Citations
 from nodes.support import Claim, Quote, QuotedPassage, claim_of
 
 # Below this share of common terms a marker is dropped: the passage speaks of something else.
@@ -68,33 +68,24 @@ class CitedText:
     def __init__(self, passages: Sequence[RetrievedItem]) -> None:
         self._passages = passages
         self._quoted: dict[int, QuotedPassage] = {}
-        self._markers: dict[int, int] = {}
+        self._given = Citations(passages)
+        self._begun = False
         self._held = ""
-        self._emitted: list[str] = []
-        self._backticks = 0
+        self._line = ""
         self._sentence = _Sentence()
         self._claim = Claim(frozenset(), frozenset())
         self._claimed = 0
-        self.citations: list[Citation] = []
-        self.unsupported: list[str] = []
+        self._unsupported = False
 
     @property
-    def text(self) -> str:
-        """All text emitted so far."""
-        return "".join(self._emitted)
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """The cited passages in order of their markers."""
-        return tuple(
-            as_source(self._passages[number - 1], marker)
-            for number, marker in self._markers.items()
-        )
+    def given(self) -> Citations:
+        """Text, citations and sources given out so far."""
+        return self._given
 
     @property
     def grounded(self) -> bool:
         """Whether there are citations and every statement is carried by one."""
-        return bool(self.citations) and not self.unsupported
+        return bool(self._given.citations) and not self._unsupported
 
     def feed(self, piece: str) -> Iterator[Token | Cited]:
         """Take the next piece of the model's text, of any length."""
@@ -111,8 +102,6 @@ class CitedText:
     def _advance(self, *, final: bool = False) -> Iterator[Token | Cited]:
         """Emit what is held, but for white space and brackets that may belong to a marker."""
         while self._held:
-            if not self._emitted and self._held[0].isspace():
-                self._held = self._held.lstrip()
             opening = _OPENING.search(self._held)
             ahead = self._held[: opening.start()] if opening else self._held
             body = ahead.rstrip()
@@ -122,22 +111,26 @@ class CitedText:
                 self._held = gap
                 return
             rest = self._held[opening.start() :]
-            in_code = self._backticks % 2 == 1
-            if not in_code and (marker := _MARKER.match(rest)):
-                yield from self._mark(_numbers(marker[1]), gap)
-                self._held = rest[marker.end() :]
-            elif not (in_code or final) and _PART_OF_MARKER.fullmatch(rest):
+            if final or not _PART_OF_MARKER.fullmatch(rest):
+                marker = None if self._subscript(gap) else _MARKER.match(rest)
+                yield from self._mark(marker, gap) if marker else self._write(gap + rest[0])
+                self._held = rest[marker.end() if marker else 1 :]
+            else:
                 self._held = gap + rest
                 return
-            else:
-                yield from self._write(gap + rest[0])
-                self._held = rest[1:]
+
+    def _subscript(self, gap: str) -> bool:
+        """Whether a bracket that comes now belongs to code, as in `owner[0]`."""
+        return not gap and self._line.count("`") % 2 == 1 and self._line[-1:].isalnum()
 
     def _write(self, text: str) -> Iterator[Token | Cited]:
+        if not self._begun:
+            text = text.lstrip()
         if not text:
             return
-        yield self._emit(text)
-        self._backticks += text.count("`")
+        self._begun = True
+        yield self._given.token(text)
+        self._line = (self._line + text).rpartition("\n")[2]
         self._sentence.text += text
         while (end := sentence_end(self._sentence.text)) is not None:
             if not self._sentence.text[end:].strip():
@@ -146,83 +139,43 @@ class CitedText:
             self._claimed = max(0, self._claimed - len(done.text))
             yield from self._close(done)
 
-    def _mark(self, numbers: Sequence[int], gap: str) -> Iterator[Token]:
+    def _mark(self, found: re.Match[str], gap: str) -> Iterator[Token]:
         """Emit those markers whose passage carries the words since the last marker."""
         self._claim = claim_of(self._sentence.text[self._claimed :]) or self._claim
         self._claimed = len(self._sentence.text)
         shown = []
-        for number in dict.fromkeys(numbers):
-            quote = self._quote(number)
-            if quote is not None:
-                marker = self._markers.setdefault(number, len(self._markers) + 1)
+        for index in dict.fromkeys(_indices(found[1])):
+            if quote := self._quote(index):
+                marker = self._given.marker(index)
                 offset = len(self._sentence.text) + len(gap)
                 self._sentence.marks.append((offset, marker, quote))
                 shown.append(f"[{marker}]")
         if shown:
             self._sentence.text += gap
-            yield self._emit(gap + "".join(shown))
+            yield self._given.token(gap + "".join(shown))
 
-    def _quote(self, number: int) -> Quote | None:
-        if not 1 <= number <= len(self._passages):
+    def _quote(self, index: int) -> Quote | None:
+        if not 0 <= index < len(self._passages):
             return None
-        passage = self._quoted.get(number)
-        if passage is None:
-            passage = self._quoted[number] = QuotedPassage(self._passages[number - 1])
-        quote = passage.best_quote(self._claim)
-        return quote if quote and quote.support >= MARKER_SUPPORT else None
+        if index not in self._quoted:
+            self._quoted[index] = QuotedPassage(self._passages[index])
+        quote = self._quoted[index].best_quote(self._claim)
+        return quote if quote and (quote.foreign or quote.support >= MARKER_SUPPORT) else None
 
     def _close(self, sentence: _Sentence) -> Iterator[Cited]:
         shown = sentence.shown()
         by_marker = {marker: quote for _, marker, quote in sentence.marks}
         for marker, quote in by_marker.items():
-            citation = self._citation(marker, shown, quote)
-            self.citations.append(citation)
-            yield Cited(citation)
+            yield self._given.cite(marker, shown, quote)
         carried = any(quote.support >= GROUNDED_SUPPORT for quote in by_marker.values())
         if not carried and not _NO_STATEMENT.fullmatch(sentence.text):
-            self.unsupported.append(shown)
-
-    def _citation(self, marker: int, sentence: str, quote: Quote) -> Citation:
-        item = self._passages[list(self._markers)[marker - 1] - 1]
-        return Citation(
-            marker=marker,
-            sentence=sentence,
-            source=_name(item),
-            quote=quote.text,
-            start=quote.start,
-            end=quote.end,
-            support=round(quote.support, 3),
-        )
-
-    def _emit(self, text: str) -> Token:
-        self._emitted.append(text)
-        return Token(text)
+            self._unsupported = True
 
 
-def as_source(item: RetrievedItem, marker: int) -> Source:
-    """Return `item` as the source that `[marker]` stands for."""
-    return Source(
-        marker=marker,
-        document_id=item.document_id or "",
-        filename=_name(item),
-        chunk_id=item.id,
-        title=str(item.metadata.get("title") or ""),
-        section_path=tuple(item.metadata.get("section_path") or ()),
-        page=item.metadata.get("page"),
-        text=item.text,
-        score=item.score,
-        lanes={lane: asdict(score) for lane, score in item.lanes.items()},
-    )
-
-
-def _name(item: RetrievedItem) -> str:
-    return str(item.metadata.get("filename") or item.metadata.get("title") or item.id)
-
-
-def _numbers(text: str) -> list[int]:
-    """The numbers of a marker: `1, 3` lists two, `2-4` means 2, 3 and 4."""
-    numbers = list[int]()
+def _indices(text: str) -> list[int]:
+    """The passages that a marker names, from 0: `1, 3` lists two, `2-4` three."""
+    found = list[int]()
     for part in _LISTED.split(text):
         first, _, last = _RANGE.sub("-", part).partition("-")
-        numbers += range(int(first), int(last or first) + 1)
-    return numbers
+        found += range(int(first) - 1, int(last or first))
+    return found

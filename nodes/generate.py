@@ -10,15 +10,16 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 import prompts
-from domain.answers import Answer, Usage
+from domain.answers import Answer
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.events import Done
 from domain.retrieval import Mode
 from models.chat import ChatModel
-from nodes.answer_generator import AnswerEvent, AnswerGenerator, finished, said, written
+from nodes.answer_generator import AnswerEvent, AnswerGenerator, said, written
 from nodes.asking import conversation, usage_of
 from nodes.citing import CitedText
 from nodes.context import RunContext
+from nodes.quoting import quoted
 from nodes.state import State
 
 NO_MODEL = {
@@ -66,7 +67,7 @@ def _events(state: State, run: RunContext, warnings: list[str]) -> AsyncGenerato
     if state.strategy == Mode.BYPASS:
         return _directly(state, run, warnings)
     if run.deps.chat is None or not state.items:
-        return _quoted(state, run)
+        return quoted(run.deps.answerer, state.question, state.items, state.language)
     return _written(state, run, run.deps.chat, warnings)
 
 
@@ -106,16 +107,5 @@ async def _written(
         if begun:
             raise
         warnings.append(MODEL_FAILED.format(reason=error.message))
-        async for event in _quoted(state, run):
+        async for event in quoted(run.deps.answerer, state.question, state.items, state.language):
             yield event
-
-
-async def _quoted(state: State, run: RunContext) -> AsyncGenerator[AnswerEvent]:
-    """By the extractive answerer, through the same citing as a model's text."""
-    answerer = run.deps.answerer
-    text = await answerer.answer(state.question, state.items, language=state.language)
-    answer = CitedText(state.items)
-    for event in answer.feed(text):
-        yield event
-    for last in finished(answer, answerer.name, Usage()):
-        yield last

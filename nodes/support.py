@@ -10,7 +10,7 @@ from itertools import pairwise
 from domain.retrieval import RetrievedItem
 from domain.sentences import sentence_spans
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import normalise
+from domain.text import language_of, normalise
 
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _HAN_RUN = re.compile(f"[{_HAN}]+")
@@ -29,6 +29,11 @@ class Claim:
 
     def __len__(self) -> int:
         return len(self.words) + len(self.pairs)
+
+    @property
+    def language(self) -> str:
+        """`zh` or `en`, by what most terms are."""
+        return "zh" if len(self.pairs) > len(self.words) else "en"
 
 
 def claim_of(statement: str) -> Claim:
@@ -71,12 +76,16 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A span of a passage: `text == document.text[start:end]`, carrying `support` (0..1) of a claim."""
+    """A span of a passage: `text == document.text[start:end]`, carrying `support` (0..1) of a claim.
+
+    `foreign`: claim and passage are in different languages, so that words tell little.
+    """
 
     text: str
     start: int
     end: int
     support: float
+    foreign: bool = False
 
 
 class QuotedPassage:
@@ -91,19 +100,32 @@ class QuotedPassage:
         adjacent = [(first, second) for (first, _), (_, second) in pairwise(spans)]
         self._text = item.text
         self._offset = int(item.metadata.get("start") or 0)
+        self._language = language_of(item.text)
         self._headings = Wording(headings(item))
         self._ones = [(span, Wording(item.text[slice(*span)])) for span in spans]
         self._twos = [(span, Wording(item.text[slice(*span)])) for span in adjacent]
 
     def best_quote(self, claim: Claim) -> Quote | None:
-        """Return the one or two adjacent sentences that carry most of `claim`; None if none does."""
+        """Return the one or two adjacent sentences that carry most of `claim`; None if none does.
+
+        A claim in another language than the passage gets the whole passage, unless names or numbers
+        point to a sentence.
+        """
+        foreign = bool(len(claim)) and claim.language != self._language
         one, two = _best(self._ones, claim), _best(self._twos, claim)
         held, (start, end) = two if len(two[0]) > len(one[0]) + _LONGER_QUOTE * len(claim) else one
+        if foreign and not held:
+            start, end = 0, len(self._text)
         held |= self._headings.held(claim)
-        if not held or start == end:
+        if start == end or not (held or foreign):
             return None
-        support = len(held) / len(claim)
-        return Quote(self._text[start:end], self._offset + start, self._offset + end, support)
+        return Quote(
+            self._text[start:end],
+            self._offset + start,
+            self._offset + end,
+            support=len(held) / len(claim),
+            foreign=foreign,
+        )
 
 
 def headings(item: RetrievedItem) -> str:

@@ -33,7 +33,7 @@ def test_markers_count_by_first_use() -> None:
     )
     assert text == "Each value has one owner [1]. 典型症状为多饮、多尿[2]。Owner again [1]."
     assert [citation.marker for citation in citations] == [1, 2, 1]
-    assert [source.filename for source in answer.sources] == ["rust.md", "指南.md"]
+    assert [source.filename for source in answer.given.sources] == ["rust.md", "指南.md"]
 
 
 def test_a_citation_quotes_the_sentence_of_the_document_with_its_offsets() -> None:
@@ -49,7 +49,7 @@ def test_markers_without_a_passage_or_support_are_dropped() -> None:
     assert text == "Each value has one owner. The weather is fine."
     assert citations == []
     assert not answer.grounded
-    assert not answer.sources
+    assert not answer.given.sources
 
 
 def test_markers_of_every_shape_are_understood() -> None:
@@ -107,7 +107,7 @@ def test_the_answer_does_not_depend_on_how_the_text_was_cut(
     whole_text, whole_citations, whole = run([raw])
     text, citations, answer = run(pieces)
     assert (text, citations) == (whole_text, whole_citations)
-    assert (answer.text, answer.citations) == (text, citations)
-    assert answer.sources == whole.sources
-    assert {citation.marker for citation in citations} == {s.marker for s in answer.sources}
+    assert (answer.given.text, answer.given.citations) == (text, citations)
+    assert answer.given.sources == whole.given.sources
+    assert {citation.marker for citation in citations} == {s.marker for s in answer.given.sources}
     assert all(citation.sentence in text for citation in citations)

@@ -35,7 +35,8 @@ def test_a_quote_is_the_documents_text_at_its_offsets(text: str, claim: str, sta
     quote = QuotedPassage(item(text, start=start)).best_quote(claim_of(claim))
     if quote is not None:
         assert (" " * start + text)[quote.start : quote.end] == quote.text
-        assert 0 < quote.support <= 1
+        assert 0 <= quote.support <= 1
+        assert quote.support > 0 or quote.foreign
 
 
 @given(st.text(max_size=80))

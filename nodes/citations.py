@@ -1,0 +1,79 @@
+"""The citations of an answer in the making: markers, what they quote, which sources they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from domain.answers import Citation, Source
+from domain.events import Cited, Token
+from domain.retrieval import RetrievedItem
+from nodes.support import Quote
+
+
+class Citations:
+    """Counts markers by first use over `passages`, and keeps all text and citations given out."""
+
+    def __init__(self, passages: Sequence[RetrievedItem]) -> None:
+        self._passages = passages
+        self._order: list[int] = []
+        self._texts: list[str] = []
+        self.citations: list[Citation] = []
+
+    @property
+    def text(self) -> str:
+        """All text given out so far."""
+        return "".join(self._texts)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The cited passages in order of their markers."""
+        return tuple(
+            as_source(self._passages[index], marker)
+            for marker, index in enumerate(self._order, start=1)
+        )
+
+    def token(self, text: str) -> Token:
+        """Give out `text` as the next piece of the answer."""
+        self._texts.append(text)
+        return Token(text)
+
+    def marker(self, index: int) -> int:
+        """Return the marker of `passages[index]`, the next number when it has none yet."""
+        if index not in self._order:
+            self._order.append(index)
+        return self._order.index(index) + 1
+
+    def cite(self, marker: int, sentence: str, quote: Quote) -> Cited:
+        """Give out the citation of a finished sentence."""
+        citation = Citation(
+            marker=marker,
+            sentence=sentence,
+            source=_name(self._passages[self._order[marker - 1]]),
+            quote=quote.text,
+            start=quote.start,
+            end=quote.end,
+            support=round(quote.support, 3),
+        )
+        self.citations.append(citation)
+        return Cited(citation)
+
+
+def as_source(item: RetrievedItem, marker: int) -> Source:
+    """Return `item` as the source that `[marker]` stands for."""
+    return Source(
+        marker=marker,
+        document_id=item.document_id or "",
+        filename=_name(item),
+        chunk_id=item.id,
+        title=str(item.metadata.get("title") or ""),
+        section_path=tuple(item.metadata.get("section_path") or ()),
+        page=item.metadata.get("page"),
+        text=item.text,
+        score=item.score,
+        lanes={lane: asdict(score) for lane, score in item.lanes.items()},
+    )
+
+
+def _name(item: RetrievedItem) -> str:
+    return str(item.metadata.get("filename") or item.metadata.get("title") or item.id)

@@ -1,0 +1,102 @@
+from typing import Any
+
+import pytest
+
+from domain.errors import ModelUnavailable
+from domain.retrieval import RetrievedItem
+from models.extractive import ExtractiveAnswerer
+from nodes.answer_generator import NOTHING_FOUND
+from nodes.generate import CUT_OFF, NO_MODEL, WITHOUT_DOCUMENTS, generate
+from nodes.state import State
+from tests.unit.nodes.conftest import Bench, Build, chat, item
+
+GUIDE = item("糖尿病的主要症状是多饮、多尿和体重下降。血糖升高[3]时应就医。", "指南.md", start=50)
+WEATHER = item("今天天气很好。", "天气.md")
+
+
+def asked(question: str, *items: RetrievedItem, **changes: Any) -> State:
+    state = {"query": question, "question": question, "language": "zh", "strategy": "naive"}
+    return State(**{**state, "items": list(items), **changes})
+
+
+def offline(bench: Build) -> Bench:
+    return bench(answerer=ExtractiveAnswerer())
+
+
+def streamed(at: Bench) -> str:
+    return "".join(event["text"] for event in at.streamed if event["type"] == "token")
+
+
+async def test_without_a_chat_model_sentences_are_quoted_with_their_offsets(bench: Build) -> None:
+    at = offline(bench)
+    update = await generate(asked("糖尿病的主要症状是什么？", WEATHER, GUIDE), at.runtime)
+    assert update["model"] == "extractive"
+    assert update["answer"] == streamed(at)
+    assert "多饮、多尿和体重下降。[1]" in update["answer"]
+    first = update["citations"][0]
+    assert first["quote"] == (" " * 50 + GUIDE.text)[first["start"] : first["end"]]
+    assert first["sentence"] in update["answer"]
+    assert update["sources"][0]["filename"] == "指南.md"
+    assert update["grounded"]
+    assert at.types()[-1] == "sources"
+
+
+async def test_a_documents_own_reference_numbers_do_not_become_markers(bench: Build) -> None:
+    update = await generate(asked("血糖升高时应怎样？", GUIDE), offline(bench).runtime)
+    assert "血糖升高(3)时应就医。[1]" in update["answer"]
+    assert "[3]" not in update["answer"]
+    assert any("血糖升高[3]时应就医。" in citation["quote"] for citation in update["citations"])
+
+
+async def test_weak_evidence_is_said_to_be_no_answer_and_the_nearest_is_shown(bench: Build) -> None:
+    update = await generate(asked("谁赢得了世界杯？", WEATHER), offline(bench).runtime)
+    assert update["answer"].startswith(NOTHING_FOUND["zh"])
+    assert update["citations"] == []
+    assert [source["filename"] for source in update["sources"]] == ["天气.md"]
+    assert not update["grounded"]
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+async def test_nothing_found_is_said_without_asking_a_model(bench: Build, language: str) -> None:
+    at = bench(chat=chat(), answerer=ExtractiveAnswerer())
+    update = await generate(asked("为什么？", language=language), at.runtime)
+    assert update["answer"] == NOTHING_FOUND[language]
+    assert (update["sources"], update["grounded"]) == ([], False)
+
+
+async def test_a_chat_model_that_fails_at_once_is_replaced_by_quotations(bench: Build) -> None:
+    at = bench(chat=chat(), answerer=ExtractiveAnswerer())
+    update = await generate(asked("糖尿病的主要症状是什么？", GUIDE), at.runtime)
+    assert update["model"] == "extractive"
+    assert update["citations"]
+    assert any("quoted from the documents" in warning for warning in update["warnings"])
+
+
+async def test_bypass_cites_nothing_and_says_so(bench: Build) -> None:
+    at = bench(chat=chat("四十二 [1]。"))
+    update = await generate(asked("多少？", GUIDE, strategy="bypass"), at.runtime)
+    assert update["answer"] == streamed(at) == "四十二。"
+    assert (update["mode"], update["sources"]) == ("bypass", [])
+    assert update["warnings"] == [WITHOUT_DOCUMENTS]
+    assert CUT_OFF not in update["warnings"]
+
+
+async def test_bypass_without_a_chat_model_says_what_to_do(bench: Build) -> None:
+    update = await generate(asked("多少？", strategy="bypass"), offline(bench).runtime)
+    assert update["answer"] == NO_MODEL["zh"]
+    assert update["model"] == "none"
+
+
+async def test_bypass_has_nothing_to_fall_back_on(bench: Build) -> None:
+    with pytest.raises(ModelUnavailable):
+        await generate(asked("多少？", strategy="bypass"), bench(chat=chat()).runtime)
+
+
+async def test_a_chinese_answer_may_cite_an_english_passage(bench: Build) -> None:
+    passage = item("Classic signs are great thirst and losing weight.", "signs.html", start=5)
+    at = bench(chat=chat("典型症状是口渴和体重下降[1]。"))
+    update = await generate(asked("症状？", passage), at.runtime)
+    assert update["answer"] == "典型症状是口渴和体重下降[1]。"
+    [citation] = update["citations"]
+    assert (citation["quote"], citation["support"]) == (passage.text, 0.0)
+    assert not update["grounded"], "words cannot tell whether a translation is supported"
