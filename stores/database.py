@@ -48,16 +48,21 @@ class RoleRights:
 
 
 class Database:
-    """An open database; make one with `await Database.open(settings)` and close it when done."""
+    """An open database; make one with `await Database.open(settings)` and close it when done.
+
+    `app_conninfo` opens a connection as the serving role, for a library that keeps its own.
+    """
 
     def __init__(
         self,
         settings: Settings,
         owner_conninfo: str,
+        app_conninfo: str,
         pools: Pools,
         server: EmbeddedServer | None,
     ) -> None:
         self.settings = settings
+        self.app_conninfo = app_conninfo
         self._owner_conninfo = owner_conninfo
         self._pools = pools
         self._server = server
@@ -85,7 +90,7 @@ class Database:
             if server is not None:
                 await asyncio.to_thread(server.stop)
             raise
-        return cls(settings, owner, pools, server)
+        return cls(settings, owner, app, pools, server)
 
     async def close(self) -> None:
         """Give the connections back; the last user of an embedded server stops it."""

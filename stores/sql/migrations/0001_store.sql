@@ -316,6 +316,34 @@ $$;
 revoke execute on function claim_job(text, interval, uuid, text) from public;
 grant execute on function claim_job(text, interval, uuid, text) to sextant_app;
 
+-- The same rows as one table for LangChain's PGVectorStore: id, content, embedding, metadata.
+-- It shows one knowledge base, that of the session's sextant.user_id and sextant.graph_id, and nothing
+-- when they are not set, because a LangChain filter that is forgotten must not open other tenants'
+-- rows. The scalar sub-selects let the planner skip the other partitions and use this one's index.
+-- A function, because the view must make way when the length of the vectors changes.
+create function show_to_langchain() returns void language plpgsql
+set search_path from current
+as $$
+begin
+  create view langchain_chunks with (security_invoker) as
+  with here as materialized (
+    select scope_id, partition_key, graph_id from graphs
+    where user_id = nullif(current_setting('sextant.user_id', true), '')
+      and graph_id = nullif(current_setting('sextant.graph_id', true), '')
+  )
+  select c.id, c.text as content, v.embedding, c.user_id, (select graph_id from here) as graph_id,
+    c.document_id::text as document_id, c.source, c.filename, c.document_title as title,
+    c.section_id::text as section_id, array_to_string(c.section_path, ' > ') as section_path, c.page,
+    c.start_offset, c.end_offset, c.ordinal, c.modality, c.context, c.external_id, c.created_at
+  from chunk_vectors v
+  join found_chunks c on c.scope_id = v.scope_id and c.id = v.chunk_id
+  where v.partition_key = (select partition_key from here)
+    and v.scope_id = (select scope_id from here);
+  grant select on langchain_chunks to sextant_app;
+end $$;
+revoke execute on function show_to_langchain() from public;
+select show_to_langchain();
+
 -- Empties all vectors and gives them another length, when the embedding model changes.
 create function reset_vectors(new_name text, new_dimension int) returns void
 language plpgsql
@@ -328,7 +356,9 @@ begin
   end loop;
   update graphs set partition_key = 0 where partition_key <> 0;
   truncate chunk_vectors, staged_chunks;
+  drop view langchain_chunks;
   execute format('alter table chunk_vectors alter column embedding type vector(%s)', new_dimension);
+  perform show_to_langchain();
   -- Whoever still ingests with the old model loses the claim.
   update ingestion_jobs set attempts = attempts + 1, worker = null
     where stage not in ('done', 'failed');

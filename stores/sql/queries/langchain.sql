@@ -1,0 +1,7 @@
+-- name: open
+-- Which knowledge base the connection shows, for as long as it lives, and how HNSW searches.
+select set_config('sextant.user_id', %(user_id)s, false),
+  set_config('sextant.graph_id', %(graph_id)s, false),
+  set_config('hnsw.ef_search', %(ef_search)s, false),
+  set_config('hnsw.iterative_scan', 'strict_order', false),
+  set_config('plan_cache_mode', 'force_custom_plan', false);

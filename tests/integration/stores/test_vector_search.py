@@ -1,0 +1,116 @@
+"""The vector lane returns exactly min(k, chunks of the scope), on small and on large scopes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+
+from domain.scope import Scope
+from stores.chunks import ChunkHit, ChunkStore, Vectors
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.partitions import promote_if_large
+
+Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
+LARGE = 1200
+
+
+def clustered(count: int, seed: int) -> Vectors:
+    """Like embeddings of real text: a few dozen topics, each a cloud."""
+    rng = np.random.default_rng(seed)
+    topics = rng.normal(size=(30, 384))
+    raw = topics[rng.integers(0, 30, count)] + 0.6 * rng.normal(size=(count, 384))
+    return np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True), np.float32)
+
+
+@pytest.fixture
+def early(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scopes count as large from LARGE chunks on."""
+    retrieval = database.settings.retrieval.model_copy(update={"exact_below": LARGE})
+    settings = database.settings.model_copy(update={"retrieval": retrieval})
+    monkeypatch.setattr(database, "settings", settings)
+
+
+async def partition_of(database: Database, scope: Scope) -> int:
+    async with database.transaction(scope.user_id) as connection:
+        row = await (await connection.execute("select partition_key from graphs")).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+async def assert_counts(chunks: ChunkStore, scope: Scope, size: int, query: Vectors) -> None:
+    for k in range(1, 51):
+        hits = await chunks.vector_search(scope, query, k)
+        assert len(hits) == len({hit.chunk.id for hit in hits}) == min(k, size)
+        scores = [hit.score for hit in hits]
+        assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 49, 50, 60])
+async def test_a_small_scope_among_others_returns_min_k_rows_and_the_exact_neighbours(
+    database: Database, ingest: Ingest, scope: Scope, size: int
+) -> None:
+    await ingest(Scope(f"other-{uuid4()}"), ["x"] * 80, clustered(80, 1))
+    vectors = clustered(size, 2)
+    await ingest(scope, [str(n) for n in range(size)], vectors)
+    chunks, query = ChunkStore(database), clustered(1, 3)[0]
+    await assert_counts(chunks, scope, size, query)
+    exact = [str(n) for n in np.argsort(-(vectors @ query), kind="stable")[:5]]
+    assert [hit.chunk.text for hit in await chunks.vector_search(scope, query, 5)] == exact
+
+
+@pytest.mark.usefixtures("early")
+async def test_a_scope_that_grows_gets_an_index_and_still_returns_k_rows(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    chunks = ChunkStore(database)
+    vectors = clustered(LARGE + 300, 4)
+    first = await ingest(scope, [str(n) for n in range(LARGE - 1)], vectors[: LARGE - 1])
+    assert await partition_of(database, scope) == 0
+    await ingest(scope, [str(n) for n in range(LARGE - 1, LARGE + 300)], vectors[LARGE - 1 :])
+    assert await partition_of(database, scope) != 0
+    assert not await promote_if_large(database, scope)
+
+    queries = clustered(20, 5)
+    await assert_counts(chunks, scope, len(vectors), queries[0])
+    recalls = []
+    for query in queries:
+        exact = {str(n) for n in np.argsort(-(vectors @ query))[:10]}
+        found = {hit.chunk.text for hit in await chunks.vector_search(scope, query, 10)}
+        recalls.append(len(found & exact) / 10)
+    assert np.mean(recalls) >= 0.95
+    everything = await chunks.vector_search(scope, queries[0], len(vectors) + 10)
+    assert len(everything) == len(vectors)
+
+    await DocumentStore(database).delete(scope, first)
+    await assert_counts(chunks, scope, 301, queries[1])
+
+
+@pytest.mark.usefixtures("early")
+async def test_searches_go_on_while_a_scope_moves_to_its_own_partition(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    chunks = ChunkStore(database)
+    vectors = clustered(LARGE, 6)
+    await ingest(scope, ["x"] * (LARGE - 1), vectors[:-1])
+    await ingest(scope, ["y"], vectors[-1:])  # this one promotes
+    small = Scope(scope.user_id, "second")
+    await ingest(small, ["x"] * (LARGE - 1), vectors[:-1])
+
+    async def search_until(done: asyncio.Event) -> list[list[ChunkHit]]:
+        seen = []
+        while not done.is_set():
+            seen.append(await chunks.vector_search(small, vectors[0], 20))
+        return seen
+
+    done = asyncio.Event()
+    searching = asyncio.create_task(search_until(done))
+    await ingest(small, ["y"], vectors[-1:])
+    done.set()
+    seen = await searching
+    assert seen
+    assert {len(hits) for hits in seen} == {20}
