@@ -183,6 +183,6 @@ def _cell(text: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Storable text with plain line ends and spaces, without trailing blanks."""
+    """Storable text with plain line ends and spaces, without blanks around it or its lines' ends."""
     text = clean_text(text).replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ")
-    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip()
