@@ -19,15 +19,14 @@ from langchain_core.messages import (
     MessageLikeRepresentation,
     convert_to_messages,
 )
-from langchain_core.messages.ai import UsageMetadata, add_usage
 from pydantic import BaseModel, SecretStr
 
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, SettingsInvalid
-from domain.text import clean_text, estimate_tokens
 from models.dialect import Dialect
 from models.failures import Retries, Service, as_sextant_error
 from models.structured import DoesNotFit, instruction, read_structured, repair_request
+from models.tally import Tally
 
 if TYPE_CHECKING:
     from domain.settings import Settings
@@ -39,8 +38,6 @@ Messages = Sequence[MessageLikeRepresentation]
 
 # Keeps a call's tokens out of LangGraph's `messages` stream: analysis and grading are not answers.
 _NO_STREAM = "nostream"
-# What chat templates add around one message, in tokens; only used where an endpoint is silent.
-_MESSAGE_OVERHEAD = 4
 # No language of ours needs as many characters for a token, so an endpoint that streams more than
 # this times the limit ignores the limit.
 _CHARS_PER_TOKEN = 8
@@ -103,8 +100,8 @@ class ChatModel:
         """
         prompt = convert_to_messages(messages)
         answer = await self._call(prompt, dict)
-        tally = _Tally(prompt)
-        tally.add(answer)
+        tally = Tally(prompt)
+        tally.add_whole(answer)
         self._require_text(tally)
         return Completion(tally.text, tally.usage())
 
@@ -143,10 +140,10 @@ class ChatModel:
             ModelUnavailable: as for `complete`; also when the answer breaks off in the middle.
             ModelOutputInvalid: the model declined, or answered nothing.
         """
-        tally = _Tally(convert_to_messages(messages), self._answer_chars)
+        prompt = convert_to_messages(messages)
         attempt = 0
         while True:
-            options = self._dialect.stream_options()
+            tally, options = Tally(prompt, self._answer_chars), self._dialect.stream_options()
             try:
                 async with aclosing(self._pieces(tally, options)) as pieces:
                     async for piece in pieces:
@@ -166,7 +163,7 @@ class ChatModel:
         if self._on_close is not None:
             await self._on_close()
 
-    async def _pieces(self, tally: _Tally, options: dict[str, Any]) -> AsyncGenerator[str]:
+    async def _pieces(self, tally: Tally, options: dict[str, Any]) -> AsyncGenerator[str]:
         chunks = self._llm.astream(tally.prompt, **options)
         async with aclosing(cast("AsyncGenerator[AIMessageChunk]", chunks)) as open_chunks:
             while not tally.overrun:
@@ -174,15 +171,16 @@ class ChatModel:
                 # a cancellation that arrives with a chunk on Python 3.11.
                 async with asyncio.timeout(self._timeout):
                     chunk = await anext(open_chunks, None)
+                piece = tally.finish() if chunk is None else tally.add(chunk)
+                if piece:
+                    yield piece
                 if chunk is None:
                     return
-                if piece := tally.add(chunk):
-                    yield piece
 
     async def _json_answer(self, prompt: list[BaseMessage], schema: type[BaseModel]) -> Completion:
         answer = await self._call(prompt, lambda: self._dialect.json_options(schema), [_NO_STREAM])
-        tally = _Tally(prompt)
-        tally.add(answer)
+        tally = Tally(prompt)
+        tally.add_whole(answer)
         return Completion(tally.text or tally.refusal, tally.usage())
 
     async def _call(
@@ -202,7 +200,7 @@ class ChatModel:
                     await self._retries.pause(error, attempt, self._service)
                     attempt += 1
 
-    def _require_text(self, tally: _Tally) -> None:
+    def _require_text(self, tally: Tally) -> None:
         if tally.text.strip():
             return
         if tally.refusal:
@@ -213,52 +211,6 @@ class ChatModel:
         else:
             reason, step = "answered nothing", "Try again, or choose another chat model."
         raise ModelOutputInvalid(f"The {self._service.label} {reason}.", next_step=step)
-
-
-class _Tally:
-    """What one answer adds up to, chunk by chunk or as a whole."""
-
-    def __init__(self, prompt: list[BaseMessage], most_chars: int | None = None) -> None:
-        self.prompt = prompt
-        self.refusal = ""
-        self.truncated = False
-        self.overrun = False
-        self._most_chars = most_chars
-        self._chars = 0
-        self._pieces: list[str] = []
-        self._reported: UsageMetadata | None = None
-
-    @property
-    def text(self) -> str:
-        return "".join(self._pieces)
-
-    def add(self, message: AIMessage) -> str:
-        """Take one chunk, or the whole message, into account and return its text."""
-        if message.usage_metadata:
-            self._reported = add_usage(self._reported, message.usage_metadata)
-        self.refusal += message.additional_kwargs.get("refusal") or ""
-        self.truncated |= _finish(message) in {"length", "max_tokens"}
-        piece = clean_text(message.text)
-        if piece:
-            self._pieces.append(piece)
-            self._chars += len(piece)
-            if self._most_chars and self._chars > self._most_chars:
-                self.overrun = self.truncated = True
-        return piece
-
-    def usage(self) -> Usage:
-        """The tokens as the endpoint reports them, or else estimated."""
-        if self._reported is None:
-            asked = sum(estimate_tokens(m.text) + _MESSAGE_OVERHEAD for m in self.prompt)
-            said = estimate_tokens(self.text)
-            return Usage(1, asked, said, estimated=True, truncated=self.truncated)
-        asked, said = self._reported["input_tokens"], self._reported["output_tokens"]
-        return Usage(1, asked, said, truncated=self.truncated)
-
-
-def _finish(message: AIMessage) -> str:
-    metadata = message.response_metadata
-    return str(metadata.get("finish_reason") or metadata.get("stop_reason") or "")
 
 
 def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]:

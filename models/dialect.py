@@ -13,7 +13,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel
 
-from models.failures import status_of
+from models.failures import is_too_long, status_of
 
 _INVALID_REQUEST = frozenset({400, 415, 422})
 _JSON_FORMATS = ("json_schema", "json_object", None)
@@ -49,7 +49,7 @@ class Dialect:
 
     def learn(self, error: Exception, options: dict[str, Any]) -> bool:
         """Whether `error` may be about one of `options` and the call be repeated without it."""
-        if status_of(error) not in _INVALID_REQUEST or _is_about_length(error):
+        if status_of(error) not in _INVALID_REQUEST or is_too_long(error):
             return False
         if "response_format" in options:
             refused = _JSON_FORMATS.index(options["response_format"]["type"])
@@ -61,7 +61,3 @@ class Dialect:
         # Refused without any of them: they were not the reason.
         self._json_format, self._stream_usage = 0, True
         return False
-
-
-def _is_about_length(error: Exception) -> bool:
-    return "ContextOverflowError" in {cls.__name__ for cls in type(error).__mro__}

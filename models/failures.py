@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -25,6 +26,10 @@ _UNUSABLE_OUTPUT = {
     "LengthFinishReasonError": "was cut off by the token limit",
     "ContentFilterFinishReasonError": "was withheld by the content filter",
 }
+# How OpenAI, vLLM, llama.cpp and Anthropic say that a prompt exceeds the context.
+_TOO_LONG = re.compile(
+    r"context[ _](length|window|size)|maximum context|prompt is too long", re.IGNORECASE
+)
 _DETAIL_CHARS = 200
 
 
@@ -108,6 +113,15 @@ def retry_after(error: BaseException, now: datetime | None = None) -> float | No
     return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
 
 
+def is_too_long(error: BaseException) -> bool:
+    """Whether the endpoint refused a request because the model cannot read so much."""
+    return (
+        "ContextOverflowError" in _ancestry(error)
+        or _body_code(error) == "context_length_exceeded"
+        or _TOO_LONG.search(_detail(error)) is not None
+    )
+
+
 def as_sextant_error(error: Exception, service: Service) -> SextantError:
     """The typed error for whatever a client library raised, with the next step for its cause."""
     if isinstance(error, SextantError):
@@ -153,7 +167,12 @@ def _refused(error: Exception, status: int, service: Service) -> ModelUnavailabl
             f"The {service.label} failed with status {status}.",
             next_step="Try again; if it stays, look into that server's log.",
         )
-    sentence, step = _REFUSALS.get(status, ("refused the request ({status}): {detail}", ""))
+    if is_too_long(error):
+        return ModelRejected(
+            f"The request is longer than the {service.label} can read ({status}).",
+            next_step="Lower SEXTANT_LIMITS__CONTEXT_TOKENS or choose a model with more context.",
+        )
+    sentence, step = _REFUSALS.get(status, _OTHER_REFUSAL)
     return ModelRejected(
         f"The {service.label} {sentence.format(status=status, detail=_detail(error))}",
         next_step=step.format(
@@ -171,6 +190,10 @@ _REFUSALS = {
     ),
     413: ("finds the request too large (413).", "Ask for fewer or shorter passages."),
 }
+_OTHER_REFUSAL = (
+    "refused the request ({status}): {detail}",
+    "Check that {model} and {url} belong together.",
+)
 
 
 def _response(error: BaseException) -> object:

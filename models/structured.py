@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from domain.text import clean_text
+from models.thoughts import without_thoughts
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -62,7 +63,7 @@ def read_structured(text: str, schema: type[T]) -> T:
         DoesNotFit: no JSON was found, or what was found fails validation.
     """
     problem = DoesNotFit("it holds no JSON object.")
-    for value in _json_values(_without_thoughts(text)):
+    for value in _json_values(without_thoughts(text)):
         try:
             return schema.model_validate(_fitted(_cleaned(value), schema))
         except ValidationError as error:
@@ -70,11 +71,6 @@ def read_structured(text: str, schema: type[T]) -> T:
         except DoesNotFit as error:
             problem = error
     raise problem
-
-
-def _without_thoughts(text: str) -> str:
-    # Some chat templates open the block themselves, so that only its end is in the answer.
-    return text.rpartition("</think>")[2].partition("<think>")[0]
 
 
 def _json_values(text: str) -> Iterator[object]:

@@ -64,6 +64,23 @@ async def test_a_refusal_of_the_request_is_raised_at_once(chat_with: Any, status
     assert len(server.chat_requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("This model's maximum context length is 4096 tokens.", None),
+        ("Too many tokens.", "context_length_exceeded"),
+    ],
+)
+async def test_a_prompt_beyond_the_models_context_says_what_to_lower(
+    chat_with: Any, message: str, code: str | None
+) -> None:
+    server, chat = await chat_with([failing(400, message, code), "no"])
+    with pytest.raises(ModelRejected, match="longer than") as caught:
+        await chat.complete(ASK)
+    assert "SEXTANT_LIMITS__CONTEXT_TOKENS" in caught.value.next_step
+    assert len(server.chat_requests) == 1
+
+
 async def test_a_wrong_key_is_named_by_its_setting_and_never_shown(settings_for: Any) -> None:
     async with ScriptedOpenAI(["unreachable"], api_key="the-right-one") as server:
         chat = build_chat_model(settings_for(server))

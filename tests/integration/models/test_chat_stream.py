@@ -89,6 +89,20 @@ async def test_an_endpoint_that_never_stops_is_cut_off_and_the_answer_marked(
     await server.wait_for_disconnects(1)
 
 
+async def test_thoughts_before_the_answer_are_not_streamed(chat_with: Any) -> None:
+    _, chat = await chat_with(["<think>They ask about [9].</think>\n\nOne owner [1]."])
+    pieces, _ = await collected(chat)
+    assert "".join(pieces) == "One owner [1]."
+
+
+async def test_a_stream_that_breaks_while_thinking_is_tried_again(chat_with: Any) -> None:
+    broken = Reply("<think>Let me see", break_after=3)
+    server, chat = await chat_with([broken, "One owner."])
+    pieces, _ = await collected(chat)
+    assert "".join(pieces) == "One owner."
+    assert len(server.chat_requests) == 2
+
+
 async def test_an_empty_stream_is_an_error(chat_with: Any) -> None:
     _, chat = await chat_with([empty()])
     with pytest.raises(ModelOutputInvalid, match="answered nothing"):

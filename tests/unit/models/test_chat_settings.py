@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from domain.errors import SettingsInvalid
@@ -35,6 +38,16 @@ async def test_a_server_of_ones_own_needs_no_key() -> None:
     assert chat is not None
     assert chat.name == "qwen3"
     await chat.close()
+
+
+def test_importing_the_models_loads_no_heavy_library() -> None:
+    modules = "chat, embedding, local_embedding, remote_embedding, reranker"
+    heavy = {"openai", "langchain_openai", "torch", "sentence_transformers", "onnxruntime"}
+    code = f"from models import {modules}; import sys; print(*(set({heavy!r}) & set(sys.modules)))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout
+    assert loaded.split() == []
 
 
 def test_a_reranker_is_off_by_default_and_built_from_either_form() -> None:
