@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, Mapping
 from typing import Annotated, Any, cast
 
 import anyio
 from langchain_core.runnables import RunnableConfig
-from langgraph.errors import NodeTimeoutError
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
 from domain.answers import Answer
-from domain.errors import SextantError
 from domain.events import Done, Event, Failed
+from graph.failures import as_failed
 from graph.workflow import Workflow
 from nodes.context import Context
-
-_log = logging.getLogger(__name__)
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 _ANSWER = TypeAdapter(Answer)
@@ -91,21 +87,3 @@ async def _stop(run: asyncio.Task[None]) -> None:
         run.cancel()
         with anyio.CancelScope(shield=True):
             await asyncio.wait({run}, timeout=_GRACE)
-
-
-def as_failed(error: Exception) -> Failed:
-    """Return the event for `error`: its own words if it is ours, else only that something broke."""
-    if isinstance(error, SextantError):
-        detail = {"next_step": error.next_step, "field": error.field}
-        return Failed(error.code, error.message, error.retryable, detail)
-    if isinstance(error, NodeTimeoutError):
-        return Failed("timed_out", f"The step {error.node!r} took too long.", retryable=True)
-    if isinstance(error, ValidationError):
-        fields = ", ".join(".".join(map(str, wrong["loc"])) for wrong in error.errors())
-        return Failed(
-            "option_invalid", f"The run's context cannot be used: {fields}.", retryable=False
-        )
-    _log.error("a run failed", exc_info=error)
-    return Failed(
-        "internal_error", "An internal error occurred; the log has its details.", retryable=False
-    )

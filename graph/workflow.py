@@ -21,6 +21,7 @@ from domain.errors import SextantError
 from domain.events import Status
 from domain.settings import Settings
 from graph.dependencies import shared_dependencies
+from graph.failures import as_failed
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
 from nodes.generate import generate
@@ -69,7 +70,8 @@ def _is_transient(error: Exception) -> bool:
 
 # A second try for a connection that broke. Model calls have their own retries, and `generate` has
 # none: its first tokens are already on the user's screen.
-_SECOND_TRY = RetryPolicy(max_attempts=2, initial_interval=0.2, retry_on=_is_transient)
+_TRIES = 2
+_SECOND_TRY = RetryPolicy(max_attempts=_TRIES, initial_interval=0.2, retry_on=_is_transient)
 
 
 def create_query_workflow(
@@ -96,8 +98,8 @@ def create_query_workflow(
     async def resolve() -> Dependencies:
         return dependencies or await shared_dependencies(settings)
 
-    def bound(node: Node) -> _BoundNode:
-        return _bound(node, resolve)
+    def bound(node: Node, tries: int = 1) -> _BoundNode:
+        return _bound(node, resolve, tries)
 
     builder: StateGraph[State, Any, Any, Any] = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
@@ -108,7 +110,9 @@ def create_query_workflow(
         bound(route),
         destinations={"retrieve": "complex", "generate": "simple or bypass"},
     )
-    builder.add_node("retrieve", bound(retrieve), timeout=_NODE_LIMIT, retry_policy=_SECOND_TRY)
+    builder.add_node(
+        "retrieve", bound(retrieve, _TRIES), timeout=_NODE_LIMIT, retry_policy=_SECOND_TRY
+    )
     builder.add_node(
         "grade",
         bound(grade),
@@ -130,15 +134,24 @@ def create_query_workflow(
     return compiled.with_config(recursion_limit=_MOST_STEPS)
 
 
-def _bound(node: Node, resolve: Resolve) -> _BoundNode:
-    """`node` with its dependencies at hand, announced by a status event and timed."""
+def _bound(node: Node, resolve: Resolve, tries: int) -> _BoundNode:
+    """`node` with its dependencies at hand, announced and timed; says why when it fails for good.
+
+    It says so as an event because LangGraph's server shows callers no exception's message.
+    """
     name = node.__name__
 
     async def run(state: State, *, runtime: Runtime[Context]) -> Update:
         runtime.stream_writer(asdict(Status(name, attempt=state.attempts)))
-        context = RunContext(runtime.context or Context(), await resolve())
-        started = time.perf_counter()
-        result = await node(state, cast("Any", runtime).override(context=context))
+        try:
+            context = RunContext(runtime.context or Context(), await resolve())
+            started = time.perf_counter()
+            result = await node(state, cast("Any", runtime).override(context=context))
+        except SextantError as error:
+            tried = runtime.execution_info.node_attempt if runtime.execution_info else tries
+            if tried >= tries or not error.retryable:
+                runtime.stream_writer(asdict(as_failed(error)))
+            raise
         return _timed(result, name, state, (time.perf_counter() - started) * 1000)
 
     return run

@@ -1,0 +1,31 @@
+"""What the outside is told of a run that failed."""
+
+from __future__ import annotations
+
+import logging
+
+from langgraph.errors import NodeTimeoutError
+from pydantic import ValidationError
+
+from domain.errors import SextantError
+from domain.events import Failed
+
+_log = logging.getLogger(__name__)
+
+
+def as_failed(error: Exception) -> Failed:
+    """Return the event for `error`: its own words if it is ours, else only that something broke."""
+    if isinstance(error, SextantError):
+        detail = {"next_step": error.next_step, "field": error.field}
+        return Failed(error.code, error.message, error.retryable, detail)
+    if isinstance(error, NodeTimeoutError):
+        return Failed("timed_out", f"The step {error.node!r} took too long.", retryable=True)
+    if isinstance(error, ValidationError):
+        fields = ", ".join(".".join(map(str, wrong["loc"])) for wrong in error.errors())
+        return Failed(
+            "option_invalid", f"The run's context cannot be used: {fields}.", retryable=False
+        )
+    _log.error("a run failed", exc_info=error)
+    return Failed(
+        "internal_error", "An internal error occurred; the log has its details.", retryable=False
+    )
