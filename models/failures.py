@@ -38,9 +38,9 @@ class Service:
     """A model endpoint as error messages speak of it, with the settings that choose it."""
 
     label: str
-    model_setting: str = ""
-    key_setting: str = ""
-    url_setting: str = ""
+    model_setting: str = "the model's name"
+    key_setting: str = "the API key"
+    url_setting: str = "the base URL"
     timeout_setting: str = "SEXTANT_MODEL_TIMEOUT"
 
 
