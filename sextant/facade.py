@@ -8,8 +8,9 @@ async with Sextant.open() as rag:
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from uuid import UUID
@@ -17,15 +18,16 @@ from uuid import UUID
 from domain.answers import Answer
 from domain.configuration import load_settings
 from domain.documents import Document, GraphInfo
-from domain.errors import SextantError, error_of
+from domain.errors import ModelUnavailable, SextantError, error_of
 from domain.events import Done, Event, Failed
 from domain.retrieval import AUTO, Mode, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
+from models.cache import CachedEmbedder
 from models.embedding import build_embedder
-from models.protocols import Embedder
 from stores.database import Database
 from stores.documents import DocumentStore
+from stores.embedding_space import check_space
 
 if TYPE_CHECKING:
     from graph.workflow import Workflow
@@ -50,7 +52,11 @@ class Sextant:
     """
 
     def __init__(
-        self, settings: Settings, database: Database, embedder: Embedder, stack: AsyncExitStack
+        self,
+        settings: Settings,
+        database: Database,
+        embedder: CachedEmbedder,
+        stack: AsyncExitStack,
     ) -> None:
         self.settings = settings
         self._database = database
@@ -98,10 +104,15 @@ class Sextant:
         Returns:
             What became of each file, in order; a file that cannot be ingested carries its error and
             stops no other.
+
+        Raises:
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
+            DependencyError: the database or the embedding model is gone; what was stored stays.
         """
         from ingestion.pipeline import Ingestor
         from stores.jobs import JobStore
 
+        await self._check_space()
         ingestor = Ingestor(
             self._documents, JobStore(self._database), self._embedder, self.settings
         )
@@ -145,10 +156,13 @@ class Sextant:
         Yields:
             `Status`, `Retrieved`, `Token`, `Cited` and `Sources` as they happen, then one `Done`, or
             one `Failed`. Closing the generator stops the run and its model call.
+
+        Raises:
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
         """
+        _, workflow = await self._workflow()
         from graph.streaming import stream_answer
 
-        _, workflow = await self._workflow()
         asked = {
             "query": question,
             "graph_id": graph_id,
@@ -213,6 +227,9 @@ class Sextant:
         return self._opened
 
     async def _open_workflow(self) -> tuple[Dependencies, Workflow]:
+        # The model loads beside the imports, which take a second and a half of CPU.
+        importing = asyncio.to_thread(importlib.import_module, "graph.streaming")
+        await asyncio.gather(self._check_space_if_possible(), importing)
         from graph.dependencies import dependencies_over
         from graph.workflow import create_query_workflow
 
@@ -220,3 +237,12 @@ class Sextant:
             dependencies_over(self._database, self._embedder)
         )
         return dependencies, create_query_workflow(dependencies=dependencies)
+
+    async def _check_space(self) -> None:
+        await self._embedder.warm_up()
+        await check_space(self._database, self._embedder)
+
+    async def _check_space_if_possible(self) -> None:
+        # Without its embedding model a search goes on by keywords, and says so.
+        with suppress(ModelUnavailable):
+            await self._check_space()

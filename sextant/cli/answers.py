@@ -74,6 +74,5 @@ def _summary(answer: Answer) -> str:
         parts.append(
             "every sentence supported" if answer.grounded else "not every sentence supported"
         )
-    if total := answer.timings.get("total"):
-        parts.append(f"{total / 1000:.1f} s")
+    parts.append(f"{sum(answer.timings.values()) / 1000:.1f} s")
     return " · ".join(part for part in parts if part)
