@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
@@ -19,6 +20,9 @@ from retrievers.keywords import extract_keywords
 from retrievers.modes import composition_of
 
 Complexity = Literal["simple", "complex"]
+# As in `RetrievalSettings.top_k`.
+_MOST_PASSAGES = 50
+
 SIMPLE: Complexity = "simple"
 COMPLEX: Complexity = "complex"
 
@@ -38,12 +42,12 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
 
     Raises:
         QuestionInvalid: the question is empty or longer than `limits.question_chars`.
-        OptionInvalid: `top_k` is out of range.
+        OptionInvalid: `top_k` is out of range, or `history` has something else than turns.
         ModeNotAvailable: the mode is unknown or cannot be served.
     """
     run = runtime.context
     question = _checked_question(state.query, run.deps.settings.limits.question_chars)
-    _check_top_k(state.top_k)
+    _check_options(state)
     wish = run.choices.mode if state.mode == AUTO else state.mode
     if wish != AUTO:
         composition_of(wish, list(run.deps.retriever.lanes))
@@ -71,12 +75,20 @@ def _checked_question(query: str, longest: int) -> str:
     return question
 
 
-def _check_top_k(top_k: int | None) -> None:
-    if top_k is not None and not 1 <= top_k <= 50:
+def _check_options(state: State) -> None:
+    # LangGraph passes the input on as it is; a server's caller may have sent anything.
+    top_k: object = state.top_k
+    if top_k is not None and not (isinstance(top_k, int) and 1 <= top_k <= _MOST_PASSAGES):
         raise OptionInvalid(
-            f"top_k is {top_k}; it must lie between 1 and 50.",
+            f"top_k is {top_k}; it must be a number from 1 to {_MOST_PASSAGES}.",
             next_step="Ask for fewer passages or for at least one.",
             field="top_k",
+        )
+    if not all(isinstance(turn, Mapping) for turn in state.history):
+        raise OptionInvalid(
+            "The history holds something else than turns of a conversation.",
+            next_step='Give it as [{"role": "user", "content": "…"}, …].',
+            field="history",
         )
 
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from domain.errors import ModeNotAvailable, OptionInvalid, QuestionInvalid
@@ -34,8 +36,8 @@ async def test_a_mode_that_cannot_be_served_is_refused_with_those_that_can(
         await analyze(State(query="Why?", mode=mode), bench().runtime)
 
 
-@pytest.mark.parametrize("top_k", [0, -1, 51])
-async def test_top_k_out_of_range_is_refused(bench: Build, top_k: int) -> None:
+@pytest.mark.parametrize("top_k", [0, -1, 51, "many"])
+async def test_top_k_out_of_range_is_refused(bench: Build, top_k: Any) -> None:
     with pytest.raises(OptionInvalid):
         await analyze(State(query="Why?", top_k=top_k), bench().runtime)
 

@@ -1,0 +1,80 @@
+"""The workflow over a real PostgreSQL and a scripted OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from domain.scope import Scope
+from evals.corpus import load_corpus
+from evals.dataset import Passage
+from graph.dependencies import dependencies_over
+from graph.workflow import Workflow, create_query_workflow
+from models.chat import build_chat_model
+from stores.database import Database
+from testing.hash_embedder import HashEmbedder
+from testing.openai_server import Script, ScriptedOpenAI
+
+PASSAGES = [
+    Passage("symptoms", "典型症状", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
+    Passage("insulin", "胰岛素", "胰岛素由胰腺的β细胞分泌，降低血糖。"),
+    Passage("payment", "付款节点", "合同签订后支付 30%，终验合格后支付 15%。"),
+    Passage("ownership", "Rust", "Each value in Rust has exactly one owner at a time."),
+    Passage("weather", "Weather", "The weather in London was mild that week."),
+]
+
+
+@dataclass(frozen=True)
+class Running:
+    """A workflow and the endpoint that its chat model asks."""
+
+    workflow: Workflow
+    endpoint: ScriptedOpenAI
+    scope: Scope
+
+    def asking(self, query: str, **more: Any) -> dict[str, Any]:
+        """The input that asks `query` of the filled knowledge base."""
+        return {
+            "query": query,
+            "graph_id": self.scope.graph_id,
+            "user_id": self.scope.user_id,
+        } | more
+
+
+RunningWith = Callable[..., AbstractAsyncContextManager[Running]]
+
+
+@pytest_asyncio.fixture
+async def filled(database: Database, scope: Scope) -> Scope:
+    """A knowledge base with `PASSAGES`."""
+    await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
+    return scope
+
+
+@pytest.fixture
+def running_with(database: Database, filled: Scope) -> RunningWith:
+    """Start the workflow with a scripted chat model; without a script it has none."""
+
+    @asynccontextmanager
+    async def start(script: Script | None = None, **settings: Any) -> AsyncIterator[Running]:
+        async with (
+            ScriptedOpenAI(script or ()) as endpoint,
+            dependencies_over(database, HashEmbedder(384)) as offline,
+        ):
+            chosen = offline.settings.model_copy(
+                update={"openai_base_url": endpoint.base_url, "model_retries": 0, **settings}
+            )
+            if script is not None:
+                chosen = chosen.model_copy(update={"chat_model": "scripted"})
+            chat = build_chat_model(chosen)
+            deps = replace(offline, settings=chosen, chat=chat)
+            yield Running(create_query_workflow(dependencies=deps), endpoint, filled)
+            if chat is not None:
+                await chat.close()
+
+    return start

@@ -1,0 +1,132 @@
+"""From question to cited answer over a real store, with and without a chat model."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from domain.errors import GraphNotFound, ModelUnavailable
+from graph import create_query_workflow
+from graph.dependencies import close_shared_dependencies, shared_dependencies
+from stores.database import Database
+from testing.openai_server import ApiRequest
+from testing.replies import Reply, as_json, failing, fenced_json, invalid_json, refusal
+from tests.integration.graph.conftest import RunningWith
+
+ANALYSIS = {
+    "question": "糖尿病患者的主要症状是什么？",
+    "complexity": "complex",
+    "keywords": ["多饮"],
+}
+ENOUGH = {"relevant": [1], "sufficient": True, "missing": ""}
+ANSWER = "主要症状是多饮、多尿、多食和体重下降[1]。"
+QUESTION = "糖尿病患者的主要症状是什么？"
+
+
+def cooperative(request: ApiRequest) -> Reply | str:
+    """A model that judges and answers as it should, and finds the passage that tells the symptoms."""
+    if not request.wants_json:
+        number = request.prompt.partition("多饮、多尿")[0].rpartition('<passage number="')[2][:1]
+        return f"主要症状是多饮、多尿、多食和体重下降[{number}]。"
+    if '"relevant"' in request.prompt:
+        return fenced_json(ENOUGH)
+    return as_json(ANALYSIS)
+
+
+async def test_offline_the_best_sentence_is_quoted_with_document_offsets(
+    running_with: RunningWith,
+) -> None:
+    async with running_with() as running:
+        result = await running.workflow.ainvoke(running.asking(QUESTION))
+    assert result["model"] == "extractive"
+    assert len(result["sources"]) > 0
+    first = result["citations"][0]
+    assert first["quote"] == "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"
+    assert result["grounded"]
+
+
+async def test_a_citation_is_the_stored_documents_text(
+    running_with: RunningWith, database: Database
+) -> None:
+    from uuid import UUID
+
+    from stores.documents import DocumentStore
+
+    async with running_with(cooperative) as running:
+        result = await running.workflow.ainvoke(running.asking(QUESTION))
+    assert result["answer"] == ANSWER
+    [citation], [source] = result["citations"], result["sources"]
+    stored = await DocumentStore(database).text(
+        running.scope, UUID(source["document_id"]), citation["start"], citation["end"]
+    )
+    assert stored == citation["quote"]
+    assert citation["support"] > 0.9
+    assert result["grounded"]
+
+
+async def test_an_unknown_graph_and_another_tenants_graph_are_not_found(
+    running_with: RunningWith,
+) -> None:
+    async with running_with() as running:
+        with pytest.raises(GraphNotFound):
+            await running.workflow.ainvoke(running.asking(QUESTION, graph_id="nowhere"))
+        with pytest.raises(GraphNotFound):
+            await running.workflow.ainvoke(running.asking(QUESTION, user_id="stranger"))
+
+
+@pytest.mark.parametrize(
+    "useless",
+    [invalid_json(), refusal(), failing(500), failing(401)],
+    ids=["no-json", "refusal", "500", "401"],
+)
+async def test_a_model_that_cannot_judge_is_replaced_by_rules_and_said_so(
+    running_with: RunningWith, useless: Reply
+) -> None:
+    def judges_badly(request: ApiRequest) -> Reply | str:
+        return useless if request.wants_json else cooperative(request)
+
+    async with running_with(judges_badly) as running:
+        result = await running.workflow.ainvoke(running.asking(QUESTION))
+    assert result["answer"] == ANSWER
+    assert any("by rule" in warning for warning in result["warnings"])
+
+
+async def test_a_model_that_is_down_leaves_quoted_answers(running_with: RunningWith) -> None:
+    async with running_with(lambda _: failing(503)) as running:
+        result = await running.workflow.ainvoke(running.asking(QUESTION))
+        assert result["model"] == "extractive"
+        assert result["citations"]
+        with pytest.raises(ModelUnavailable):
+            await running.workflow.ainvoke(running.asking(QUESTION, mode="bypass"))
+
+
+async def test_instructions_in_a_passage_do_not_leave_its_delimiters(
+    running_with: RunningWith,
+) -> None:
+    async with running_with(cooperative) as running:
+        await running.workflow.ainvoke(running.asking(QUESTION))
+        prompts = [r.prompt for r in running.endpoint.chat_requests if "<passage " in r.prompt]
+    assert prompts
+    for prompt in prompts:
+        assert prompt.count("<passage number=") == prompt.count("</passage>")
+
+
+async def test_each_loop_opens_its_own_dependencies_once(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = database.settings
+    first, second = await asyncio.gather(
+        shared_dependencies(settings), shared_dependencies(settings)
+    )
+    assert first is second
+
+    async def elsewhere() -> bool:
+        other = await shared_dependencies(settings)
+        result = await create_query_workflow(settings=settings).ainvoke({"query": "你好"})
+        await close_shared_dependencies()
+        return other is not first and bool(result["answer"])
+
+    assert await asyncio.to_thread(lambda: asyncio.run(elsewhere()))
+    await close_shared_dependencies()
+    await close_shared_dependencies()
