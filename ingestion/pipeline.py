@@ -35,6 +35,7 @@ from ingestion.guards import check_size
 from ingestion.limits import Limits
 from ingestion.parse import parse_file
 from models.protocols import Embedder
+from stores.chunks import StoredChunk
 from stores.documents import DocumentStore
 from stores.jobs import JobStore
 
@@ -70,7 +71,7 @@ class Ingested:
     error: SextantError | None = None
 
 
-def embedding_text(document_title: str, chunk: Chunk) -> str:
+def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
     """What is embedded for a chunk: where it stands, a table's header, and the text itself."""
     path = [document_title, *(title for title in chunk.section_path if title != document_title)]
     return "\n".join(filter(None, (" > ".join(path), chunk.context, chunk.text)))

@@ -111,7 +111,7 @@ def _main_part(tree: LexborHTMLParser) -> LexborNode | None:
 
 
 class _Reader:
-    """Walks a tree without recursion: hostile pages nest a hundred thousand elements deep."""
+    """Walks a tree without recursion: hostile pages nest deeper than a stack of calls."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

@@ -1,0 +1,56 @@
+"""Embeds every stored chunk again, after the embedding model was changed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+
+from domain.scope import Scope
+from ingestion.pipeline import embedding_text
+from models.protocols import Embedder
+from stores.chunks import ChunkStore, StoredChunk
+from stores.database import Database
+from stores.embedding_space import chunks_without_vectors, start_reembedding, store_vectors
+
+OnChunks = Callable[[int, int], None]
+
+
+async def reembed(
+    database: Database, embedder: Embedder, on_progress: OnChunks | None = None
+) -> int:
+    """Give every chunk of every user a vector of `embedder`, batch by batch.
+
+    Each batch is committed, and a call that was stopped goes on where it was. Keyword search works
+    all the while; vector search finds what is embedded already.
+
+    Args:
+        database: the store.
+        embedder: the new model; its dimension must be known.
+        on_progress: called after each batch with the chunks done by this call and those to do.
+
+    Returns:
+        The number of chunks embedded.
+
+    Raises:
+        DatabaseUnavailable, ModelUnavailable: what was embedded before stays.
+    """
+    scopes = await start_reembedding(database, embedder)
+    chunks = ChunkStore(database)
+    total = sum([await chunks.count(scope) for scope in scopes])
+    done = 0
+    for scope in scopes:
+        async for batch in _batches(database, scope):
+            texts = [embedding_text(chunk.document_title, chunk) for chunk in batch]
+            vectors = await embedder.embed_passages(texts)
+            await store_vectors(database, scope, [chunk.id for chunk in batch], vectors)
+            done += len(batch)
+            if on_progress is not None:
+                on_progress(done, total)
+    return done
+
+
+async def _batches(database: Database, scope: Scope) -> AsyncIterator[list[StoredChunk]]:
+    size = database.settings.ingestion.embed_batch
+    last = None
+    while batch := await chunks_without_vectors(database, scope, after=last, limit=size):
+        yield batch
+        last = batch[-1].id
