@@ -32,6 +32,7 @@ from stores.embedding_space import check_space
 if TYPE_CHECKING:
     from graph.workflow import Workflow
     from ingestion.pipeline import Ingested, OnProgress
+    from ingestion.reembedding import OnChunks
     from nodes.context import Dependencies
 
 
@@ -216,6 +217,20 @@ class Sextant:
             DocumentNotFound: the knowledge base has no such document.
         """
         await self._documents.delete(self._scope(graph_id), UUID(str(document_id)))
+
+    async def reembed(self, on_progress: OnChunks | None = None) -> int:
+        """Embed all chunks again with the configured model, after it was changed.
+
+        Args:
+            on_progress: called after each batch with the chunks done and those to do.
+
+        Returns:
+            The number of chunks embedded.
+        """
+        from ingestion.reembedding import reembed
+
+        await self._embedder.warm_up()
+        return await reembed(self._database, self._embedder, on_progress)
 
     def _scope(self, graph_id: str) -> Scope:
         return Scope(self.settings.user_id, graph_id)

@@ -23,6 +23,7 @@ COMMANDS = (
     "search",
     "graphs",
     "documents",
+    "reembed",
     "doctor",
     "config",
     "version",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +37,20 @@ def print_summary(results: Sequence[Ingested]) -> None:
     chunks = sum(result.chunks for result in results)
     parts = [f"{stored} ingested ({chunks} passages)", f"{unchanged} unchanged", f"{failed} failed"]
     terminal.say(f"{len(results)} files: " + ", ".join(parts))
+
+
+@contextmanager
+def chunk_bar(*, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """One bar of chunks done and to do, on a terminal only."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True)) as bars:
+        task = bars.add_task("passages", total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
 @contextmanager

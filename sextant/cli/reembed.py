@@ -1,0 +1,31 @@
+"""`sextant reembed`: all vectors anew, after the embedding model was changed."""
+
+from __future__ import annotations
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import AsJson
+
+app = typer.Typer()
+
+
+@app.command("reembed")
+def reembed(*, as_json: AsJson = False) -> None:
+    """Embed all documents again with the configured model; goes on where it was stopped."""
+    import asyncio
+
+    chunks = asyncio.run(_reembed(as_json=as_json))
+    if as_json:
+        terminal.emit({"chunks": chunks})
+    else:
+        terminal.say(f"Embedded {chunks} passages.")
+
+
+async def _reembed(*, as_json: bool) -> int:
+    from sextant.cli.progress import chunk_bar
+    from sextant.cli.session import opened
+
+    async with opened() as rag:
+        with chunk_bar(quiet=as_json) as on_progress:
+            return await rag.reembed(on_progress)

@@ -1,0 +1,175 @@
+"""The facade over a real PostgreSQL: ingest, ask, search, list, delete, and change the model."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from domain.documents import DocumentStatus, JobStage
+from domain.errors import (
+    DatabaseUnavailable,
+    DocumentNotFound,
+    EmbeddingModelChanged,
+    GraphNotFound,
+    ModelUnavailable,
+    QuestionInvalid,
+    SettingsInvalid,
+)
+from domain.events import Done, Token
+from domain.settings import Settings
+from ingestion.pipeline import Progress
+from sextant import Sextant
+from testing.openai_server import ScriptedOpenAI
+
+TEXT = """# Leave
+
+Every employee of Yanxi Robotics has fifteen days of annual leave.
+
+# 付款
+
+合同签订后支付百分之三十。
+"""
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix="sxt-"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest_asyncio.fixture(scope="module")
+async def endpoint() -> AsyncIterator[ScriptedOpenAI]:
+    async with ScriptedOpenAI() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def settings(folder: Path, endpoint: ScriptedOpenAI) -> Settings:
+    arguments: dict[str, Any] = {
+        "_env_file": None,
+        "data_dir": folder / "data",
+        "database_url": None,
+        "embedding": "openai:first",
+        "openai_base_url": endpoint.base_url,
+        "model_retries": 0,
+    }
+    return Settings(**arguments)
+
+
+@pytest_asyncio.fixture(scope="module")
+async def rag(settings: Settings) -> AsyncIterator[Sextant]:
+    async with Sextant.open(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+def handbook(folder: Path) -> Path:
+    file = folder / f"handbook-{uuid4()}.md"
+    file.write_text(TEXT, encoding="utf-8")
+    return file
+
+
+async def test_a_document_is_ingested_asked_listed_and_deleted(
+    rag: Sextant, handbook: Path
+) -> None:
+    seen: list[Progress] = []
+    [stored] = await rag.ingest([handbook], graph_id="hr", on_progress=seen.append)
+    assert stored.error is None
+    assert stored.chunks == 2
+    assert [seen[0].stage, seen[-1].stage] == [JobStage.PARSE, JobStage.DONE]
+
+    answer = await rag.query("How many days of annual leave?", graph_id="hr", mode="naive")
+    assert "fifteen days" in answer.answer
+    assert answer.citations[0].quote in TEXT
+    assert answer.sources[0].filename == handbook.name
+
+    [document] = await rag.documents("hr")
+    assert (document.id, document.status) == (stored.document_id, DocumentStatus.READY)
+    assert ("hr", 1, 2) in [(one.graph_id, one.documents, one.chunks) for one in await rag.graphs()]
+
+    await rag.delete_document(document.id, "hr")
+    assert await rag.documents("hr") == []
+    assert (await rag.search("annual leave", graph_id="hr")).results == ()
+    with pytest.raises(DocumentNotFound):
+        await rag.delete_document(document.id, "hr")
+
+
+async def test_a_stream_ends_with_the_answer_that_it_spelled(rag: Sextant, handbook: Path) -> None:
+    await rag.ingest([handbook], graph_id="streamed")
+    events = [event async for event in rag.stream("合同签订后支付多少？", graph_id="streamed")]
+    last = events[-1]
+    assert isinstance(last, Done)
+    assert "".join(event.text for event in events if isinstance(event, Token)) == last.answer.answer
+    assert "百分之三十" in last.answer.answer
+
+
+async def test_a_search_gives_ranked_items_with_times(rag: Sextant, handbook: Path) -> None:
+    await rag.ingest([handbook], graph_id="searched")
+    found = await rag.search("annual leave", graph_id="searched", limit=1)
+    assert [item.metadata["filename"] for item in found.results] == [handbook.name]
+    assert found.results[0].score > 0
+    assert found.timings["total"] > 0
+
+
+async def test_errors_of_a_run_are_raised_as_what_they_are(rag: Sextant) -> None:
+    with pytest.raises(QuestionInvalid):
+        await rag.query("  ")
+    with pytest.raises(GraphNotFound, match="nowhere"):
+        await rag.query("Where?", graph_id="nowhere")
+    with pytest.raises(GraphNotFound, match="nowhere"):
+        await rag.documents("nowhere")
+
+
+async def test_single_settings_may_be_given_by_keyword(settings: Settings, handbook: Path) -> None:
+    given = settings.model_dump(include={"data_dir", "embedding", "openai_base_url"})
+    async with Sextant.open(**given, user_id="someone else") as rag:
+        assert await rag.graphs() == []
+    with pytest.raises(SettingsInvalid, match="datadir"):
+        async with Sextant.open(datadir="elsewhere"):
+            pass
+
+
+async def test_a_closed_port_is_a_database_that_is_unavailable() -> None:
+    with pytest.raises(DatabaseUnavailable):
+        async with Sextant.open(database_url="postgresql://nobody@127.0.0.1:1/none"):
+            pass
+
+
+async def test_another_embedding_model_is_refused_until_everything_is_embedded_anew(
+    rag: Sextant, settings: Settings, handbook: Path
+) -> None:
+    await rag.ingest([handbook], graph_id="changing")
+    chunks = sum(graph.chunks for graph in await rag.graphs())
+    async with Sextant.open(settings.model_copy(update={"embedding": "openai:second"})) as other:
+        with pytest.raises(EmbeddingModelChanged, match="model is second") as caught:
+            await other.query("How many days?", graph_id="changing")
+        assert "sextant reembed" in caught.value.next_step
+        with pytest.raises(EmbeddingModelChanged):
+            await other.ingest([handbook], graph_id="changing")
+
+        told: list[tuple[int, int]] = []
+        assert await other.reembed(lambda done, total: told.append((done, total))) == chunks
+        assert told[-1] == (chunks, chunks)
+        assert "fifteen" in (await other.query("Annual leave?", graph_id="changing")).answer
+    assert await rag.reembed() == chunks
+
+
+async def test_without_its_embedding_model_a_search_goes_on_by_keywords(
+    rag: Sextant, settings: Settings, handbook: Path
+) -> None:
+    await rag.ingest([handbook], graph_id="degraded")
+    gone = settings.model_copy(update={"openai_base_url": "http://127.0.0.1:1/v1"})
+    async with Sextant.open(gone) as other:
+        found = await other.search("annual leave", graph_id="degraded")
+        assert found.results
+        assert found.warnings
+        with pytest.raises(ModelUnavailable):
+            await other.ingest([handbook], graph_id="degraded")
