@@ -187,7 +187,10 @@ def _when_ready(root: Path, process: subprocess.Popen[bytes] | None) -> Path:
 
 def _shut_down(root: Path) -> None:
     found = _postmaster(root)
-    if found is None or not _answers(found.socket_dir):
+    if found is None:
+        return
+    if not _answers(found.socket_dir):
+        _clear_stale(root, found)
         return
     os.kill(found.pid, signal.SIGINT)  # "fast": abort transactions, write a checkpoint, end
     deadline = time.monotonic() + _STOP_SECONDS

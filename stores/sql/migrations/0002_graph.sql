@@ -4,7 +4,13 @@
 -- weights are derived from them by triggers, in the same transaction. So adding and removing
 -- evidence commute: the graph of what is left equals the graph built from what is left.
 
-alter table graphs add column graph_version bigint not null default 0;
+-- Counts the changes of a scope's graph, for caches; a row of its own, so that writers of the graph
+-- wait for each other without holding up those of documents.
+create table graph_versions (
+  scope_id int primary key references graphs on delete cascade,
+  user_id text not null,
+  version bigint not null
+);
 
 -- A chunk mentions an entity. chunk_id and document_id are the nil uuid where the user asserts an
 -- entity without a passage. kind: title, alias, term, model, import.
@@ -168,7 +174,7 @@ create index on graph_outbox (scope_id, seq);
 do $$
 declare one text;
 begin
-  foreach one in array array['mentions', 'relation_evidence', 'aliases', 'entities', 'relations',
+  foreach one in array array['graph_versions', 'mentions', 'relation_evidence', 'aliases', 'entities', 'relations',
     'adjacency', 'entity_vectors', 'communities', 'community_members', 'entity_merges', 'graph_outbox']
   loop
     perform tenant_table(one::regclass);
@@ -258,6 +264,12 @@ begin
   where e.scope_id = touched_scope and e.id = counted.node and e.degree <> counted.degree;
 end $$;
 
+create function bump_graph_version(changed_scope int) returns void language sql as $$
+  insert into graph_versions (scope_id, user_id, version)
+  select scope_id, user_id, 1 from graphs where scope_id = changed_scope
+  on conflict (scope_id) do update set version = graph_versions.version + 1;
+$$;
+
 -- Entities first: a relation's ends must be there when their degrees are counted.
 create function mentions_changed() returns trigger language plpgsql as $$
 declare one record;
@@ -268,7 +280,7 @@ begin
     from (select node, (select count(distinct neighbour_id) from adjacency
         where scope_id = one.scope_id and node_id = node) as degree from unnest(one.ids) as node) as counted
     where e.scope_id = one.scope_id and e.id = counted.node and e.degree <> counted.degree;
-    update graphs set graph_version = graph_version + 1 where scope_id = one.scope_id;
+    perform bump_graph_version(one.scope_id);
   end loop;
   return null;
 end $$;
@@ -282,7 +294,7 @@ declare one record;
 begin
   for one in select scope_id, array_agg(distinct relation_id) as ids from changed group by scope_id loop
     perform derive_relations(one.scope_id, one.ids);
-    update graphs set graph_version = graph_version + 1 where scope_id = one.scope_id;
+    perform bump_graph_version(one.scope_id);
   end loop;
   return null;
 end $$;

@@ -25,11 +25,13 @@ exception when duplicate_object or unique_violation then null;
 end $$;
 
 -- name: join_role
--- Let the owner's login act as the serving role.
+-- Let the owner's login act as the serving role. Whoever creates a role may grant it, to itself too;
+-- where an administrator made it, the administrator has granted it.
 do $$ begin
-  if not pg_has_role(current_user, 'sextant_app', 'member') then
+  if not (select rolsuper from pg_roles where rolname = current_user) then
     grant sextant_app to current_user;
   end if;
+exception when insufficient_privilege then null;
 end $$;
 
 -- name: create_schema

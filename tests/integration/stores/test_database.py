@@ -2,7 +2,80 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import numpy as np
+import psycopg
+import pytest
+import pytest_asyncio
+
+from domain.errors import ConflictError, DatabaseUnavailable
+from domain.scope import Scope
+from domain.settings import Settings
+from stores.chunks import ChunkStore, Vectors
+from stores.database import Database, within
+from stores.documents import DocumentStore
+from stores.embedded import SUPERUSER, EmbeddedServer
+from stores.embedding_space import check_space
+
+Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
+OPEN = """
+import asyncio, sys
+from pathlib import Path
+from domain.settings import Settings
 from stores.database import Database
+async def main():
+    settings = Settings(_env_file=None, data_dir=Path(sys.argv[1]), database_url=None)
+    async with await Database.open(settings) as database:
+        print((await database.role_rights()).safe)
+asyncio.run(main())
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[EmbeddedServer]:
+    """A PostgreSQL of its own, in which tests make databases."""
+    folder = Path(tempfile.mkdtemp(prefix="sxt-"))
+    started = EmbeddedServer.start(folder)
+    yield started
+    started.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def new_database(server: EmbeddedServer, owner: str = SUPERUSER) -> str:
+    name = f"db{uuid4().hex}"
+    execute(server, f"create database {name} owner {owner}")
+    return name
+
+
+def execute(server: EmbeddedServer, *statements: str, database: str = "postgres") -> None:
+    with psycopg.connect(**server.conninfo(SUPERUSER, database), autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+def url_settings(server: EmbeddedServer, user: str, database: str) -> Settings:
+    url = f"postgresql://{user}@/{database}?host={server.socket_dir}"
+    return Settings(_env_file=None, database_url=url, data_dir=server.data_dir)
+
+
+@pytest_asyncio.fixture
+async def managed(server: EmbeddedServer) -> AsyncIterator[Database]:
+    """As in a managed PostgreSQL: the owner is no superuser, and pgvector is there already."""
+    execute(server, "create role team login createrole")
+    name = new_database(server, "team")
+    with psycopg.connect(**server.conninfo(SUPERUSER, name), autocommit=True) as connection:
+        connection.execute("create extension vector")
+    async with await Database.open(url_settings(server, "team", name)) as opened:
+        yield opened
 
 
 async def test_the_serving_role_is_bound_by_row_level_security_on_every_table(
@@ -11,3 +84,166 @@ async def test_the_serving_role_is_bound_by_row_level_security_on_every_table(
     rights = await database.role_rights()
     assert rights.role == "sextant_app"
     assert rights.safe
+
+
+async def test_no_table_answers_without_a_tenant_or_to_a_strange_one(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    await ingest(scope, ["secret"], np.asarray(np.eye(1, 384), np.float32))
+    async with database.owner() as owner:
+        rows = await owner.execute(
+            "select relname from pg_class where relnamespace = 'sextant'::regnamespace"
+            " and relkind in ('r', 'p') and relrowsecurity and relforcerowsecurity"
+        )
+        tables = [row[0] async for row in rows]
+    assert {"chunks", "chunk_vectors", "chunk_vectors_small", "documents"} <= set(tables)
+    async with await psycopg.AsyncConnection.connect(database.app_conninfo, autocommit=True) as app:
+        for tenant in ("", str(uuid4())):
+            await app.execute("select set_config('sextant.user_id', %s, false)", [tenant])
+            for table in tables:
+                assert await count_or_denied(app, table) == 0
+
+
+async def count_or_denied(app: psycopg.AsyncConnection[tuple[int, ...]], table: str) -> int:
+    try:
+        row = await (await app.execute(f"select count(*) from {table}".encode())).fetchone()
+    except psycopg.errors.InsufficientPrivilege:
+        return 0
+    assert row is not None
+    return row[0]
+
+
+async def test_a_tenant_cannot_write_rows_of_another(database: Database, scope: Scope) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+        async with database.transaction(scope.user_id) as connection:
+            await connection.execute(
+                "insert into graphs (user_id, graph_id) values (%s, 'x')", [f"user-{uuid4()}"]
+            )
+
+
+async def test_the_tenant_does_not_outlive_its_transaction(
+    database: Database, scope: Scope
+) -> None:
+    seen = set()
+    for _ in range(20):
+        async with database.transaction(scope.user_id):
+            pass
+        async with database.transaction("") as connection:
+            row = await (
+                await connection.execute("select current_setting('sextant.user_id', true)")
+            ).fetchone()
+            seen.add(row)
+    assert seen == {("",)}
+
+
+async def test_everything_works_where_the_owner_is_no_superuser(
+    managed: Database, scope: Scope
+) -> None:
+    rights = await managed.role_rights()
+    assert (rights.role, rights.safe) == ("sextant_app", True)
+
+    class Space:
+        name, dimension = "test", 384
+
+    await check_space(managed, Space())
+    documents, chunks = DocumentStore(managed), ChunkStore(managed)
+    opened = await documents.register(
+        scope, source="a", filename="a", media_type="text/plain", content=b"a"
+    )
+    assert opened.job_id is not None
+    async with managed.transaction(scope.user_id) as connection:
+        claimed = await connection.execute(
+            "select id from claim_job('w', interval '1 s', null, null)"
+        )
+        assert await claimed.fetchone() == (opened.job_id,)
+        row = await (await connection.execute("select scope_id from graphs")).fetchone()
+        assert row is not None
+        promoted = await connection.execute("select promote_scope(%s), tidy_gram_index()", row)
+        assert (await promoted.fetchone() or (None,))[0] is True
+    assert await chunks.keyword_search(scope, ["a"], 5) == []
+    assert await chunks.vector_search(scope, np.ones(384, np.float32), 5) == []
+
+
+async def test_processes_that_open_a_new_database_at_once_all_succeed() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="sxt-"))
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    processes = [
+        await asyncio.create_subprocess_exec(
+            sys.executable, "-c", OPEN, str(folder), stdout=subprocess.PIPE, env=environment
+        )
+        for _ in range(3)
+    ]
+    outputs = [(await process.communicate())[0] for process in processes]
+    assert outputs == [b"True\n"] * 3
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+async def test_a_migration_changed_after_it_was_applied_is_refused(
+    server: EmbeddedServer,
+) -> None:
+    name = new_database(server)
+    settings = url_settings(server, SUPERUSER, name)
+    await (await Database.open(settings)).close()
+    await (await Database.open(settings)).close()
+    newer = "insert into sextant.schema_migrations values (9999, 'new', 'x')"
+    execute(server, newer, database=name)
+    with pytest.raises(ConflictError, match="9999"):
+        await Database.open(settings)
+    changed = "update sextant.schema_migrations set sha256 = 'other' where version = 1"
+    execute(server, "delete from sextant.schema_migrations where version = 9999", database=name)
+    execute(server, changed, database=name)
+    with pytest.raises(ConflictError, match=r"0001_store\.sql was changed"):
+        await Database.open(settings)
+
+
+async def test_a_server_that_goes_away_is_a_typed_error_and_one_that_comes_back_serves_again(
+    server: EmbeddedServer, scope: Scope
+) -> None:
+    documents = DocumentStore(
+        database := await Database.open(url_settings(server, SUPERUSER, new_database(server)))
+    )
+    assert await documents.list(scope) == []
+    break_off = (
+        "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'sextant_app'"
+    )
+    execute(server, break_off)
+    assert await documents.list(scope) == []
+    await database.close()
+    with pytest.raises(DatabaseUnavailable, match="closed"):
+        await documents.list(scope)
+
+
+async def test_a_connection_that_breaks_in_a_transaction_is_a_typed_error(
+    server: EmbeddedServer, scope: Scope
+) -> None:
+    settings = url_settings(server, SUPERUSER, new_database(server))
+
+    async def broken_off(database: Database) -> None:
+        async with database.transaction(scope.user_id) as connection:
+            execute(server, f"select pg_terminate_backend({connection.info.backend_pid})")
+            await connection.execute("select 1")
+
+    async with await Database.open(settings) as database:
+        with pytest.raises(DatabaseUnavailable, match="sextant doctor"):
+            await broken_off(database)
+
+
+async def test_no_server_at_the_url_is_a_typed_error_with_the_next_step() -> None:
+    url = "postgresql://nobody@127.0.0.1:1/none"
+    settings = Settings(_env_file=None, database_url=url)
+    with pytest.raises(DatabaseUnavailable, match="sextant doctor"):
+        await Database.open(settings)
+
+
+async def test_a_deadline_does_not_wait_for_the_cancelled_work() -> None:
+    released = asyncio.Event()
+
+    async def stubborn() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await released.wait()
+
+    with pytest.raises(TimeoutError):
+        await within(0.01, stubborn())
+    released.set()

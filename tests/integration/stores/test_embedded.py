@@ -1,0 +1,169 @@
+"""The embedded server: strange paths, several processes, killed processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from domain.errors import DatabaseUnavailable
+from stores.embedded import SUPERUSER, EmbeddedServer, is_running
+
+# A user of the server in another process: says "ready", then lives until its input ends.
+OTHER_PROCESS = """
+import sys
+from pathlib import Path
+from stores.embedded import EmbeddedServer
+server = EmbeddedServer.start(Path(sys.argv[1]))
+print("ready", flush=True)
+sys.stdin.read()
+server.stop()
+"""
+
+
+@pytest.fixture
+def fresh() -> Iterator[Path]:
+    """A folder without anything."""
+    made = Path(tempfile.mkdtemp(prefix="sxt-"))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A data folder that tests use one after the other; each leaves it without a server."""
+    made = Path(tempfile.mkdtemp(prefix="sxt-"))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+def answers(server: EmbeddedServer) -> bool:
+    with psycopg.connect(**server.conninfo(SUPERUSER)) as connection:
+        return connection.execute("select 1").fetchone() == (1,)
+
+
+def other_user(data_dir: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", OTHER_PROCESS, str(data_dir)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == "ready"
+    return process
+
+
+def leave(process: subprocess.Popen[str]) -> None:
+    process.communicate()
+    assert process.returncode == 0
+
+
+def test_it_runs_in_a_long_path_with_spaces_and_chinese_below_a_private_folder_twice(
+    fresh: Path,
+) -> None:
+    private = fresh / "home"
+    private.mkdir(mode=0o700)
+    data_dir = private / "a folder with spaces" / "知识库" / ("long" * 40)
+    for _ in range(2):
+        server = EmbeddedServer.start(data_dir)
+        assert answers(server)
+        assert server.socket_dir.stat().st_mode & 0o077 == 0
+        assert private.stat().st_mode & 0o066 == 0
+        server.stop()
+        server.stop()
+        assert not is_running(data_dir)
+        assert not server.socket_dir.exists()
+
+
+def test_two_data_folders_run_side_by_side(folder: Path, fresh: Path) -> None:
+    first, second = EmbeddedServer.start(folder), EmbeddedServer.start(fresh)
+    assert answers(first)
+    first.stop()
+    assert answers(second)
+    second.stop()
+
+
+def test_the_server_stays_until_its_last_user_leaves(folder: Path) -> None:
+    starter, joiner = other_user(folder), other_user(folder)
+    ours = EmbeddedServer.start(folder)
+    leave(starter)
+    assert answers(ours)
+    ours.stop()
+    assert is_running(folder)
+    leave(joiner)
+    assert not is_running(folder)
+
+
+def test_a_killed_user_neither_holds_the_server_nor_takes_it_down(folder: Path) -> None:
+    killed = other_user(folder)
+    ours = EmbeddedServer.start(folder)
+    killed.kill()
+    killed.communicate()
+    assert answers(ours)
+    ours.stop()
+    assert not is_running(folder)
+
+    alone = other_user(folder)
+    alone.kill()
+    alone.communicate()
+    assert is_running(folder)
+    heir = EmbeddedServer.start(folder)
+    assert answers(heir)
+    heir.stop()
+    assert not is_running(folder)
+
+
+def test_a_killed_server_is_started_again_and_its_rests_are_removed(folder: Path) -> None:
+    server = EmbeddedServer.start(folder)
+    with psycopg.connect(**server.conninfo(SUPERUSER), autocommit=True) as connection:
+        connection.execute("create table kept (n int)")
+        connection.execute("insert into kept values (7)")
+    pid = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    again = EmbeddedServer.start(folder)
+    with psycopg.connect(**again.conninfo(SUPERUSER)) as connection:
+        assert connection.execute("select n from kept").fetchone() == (7,)
+    assert not server.socket_dir.exists()
+    again.stop()
+    server.stop()
+
+
+def test_a_creation_that_was_cut_short_is_begun_anew(fresh: Path) -> None:
+    half = fresh / "postgres.new"
+    half.mkdir(parents=True)
+    (half / "PG_VERSION").write_text("18")
+    server = EmbeddedServer.start(fresh)
+    assert answers(server)
+    server.stop()
+
+
+def test_many_processes_that_start_at_once_share_one_server(folder: Path) -> None:
+    command = [sys.executable, "-c", OTHER_PROCESS, str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    processes = [
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        for _ in range(4)
+    ]
+    for process in processes:
+        out, _ = process.communicate("")
+        assert (process.returncode, out.strip()) == (0, "ready")
+    assert not is_running(folder)
+
+
+def test_a_folder_that_cannot_be_made_is_a_clear_error(fresh: Path) -> None:
+    (fresh / "file").write_text("")
+    with pytest.raises(DatabaseUnavailable, match=r"could not be started.*sextant doctor"):
+        EmbeddedServer.start(fresh / "file" / "data")

@@ -1,0 +1,149 @@
+"""The keyword lane finds what ILIKE finds, with the same counts, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest_asyncio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.scope import Scope
+from stores.chunks import ChunkStore, Vectors
+from stores.database import Database
+
+Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
+
+# The definition, in PostgreSQL's own words; \ escapes what a pattern would read as a wildcard.
+ORACLE = r"""
+select c.text, count(*) from chunks c join graphs g using (scope_id)
+cross join unnest(%s::text[]) as word
+where g.graph_id = %s and c.text ilike '%%' || regexp_replace(word, '([\\%%_])', '\\\1', 'g') || '%%'
+group by c.id, c.text
+"""
+
+PIECES = st.sampled_from(
+    [
+        "糖尿病",
+        "患者",
+        "胰岛素",
+        "机器学习",
+        "器学",
+        "GPU加速",
+        "Rust",
+        "ownership",
+        "own",
+        "30%",
+        "50_a",
+        "a_b",
+        "C++",
+        "\\n",
+        "\\",
+        "%",
+        "_",
+        "的",
+        "x",
+        "AI",
+        "Straße",
+        "ΣΊΣΥΦΟΣ",
+        "İstanbul",
+        "2型",
+        "日本語テスト",
+        "payment,",
+        "付款节点。",
+        "𠀀𠀁",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    scope: Scope
+    texts: list[str]
+
+
+@pytest_asyncio.fixture
+async def corpus(ingest: Ingest, scope: Scope) -> Corpus:
+    """A scope with forty mixed texts, beside one of another graph that holds the same words."""
+    pieces = "糖尿病 患者 Rust ownership 30% a_b C++ \\n AI 2型 GPU加速 İstanbul ΣΊΣΥΦΟΣ 日本語テスト 付款节点。"
+    words, rng = pieces.split(" "), np.random.default_rng(11)
+    texts = [
+        "".join(rng.choice(words) + rng.choice(["", " ", "，", "\n"]) for _ in range(size)) + str(n)
+        for n, size in enumerate(rng.integers(1, 12, 40))
+    ]
+    vectors = np.asarray(np.eye(40, 384), np.float32)
+    await ingest(scope, texts, vectors)
+    await ingest(Scope(scope.user_id, "beside"), texts[:20], vectors[:20])
+    return Corpus(scope, texts)
+
+
+def part_of(text: str) -> st.SearchStrategy[str]:
+    """A piece cut out of a text, so that most keywords are somewhere."""
+    ends = st.tuples(st.integers(0, len(text)), st.integers(1, 6))
+    return ends.map(lambda cut: text[cut[0] : cut[0] + cut[1]])
+
+
+async def test_every_keyword_list_gives_what_ilike_gives(
+    database: Database, corpus: Corpus
+) -> None:
+    chunks = ChunkStore(database)
+    keyword = st.sampled_from(corpus.texts).flatmap(part_of) | PIECES | st.just("absent")
+    examples: list[list[str]] = []
+
+    @settings(max_examples=150, deadline=None, database=None, derandomize=True)
+    @given(st.lists(keyword.map(swap_case), min_size=1, max_size=8))
+    def collect(words: list[str]) -> None:
+        examples.append(words)
+
+    collect()
+    for words in examples:
+        expected = await ilike(database, corpus.scope, words)
+        hits = await chunks.keyword_search(corpus.scope, words, 100)
+        found = {hit.chunk.text: int(hit.score) for hit in hits}
+        assert found == expected, words
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+        first = await chunks.keyword_search(corpus.scope, words, 3)
+        assert [hit.chunk.id for hit in first] == [hit.chunk.id for hit in hits[:3]]
+
+
+def swap_case(word: str) -> str:
+    """Keywords come in any case; case pairs that are not one to one are left alone."""
+    return word.swapcase() if len(word.swapcase()) == len(word) and word.isascii() else word
+
+
+async def ilike(database: Database, scope: Scope, words: list[str]) -> dict[str, int]:
+    distinct = list({word.lower(): word for word in words if word}.values())
+    async with database.transaction(scope.user_id) as connection:
+        rows = await connection.execute(ORACLE, [distinct, scope.graph_id])
+        return {text: count async for text, count in rows}
+
+
+async def test_denser_texts_come_first_among_equals(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    texts = ["糖尿病" + "很" * 50, "糖尿病", "糖尿病与胰岛素" + "很" * 99]
+    await ingest(scope, texts, np.asarray(np.eye(3, 384), np.float32))
+    hits = await ChunkStore(database).keyword_search(scope, ["糖尿病", "胰岛素"], 10)
+    assert [hit.chunk.text for hit in hits] == [texts[2], texts[1], texts[0]]
+    assert [int(hit.score) for hit in hits] == [2, 1, 1]
+
+
+async def test_a_stranger_who_knows_the_number_of_a_scope_finds_nothing_in_it(
+    database: Database, corpus: Corpus
+) -> None:
+    async with database.transaction(corpus.scope.user_id) as connection:
+        row = await (await connection.execute("select min(scope_id) from graphs")).fetchone()
+    assert row is not None
+    query = (
+        "select count(*) from search_grams(%s, array['rust'], array[]::int[], array[]::bigint[])"
+    )
+    async with database.transaction(corpus.scope.user_id) as connection:
+        own = await (await connection.execute(query, row)).fetchone()
+    async with database.transaction(f"user-{uuid4()}") as connection:
+        foreign = await (await connection.execute(query, row)).fetchone()
+    assert own is not None
+    assert own[0] > 0
+    assert foreign == (0,)

@@ -1,0 +1,47 @@
+"""Every statement says what it is for and names the tenant's scope or user."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from stores.migrations import migrations
+from stores.queries import load_queries, topics
+
+TENANT_TABLES = {
+    name
+    for one in migrations()
+    for name, columns in re.findall(
+        r"^create (?:table|view) (\w+) (.*?);$", one.sql, re.MULTILINE | re.DOTALL
+    )
+    if "user_id" in columns
+} | {"staged_chunks"}  # like chunks
+# Run by the schema's owner, about all tenants at once.
+OWNERS = {"embedding_space.has_chunks", "embedding_space.all_scopes"}
+ALL = [
+    pytest.param(f"{topic}.{name}", sql, id=f"{topic}.{name}")
+    for topic in topics()
+    for name, sql in load_queries(topic).items()
+]
+
+
+@pytest.mark.parametrize(("name", "sql"), ALL)
+def test_a_statement_begins_with_a_sentence(name: str, sql: str) -> None:
+    assert re.match(r"-- \w.{5,}", sql.splitlines()[0])
+
+
+@pytest.mark.parametrize(("name", "sql"), ALL)
+def test_a_statement_on_tenant_tables_binds_the_scope_or_the_user(name: str, sql: str) -> None:
+    code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
+    touched = TENANT_TABLES & set(re.findall(r"(?:from|join|into|update)\s+(\w+)", code))
+    if touched and name not in OWNERS:
+        assert "%(scope_id)s" in code or "%(user_id)s" in code, touched
+
+
+def test_the_tables_of_documents_are_among_those_checked() -> None:
+    assert {"graphs", "documents", "chunks", "chunk_vectors", "chunk_grams"} <= TENANT_TABLES
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert [one.version for one in migrations()] == list(range(1, len(migrations()) + 1))
