@@ -12,6 +12,7 @@ _HYPHENATED = re.compile(r"[A-Za-z]{2}[-\u00ad\ufffe\u2010]$")
 _FIELD = re.compile(r"[^\s：:]{1,12}[：:]")
 _SPACED = re.compile(r"\S {3,}\S|\t")
 _COLUMN = 50
+_HYPHEN = re.compile(r"\w[-\u2010]$")
 _SENTENCE_END = tuple("。！？!?.；;：:…”」』")
 
 
@@ -19,7 +20,7 @@ def join_lines(lines: Iterable[str]) -> str:
     """One paragraph from its lines.
 
     No space where a Chinese or Japanese character meets the break; an English word divided by a
-    hyphen is closed up when its second half is in lower case.
+    hyphen is closed up when its second half is in lower case; MC- and 200 keep theirs.
     """
     text = ""
     for line in map(str.strip, lines):
@@ -27,11 +28,16 @@ def join_lines(lines: Iterable[str]) -> str:
             text += line
         elif _HYPHENATED.search(text) and line[0].islower():
             text = text[:-1] + line
-        elif _is_wide(text[-1]) or _is_wide(line[0]):
+        elif _is_wide(text[-1]) or _is_wide(line[0]) or ends_in_hyphen(text):
             text += line
         else:
             text = f"{text} {line}"
     return text
+
+
+def ends_in_hyphen(line: str) -> bool:
+    """Whether a line breaks off inside a word or a code like MC-200."""
+    return _HYPHEN.search(line) is not None
 
 
 def starts_item(line: str) -> bool:

@@ -11,7 +11,7 @@ from statistics import median
 
 from domain.text import is_cjk
 from ingestion.headings import Styled
-from ingestion.lines import ends_sentence, join_lines, starts_item
+from ingestion.lines import ends_in_hyphen, ends_sentence, join_lines, starts_item
 from ingestion.parsers.pdf_page import Line
 from ingestion.parsers.pdf_tables import RuledTable
 
@@ -146,7 +146,7 @@ def _continues(paragraph: PageParagraph, line: Line, right: float, pitch: float)
     if starts_item(line.text) or abs(above.size - line.size) > 0.6 or above.bold != line.bold:
         return False
     size = max(line.size, 1)
-    if _could_have_fitted(above, line, right):
+    if not ends_in_hyphen(above.text) and _could_have_fitted(above, line, right):
         return False
     distance = (above.box.bottom - line.box.bottom) / size
     if above.page != line.page or distance < 0:  # next page or column

@@ -14,8 +14,8 @@ from pypdfium2 import raw
 
 _BOLD_WEIGHT = 600
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.I)
-_LINE_END = re.compile(r"\r\n|\r|\n")
-# PDFium marks a hyphen at a line's end, and what it has no character for, with these.
+# PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
+_LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
 _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
 # A page with more drawings than this is a map or a plan, not a table.
 _MAX_DRAWINGS = 3000

@@ -204,9 +204,9 @@ class TestPowerPoint:
         for place, text in {(0, 0): "指标", (0, 1): "苍鹭", (1, 0): "出口", (1, 1): "12"}.items():
             table.cell(*place).text = text
         slide.notes_slide.notes_text_frame.text = "强调节能。"
-        chart = CategoryChartData()
+        chart = CategoryChartData()  # type: ignore[no-untyped-call]
         chart.categories = ["2024", "2025"]
-        chart.add_series("销量", (3, 4.5))
+        chart.add_series("销量", (3, 4.5))  # type: ignore[no-untyped-call]
         second = deck.slides.add_slide(deck.slide_layouts[6])
         second.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, Inches(3), Inches(3), chart)
 
