@@ -1,0 +1,108 @@
+"""Every sample format: ingested by the command line, asked about, answered with its own words."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import SAMPLES, Sextant
+
+QUESTIONS: list[dict[str, Any]] = json.loads((SAMPLES / "questions.json").read_bytes())["questions"]
+FILES = sorted(path.name for path in (SAMPLES / "documents").iterdir())
+
+
+def one_per_file() -> list[Any]:
+    """For each sample file that has one, the first question that it alone answers."""
+    first: dict[str, dict[str, Any]] = {}
+    for question in QUESTIONS:
+        if len(question["files"]) == 1:
+            first.setdefault(question["files"][0], question)
+    return [pytest.param(question, id=question["id"]) for question in first.values()]
+
+
+@pytest.fixture(scope="module")
+def ingested(sextant: Sextant) -> dict[str, Any]:
+    """What the command line told of each sample file, by name."""
+    told = sextant("ingest", SAMPLES / "documents", "--graph", "samples", "--json").json()
+    return {file["filename"]: file for file in told["files"]}
+
+
+def test_every_sample_is_taken_in(ingested: dict[str, Any]) -> None:
+    assert sorted(ingested) == FILES
+    assert all(file["error"] is None and file["chunks"] > 0 for file in ingested.values())
+
+
+def test_the_same_bytes_again_are_the_same_documents(
+    sextant: Sextant, ingested: dict[str, Any]
+) -> None:
+    again = sextant("ingest", SAMPLES / "documents", "--graph", "samples", "--json").json()
+    assert {file["filename"]: file["document_id"] for file in again["files"]} == {
+        name: file["document_id"] for name, file in ingested.items()
+    }
+    assert all(file["unchanged"] for file in again["files"])
+
+
+@pytest.mark.parametrize("question", one_per_file())
+def test_a_question_is_answered_from_its_file_with_quotes_that_hold(
+    question: dict[str, Any], sextant: Sextant, ingested: dict[str, Any]
+) -> None:
+    answer = sextant("ask", question["question"], "--graph", "samples", "--json").json()
+    cited = {source["filename"] for source in answer["sources"]}
+    assert set(question["files"]) <= cited, answer["answer"]
+    said = "".join(answer["answer"].split())
+    for phrase in question["answer_contains"]:
+        assert "".join(phrase.split()) in said
+    for citation in answer["citations"]:
+        assert citation["quote"]
+        assert f"[{citation['marker']}]" in answer["answer"]
+    used = set(re.findall(r"\[(\d+)\]", answer["answer"]))
+    assert used == {str(source["marker"]) for source in answer["sources"]}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [pytest.param(one, id=one["id"]) for one in QUESTIONS if one["kind"] == "unanswerable"],
+)
+def test_what_the_documents_do_not_tell_is_said_so(
+    question: dict[str, Any], sextant: Sextant, ingested: dict[str, Any]
+) -> None:
+    answer = sextant("ask", question["question"], "--graph", "samples", "--json").json()
+    assert answer["citations"] == []
+    assert answer["sources"] == []
+
+
+def test_an_answer_on_the_terminal_shows_source_section_page_and_quote(
+    sextant: Sextant, ingested: dict[str, Any]
+) -> None:
+    shown = sextant("ask", "糖尿病患者的主要症状是什么？", "--graph", "samples")
+    assert shown.status == 0
+    text, *blocks = shown.out.split("\n\n")
+    assert "[1]" in text
+    assert blocks[0].startswith("[1] 糖尿病诊疗指南.pdf · 第2章 主要症状 › 2.1 典型症状 · page 2")
+    assert "“" in blocks[0]
+    assert "\x1b" not in shown.out + shown.err
+
+
+def test_search_explains_rank_score_weight_and_time(
+    sextant: Sextant, ingested: dict[str, Any]
+) -> None:
+    shown = sextant("search", "付款节点", "--graph", "samples", "--explain")
+    assert "软件开发合同.docx" in shown.out.splitlines()[0]
+    assert "vector: rank 1, score " in shown.out
+    assert "total" in shown.out.splitlines()[-1]
+
+
+def test_documents_are_listed_and_deleted(sextant: Sextant) -> None:
+    file = SAMPLES / "documents" / "release-notes.md"
+    [stored] = sextant("ingest", file, "--graph", "short", "--json").json()["files"]
+    [listed] = sextant("documents", "list", "--graph", "short", "--json").json()
+    assert listed["id"] == stored["document_id"]
+    assert "release-notes.md" in sextant("documents", "list", "--graph", "short").out
+    assert sextant("documents", "delete", listed["id"], "--graph", "short").status == 0
+    assert sextant("documents", "list", "--graph", "short", "--json").json() == []
+    again = sextant("documents", "delete", listed["id"], "--graph", "short", "--json")
+    assert again.status == 2
+    assert again.error()["code"] == "document_not_found"
