@@ -31,20 +31,32 @@ _ASKS_FOR_NUMBER = re.compile(
 )
 _NUMBER = re.compile(r"\d|[一二三四五六七八九十百千]")
 _CLAUSE_END = re.compile(r"[;；]\s*")
-# Marks of a list item, heading or quotation at the start of a line are no part of what it says.
+# Marks of a list item, heading, quotation or table at the ends of a line are no part of what it says.
 _LINE_MARK = re.compile(r"(?:[#>*•·|-]+\s+|\d{1,3}[.)、]\s*)+")
+_TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
+# E47, INC-2025-017: whoever asks by such a name means that one and no other.
+_IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d])")
 _QUESTION = re.compile(r"[?？]\W*$")
 
 # A sentence longer than this is offered clause by clause, so that quotes stay short.
 _LONG = 160
-_TITLE_WEIGHT = 0.5
+_HEADING_WEIGHT = 0.5
+# A row says nothing without the head of its table.
+_TABLE_HEAD_WEIGHT = 1.0
 _PASSAGE_WEIGHT = 0.5
 _NEIGHBOUR_WEIGHT = 0.2
 _RANK_COST = 0.04
 _NUMBER_BONUS = 0.1
 _LANGUAGE_BONUS = 0.1
-# A question repeats the words asked for without answering them.
-_QUESTION_COST = 0.5
+# A question repeats the words asked for without answering them; the sentence behind it answers.
+_QUESTION_COST = 1.0
+_IDENTIFIER_FACTOR = 3.0
+_CARDINALS = "zero one two three four five six seven eight nine ten eleven twelve"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_NUMBER_WORDS = {
+    **{word: str(number) for number, word in enumerate(_CARDINALS.split())},
+    **{word: str(number) for number, word in enumerate(_ORDINALS.split(), start=1)},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,8 @@ class Candidate:
     """A sentence or clause: `passages[source].text[start:end] == text`.
 
     `covered` is the share of the question's information that it and its headings speak of, 0..1;
-    `score` adds what speaks for it besides.
+    `score` adds what speaks for it besides. `meaning` is the text to compare by meaning: a table's
+    row under its head.
     """
 
     source: int
@@ -62,6 +75,7 @@ class Candidate:
     terms: frozenset[str]
     covered: float
     score: float
+    meaning: str
 
 
 def rank_sentences(
@@ -85,8 +99,9 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
             for stop in _CLAUSE_END.finditer(text, begin, end):
                 yield begin, stop.start() + 1
                 begin = stop.end()
-        if begin < end:
-            yield begin, end
+        last = begin + len(text[begin:end].rstrip(" |"))
+        if begin < last:
+            yield begin, last
 
 
 def terms(text: str) -> list[str]:
@@ -102,7 +117,8 @@ def terms(text: str) -> list[str]:
             telling = (pair for pair in pairs if CHINESE_STOP_WORDS.isdisjoint((pair, *pair)))
             found += [*(char for char in token if char not in CHINESE_STOP_WORDS), *telling]
         elif token not in ENGLISH_STOP_WORDS:
-            found.append(_SUFFIX.sub("", _POSSESSIVE.sub("", token)))
+            word = _POSSESSIVE.sub("", token)
+            found.append(_NUMBER_WORDS.get(word) or _SUFFIX.sub("", word))
     return found
 
 
@@ -121,7 +137,14 @@ class _Ranking:
         self._terms = [frozenset(terms(text)) for text in self._texts]
         asked = frozenset(terms(question))
         self._weights = _weights(asked, self._terms)
-        self._headings = [frozenset(terms(_heading(passage))) for passage in passages]
+        self._table_heads = [_table_heads(passage) for passage in passages]
+        self._headings = [
+            frozenset(terms(_titles(passage) + " ".join(heads)))
+            for passage, heads in zip(passages, self._table_heads, strict=True)
+        ]
+        self._heading_weights = [
+            _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
+        ]
         self._bodies = [frozenset(terms(passage.text)) for passage in passages]
 
     def candidates(self) -> Iterator[Candidate]:
@@ -130,9 +153,20 @@ class _Ranking:
             held = self._terms[place]
             if held <= self._headings[source]:
                 continue
-            covered = self._share(held) + _TITLE_WEIGHT * self._share(self._headings[source] - held)
+            over = self._share((self._headings[source] | self._asked_before(place)) - held)
+            covered = self._share(held) + self._heading_weights[source] * over
             score = covered + self._surroundings(place) + self._manner(self._texts[place])
-            yield Candidate(source, start, end, self._texts[place], held, covered, score)
+            text = self._texts[place]
+            meaning = "\n".join([*self._table_heads[source], text])
+            yield Candidate(source, start, end, text, held, covered, score, meaning)
+
+    def _asked_before(self, place: int) -> frozenset[str]:
+        """The terms of a question right before this sentence, which stands over it like a title."""
+        before = place - 1
+        same = before >= 0 and self._spans[before][0] == self._spans[place][0]
+        return (
+            self._terms[before] if same and _QUESTION.search(self._texts[before]) else frozenset()
+        )
 
     def _surroundings(self, place: int) -> float:
         """What passage and neighbours add: sentences lean on what was said around them."""
@@ -163,11 +197,20 @@ class _Ranking:
 def _weights(asked: frozenset[str], sentences: Sequence[frozenset[str]]) -> dict[str, float]:
     """The share of the question's information that each of its terms carries; they sum to 1."""
     frequency = Counter(term for held in sentences for term in asked & held)
-    rarity = {term: math.log(1 + (len(sentences) + 1) / (frequency[term] + 0.5)) for term in asked}
+    rarity = {
+        term: math.log(1 + (len(sentences) + 1) / (frequency[term] + 0.5))
+        * (_IDENTIFIER_FACTOR if _IDENTIFIER.match(term) and frequency[term] else 1.0)
+        for term in asked
+    }
     return {term: value / sum(rarity.values()) for term, value in rarity.items()}
 
 
-def _heading(passage: RetrievedItem) -> str:
+def _titles(passage: RetrievedItem) -> str:
     path = passage.metadata.get("section_path") or ()
-    title = passage.metadata.get("title") or ""
-    return " ".join([str(title), *map(str, path), str(passage.metadata.get("context") or "")])
+    return " ".join(f"{part} " for part in (passage.metadata.get("title"), *path) if part)
+
+
+def _table_heads(passage: RetrievedItem) -> list[str]:
+    """The head rows of tables in the passage, or of the table whose later rows it holds."""
+    above = f"{passage.metadata.get('context') or ''}\n{passage.text}"
+    return _TABLE_HEAD.findall(above)

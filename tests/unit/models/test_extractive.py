@@ -1,0 +1,159 @@
+"""Answers without a chat model: quotations that hold, and a plain word when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from domain.errors import ModelUnavailable
+from domain.retrieval import ItemKind, RetrievedItem
+from models.extractive import ExtractiveAnswerer
+from models.protocols import Vectors
+
+SYMPTOMS = "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"
+GUIDELINE = f"糖尿病是一组代谢病。{SYMPTOMS}治疗包括饮食和运动。"
+CONTRACT = "Payment is due within 30 days of each milestone. The supplier sends an invoice."
+
+
+def item(text: str, filename: str = "guide.pdf", *path: str) -> RetrievedItem:
+    metadata = {"filename": filename, "section_path": path}
+    return RetrievedItem(ItemKind.CHUNK, text[:8], text, 1.0, metadata=metadata)
+
+
+class Meanings:
+    """An embedder that places each text at the angle whose cosine to the question is given."""
+
+    dimension = 2
+
+    def __init__(self, name: str, cosines: Mapping[str, float], otherwise: float = 0.0) -> None:
+        self.name = name
+        self._cosines = cosines
+        self._otherwise = otherwise
+
+    async def warm_up(self) -> None:
+        """Nothing to load."""
+
+    async def embed_query(self, text: str) -> Vectors:
+        return np.asarray([1.0, 0.0], np.float32)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        cosines = np.asarray([self._cosines.get(text, self._otherwise) for text in texts])
+        return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)
+
+
+class Gone(Meanings):
+    """An embedder whose model does not answer."""
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        raise ModelUnavailable(f"No vectors for {len(texts)} texts.")
+
+
+E5 = "intfloat/multilingual-e5-small"
+
+
+async def test_the_answer_quotes_the_sentence_and_cites_its_passage() -> None:
+    items = [item(CONTRACT), item(GUIDELINE)]
+    answer = await ExtractiveAnswerer().answer("糖尿病的主要症状是什么？", items, language="zh")
+    assert answer.splitlines()[:2] == ["根据文档：", f"{SYMPTOMS}[2]"]
+
+
+async def test_a_quotation_is_its_span_of_the_passage() -> None:
+    items = [item(GUIDELINE)]
+    found = await ExtractiveAnswerer().extract("糖尿病的主要症状是什么？", items, language="zh")
+    for quote in found.quotations:
+        assert items[quote.source].text[quote.start : quote.end] == quote.sentence
+        assert 0 < quote.support <= 1
+
+
+async def test_an_english_question_is_answered_in_english() -> None:
+    answer = await ExtractiveAnswerer().answer(
+        "When is payment due?", [item(CONTRACT)], language="en"
+    )
+    assert answer.startswith("According to the documents:\nPayment is due within 30 days")
+    assert answer.splitlines()[1].endswith("[1]")
+
+
+async def test_the_language_of_the_question_is_preferred_among_equals() -> None:
+    items = [item("Heron 3 weighs 800 kg, says 苍鹭."), item("苍鹭 Heron 3 重 800 kg，体积不大。")]
+    chinese = await ExtractiveAnswerer().extract("苍鹭 Heron 3 kg？", items, language="zh")
+    english = await ExtractiveAnswerer().extract("苍鹭 Heron 3 kg?", items, language="en")
+    assert chinese.quotations[0].source == 1
+    assert english.quotations[0].source == 0
+
+
+async def test_the_same_sentence_in_two_passages_is_quoted_once() -> None:
+    items = [item(GUIDELINE, "a.pdf"), item(GUIDELINE, "b.pdf")]
+    found = await ExtractiveAnswerer().extract("糖尿病的主要症状是什么？", items, language="zh")
+    assert [quote.sentence for quote in found.quotations].count(SYMPTOMS) == 1
+
+
+async def test_no_more_than_three_sentences_are_quoted() -> None:
+    text = "".join(
+        f"付款节点第{number}条由甲方{'甲乙丙丁戊己庚'[number]}确认。" for number in range(7)
+    )
+    found = await ExtractiveAnswerer().extract("付款节点有哪些？", [item(text)], language="zh")
+    assert len(found.quotations) == 3
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "said"),
+    [
+        (
+            "公司食堂几点开门？",
+            "zh",
+            "文档中没有找到这个问题的答案。最接近的内容在“guide.pdf › 3 治疗”。",
+        ),
+        (
+            "Who won the football match yesterday?",
+            "en",
+            "The answer was not found in the documents. The nearest passage is in “guide.pdf › 3 治疗”.",
+        ),
+    ],
+)
+async def test_weak_evidence_is_said_to_be_no_answer_and_the_nearest_passage_is_named(
+    question: str, language: str, said: str
+) -> None:
+    items = [item(GUIDELINE, "guide.pdf", "3 治疗")]
+    assert await ExtractiveAnswerer().answer(question, items, language=language) == said
+
+
+async def test_without_passages_nothing_is_named() -> None:
+    answer = await ExtractiveAnswerer().answer("什么？", [], language="zh")
+    assert answer == "文档中没有找到这个问题的答案。"
+
+
+async def test_meaning_decides_among_sentences_that_share_the_words() -> None:
+    sentences = ["The belt moves the parcel.", "The belt lifts the parcel."]
+    meanings = Meanings(E5, {sentences[0]: 0.8, sentences[1]: 0.95})
+    found = await ExtractiveAnswerer(meanings).extract(
+        "What raises the parcel on the belt?", [item(" ".join(sentences))], language="en"
+    )
+    assert found.quotations[0].sentence == sentences[1]
+
+
+@pytest.mark.parametrize(("cosine", "answered"), [(0.80, True), (0.74, False)])
+async def test_across_languages_the_cosine_says_whether_there_is_an_answer(
+    cosine: float, answered: bool
+) -> None:
+    meanings = Meanings(E5, {}, otherwise=cosine)
+    found = await ExtractiveAnswerer(meanings).extract(
+        "付款期限是多久？", [item(CONTRACT)], language="zh"
+    )
+    assert bool(found.quotations) is answered
+
+
+async def test_similar_sentences_without_the_words_are_weak_evidence() -> None:
+    question = "公司食堂几点开门？"
+    near, far = Meanings(E5, {}, otherwise=0.93), Meanings(E5, {}, otherwise=0.85)
+    items = [item(GUIDELINE)]
+    assert (await ExtractiveAnswerer(near).extract(question, items, language="zh")).quotations
+    assert not (await ExtractiveAnswerer(far).extract(question, items, language="zh")).quotations
+
+
+async def test_words_alone_answer_while_the_embedder_is_gone() -> None:
+    answer = await ExtractiveAnswerer(Gone(E5, {})).answer(
+        "糖尿病的主要症状是什么？", [item(GUIDELINE)], language="zh"
+    )
+    assert SYMPTOMS in answer
