@@ -1,0 +1,128 @@
+"""How well the rules do that stand in for a chat model: small talk, grading, refining.
+
+    python -m evals.rules FOLDER xquad cmrc2018 …
+
+FOLDER has one folder per question set with `corpus.jsonl.gz` and `queries.jsonl.gz`. Each set becomes a
+knowledge base `eval-<set>` in the configured store; a second run finds it there. Columns:
+
+- small talk: questions that `analyze` would answer without looking (each one is a mistake here).
+- sufficient | found: share called sufficient after the first search, of those with all gold in its
+  first five; weak | not found: share called weak, of those without any.
+- all gold @10: all gold passages among the ten, after the first search and after the loop.
+- rounds: refining rounds per question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any, cast
+
+from langgraph.runtime import Runtime
+
+from domain.configuration import load_settings
+from domain.scope import Scope
+from evals.corpus import load_corpus
+from evals.dataset import Question, read_passages, read_questions
+from evals.metrics import all_found
+from graph.dependencies import dependencies_over
+from models.embedding import build_embedder
+from nodes.analyze import analyze, is_small_talk
+from nodes.context import Context, Dependencies, RunContext
+from nodes.grade import by_rule, grade
+from nodes.refine import refine
+from nodes.retrieve import retrieve
+from nodes.state import State
+from stores.database import Database
+
+_FIRST, _ALL = 5, 10
+_MOST_QUESTIONS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One question's way through the loop."""
+
+    question: Question
+    first: list[str]
+    sufficient: bool
+    last: list[str]
+    rounds: int
+
+
+async def main(folder: Path, names: Sequence[str]) -> None:
+    """Measure each set and print a line of it."""
+    settings = load_settings()
+    embedder = build_embedder(settings)
+    print("| set | questions | small talk | sufficient given found | weak given not found "
+          "| all gold @10: first search | after the loop | rounds |")  # fmt: skip
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    async with (
+        await Database.open(settings) as database,
+        dependencies_over(database, embedder) as dependencies,
+    ):
+        for name in names:
+            scope = Scope(settings.user_id, f"eval-{name}")
+            passages = read_passages(folder / name / "corpus.jsonl.gz")
+            await load_corpus(database, embedder, scope, passages)
+            questions = read_questions(folder / name / "queries.jsonl.gz")
+            outcomes = [
+                await _run(question, scope, dependencies)
+                for question in questions[:: max(1, len(questions) // _MOST_QUESTIONS)]
+            ]
+            chatty = sum(is_small_talk(question.query) for question in questions)
+            print(_line(name, len(questions), chatty, outcomes), flush=True)
+
+
+async def _run(question: Question, scope: Scope, dependencies: Dependencies) -> Outcome:
+    """The loop of the workflow, node by node, so that each search can be seen."""
+    runtime = Runtime(context=RunContext(Context(mode="naive", top_k=_ALL), dependencies))
+    state = State(query=question.query, graph_id=scope.graph_id, user_id=scope.user_id)
+    state = _after(state, await analyze(state, runtime))
+    state = _after(state, await retrieve(state, runtime))
+    first, sufficient = _ids(state), bool(by_rule(state)["sufficient"])
+    while True:
+        graded = await grade(state, runtime)
+        state = _after(state, graded.update)
+        if graded.goto == "generate":
+            break
+        refined = await refine(state, runtime)
+        state = _after(state, refined.update)
+        if refined.goto == "generate":
+            break
+        state = _after(state, await retrieve(state, runtime))
+    return Outcome(question, first, sufficient, _ids(state), state.attempts)
+
+
+def _after(state: State, update: object) -> State:
+    return State(**{**vars(state), **cast("dict[str, Any]", update or {})})
+
+
+def _ids(state: State) -> list[str]:
+    return [item.external_id or item.id for item in state.items]
+
+
+def _line(name: str, asked: int, chatty: int, outcomes: Sequence[Outcome]) -> str:
+    answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
+    found = [o for o in answerable if all_found(o.first, o.question.gold_ids, _FIRST)]
+    missed = [o for o in outcomes if not set(o.first[:_FIRST]) & set(o.question.gold_ids)]
+    cells = [
+        _share([o.sufficient for o in found]),
+        _share([not o.sufficient for o in missed]),
+        _share([bool(all_found(o.first, o.question.gold_ids, _ALL)) for o in answerable]),
+        _share([bool(all_found(o.last, o.question.gold_ids, _ALL)) for o in answerable]),
+        f"{fmean(o.rounds for o in outcomes):.2f}",
+    ]
+    return f"| {name} | {len(outcomes)} of {asked} | {chatty} | {' | '.join(cells)} |"
+
+
+def _share(hits: Sequence[bool]) -> str:
+    return f"{100 * fmean(hits):.1f} % of {len(hits)}" if hits else "–"
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,257 @@
+"""The core of `sextant eval`: a corpus in, questions over it, measures out."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from domain.errors import OptionInvalid
+from domain.retrieval import Mode, Retrieval
+from domain.scope import Scope
+from domain.settings import Settings
+from domain.text import language_of
+from evals.corpus import load_corpus
+from evals.dataset import Question, read_passages, read_questions
+from evals.metrics import Estimate, all_found, auroc, estimate, ndcg, recall, reciprocal_rank
+from models.embedding import build_embedder
+from models.extractive import ExtractiveAnswerer
+from models.protocols import Embedder
+from retrievers.graph_retriever import GraphRetriever
+from stores.chunks import ChunkStore
+from stores.database import Database
+
+# Corpora are nobody's documents: they live under a user of their own.
+EVAL_USER = "sextant-eval"
+_DEPTH = 10
+_AT_ONCE = 4
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalOptions:
+    """What to measure.
+
+    `lanes` replaces the mode's own lanes; `answers` also writes extractive answers and checks them;
+    `limit` takes the first so many questions only.
+    """
+
+    corpus: Path
+    queries: Path
+    mode: str = Mode.NAIVE
+    lanes: tuple[str, ...] | None = None
+    answers: bool = False
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvalReport:
+    """Measures over all answerable questions and per question type, each with its interval.
+
+    `refusal` says how well the first hit's score tells answerable from unanswerable questions
+    (`auroc`) and, with answers, which share of either kind was declined. `milliseconds` holds the
+    median and the 95th percentile of one retrieval.
+    """
+
+    corpus: str
+    queries: str
+    mode: str
+    lanes: tuple[str, ...] | None
+    embedding: str
+    passages: int
+    questions: int
+    measures: Mapping[str, Estimate]
+    by_type: Mapping[str, Mapping[str, Estimate]]
+    refusal: Mapping[str, float]
+    milliseconds: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of one question."""
+
+    question: Question
+    ranked: tuple[str, ...]
+    top_score: float
+    milliseconds: float
+    warnings: tuple[str, ...]
+    declined: bool | None
+    measures: Mapping[str, float]
+
+
+async def evaluate(
+    options: EvalOptions,
+    settings: Settings,
+    on_progress: Progress | None = None,
+) -> EvalReport:
+    """Load the corpus into the database, unless it is there, and ask every question.
+
+    Args:
+        options: what to measure.
+        settings: which database, embedding model and constants of retrieval.
+        on_progress: called with (`corpus` or `questions`, done, total).
+
+    Raises:
+        OptionInvalid: a file cannot be read, or holds nothing.
+        SextantError: whatever loading and searching raise.
+    """
+    passages = await asyncio.to_thread(read_passages, options.corpus)
+    questions = await asyncio.to_thread(read_questions, options.queries)
+    if not passages or not questions:
+        empty = options.queries if passages else options.corpus
+        raise OptionInvalid(f"{empty} is empty.", next_step="Name a file with rows.")
+    report = on_progress or _silent
+    embedder = build_embedder(settings)
+    async with await Database.open(settings) as database:
+        content = await asyncio.to_thread(options.corpus.read_bytes)
+        scope = Scope(EVAL_USER, f"eval-{hashlib.sha256(content).hexdigest()[:16]}")
+        await load_corpus(database, embedder, scope, passages, partial(report, "corpus"))
+        outcomes = await _ask_all(
+            questions[: options.limit],
+            options=options,
+            scope=scope,
+            database=database,
+            embedder=embedder,
+            on_progress=report,
+        )
+    return _report(options, embedder.name, len(passages), outcomes)
+
+
+async def _ask_all(
+    questions: Sequence[Question],
+    *,
+    options: EvalOptions,
+    scope: Scope,
+    database: Database,
+    embedder: Embedder,
+    on_progress: Progress,
+) -> list[_Outcome]:
+    retriever = GraphRetriever(
+        chunks=ChunkStore(database), embedder=embedder, settings=database.settings
+    )
+    answerer = ExtractiveAnswerer(embedder) if options.answers else None
+    at_once = asyncio.Semaphore(_AT_ONCE)
+    done = 0
+
+    async def ask(question: Question) -> _Outcome:
+        nonlocal done
+        async with at_once:
+            found = await retriever.search(
+                scope, question.query, mode=options.mode, top_k=_DEPTH, lanes=options.lanes
+            )
+            outcome = await _outcome(question, found, answerer)
+        done += 1
+        on_progress("questions", done, len(questions))
+        return outcome
+
+    return list(await asyncio.gather(*map(ask, questions)))
+
+
+async def _outcome(
+    question: Question, found: Retrieval, answerer: ExtractiveAnswerer | None
+) -> _Outcome:
+    ranked = tuple(item.external_id or item.id for item in found.results)
+    measures = _measures(question, ranked) if question.gold_ids else {}
+    declined = None
+    if answerer is not None:
+        language = language_of(question.query)
+        said = await answerer.extract(question.query, found.results, language=language)
+        declined = not said.quotations
+        if question.gold_ids and question.answers:
+            quoted = " ".join(quote.sentence for quote in said.quotations)
+            measures["answer_quoted"] = float(holds_answer(quoted, question.answers))
+    return _Outcome(
+        question=question,
+        ranked=ranked,
+        top_score=found.results[0].score if found.results else 0.0,
+        milliseconds=found.timings["total"],
+        warnings=found.warnings,
+        declined=declined,
+        measures=measures,
+    )
+
+
+def _measures(question: Question, ranked: Sequence[str]) -> dict[str, float]:
+    gold = question.gold_ids
+    return {
+        **{f"recall@{k}": recall(ranked, gold, k) for k in (2, 5, 10)},
+        **{f"all@{k}": all_found(ranked, gold, k) for k in (5, 8)},
+        "mrr@10": reciprocal_rank(ranked, gold, 10),
+        "ndcg@10": ndcg(ranked, question.grades, 10),
+    }
+
+
+def holds_answer(text: str, answers: Sequence[str]) -> bool:
+    """Whether one of `answers` stands in `text`, letter case, spaces and punctuation aside."""
+    bare = _bare(text)
+    return any(wanted in bare for answer in answers if (wanted := _bare(answer)))
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _report(
+    options: EvalOptions, embedding: str, passages: int, outcomes: Sequence[_Outcome]
+) -> EvalReport:
+    by_type = defaultdict[str, list[_Outcome]](list)
+    for outcome in outcomes:
+        by_type[outcome.question.type].append(outcome)
+    times = [outcome.milliseconds for outcome in outcomes]
+    return EvalReport(
+        corpus=str(options.corpus),
+        queries=str(options.queries),
+        mode=options.mode,
+        lanes=options.lanes,
+        embedding=embedding,
+        passages=passages,
+        questions=len(outcomes),
+        measures=_estimates(outcomes),
+        by_type={kind: _estimates(of_kind) for kind, of_kind in sorted(by_type.items())},
+        refusal=_refusal(outcomes),
+        milliseconds={
+            "p50": float(np.quantile(times, 0.5)),
+            "p95": float(np.quantile(times, 0.95)),
+        },
+        warnings=tuple(dict.fromkeys(said for outcome in outcomes for said in outcome.warnings)),
+    )
+
+
+def _estimates(outcomes: Sequence[_Outcome]) -> dict[str, Estimate]:
+    values = defaultdict[str, list[float]](list)
+    for outcome in outcomes:
+        for name, value in outcome.measures.items():
+            values[name].append(value)
+    return {name: estimate(found) for name, found in values.items()}
+
+
+def _refusal(outcomes: Sequence[_Outcome]) -> dict[str, float]:
+    """How answerable and unanswerable questions are told apart; empty without either kind."""
+    answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
+    unanswerable = [outcome for outcome in outcomes if not outcome.question.gold_ids]
+    if not answerable or not unanswerable:
+        return {}
+    scores = [[outcome.top_score for outcome in kind] for kind in (answerable, unanswerable)]
+    told = {"auroc": auroc(*scores)}
+    if all(outcome.declined is not None for outcome in outcomes):
+        told["declined_answerable"] = _share_declined(answerable)
+        told["declined_unanswerable"] = _share_declined(unanswerable)
+    return told
+
+
+def _share_declined(outcomes: Sequence[_Outcome]) -> float:
+    return sum(outcome.declined is True for outcome in outcomes) / len(outcomes)
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Report progress to nobody."""
