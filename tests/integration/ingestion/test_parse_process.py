@@ -1,0 +1,260 @@
+"""Files that mean harm, or are merely broken, against the limited parser process."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import random
+import socket
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import docx
+import openpyxl
+import pptx
+import pytest
+
+from domain.documents import ParsedDocument
+from domain.errors import (
+    FileBroken,
+    FileEmpty,
+    FileEncrypted,
+    FileRejected,
+    FileTooLarge,
+    FileUnsafe,
+)
+from domain.settings import LimitSettings, Settings
+from ingestion.child import parse
+from ingestion.draft import Draft
+from ingestion.limits import Limits
+from ingestion.parse import parse_file
+from testing.pdf import Text, write_pdf
+
+ROOT = Path(__file__).parents[3]
+DOCUMENT = UUID(int=7)
+SLOW_HTML = b"<div>" * 100_000  # the tree builder is quadratic in depth
+
+
+def limited(settings: Settings, **limits: int) -> Settings:
+    return settings.model_copy(update={"limits": LimitSettings(**limits)})
+
+
+def saved(document: Any) -> bytes:
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def word() -> bytes:
+    document = docx.Document()
+    document.add_heading("第一章 总则", 1)
+    document.add_paragraph("甲方应当在收到发票后付款。")
+    document.add_table(rows=2, cols=2).cell(0, 0).text = "a"
+    return saved(document)
+
+
+def deck() -> bytes:
+    presentation = pptx.Presentation()
+    presentation.slides.add_slide(presentation.slide_layouts[5]).shapes.title.text = "Title"
+    return saved(presentation)
+
+
+def workbook() -> bytes:
+    book = openpyxl.Workbook()
+    book.active.append(["name", "price"])
+    book.active.append(["motor", 4860])
+    return saved(book)
+
+
+GOOD = {
+    "a.txt": "第一章 总则\n\n本合同自签字之日起生效。".encode("gb18030"),
+    "a.md": b"# Title\n\nText.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n",
+    "a.html": b"<html><body><h1>Title</h1><p>Text.</p><table><tr><td>1<td>2</table></body></html>",
+    "a.csv": b"name,price\nmotor,4860\n",
+    "a.json": b'{"name": "motor", "prices": [{"a": 1, "b": 2}, {"a": 3, "b": 4}]}',
+    "a.docx": word(),
+    "a.pptx": deck(),
+    "a.xlsx": workbook(),
+    "a.pdf": write_pdf([[Text(70, 780, "1 Safety", 18), Text(70, 740, "Press the button.")]]),
+}
+
+
+def damaged(content: bytes, seed: int) -> bytes:
+    """Cut off, overwritten, or with some bits turned over."""
+    dice = random.Random(seed)  # noqa: S311 - damage that can be repeated
+    if seed % 3 == 0:
+        return content[: dice.randrange(1, len(content))]
+    mangled = bytearray(content)
+    if seed % 3 == 1:
+        at = dice.randrange(len(content))
+        mangled[at : at + 40] = dice.randbytes(40)
+    for _ in range(len(content) // 200 + 1):
+        mangled[dice.randrange(len(mangled))] ^= 1 << dice.randrange(8)
+    return bytes(mangled)
+
+
+@pytest.mark.parametrize("filename", GOOD)
+async def test_each_format_is_read_in_the_process(filename: str, settings: Settings) -> None:
+    parsed = await parse_file(GOOD[filename], filename, document_id=DOCUMENT, settings=settings)
+
+    assert parsed.chunks
+    assert all(parsed.text[c.start : c.end] == c.text for c in parsed.chunks)
+
+
+@pytest.mark.parametrize("filename", [name for name in GOOD if name != "a.pdf"])
+@pytest.mark.parametrize("seed", range(24))
+def test_a_damaged_file_gives_a_document_or_a_typed_error(filename: str, seed: int) -> None:
+    outcome: Draft | FileRejected
+    try:
+        outcome = parse(damaged(GOOD[filename], seed), filename, Limits())
+    except FileRejected as error:
+        outcome = error
+
+    assert outcome.next_step if isinstance(outcome, FileRejected) else outcome.cuts
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_a_damaged_pdf_costs_at_most_its_process(seed: int, settings: Settings) -> None:
+    content = damaged(GOOD["a.pdf"], seed)
+
+    outcome: ParsedDocument | FileRejected
+    try:
+        outcome = await parse_file(content, "a.pdf", document_id=DOCUMENT, settings=settings)
+    except FileRejected as error:
+        outcome = error
+
+    assert outcome.next_step if isinstance(outcome, FileRejected) else outcome.chunks
+
+
+async def test_errors_cross_the_process_with_code_and_next_step(settings: Settings) -> None:
+    cases: list[tuple[bytes, str, type[FileRejected]]] = [
+        (b"", "a.txt", FileEmpty),
+        (b"x" * 101, "a.txt", FileTooLarge),
+        (write_pdf([[Text(70, 700, "x")]], password="hush")[:100], "a.pdf", FileRejected),
+        (b"{'a'", "a.json", FileBroken),
+        (b"<html><body></body></html>", "a.html", FileEmpty),
+    ]
+
+    for content, filename, kind in cases:
+        with pytest.raises(kind) as caught:
+            await parse_file(
+                content, filename, document_id=DOCUMENT, settings=limited(settings, file_bytes=100)
+            )
+        assert caught.value.next_step
+
+
+async def test_a_pdf_with_a_password_is_told_as_such(settings: Settings) -> None:
+    content = write_pdf([[Text(70, 700, "x")]], password="hush")
+
+    with pytest.raises(FileEncrypted):
+        await parse_file(content, "a.pdf", document_id=DOCUMENT, settings=settings)
+
+
+async def test_two_thousand_and_one_pages_are_refused(settings: Settings) -> None:
+    content = write_pdf([[Text(70, 700, f"Page {number}.")] for number in range(2001)])
+
+    with pytest.raises(FileUnsafe, match="2,001 pages"):
+        await parse_file(content, "a.pdf", document_id=DOCUMENT, settings=settings)
+
+
+async def test_a_word_file_that_inflates_without_end_is_refused(settings: Settings) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b"<w:p/>" * 4_000_000)
+
+    assert len(buffer.getvalue()) < 70_000
+    with pytest.raises(FileUnsafe):
+        await parse_file(buffer.getvalue(), "a.docx", document_id=DOCUMENT, settings=settings)
+
+
+async def test_cpu_time_runs_out(settings: Settings) -> None:
+    with pytest.raises(FileUnsafe, match="1 s of CPU"):
+        await parse_file(
+            SLOW_HTML,
+            "a.html",
+            document_id=DOCUMENT,
+            settings=limited(settings, parse_cpu_seconds=1),
+        )
+
+
+async def test_wall_time_runs_out(settings: Settings) -> None:
+    with pytest.raises(FileUnsafe, match="longer than 1 s"):
+        await parse_file(
+            SLOW_HTML,
+            "a.html",
+            document_id=DOCUMENT,
+            settings=limited(settings, parse_wall_seconds=1),
+        )
+
+
+async def test_memory_runs_out(settings: Settings) -> None:
+    content = b"[" + b"[]," * 3_000_000 + b"0]"
+
+    with pytest.raises(FileUnsafe, match="memory"):
+        await parse_file(
+            content,
+            "a.json",
+            document_id=DOCUMENT,
+            settings=limited(settings, parse_memory_bytes=100_000_000),
+        )
+
+
+async def test_a_cancelled_parse_leaves_no_process_behind(settings: Settings) -> None:
+    running = asyncio.create_task(
+        parse_file(SLOW_HTML, "a.html", document_id=DOCUMENT, settings=settings)
+    )
+    while not (children := parser_processes()):  # noqa: ASYNC110 - a process tells no event
+        await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert children
+    assert not parser_processes()
+
+
+def parser_processes() -> list[int]:
+    """Ids of this process's children that run the parser."""
+    children = Path("/proc/self/task").glob("*/children")
+    ids = [int(number) for task in children for number in task.read_text().split()]
+    return [number for number in ids if b"ingestion.child" in command_line(number)]
+
+
+def command_line(number: int) -> bytes:
+    try:
+        return Path(f"/proc/{number}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_the_process_can_neither_write_files_nor_reach_the_network(tmp_path: Path) -> None:
+    program = (
+        "import socket, sys\n"
+        "from ingestion.child import restrict\n"
+        "from ingestion.limits import Limits\n"
+        "restrict(Limits())\n"
+        "try:\n  with open(sys.argv[1], 'w') as file: file.write('x')\n  print('wrote')\n"
+        "except OSError: print('no file')\n"
+        "try:\n  socket.create_connection(('127.0.0.1', int(sys.argv[2])), 2); print('connected')\n"
+        "except OSError: print('no network')\n"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path / "x"), str(port)],
+            capture_output=True, text=True, check=True, env={"PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+
+    assert "no file" in done.stdout
+    if not unprivileged_namespaces():
+        pytest.skip("this system does not let a process leave the network")
+    assert "no network" in done.stdout
+
+
+def unprivileged_namespaces() -> bool:
+    tried = subprocess.run(["unshare", "--user", "--net", "true"], capture_output=True, check=False)
+    return tried.returncode == 0
