@@ -17,6 +17,7 @@ _SPACE_MARK = "\u2581"
 _SPACES = re.compile(" {2,}")
 _UNKNOWN_PENALTY = 10.0  # as in SentencePiece: an unknown character scores 10 below the worst piece
 _CACHED_WORDS = 20_000
+_LONGEST_CACHED = 16
 
 
 class UnigramTokenizer:
@@ -29,23 +30,25 @@ class UnigramTokenizer:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._normalisation = vocabulary.normalisation
-        self._ids = {piece: index for index, piece in enumerate(vocabulary.pieces)}
+        self._ids = dict(zip(vocabulary.pieces, range(len(vocabulary.pieces)), strict=True))
         del self._ids[vocabulary.pieces[vocabulary.unknown]]
         self._scores = array("f", vocabulary.scores.tobytes())
         self._unknown = vocabulary.unknown
-        self._unknown_score = min(self._scores) - _UNKNOWN_PENALTY
-        self._longest: dict[str, int] = {}
-        for piece in self._ids:
-            self._longest[piece[0]] = max(len(piece), self._longest.get(piece[0], 1))
-        self._cached_pieces = lru_cache(_CACHED_WORDS)(self._pieces)
+        self._unknown_score = float(vocabulary.scores.min()) - _UNKNOWN_PENALTY
+        self._longest = {piece[0]: len(piece) for piece in sorted(self._ids, key=len)}
+        self._common = lru_cache(_CACHED_WORDS)(self._cut)
 
     def encode(self, text: str) -> list[int]:
         """Ids of the pieces of `text`, without the marks for its beginning and end."""
         normal = _SPACES.sub(" ", text.translate(self._normalisation))
         words = normal.removeprefix(" ").split(" ")
-        return [index for word in words for index in self._cached_pieces(_SPACE_MARK + word)]
+        return [index for word in words for index in self._pieces(_SPACE_MARK + word)]
 
     def _pieces(self, word: str) -> tuple[int, ...]:
+        # Chinese has whole sentences between spaces: they do not come back, and would fill the cache.
+        return self._common(word) if len(word) <= _LONGEST_CACHED else self._cut(word)
+
+    def _cut(self, word: str) -> tuple[int, ...]:
         ids, scores, longest = self._ids, self._scores, self._longest
         size = len(word)
         best = [0.0, *[-1e30] * size]
