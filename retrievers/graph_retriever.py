@@ -260,6 +260,7 @@ class GraphRetriever(BaseRetriever):
         timings: Mapping[str, float],
     ) -> None:
         """Log what seed 000 asks for: query, keywords, counts, the first three, and times."""
+        spent = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
         if logger.isEnabledFor(logging.INFO):
             logger.info(
                 "retrieved query=%r keywords=%s found=%s returned=%d top=%s ms=%s",
@@ -268,10 +269,10 @@ class GraphRetriever(BaseRetriever):
                 {run.name: len(run.hits) for run in runs},
                 len(results),
                 [(item.metadata.get("filename"), round(item.score, 4)) for item in results[:3]],
-                {step: round(spent, 1) for step, spent in timings.items()},
+                spent,
             )
         if timings["total"] > self.settings.retrieval.slow_ms:
-            logger.warning("retrieval took %.0f ms: %s", timings["total"], dict(timings))
+            logger.warning("retrieval took %.0f ms: %s", timings["total"], spent)
 
 
 def _warnings(runs: Sequence[LaneRun]) -> tuple[str, ...]:
