@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -16,6 +17,8 @@ from retrievers.lanes import KEYWORD, VECTOR
 
 # A refining round looks wider than the first: by words as well as by meaning.
 _WIDER = (VECTOR, KEYWORD)
+# Cormack, Clarke and Büttcher 2009.
+_RRF_K = 60
 
 
 async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -50,10 +53,17 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
 
 
 def merged(state: State, found: Sequence[RetrievedItem], top_k: int) -> list[RetrievedItem]:
-    """Return the evidence so far, then what is new, then what else was there: `top_k`, each once.
+    """Return the evidence so far, then the best of all rounds: `top_k`, each once.
 
-    Evidence stays however much of it there is.
+    Rounds count alike in reciprocal rank fusion, so that a refined query adds to the first one's
+    results rather than displacing them. Evidence stays however much of it there is.
     """
-    evidence = [item for item in state.items if item.id in set(state.evidence)]
-    unique = {item.id: item for item in [*evidence, *found, *state.items]}
-    return list(unique.values())[: max(top_k, len(evidence))]
+    if not state.items:
+        return list(found)
+    shares = defaultdict[str, float](float)
+    for ranking in (state.items, found):
+        for rank, item in enumerate(ranking, start=1):
+            shares[item.id] += 1 / (_RRF_K + rank)
+    unique = {item.id: item for item in [*found, *state.items]}
+    order = sorted(shares, key=lambda id_: (id_ not in state.evidence, -shares[id_]))
+    return [unique[id_] for id_ in order[: max(top_k, len(state.evidence))]]

@@ -79,8 +79,16 @@ async def test_a_later_round_looks_wider_and_keeps_the_evidence_first(bench: Bui
     found = [item("old", "old.md"), SYMPTOMS]
     state = after(QUESTION, attempts=1, items=found, evidence=["guide.md"], top_k=2)
     update = await retrieve(state, bench(retriever=retriever).runtime)
-    assert [found.id for found in update["items"]] == ["guide.md", "weather.md"]
+    assert [found.id for found in update["items"]] == ["guide.md", "old.md"]
     assert retriever.searches[0]["lanes"] == ("vector", "keyword")
+
+
+async def test_rounds_are_fused_so_that_one_adds_to_the_other(bench: Build) -> None:
+    before = [item("a", "a"), item("b", "b"), item("c", "c")]
+    retriever = ScriptedRetriever([[item("d", "d"), item("c", "c")]])
+    state = after(QUESTION, attempts=1, items=before, top_k=3)
+    update = await retrieve(state, bench(retriever=retriever).runtime)
+    assert [found.id for found in update["items"]] == ["c", "a", "d"]
 
 
 async def test_an_unknown_graph_is_the_callers_to_hear_of(bench: Build) -> None:
@@ -92,7 +100,6 @@ async def test_an_unknown_graph_is_the_callers_to_hear_of(bench: Build) -> None:
 async def test_passages_with_the_questions_words_are_enough_by_rule(bench: Build) -> None:
     command = await grade(after(QUESTION, items=[SYMPTOMS, WEATHER]), bench().runtime)
     assert command.goto == "generate"
-    assert changes(command)["evidence"] == ["guide.md"]
     assert changes(command)["relevance"] == 1.0
 
 
@@ -125,6 +132,7 @@ async def test_a_chat_model_picks_the_evidence_and_names_what_is_missing(bench: 
     command = await grade(state, bench(chat=chat(verdict)).runtime)
     assert command.goto == "refine"
     assert changes(command)["evidence"] == ["guide.md"]
+    assert [item.id for item in changes(command)["items"]] == ["guide.md", "weather.md"]
     assert changes(command)["missing"] == "血糖标准"
     assert changes(command)["usage"]["calls"] == 1
 
