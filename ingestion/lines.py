@@ -22,22 +22,20 @@ def join_lines(lines: Iterable[str]) -> str:
     No space where a Chinese or Japanese character meets the break; an English word divided by a
     hyphen is closed up when its second half is in lower case; MC- and 200 keep theirs.
     """
-    text = ""
-    for line in map(str.strip, lines):
-        if not text or not line:
-            text += line
-        elif _HYPHENATED.search(text) and line[0].islower():
-            text = text[:-1] + line
-        elif _is_wide(text[-1]) or _is_wide(line[0]) or ends_in_hyphen(text):
-            text += line
-        else:
-            text = f"{text} {line}"
-    return text
+    parts: list[str] = []
+    for line in filter(None, map(str.strip, lines)):
+        above = parts[-1] if parts else ""
+        if above and _HYPHENATED.search(above[-3:]) and line[0].islower():
+            parts[-1] = above[:-1]
+        elif above and not (_is_wide(above[-1]) or _is_wide(line[0]) or ends_in_hyphen(above)):
+            parts.append(" ")
+        parts.append(line)
+    return "".join(parts)
 
 
 def ends_in_hyphen(line: str) -> bool:
     """Whether a line breaks off inside a word or a code like MC-200."""
-    return _HYPHEN.search(line) is not None
+    return _HYPHEN.search(line[-2:]) is not None
 
 
 def starts_item(line: str) -> bool:

@@ -23,7 +23,12 @@ from ingestion.limits import Limits
 
 _ROOT = Path(__file__).parents[1]
 # No variable of ours reaches the child: it has no use for keys or database addresses.
-_ENVIRONMENT = {"PYTHONPATH": str(_ROOT), "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+_ENVIRONMENT = {
+    "PYTHONPATH": str(_ROOT),
+    "PYTHONUTF8": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
+}
 
 
 async def parse_file(
