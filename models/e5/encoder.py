@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 import onnxruntime
 
+from domain.errors import ModelUnavailable
 from models.e5.graph import encoder_model
 from models.e5.tokenizer import UnigramTokenizer
 from models.e5.weights import Floats, Weights
@@ -91,4 +92,11 @@ def _session(model: bytes) -> onnxruntime.InferenceSession:
     # them as well, and neither speed nor memory of a run changes.
     options.enable_mem_reuse = False
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    try:
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # its errors have no base of their own
+        raise ModelUnavailable(
+            f"ONNX Runtime {onnxruntime.__version__} refuses the packaged embedding model: {error}",
+            next_step="Run `pip install --upgrade onnxruntime`, or set SEXTANT_EMBEDDING to "
+            "`sentence-transformers:<name>` or `openai:<model>`.",
+        ) from error

