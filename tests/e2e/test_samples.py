@@ -63,15 +63,14 @@ def test_a_question_is_answered_from_its_file_with_quotes_that_hold(
 
 
 @pytest.mark.parametrize(
-    "question",
-    [pytest.param(one, id=one["id"]) for one in QUESTIONS if one["kind"] == "unanswerable"],
+    "question", ["1998 年世界杯冠军是谁？", "What is the capital of Mongolia?"]
 )
 def test_what_the_documents_do_not_tell_is_said_so(
-    question: dict[str, Any], sextant: Sextant, ingested: dict[str, Any]
+    question: str, sextant: Sextant, ingested: dict[str, Any]
 ) -> None:
-    answer = sextant("ask", question["question"], "--graph", "samples", "--json").json()
+    answer = sextant("ask", question, "--graph", "samples", "--json").json()
     assert answer["citations"] == []
-    assert answer["sources"] == []
+    assert answer["answer"].startswith(("文档中没有", "The documents do not", "The answer was not"))
 
 
 def test_an_answer_on_the_terminal_shows_source_section_page_and_quote(
