@@ -15,28 +15,18 @@ from models.sentence_ranking import Candidate, rank_sentences
 
 logger = logging.getLogger(__name__)
 
-_FOUND = {"zh": "根据文档：", "en": "According to the documents:"}
-_NOT_FOUND = {
-    "zh": "文档中没有找到这个问题的答案。",
-    "en": "The answer was not found in the documents.",
-}
-_NEAREST = {
-    "zh": "最接近的内容在“{where}”。",
-    "en": " The nearest passage is in “{where}”.",
-}
-
 # Sentences whose meaning is compared; the words alone put the answer among them for 99 %.
 _COMPARED = 20
 _QUOTES = 3
 # Weight of a standard deviation of cosine against the score by words: lifts the answers that stand in
-# the first sentence from 83 % to 87 % (zh and en), across languages from 46 % to 75 %.
+# the first sentence from 82 % to 85 % (zh and en), across languages from 46 % to 75 %.
 _MEANING_WEIGHT = 0.15
 _NEARLY_AS_GOOD = 0.7
 _SAME = 0.7
 
 # Weak evidence. The best sentence convinces when the share of the question it covers, plus eight
 # times what its cosine has over the usual one, reaches 0.35; languages share no words, so across them
-# the cosine decides. Measured (docs/rules.md): 94 % of answerable questions are answered (cmrc2018,
+# the cosine decides. Measured (docs/evaluation.md): 94 % of answerable questions are answered (cmrc2018,
 # drcd, xquad, prqa_zh, lihua); declined are 70 % of lihua's unanswerable ones and 68 % of questions whose
 # passage was taken away, but hardly any that ask a known person for an unknown relative (prqa_zh).
 _EVIDENCE = 0.35
@@ -87,16 +77,6 @@ class ExtractiveAnswerer:
 
     def __init__(self, embedder: Embedder | None = None) -> None:
         self._embedder = embedder
-
-    async def answer(self, question: str, items: Sequence[RetrievedItem], *, language: str) -> str:
-        """Return the answer's text; `[n]` cites `items[n - 1]`."""
-        found = await self.extract(question, items, language=language)
-        if found.quotations:
-            quoted = [f"{quote.sentence}[{quote.source + 1}]" for quote in found.quotations]
-            return "\n".join([_FOUND[language], *quoted])
-        if found.nearest is None:
-            return _NOT_FOUND[language]
-        return _NOT_FOUND[language] + _NEAREST[language].format(where=_where(items[found.nearest]))
 
     async def extract(
         self, question: str, items: Sequence[RetrievedItem], *, language: str
@@ -187,10 +167,3 @@ def _quotation(candidate: Candidate) -> Quotation:
         end=candidate.end,
         support=min(1.0, candidate.covered),
     )
-
-
-def _where(item: RetrievedItem) -> str:
-    """A passage's file and section, as a person would look it up."""
-    filename = str(item.metadata.get("filename") or item.metadata.get("title") or item.id)
-    path = map(str, item.metadata.get("section_path") or ())
-    return " › ".join([filename, *path])

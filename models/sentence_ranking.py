@@ -3,7 +3,7 @@
 The constants were set on the public halves of cmrc2018, drcd, xquad and prqa_zh (a thousand
 questions): the answer stands in the first sentence for 81 % of them and in the first three for
 92 %, and no constant moves that by more than a point when halved or doubled. See
-docs/rules.md.
+docs/evaluation.md.
 """
 
 from __future__ import annotations
