@@ -19,9 +19,9 @@ from nodes.citations import Citations
 from nodes.support import Claim, Quote, QuotedPassage, claim_of
 
 # Below this share of common terms a marker is dropped: the passage speaks of something else.
-MARKER_SUPPORT = 0.1
-# From this share on a sentence counts as carried by its quote; see docs/answers.md for both.
-GROUNDED_SUPPORT = 0.4
+MARKER_SUPPORT = 0.15
+# From this share on a sentence counts as carried by its quote; docs/rules.md has the numbers for both.
+GROUNDED_SUPPORT = 0.35
 
 _NUMBERS = r"\d{1,3}(?:\s*[,，、;；–-]\s*\d{1,3})*"
 _MARKER = re.compile(rf"[\[【]\s*\^?({_NUMBERS})\s*[\]】]")
