@@ -42,6 +42,21 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
+_ENDS = re.compile(
+    "^[\\s\"'`“”‘’«»《》〈〉「」『』,;:，；：、。·•*–—-]+|[\\s\"'`“”‘’«»《》〈〉「」『』,;:，；：、。.!?！？…·–—-]+$"
+)
+
+
+def normalise_name(name: str) -> str:
+    """The form in which names of entities are compared: idempotent, and never empty for a real name.
+
+    NFKC and casefold; runs of white space are one space; quotation marks and the punctuation of a
+    sentence go from both ends. Signs inside a name and those that make it stay: C++, C#, .NET.
+    """
+    folded = " ".join(normalise(name).split())
+    return normalise(_ENDS.sub("", folded)) or folded
+
+
 _CJK_LETTER = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _IDEOGRAPH = re.compile(f"[{_CJK_LETTER}]")
 _WORD = re.compile(rf"[^\W\d_{_CJK_LETTER}]+")

@@ -1,0 +1,1 @@
+"""The knowledge graph in PostgreSQL, and as a projection in a graph database."""

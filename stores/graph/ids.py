@@ -1,0 +1,67 @@
+"""Names and ids of the graph: the same entity has the same id in every run and on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from domain.scope import Scope
+from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.text import has_cjk, normalise_name
+
+NIL = UUID(int=0)
+
+_ENTITIES = uuid5(NAMESPACE_URL, "sextant:entity")
+_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_RUNS = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
+
+
+def entity_id(scope: Scope, name: str, homonym: str = "") -> UUID:
+    """The id of the entity that is called `name` in this knowledge base, in any spelling.
+
+    `homonym` tells apart entities of one name that the user has given ids of his own.
+    """
+    key = f"{scope.user_id}\0{scope.graph_id}\0{normalise_name(name)}"
+    return uuid5(_ENTITIES, f"{key}\0{homonym}" if homonym else key)
+
+
+def relation_id(source_id: UUID, target_id: UUID, relation_type: str) -> UUID:
+    """The id of the relation that says this (`relation_key` in SQL computes the same)."""
+    said = source_id.bytes + target_id.bytes + relation_type.encode()
+    return UUID(bytes=hashlib.md5(said, usedforsecurity=False).digest())
+
+
+def name_key(norm: str) -> int:
+    """64 bits of a normalised name, signed as PostgreSQL's bigint: a name of 5 KB fits no index."""
+    digest = hashlib.blake2b(norm.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def name_tokens(text: str, scope_id: int) -> list[int]:
+    """The words of a name or a question as the index of names knows them.
+
+    Pairs of neighbouring CJK characters and whole words otherwise (as Lucene's CJKAnalyzer cuts),
+    without stop words; salted with the scope, so that one index serves all tenants.
+    """
+    words = sorted(set(_words(normalise_name(text))))
+    salt = scope_id.to_bytes(4, "big", signed=True)
+    return [
+        int.from_bytes(
+            hashlib.blake2b(word.encode(), digest_size=8, salt=salt).digest(), "big", signed=True
+        )
+        for word in words
+    ]
+
+
+def _words(norm: str) -> Iterator[str]:
+    for run in _RUNS.findall(norm):
+        if not has_cjk(run):
+            if run not in ENGLISH_STOP_WORDS:
+                yield run
+        elif len(run) == 1:
+            yield run
+        else:
+            pairs = (run[at : at + 2] for at in range(len(run) - 1))
+            yield from (pair for pair in pairs if pair not in CHINESE_STOP_WORDS)
