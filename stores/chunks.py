@@ -112,8 +112,8 @@ class ChunkStore:
     async def keyword_search(self, scope: Scope, keywords: Sequence[str], k: int) -> list[ChunkHit]:
         """Chunks that contain keywords, in the sense of ILIKE, most distinct keywords first.
 
-        Ties are ordered by density (length of the keywords found ÷ length of the chunk's text), then
-        by id. score = number of keywords + density ÷ (1 + density).
+        Ties are ordered by density (bytes of the keywords found ÷ bytes of the text searched), then by
+        id. score = number of keywords + density ÷ (1 + density).
 
         Raises:
             DatabaseUnavailable: no answer within the lane's time.

@@ -193,6 +193,7 @@ class DocumentStore:
         """
         async with self._database.transaction(scope.user_id) as connection:
             opened = await open_version(connection, scope, document_id, version)
+            await connection.execute(_CHUNK_SQL["relax"])
             await copy_incoming(connection, opened.scope.scope_id, chunks, vectors)
             action = "add_chunks" if opened.first else "stage_chunks"
             await connection.execute(_CHUNK_SQL[action], opened.key)

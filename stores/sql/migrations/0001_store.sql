@@ -218,7 +218,8 @@ create policy owner_counts on chunks for select to current_user using (true);
 -- Keyword lane. A policy keeps the planner from using the gram index, because array operators are
 -- not leakproof (PostgreSQL manual, "Row Security Policies"); so this runs as the owner and checks
 -- the tenant itself, first. The + 0 keeps the planner from reading a whole scope by its primary key,
--- which it does when it has no statistics of a new scope yet. words[i] has the grams that gram_words pairs with i; a word without
+-- which it does when it has no statistics of a new scope yet; octet_length is known without reading
+-- a text, where length took half of the time. words[i] has the grams that gram_words pairs with i; a word without
 -- grams (shorter than an n-gram) is looked for in every chunk of the scope.
 create function search_grams(wanted_scope int, words text[], gram_words int[], gram_values bigint[])
 returns table (chunk_id uuid, matched bigint, density float8)
@@ -226,6 +227,7 @@ language plpgsql stable security definer
 set search_path from current
 set plan_cache_mode = force_custom_plan
 set enable_seqscan = off
+set enable_sort = off
 as $$
 begin
   if not exists (select from graphs where scope_id = wanted_scope
@@ -241,16 +243,16 @@ begin
     from unnest(words) with ordinality as listed(word, place)
     left join word_grams on word_grams.word = listed.place
   ), hits as (
-    select entry.chunk_id, wanted.word, length(entry.folded) as size
+    select entry.chunk_id, wanted.word, octet_length(entry.folded) as size
     from wanted join chunk_grams entry on entry.grams @> wanted.grams
     where wanted.grams is not null and entry.scope_id + 0 = wanted_scope
       and strpos(entry.folded, wanted.word) > 0
     union all
-    select entry.chunk_id, wanted.word, length(entry.folded)
+    select entry.chunk_id, wanted.word, octet_length(entry.folded)
     from wanted join chunk_grams entry on entry.scope_id = wanted_scope
     where wanted.grams is null and strpos(entry.folded, wanted.word) > 0
   )
-  select hits.chunk_id, count(*), sum(length(hits.word))::float8 / greatest(1, min(hits.size))
+  select hits.chunk_id, count(*), sum(octet_length(hits.word))::float8 / greatest(1, min(hits.size))
   from hits group by hits.chunk_id;
 end $$;
 revoke execute on function search_grams(int, text[], int[], bigint[]) from public;
