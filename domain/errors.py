@@ -20,6 +20,7 @@
     ├── DependencyError              something we need does not answer; trying again may help
     │   ├── DatabaseUnavailable      database_unavailable 503  3
     │   ├── GraphStoreUnavailable    graph_store_unavailable 503  3
+    │   ├── TimedOut                 timed_out       504   3
     │   ├── ModelUnavailable         model_unavailable 503  3
     │   │   └── ModelRejected        model_rejected  502   3   (key, model name or request refused)
     │   └── RetrievalError           retrieval_failed  503  3   (every lane failed; carries each cause)
@@ -183,6 +184,13 @@ class GraphStoreUnavailable(DependencyError):
     """Neo4j cannot be reached, or went away in the middle."""
 
     code = "graph_store_unavailable"
+
+
+class TimedOut(DependencyError):
+    """A step of the answer took longer than it may."""
+
+    code = "timed_out"
+    status = 504
 
 
 class ModelUnavailable(DependencyError):

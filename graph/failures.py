@@ -7,7 +7,7 @@ import logging
 from langgraph.errors import NodeTimeoutError
 from pydantic import ValidationError
 
-from domain.errors import SextantError
+from domain.errors import SextantError, TimedOut
 from domain.events import Failed
 
 _log = logging.getLogger(__name__)
@@ -19,7 +19,12 @@ def as_failed(error: Exception) -> Failed:
         detail = {"next_step": error.next_step, "field": error.field}
         return Failed(error.code, error.message, error.retryable, detail)
     if isinstance(error, NodeTimeoutError):
-        return Failed("timed_out", f"The step {error.node!r} took too long.", retryable=True)
+        return as_failed(
+            TimedOut(
+                f"The step {error.node} took longer than {error.timeout:g} s.",
+                next_step="Ask again; `sextant doctor` tells what is slow or down.",
+            )
+        )
     if isinstance(error, ValidationError):
         fields = ", ".join(".".join(map(str, wrong["loc"])) for wrong in error.errors())
         return Failed(

@@ -19,7 +19,7 @@ from graph.workflow import Workflow
 from nodes.generate import NO_MODEL, WITHOUT_DOCUMENTS
 from tests.unit.nodes.conftest import Bench, Build, ScriptedRetriever, chat, item
 
-PICTURE = Path(__file__).with_name("workflow.mmd")
+PICTURE = Path(__file__).parents[3] / "docs" / "workflow.mmd"
 QUESTION = {"query": "糖尿病的主要症状是什么？", "graph_id": "graph-123"}
 SYMPTOMS = item("糖尿病的典型症状为多饮、多尿、多食和体重下降。", "guide.md", start=9)
 
