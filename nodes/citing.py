@@ -30,6 +30,8 @@ _PART_OF_MARKER = re.compile(r"[\[【]\s*\^?[\d\s,，、;；–-]{0,32}")
 _LISTED = re.compile(r"\s*[,，、;；]\s*")
 _RANGE = re.compile(r"\s*[–-]\s*")
 _OPENING = re.compile(r"[\[【]")
+# What code puts before an index: `owner[0]`, `rows()[0]`, `grid[1][2]`.
+_SUBSCRIPTED = re.compile(r"[A-Za-z0-9_)\]]\Z")
 # Headings and lead-ins ("The steps are:") state nothing that a passage could carry.
 _NO_STATEMENT = re.compile(r"\s*(?:#.*|\W*|.*[:：])\s*", re.DOTALL)
 
@@ -72,6 +74,7 @@ class CitedText:
         self._begun = False
         self._held = ""
         self._line = ""
+        self._fenced = False
         self._sentence = _Sentence()
         self._claim = Claim(frozenset(), frozenset())
         self._claimed = 0
@@ -121,7 +124,8 @@ class CitedText:
 
     def _subscript(self, gap: str) -> bool:
         """Whether a bracket that comes now belongs to code, as in `owner[0]`."""
-        return not gap and self._line.count("`") % 2 == 1 and self._line[-1:].isalnum()
+        in_code = self._fenced or self._line.count("`") % 2 == 1
+        return in_code and not gap and _SUBSCRIPTED.search(self._line) is not None
 
     def _write(self, text: str) -> Iterator[Token | Cited]:
         if not self._begun:
@@ -130,7 +134,8 @@ class CitedText:
             return
         self._begun = True
         yield self._given.token(text)
-        self._line = (self._line + text).rpartition("\n")[2]
+        *lines, self._line = (self._line + text).split("\n")
+        self._fenced ^= sum(line.lstrip().startswith("```") for line in lines) % 2 == 1
         self._sentence.text += text
         while (end := sentence_end(self._sentence.text)) is not None:
             if not self._sentence.text[end:].strip():

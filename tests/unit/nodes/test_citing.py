@@ -71,6 +71,20 @@ def test_brackets_in_code_are_left_alone() -> None:
     assert run(["Write `owner[0]` for the owner [2]."])[0] == "Write `owner[0]` for the owner [1]."
 
 
+def test_brackets_in_a_block_of_code_are_left_alone() -> None:
+    code = (
+        "Each value has one owner [2].\n```rust\nlet first = owners[0];\n```\n典型症状是多饮[1]。"
+    )
+    text, citations, _ = run(code)
+    assert "owners[0];" in text
+    assert [citation.marker for citation in citations] == [1, 2]
+
+
+def test_a_backtick_that_is_never_closed_hides_no_marker() -> None:
+    text, citations, _ = run(["Each `value has one owner [2].\n典型症状是多饮[9]。"])
+    assert (text, len(citations)) == ("Each `value has one owner [1].\n典型症状是多饮。", 1)
+
+
 def test_brackets_that_are_no_markers_are_left_alone() -> None:
     assert run(["An array [a, b] and [2"])[0] == "An array [a, b] and [2"
 
@@ -93,7 +107,7 @@ def test_grounded_needs_support_for_every_statement_but_not_for_lead_ins() -> No
 
 
 _ALPHABET = ["Each value has one owner", "典型症状为多饮", "[1]", "[2]", "[9]", "[", "]", "1",
-             " ", "\n", ".", "。", "3.14", "`", "，", "【2】"]  # fmt: skip
+             " ", "\n", ".", "。", "3.14", "`", "```\n", "v", "，", "【2】"]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(_ALPHABET), max_size=20), st.data())
