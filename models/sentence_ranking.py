@@ -50,6 +50,7 @@ _NUMBER_BONUS = 0.1
 _LANGUAGE_BONUS = 0.1
 # A question repeats the words asked for without answering them; the sentence behind it answers.
 _QUESTION_COST = 1.0
+_MOSTLY_NAME = 0.8
 _IDENTIFIER_FACTOR = 3.0
 _CARDINALS = "zero one two three four five six seven eight nine ten eleven twelve"
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
@@ -146,6 +147,11 @@ class _Ranking:
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
         self._bodies = [frozenset(terms(passage.text)) for passage in passages]
+        named = [asked & frozenset(terms(_document(passage))) for passage in passages]
+        # A question that is little more than a document's name asks for what bears that name.
+        self._names = [
+            name if self._share(name) <= _MOSTLY_NAME else frozenset[str]() for name in named
+        ]
 
     def candidates(self) -> Iterator[Candidate]:
         """Every sentence with its score, but for those that only repeat their heading."""
@@ -153,8 +159,10 @@ class _Ranking:
             held = self._terms[place]
             if held <= self._headings[source]:
                 continue
-            over = self._share((self._headings[source] | self._asked_before(place)) - held)
-            covered = self._share(held) + self._heading_weights[source] * over
+            over = (self._headings[source] | self._asked_before(place)) - held
+            covered = self._beyond_name(source, held) + self._heading_weights[
+                source
+            ] * self._beyond_name(source, over)
             score = covered + self._surroundings(place) + self._manner(self._texts[place])
             text = self._texts[place]
             meaning = "\n".join([*self._table_heads[source], text])
@@ -173,11 +181,11 @@ class _Ranking:
         source = self._spans[place][0]
         around = range(max(0, place - 1), min(len(self._spans), place + 2))
         beside = [
-            self._share(self._terms[other] - self._terms[place])
+            self._beyond_name(source, self._terms[other] - self._terms[place])
             for other in around
             if self._spans[other][0] == source
         ]
-        passage = self._share(self._bodies[source] | self._headings[source])
+        passage = self._beyond_name(source, self._bodies[source] | self._headings[source])
         return _NEIGHBOUR_WEIGHT * max(beside) + _PASSAGE_WEIGHT * passage - _RANK_COST * source
 
     def _manner(self, text: str) -> float:
@@ -188,6 +196,14 @@ class _Ranking:
             + _LANGUAGE_BONUS * (language_of(text) == self._language)
             - _QUESTION_COST * bool(_QUESTION.search(text))
         )
+
+    def _beyond_name(self, source: int, held: frozenset[str]) -> float:
+        """How much of what the question asks beyond its document's name `held` has, 0..1.
+
+        Words of the name choose the document; a sentence that repeats them answers no better.
+        """
+        name = self._names[source]
+        return self._share(held - name) / (1 - self._share(name))
 
     def _share(self, held: frozenset[str]) -> float:
         """How much of the question's information `held` has, 0..1."""
@@ -208,6 +224,12 @@ def _weights(asked: frozenset[str], sentences: Sequence[frozenset[str]]) -> dict
 def _titles(passage: RetrievedItem) -> str:
     path = passage.metadata.get("section_path") or ()
     return " ".join(f"{part} " for part in (passage.metadata.get("title"), *path) if part)
+
+
+def _document(passage: RetrievedItem) -> str:
+    """The names of the passage's document: its title, and its file's without the extension."""
+    filename = str(passage.metadata.get("filename") or "")
+    return f"{passage.metadata.get('document_title') or ''} {filename.rpartition('.')[0]}"
 
 
 def _table_heads(passage: RetrievedItem) -> list[str]:

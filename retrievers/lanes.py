@@ -101,6 +101,7 @@ def as_item(hit: ChunkHit) -> RetrievedItem:
         metadata={
             "filename": chunk.filename,
             "title": chunk.title or chunk.document_title,
+            "document_title": chunk.document_title,
             "source": chunk.source,
             "section_path": chunk.section_path,
             "section_id": str(chunk.section_id),
