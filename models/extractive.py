@@ -32,7 +32,12 @@ _SAME = 0.7
 _EVIDENCE = 0.35
 _SIMILARITY_WEIGHT = 8.0
 _USUAL_SIMILARITY = {
-    "intfloat/multilingual-e5-small": {"zh": 0.88, "en": 0.82, "across": 0.715},
+    "intfloat/multilingual-e5-small": {
+        ("zh", "zh"): 0.88,
+        ("en", "en"): 0.82,
+        ("zh", "en"): 0.745,
+        ("en", "zh"): 0.718,
+    },
 }
 # By words alone: the share of the question that must be covered.
 _SHARED = 0.25
@@ -123,10 +128,10 @@ class ExtractiveAnswerer:
 
     def _convinces(self, best: _Compared, question: str) -> bool:
         """Whether the best sentence is evidence enough to be shown as an answer."""
-        asked, said = language_of(question), language_of(best.candidate.text)
+        asked, said = language_of(question), language_of(best.candidate.meaning)
         usual = _USUAL_SIMILARITY.get(self._embedder.name if self._embedder else "")
         if usual is not None and best.similarity is not None:
-            surplus = best.similarity - usual[asked if asked == said else "across"]
+            surplus = best.similarity - usual[asked, said]
             return best.candidate.covered + _SIMILARITY_WEIGHT * surplus >= _EVIDENCE
         # Without a known scale of similarity only shared words tell, and languages share none.
         other_language = asked != said and best.similarity is not None
