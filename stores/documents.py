@@ -44,6 +44,7 @@ from stores.versions import (
     keep_stored,
     not_found,
     open_version,
+    remove_chunks,
     require_scope,
 )
 
@@ -211,7 +212,7 @@ class DocumentStore:
             if opened.version is None:
                 return
             if not opened.first:
-                await connection.execute(_CHUNK_SQL["remove_chunks"], opened.key)
+                await remove_chunks(connection, opened.key)
                 await connection.execute(_CHUNK_SQL["release_staged"], opened.key)
                 await connection.execute(_SQL["drop_live_version"], opened.key)
             await connection.execute(_SQL["publish"], opened.key)
@@ -229,7 +230,7 @@ class DocumentStore:
             if opened.version is None:
                 return
             if opened.first:
-                await connection.execute(_CHUNK_SQL["remove_chunks"], opened.key)
+                await remove_chunks(connection, opened.key)
                 await connection.execute(_SQL["clear_sections"], opened.key)
                 await connection.execute(_SQL["mark_failed"], opened.key)
             else:

@@ -10,6 +10,7 @@ from psycopg.rows import dict_row
 
 from domain.errors import ConflictError, DocumentNotFound
 from domain.scope import Scope
+from stores.graph.writing import forget_document
 from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import ScopeRow, share_scope
@@ -84,7 +85,7 @@ async def drop_pending(connection: Connection, row: ScopeRow, document_id: UUID)
         return
     await connection.execute(_SQL["close_job"], key)
     if state["live_version"] is None:
-        await connection.execute(_CHUNK_SQL["remove_chunks"], key)
+        await remove_chunks(connection, key)
     await connection.execute(_SQL["drop_staged"], key)
     await connection.execute(_SQL["drop_version"], {**key, "version": state["pending_version"]})
     await connection.execute(_SQL["keep_live"], key)
@@ -99,9 +100,15 @@ async def delete_document(connection: Connection, row: ScopeRow, document_id: UU
     }
     if await fetch_one(connection, "lock_document", key) is None:
         return False
-    await connection.execute(_CHUNK_SQL["remove_chunks"], key)
+    await remove_chunks(connection, key)
     await connection.execute(_SQL["delete"], key)
     return True
+
+
+async def remove_chunks(connection: Connection, key: dict[str, Any]) -> None:
+    """Remove a document's live chunks, and what they and its titles put into the graph."""
+    await connection.execute(_CHUNK_SQL["remove_chunks"], key)
+    await forget_document(connection, key["scope_id"], key["document_id"])
 
 
 async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[UUID]) -> set[UUID]:
@@ -111,6 +118,9 @@ async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[U
     if stray := stored - wanted:
         action = "forget_live" if opened.first else "forget_staged"
         await connection.execute(_CHUNK_SQL[action], {**opened.key, "ids": list(stray)})
+        if opened.first:
+            scope_id = opened.scope.scope_id
+            await forget_document(connection, scope_id, opened.document_id, list(stray))
     return stored & wanted
 
 

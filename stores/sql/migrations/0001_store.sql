@@ -321,26 +321,31 @@ grant execute on function claim_job(text, interval, uuid, text) to sextant_app;
 -- The same rows as one table for LangChain's PGVectorStore: id, content, embedding, metadata.
 -- It shows one knowledge base, that of the session's sextant.user_id and sextant.graph_id, and nothing
 -- when they are not set, because a LangChain filter that is forgotten must not open other tenants'
--- rows. The scalar sub-selects let the planner skip the other partitions and use this one's index.
+-- rows. The scalar sub-selects let the planner skip the other partitions and use this one's index;
+-- the lateral join (each vector has its chunk) makes it go by vectors, nearest first, and look chunks
+-- up as it goes, where it would otherwise join all of them before it sorts.
 -- A function, because the view must make way when the length of the vectors changes.
 create function show_to_langchain() returns void language plpgsql
 set search_path from current
 as $$
 begin
   create view langchain_chunks with (security_invoker) as
-  with here as materialized (
-    select scope_id, partition_key, graph_id from graphs
-    where user_id = nullif(current_setting('sextant.user_id', true), '')
-      and graph_id = nullif(current_setting('sextant.graph_id', true), '')
-  )
-  select c.id, c.text as content, v.embedding, c.user_id, (select graph_id from here) as graph_id,
+  select c.id, c.text as content, v.embedding, v.user_id,
+    nullif(current_setting('sextant.graph_id', true), '') as graph_id,
     c.document_id::text as document_id, c.source, c.filename, c.document_title as title,
-    c.section_id::text as section_id, array_to_string(c.section_path, ' > ') as section_path, c.page,
-    c.start_offset, c.end_offset, c.ordinal, c.modality, c.context, c.external_id, c.created_at
+    c.section_id::text as section_id, array_to_string(c.section_path, ' > ') as section_path,
+    c.page, c.start_offset, c.end_offset, c.ordinal, c.modality, c.context, c.external_id,
+    c.created_at
   from chunk_vectors v
-  join found_chunks c on c.scope_id = v.scope_id and c.id = v.chunk_id
-  where v.partition_key = (select partition_key from here)
-    and v.scope_id = (select scope_id from here);
+  left join lateral (
+    select * from found_chunks f where f.scope_id = v.scope_id and f.id = v.chunk_id offset 0
+  ) c on true
+  where v.partition_key = (select partition_key from graphs
+      where user_id = nullif(current_setting('sextant.user_id', true), '')
+        and graph_id = nullif(current_setting('sextant.graph_id', true), ''))
+    and v.scope_id = (select scope_id from graphs
+      where user_id = nullif(current_setting('sextant.user_id', true), '')
+        and graph_id = nullif(current_setting('sextant.graph_id', true), ''));
   grant select on langchain_chunks to sextant_app;
 end $$;
 revoke execute on function show_to_langchain() from public;

@@ -40,7 +40,7 @@ create table mentions (
 create index on mentions (scope_id, document_id, chunk_id);
 create index on mentions (scope_id, entity_id, length(description) desc, md5(description))
   where description <> '';
-create index on mentions (scope_id, external_id) where external_id is not null;
+create index on mentions (scope_id, entity_id, external_id) where external_id is not null;
 
 -- A chunk states a relation.
 create table relation_evidence (
@@ -125,6 +125,7 @@ create table entities (
   created_at timestamptz not null default now(),
   primary key (scope_id, id)
 ) with (fillfactor = 85);
+create index on entities (scope_id, external_id) where external_id is not null;
 -- Which entities have no vector, or one of a text that has changed since.
 create index entities_to_embed on entities (scope_id, id)
   where shown and embedded_hash is distinct from text_hash;

@@ -13,6 +13,7 @@ from domain.scope import Scope
 from stores.chunks import ChunkHit, ChunkStore, Vectors
 from stores.database import Database
 from stores.documents import DocumentStore
+from stores.langchain import open_vector_store
 from stores.partitions import promote_if_large
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
@@ -25,6 +26,19 @@ def clustered(count: int, seed: int) -> Vectors:
     topics = rng.normal(size=(30, 384))
     raw = topics[rng.integers(0, 30, count)] + 0.6 * rng.normal(size=(count, 384))
     return np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True), np.float32)
+
+
+class First:
+    """An embedder that answers every question with the first vector."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self.vectors = vectors
+
+    async def embed_query(self, text: str) -> Vectors:
+        return self.vectors[:1].reshape(-1)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        return self.vectors[: len(texts)]
 
 
 @pytest.fixture
@@ -85,6 +99,11 @@ async def test_a_scope_that_grows_gets_an_index_and_still_returns_k_rows(
     assert np.mean(recalls) >= 0.95
     everything = await chunks.vector_search(scope, queries[0], len(vectors) + 10)
     assert len(everything) == len(vectors)
+
+    async with open_vector_store(database, First(queries), scope) as store:
+        assert [len(await store.asimilarity_search("?", k=k)) for k in (1, 10, 50)] == [1, 10, 50]
+        late = {"ordinal": {"$gte": LARGE - 51}}  # only the first document has so many
+        assert len(await store.asimilarity_search("?", k=100, filter=late)) == 50
 
     await DocumentStore(database).delete(scope, first)
     await assert_counts(chunks, scope, 301, queries[1])

@@ -1,0 +1,88 @@
+"""The graph of a knowledge base, written: evidence in, everything else derived."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from domain.scope import Scope
+from stores.database import Database
+from stores.graph.evidence import Added, GraphEvidence
+from stores.graph.merges import SQL as MERGE_SQL
+from stores.graph.merges import Merge, merge, unmerge
+from stores.graph.writing import GraphWriter, forget_document, writing
+from stores.queries import load_queries
+from stores.scopes import find_scope, lock_scope
+
+_SQL = load_queries("graph")
+
+
+class GraphRecord:
+    """The graphs of a database; every call sees one scope."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @asynccontextmanager
+    async def writing(self, scope: Scope) -> AsyncIterator[GraphWriter]:
+        """One transaction of one writer; the knowledge base is made when it is new.
+
+        Add as many batches as you like: what follows from them is derived once, at the end, and
+        nothing of it is seen before.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope) or await lock_scope(connection, scope)
+            async with writing(connection, found.scope_id) as writer:
+                yield writer
+
+    async def add(self, scope: Scope, evidence: GraphEvidence) -> Added:
+        """Store one batch of evidence and derive what follows; storing it again changes nothing."""
+        async with self.writing(scope) as writer:
+            return await writer.add(evidence)
+
+    async def remove_document(self, scope: Scope, document_id: UUID) -> None:
+        """Take out what a document's chunks, title and sections put in.
+
+        Deleting or replacing the document does this by itself; call it before extracting anew.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is not None:
+                await forget_document(connection, found.scope_id, document_id)
+
+    async def merge(self, scope: Scope, merges: Sequence[Merge]) -> int:
+        """Make entities one, by decision; returns how many decisions were new.
+
+        Raises:
+            OptionInvalid: an entity is to be merged into itself.
+        """
+        async with self.writing(scope) as writer:
+            return await merge(writer, merges)
+
+    async def unmerge(self, scope: Scope, from_ids: Sequence[UUID]) -> int:
+        """Take merges of these entities back; returns how many had been merged."""
+        async with self.writing(scope) as writer:
+            return await unmerge(writer, from_ids)
+
+    async def merges(self, scope: Scope) -> list[Merge]:
+        """The decisions in force, oldest first."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            cursor = connection.cursor(row_factory=class_row(Merge))
+            await cursor.execute(MERGE_SQL["merges"], {"scope_id": found.scope_id})
+            return await cursor.fetchall()
+
+    async def version(self, scope: Scope) -> int:
+        """How often the graph has changed; 0 for one that is not there."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return 0
+            cursor = await connection.execute(_SQL["version"], {"scope_id": found.scope_id})
+            row = await cursor.fetchone()
+            return int(row[0]) if row else 0

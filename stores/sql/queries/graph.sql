@@ -1,0 +1,426 @@
+-- name: workspace
+-- Where a transaction that changes a graph works: what COPY brings (it cannot write to a table under
+-- row-level security), the evidence that came (sign 1) or went (-1), and what follows from it.
+do $$ begin
+  if to_regclass('pg_temp.incoming_mentions') is null then
+    create temporary table incoming_mentions (
+      place int, entity_id uuid, chunk_id uuid, kind text, surface bigint, name text,
+      entity_type text, description text, external_id text, start_offset int, end_offset int
+    ) on commit delete rows;
+    create temporary table incoming_relations (
+      place int, source_id uuid, target_id uuid, relation_type text, chunk_id uuid, weight float8,
+      description text
+    ) on commit delete rows;
+    create temporary table incoming_aliases (
+      entity_id uuid, key bigint, norm text, name text, source text, document_id uuid
+    ) on commit delete rows;
+    create temporary table incoming_names (name text, tokens bigint[]) on commit delete rows;
+    create temporary table changed_mentions (
+      entity_id uuid, kind mention_kind, name text, entity_type text, placed boolean,
+      described boolean, sign int
+    ) on commit delete rows;
+    create temporary table changed_aliases (entity_id uuid, name text, sign int)
+      on commit delete rows;
+    create temporary table changed_relations (
+      source_id uuid, target_id uuid, relation_type text, weight float8, sign int
+    ) on commit delete rows;
+    create temporary table relation_states (
+      id uuid, source_id uuid, target_id uuid, relation_type text, old_weight numeric,
+      old_count bigint, weight numeric, evidence_count bigint
+    ) on commit delete rows;
+    create temporary table entity_states (
+      id uuid, existed boolean, was_shown boolean, shown boolean, mention_count bigint,
+      asserted_count bigint, degree bigint, name text, entity_type text, description text,
+      external_id text
+    ) on commit delete rows;
+  end if;
+end $$;
+
+-- name: lock
+-- One writer at a time in a graph, until its transaction ends.
+insert into graph_versions (scope_id, user_id, version)
+values (%(scope_id)s, current_setting('sextant.user_id'), 0)
+on conflict (scope_id) do update set version = graph_versions.version
+returning user_id, version, projected;
+
+-- name: bump
+-- The graph is another one from here on.
+update graph_versions set version = version + 1 where scope_id = %(scope_id)s;
+
+-- name: version
+-- How often the graph has changed.
+select version from graph_versions where scope_id = %(scope_id)s;
+
+-- name: memory
+-- Sorts of a bulk import; the default suits small queries.
+select set_config('work_mem', '64MB', true);
+
+-- name: copy_mentions
+-- One batch, binary.
+copy incoming_mentions from stdin (format binary);
+
+-- name: copy_relations
+-- One batch, binary.
+copy incoming_relations from stdin (format binary);
+
+-- name: copy_aliases
+-- One batch, binary.
+copy incoming_aliases from stdin (format binary);
+
+-- name: copy_names
+-- The words of the names in a batch, binary.
+copy incoming_names from stdin (format binary);
+
+-- name: clear_incoming
+-- Before the next batch of the same transaction.
+truncate incoming_mentions, incoming_relations, incoming_aliases;
+
+-- name: clear_changes
+-- Before the next derivation in the same transaction.
+truncate incoming_names, changed_mentions, changed_aliases, changed_relations, relation_states,
+  entity_states;
+
+-- name: add_aliases
+-- Names that entities are found by; the same name from several documents is several rows.
+with fresh as (
+  insert into aliases (scope_id, key, entity_id, document_id, user_id, norm, name, source)
+  select distinct on (key, entity_id, document_id)
+    %(scope_id)s, key, entity_id, document_id, %(user_id)s, norm, name, source
+  from incoming_aliases i
+  where document_id = %(nil)s
+    or exists (select from documents d where d.scope_id = %(scope_id)s and d.id = i.document_id)
+  order by key, entity_id, document_id, name collate "C"
+  on conflict do nothing
+  returning entity_id, name
+)
+insert into changed_aliases select entity_id, name, 1 from fresh;
+
+-- name: replace_mentions
+-- Mentions that come again with another content go first.
+with latest as (
+  select distinct on (entity_id, chunk_id, kind, surface) * from incoming_mentions
+  order by entity_id, chunk_id, kind, surface, place desc
+), gone as (
+  delete from mentions m using latest i
+  where m.scope_id = %(scope_id)s and m.entity_id = i.entity_id and m.chunk_id = i.chunk_id
+    and m.kind = i.kind::mention_kind and m.surface = i.surface
+    and (m.name, m.entity_type, m.description, m.external_id, m.start_offset, m.end_offset)
+      is distinct from
+      (i.name, i.entity_type, i.description, i.external_id, i.start_offset, i.end_offset)
+  returning m.*
+)
+insert into changed_mentions
+select entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
+  description <> '' or external_id is not null, -1 from gone;
+
+-- name: add_mentions
+-- Mentions by chunks that are there, and of aliases that are there.
+with live as materialized (
+  select c.id, c.document_id from chunks c
+  where c.scope_id = %(scope_id)s and c.id in (select chunk_id from incoming_mentions)
+  union all select %(nil)s, %(nil)s
+), fresh as (
+  insert into mentions (scope_id, entity_id, chunk_id, kind, surface, user_id, document_id, name,
+    entity_type, description, external_id, start_offset, end_offset)
+  select distinct on (entity_id, chunk_id, kind, surface)
+    %(scope_id)s, entity_id, chunk_id, kind::mention_kind, surface, %(user_id)s,
+    live.document_id, name, entity_type, description, external_id, start_offset, end_offset
+  from incoming_mentions i join live on live.id = i.chunk_id
+  where kind <> 'alias' or exists (select from aliases a
+    where a.scope_id = %(scope_id)s and a.key = i.surface and a.entity_id = i.entity_id)
+  order by entity_id, chunk_id, kind, surface, place desc
+  on conflict do nothing
+  returning entity_id, chunk_id, kind, name, entity_type, description, external_id
+)
+insert into changed_mentions
+select entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
+  description <> '' or external_id is not null, 1 from fresh;
+
+-- name: replace_relations
+-- Statements that come again with another content go first.
+with latest as (
+  select distinct on (id, chunk_id) * from (
+    select relation_key(source_id, target_id, relation_type) as id, * from incoming_relations
+  ) as named order by id, chunk_id, place desc
+), gone as (
+  delete from relation_evidence e using latest i
+  where e.scope_id = %(scope_id)s and e.relation_id = i.id and e.chunk_id = i.chunk_id
+    and (e.weight, e.description) is distinct from (i.weight, i.description)
+  returning e.*
+)
+insert into changed_relations select source_id, target_id, relation_type, weight, -1 from gone;
+
+-- name: add_relations
+-- Statements by chunks that are there.
+with live as materialized (
+  select c.id, c.document_id from chunks c
+  where c.scope_id = %(scope_id)s and c.id in (select chunk_id from incoming_relations)
+  union all select %(nil)s, %(nil)s
+), fresh as (
+  insert into relation_evidence (scope_id, relation_id, chunk_id, user_id, document_id, source_id,
+    target_id, relation_type, description, weight)
+  select distinct on (i.id, chunk_id) %(scope_id)s, i.id, chunk_id, %(user_id)s, live.document_id,
+    source_id, target_id, relation_type, description, weight
+  from (
+    select relation_key(source_id, target_id, relation_type) as id, * from incoming_relations
+  ) as i join live on live.id = i.chunk_id
+  order by i.id, chunk_id, place desc
+  on conflict do nothing
+  returning source_id, target_id, relation_type, weight
+)
+insert into changed_relations select source_id, target_id, relation_type, weight, 1 from fresh;
+
+-- name: forget_aliases
+-- The aliases that a document brought, and mentions by those that no other document brings.
+with gone as (
+  delete from aliases where scope_id = %(scope_id)s and document_id = %(document_id)s
+  returning key, entity_id, name
+), noted as (
+  insert into changed_aliases select entity_id, name, -1 from gone
+), unfounded as (
+  delete from mentions m using gone g
+  where m.scope_id = %(scope_id)s and m.entity_id = g.entity_id and m.kind = 'alias'
+    and m.surface = g.key and not exists (select from aliases a
+      where a.scope_id = %(scope_id)s and a.key = g.key and a.entity_id = g.entity_id
+        and a.document_id <> %(document_id)s)
+  returning m.*
+)
+insert into changed_mentions
+select entity_id, kind, name, entity_type, true, false, -1 from unfounded;
+
+-- name: forget_mentions
+-- What a document's chunks mention; with ids, only those chunks.
+with gone as (
+  delete from mentions where scope_id = %(scope_id)s and document_id = %(document_id)s
+    and (%(ids)s::uuid[] is null or chunk_id = any(%(ids)s)) returning *
+)
+insert into changed_mentions
+select entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
+  description <> '' or external_id is not null, -1 from gone;
+
+-- name: forget_relations
+-- What a document's chunks state; with ids, only those chunks.
+with gone as (
+  delete from relation_evidence where scope_id = %(scope_id)s and document_id = %(document_id)s
+    and (%(ids)s::uuid[] is null or chunk_id = any(%(ids)s)) returning *
+)
+insert into changed_relations select source_id, target_id, relation_type, weight, -1 from gone;
+
+-- name: analyze_changes
+-- Temporary tables have no statistics of their own accord, and a large batch wants a plan for one.
+analyze changed_mentions, changed_relations;
+
+-- name: analyze_relation_states
+-- The same.
+analyze relation_states;
+
+-- name: derive_names
+-- How often each entity is called what.
+with changes as (
+  select coalesce(g.root_id, c.entity_id) as entity_id, c.name, c.entity_type,
+    g.root_id is not null as spare, c.sign
+  from changed_mentions c
+  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = c.entity_id
+  where c.kind <> 'alias'
+  union all
+  select coalesce(g.root_id, c.entity_id), c.name, '', true, c.sign
+  from changed_aliases c
+  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = c.entity_id
+), sums as (
+  select entity_id, name, entity_type, spare, sum(sign) as times from changes
+  group by entity_id, name, entity_type, spare having sum(sign) <> 0
+), words as (
+  select distinct on (name) name, tokens from incoming_names
+)
+insert into entity_names as n (scope_id, entity_id, user_id, name, entity_type, spare, times, tokens)
+select %(scope_id)s, entity_id, %(user_id)s, name, entity_type, spare, times, coalesce(tokens, '{}')
+from sums left join words using (name) order by entity_id
+on conflict (scope_id, entity_id, (md5(name)::uuid), entity_type, spare)
+do update set times = n.times + excluded.times;
+
+-- name: forget_names
+-- What no entity is called any more.
+delete from entity_names n using (
+  select entity_id from changed_mentions where sign < 0
+  union select entity_id from changed_aliases where sign < 0
+) as c left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = c.entity_id
+where n.scope_id = %(scope_id)s and n.entity_id = coalesce(g.root_id, c.entity_id) and n.times = 0;
+
+-- name: derive_relation_states
+-- What each touched relation was and is; `known` is false in an empty graph, which spares looking.
+with changes as (
+  select coalesce(s.root_id, c.source_id) as source_id, coalesce(t.root_id, c.target_id) as target_id,
+    c.relation_type, c.sign * c.weight::numeric as weight, c.sign
+  from changed_relations c
+  left join entity_merges s on s.scope_id = %(scope_id)s and s.from_id = c.source_id
+  left join entity_merges t on t.scope_id = %(scope_id)s and t.from_id = c.target_id
+), sums as (
+  select relation_key(source_id, target_id, relation_type) as id, source_id, target_id,
+    relation_type, sum(weight) as weight, sum(sign) as times
+  from changes group by source_id, target_id, relation_type
+)
+insert into relation_states
+select s.id, s.source_id, s.target_id, s.relation_type, coalesce(r.weight, 0),
+  coalesce(r.evidence_count, 0), coalesce(r.weight, 0) + s.weight,
+  coalesce(r.evidence_count, 0) + s.times
+from sums s
+left join relations r on %(known)s and r.scope_id = %(scope_id)s and r.id = s.id
+where s.times <> 0 or s.weight <> 0;
+
+-- name: derive_relations
+-- Relations as their evidence has them.
+insert into relations (scope_id, id, user_id, source_id, target_id, relation_type, weight,
+  evidence_count)
+select %(scope_id)s, id, %(user_id)s, source_id, target_id, relation_type, weight, evidence_count
+from relation_states where evidence_count > 0 order by id
+on conflict (scope_id, id) do update
+set weight = excluded.weight, evidence_count = excluded.evidence_count;
+
+-- name: forget_gone_relations
+-- Relations that nothing states any more.
+delete from relations r using relation_states s
+where s.evidence_count = 0 and r.scope_id = %(scope_id)s and r.id = s.id;
+
+-- name: derive_entity_states
+-- What each touched entity was and is. Its name is its commonest, its type the commonest that says
+-- something, its description the longest that were given; ties go by content, so that neither the
+-- order of arrival nor an id shows.
+with changes as (
+  select coalesce(g.root_id, c.entity_id) as id,
+    c.sign * c.placed::int as mentions, c.sign * (c.kind <> 'term')::int as asserted, 0 as degree,
+    c.described
+  from changed_mentions c
+  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = c.entity_id
+  union all
+  select coalesce(g.root_id, c.entity_id), 0, 0, 0, false
+  from changed_aliases c
+  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = c.entity_id
+  union all
+  select node, 0, 0, (evidence_count > 0)::int - (old_count > 0)::int, false
+  from relation_states cross join lateral (values (source_id), (target_id)) as ends (node)
+  where source_id <> target_id and (evidence_count > 0) <> (old_count > 0)
+), sums as (
+  select id, sum(mentions) as mentions, sum(asserted) as asserted, sum(degree) as degree,
+    bool_or(described) as described
+  from changes group by id
+)
+insert into entity_states
+select s.id, e.id is not null, coalesce(e.shown, false), false,
+  coalesce(e.mention_count, 0) + s.mentions, coalesce(e.asserted_count, 0) + s.asserted,
+  coalesce(e.degree, 0) + s.degree, coalesce(called.name, ''), coalesce(typed.entity_type, 'TERM'),
+  case when s.described then coalesce(said.description, '') else coalesce(e.description, '') end,
+  case when s.described then said.external_id else e.external_id end
+from sums s
+left join entities e on %(known)s and e.scope_id = %(scope_id)s and e.id = s.id
+left join lateral (
+  select n.name from entity_names n where n.scope_id = %(scope_id)s and n.entity_id = s.id
+  group by n.name, n.spare order by n.spare, sum(n.times) desc, n.name collate "C" limit 1
+) as called on true
+left join lateral (
+  select n.entity_type from entity_names n
+  where n.scope_id = %(scope_id)s and n.entity_id = s.id and n.entity_type <> ''
+  group by n.entity_type, n.spare
+  order by n.entity_type = 'TERM', n.spare, sum(n.times) desc, n.entity_type collate "C" limit 1
+) as typed on true
+left join lateral (
+  select
+    (select left(string_agg(description, E'\n'
+        order by length(description) desc, description collate "C"), 2000)
+      from (select distinct description from (
+        select m.description from mentions m
+        where m.scope_id = %(scope_id)s and m.description <> '' and m.entity_id in (
+          select s.id union all select g.from_id from entity_merges g
+          where g.scope_id = %(scope_id)s and g.root_id = s.id)
+        order by length(m.description) desc, md5(m.description) limit 32
+      ) as longest) as different) as description,
+    (select min(m.external_id collate "C") from mentions m
+      where m.scope_id = %(scope_id)s and m.external_id is not null and m.entity_id in (
+        select s.id union all select g.from_id from entity_merges g
+        where g.scope_id = %(scope_id)s and g.root_id = s.id)) as external_id
+) as said on s.described;
+
+-- name: derive_entities
+-- Entities as their evidence has them.
+with kept as (
+  insert into entities as e (scope_id, id, user_id, name, entity_type, description, external_id,
+    mention_count, asserted_count, degree)
+  select %(scope_id)s, id, %(user_id)s, name, entity_type, description, external_id, mention_count,
+    asserted_count, degree
+  from entity_states where mention_count > 0 or asserted_count > 0 or degree > 0 order by id
+  on conflict (scope_id, id) do update set name = excluded.name, entity_type = excluded.entity_type,
+    description = excluded.description, external_id = excluded.external_id,
+    mention_count = excluded.mention_count, asserted_count = excluded.asserted_count,
+    degree = excluded.degree, embedded_hash = case
+      when excluded.asserted_count > 0 or excluded.mention_count >= 2 then e.embedded_hash end
+  returning id, shown
+)
+update entity_states s set shown = true from kept where kept.shown and s.id = kept.id;
+
+-- name: forget_gone_entities
+-- Entities that nothing mentions or relates any more, and vectors of those that nobody sees.
+with gone as (
+  delete from entities e using entity_states s
+  where s.mention_count = 0 and s.asserted_count = 0 and s.degree = 0
+    and e.scope_id = %(scope_id)s and e.id = s.id
+), members as (
+  delete from community_members m using entity_states s
+  where not s.shown and m.scope_id = %(scope_id)s and m.entity_id = s.id
+)
+delete from entity_vectors v using entity_states s
+where not s.shown and v.scope_id = %(scope_id)s and v.entity_id = s.id;
+
+-- name: forget_adjacency
+-- The old places of relations whose weight changed.
+delete from adjacency a using (
+  select node, old_weight::float8 as weight, id
+  from relation_states cross join lateral (values (source_id), (target_id)) as ends (node)
+  where old_count > 0 and (evidence_count = 0 or weight <> old_weight)
+) as old
+where a.scope_id = %(scope_id)s and a.node_id = old.node and a.shown in (true, false)
+  and a.weight = old.weight and a.relation_id = old.id;
+
+-- name: show_adjacency
+-- Relations that a reader sees, or no longer sees, because of an end.
+with own as (
+  select a.node_id, a.neighbour_id, a.weight, a.relation_id, a.shown as was,
+    s.shown and n.shown as now
+  from entity_states s
+  join adjacency a on a.scope_id = %(scope_id)s and a.node_id = s.id and a.shown in (true, false)
+  join entities n on n.scope_id = %(scope_id)s and n.id = a.neighbour_id
+  where s.existed and s.shown <> s.was_shown
+)
+update adjacency a set shown = own.now from own
+where a.scope_id = %(scope_id)s and a.node_id in (own.node_id, own.neighbour_id)
+  and a.shown = own.was and a.weight = own.weight and a.relation_id = own.relation_id
+  and own.now <> own.was;
+
+-- name: derive_adjacency
+-- The new places of relations whose weight changed.
+insert into adjacency (scope_id, node_id, shown, weight, relation_id, neighbour_id, outgoing, user_id)
+select %(scope_id)s, ends.node, source.shown and target.shown, s.weight::float8, s.id,
+  ends.neighbour, ends.outgoing, %(user_id)s
+from relation_states s
+join entities source on source.scope_id = %(scope_id)s and source.id = s.source_id
+join entities target on target.scope_id = %(scope_id)s and target.id = s.target_id
+cross join lateral (values (s.source_id, s.target_id, true), (s.target_id, s.source_id, false))
+  as ends (node, neighbour, outgoing)
+where s.evidence_count > 0 and s.source_id <> s.target_id
+  and (s.old_count = 0 or s.weight <> s.old_weight)
+order by 2, 3, 4 desc, 5;
+
+-- name: mark_communities
+-- Communities whose report may no longer say what is so.
+update communities c set dirty = true
+where c.scope_id = %(scope_id)s and not c.dirty and c.id in (
+  select m.community_id from entity_states s
+  join community_members m on m.scope_id = %(scope_id)s and m.entity_id = s.id);
+
+-- name: note_projection
+-- What a graph database has to take over, in portions.
+insert into graph_outbox (scope_id, user_id, kind, ids)
+select %(scope_id)s, %(user_id)s, kind, array_agg(id order by id) from (
+  select kind, id, (row_number() over (partition by kind order by id) - 1) / 5000 as portion from (
+    select 'entities' as kind, id from entity_states
+    union all select 'relations', id from relation_states
+  ) as touched
+) as portions group by kind, portion order by kind, portion;

@@ -1,0 +1,108 @@
+-- name: workspace
+-- The entities whose evidence is about to count elsewhere, and the statements about them.
+do $$ begin
+  if to_regclass('pg_temp.moving') is null then
+    create temporary table moving (id uuid primary key) on commit delete rows;
+    create temporary table moving_relations (
+      source_id uuid, target_id uuid, relation_type text, weight float8
+    ) on commit delete rows;
+  end if;
+end $$;
+
+-- name: choose
+-- Everything that is one with the named entities.
+insert into moving
+with roots as (
+  select distinct coalesce(g.root_id, named.id) as id
+  from unnest(%(ids)s::uuid[]) as named (id)
+  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = named.id
+)
+select id from roots
+union select g.from_id from entity_merges g join roots r on r.id = g.root_id
+where g.scope_id = %(scope_id)s;
+
+-- name: collect_relations
+-- Evidence of relations of those entities. Adjacency knows the relations as they are now; what was
+-- stated of them has a key made of any entities that are one with their ends.
+insert into moving_relations
+with touched as (
+  select distinct r.source_id, r.target_id, r.relation_type
+  from moving m join adjacency a
+    on a.scope_id = %(scope_id)s and a.node_id = m.id and a.shown in (true, false)
+  join relations r on r.scope_id = %(scope_id)s and r.id = a.relation_id
+  union
+  select r.source_id, r.target_id, r.relation_type from moving m
+  join relations r on r.scope_id = %(scope_id)s and r.source_id = m.id and r.target_id = m.id
+)
+select e.source_id, e.target_id, e.relation_type, e.weight
+from touched t
+cross join lateral (
+  select t.source_id as id union all select g.from_id from entity_merges g
+  where g.scope_id = %(scope_id)s and g.root_id = t.source_id) as source
+cross join lateral (
+  select t.target_id as id union all select g.from_id from entity_merges g
+  where g.scope_id = %(scope_id)s and g.root_id = t.target_id) as target
+join relation_evidence e on e.scope_id = %(scope_id)s
+  and e.relation_id = relation_key(source.id, target.id, t.relation_type);
+
+-- name: note_mentions
+-- Count what mentions them, with this sign.
+insert into changed_mentions
+select m.entity_id, m.kind, m.name, m.entity_type, m.chunk_id <> %(nil)s,
+  m.description <> '' or m.external_id is not null, %(sign)s
+from moving join mentions m on m.scope_id = %(scope_id)s and m.entity_id = moving.id;
+
+-- name: note_aliases
+-- Count their aliases.
+insert into changed_aliases
+select a.entity_id, a.name, %(sign)s
+from moving join aliases a on a.scope_id = %(scope_id)s and a.entity_id = moving.id;
+
+-- name: note_relations
+-- Count their relations.
+insert into changed_relations
+select source_id, target_id, relation_type, weight, %(sign)s from moving_relations;
+
+-- name: keep_words
+-- The words of their names, which are on their way from one entity to another.
+insert into incoming_names
+select n.name, n.tokens from moving join entity_names n
+  on n.scope_id = %(scope_id)s and n.entity_id = moving.id;
+
+-- name: clear
+-- Before the next change in the same transaction.
+truncate moving, moving_relations;
+
+-- name: merge
+-- What `from` is one with becomes one with `into`, unless it is already.
+with ends as (
+  select coalesce(f.root_id, %(from_id)s::uuid) as from_root,
+    coalesce(i.root_id, %(into_id)s::uuid) as into_root
+  from (values (1)) as one (row)
+  left join entity_merges f on f.scope_id = %(scope_id)s and f.from_id = %(from_id)s
+  left join entity_merges i on i.scope_id = %(scope_id)s and i.from_id = %(into_id)s
+), moved as (
+  update entity_merges g set root_id = into_root from ends
+  where g.scope_id = %(scope_id)s and g.root_id = from_root and from_root <> into_root
+)
+insert into entity_merges (scope_id, from_id, into_id, root_id, user_id, reason)
+select %(scope_id)s, from_root, %(into_id)s, into_root, %(user_id)s, %(reason)s
+from ends where from_root <> into_root;
+
+-- name: unmerge
+-- An entity goes its own way again, and with it what had been merged into it.
+with recursive own as (
+  select from_id from entity_merges where scope_id = %(scope_id)s and into_id = %(from_id)s
+  union
+  select g.from_id from own join entity_merges g
+    on g.scope_id = %(scope_id)s and g.into_id = own.from_id
+), freed as (
+  update entity_merges g set root_id = %(from_id)s from own
+  where g.scope_id = %(scope_id)s and g.from_id = own.from_id
+)
+delete from entity_merges where scope_id = %(scope_id)s and from_id = %(from_id)s;
+
+-- name: merges
+-- The decisions, oldest first.
+select g.from_id, g.into_id, g.reason, g.created_at from entity_merges g
+where g.scope_id = %(scope_id)s order by g.created_at, g.from_id;
