@@ -11,10 +11,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from domain.configuration import load_settings
+from domain.errors import ModelUnavailable
 from domain.settings import Settings
 from models.chat import build_chat_model
 from models.embedding import build_embedder
@@ -25,10 +25,7 @@ from retrievers.graph_retriever import GraphRetriever
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
-
-if TYPE_CHECKING:
-    from models.protocols import Embedder
-    from stores.database import Database
+from stores.embedding_space import check_space
 
 
 @asynccontextmanager
@@ -38,13 +35,23 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
     Raises:
         DatabaseUnavailable: PostgreSQL cannot be reached or started.
         SettingsInvalid: a setting names a model that cannot be used.
+        EmbeddingModelChanged: the stored vectors come from another embedding model.
     """
     embedder = await asyncio.to_thread(build_embedder, settings)
-    async with (
-        await Database.open(settings) as database,
-        dependencies_over(database, embedder) as dependencies,
-    ):
+    database, loaded = await asyncio.gather(Database.open(settings), _load(embedder))
+    async with database, dependencies_over(database, embedder) as dependencies:
+        if loaded:
+            await check_space(database, embedder)
         yield dependencies
+
+
+async def _load(embedder: Embedder) -> bool:
+    """Load the model; without it a search goes on by keywords, and says so."""
+    try:
+        await embedder.warm_up()
+    except ModelUnavailable:
+        return False
+    return True
 
 
 @asynccontextmanager

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import UUID
 
 import pytest
 
-from domain.errors import GraphNotFound, ModelUnavailable
+from domain.errors import EmbeddingModelChanged, GraphNotFound, ModelUnavailable
+from domain.scope import Scope
+from domain.settings import Settings
+from evals.corpus import load_corpus
 from graph import create_query_workflow
 from graph.dependencies import close_shared_dependencies, shared_dependencies
 from stores.database import Database
+from stores.documents import DocumentStore
+from stores.embedding_space import check_space
+from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest
 from testing.replies import Reply, as_json, failing, fenced_json, invalid_json, refusal
-from tests.integration.graph.conftest import RunningWith
+from tests.integration.graph.conftest import PASSAGES, RunningWith
 
 ANALYSIS = {
     "question": "糖尿病患者的主要症状是什么？",
@@ -49,10 +60,6 @@ async def test_offline_the_best_sentence_is_quoted_with_document_offsets(
 async def test_a_citation_is_the_stored_documents_text(
     running_with: RunningWith, database: Database
 ) -> None:
-    from uuid import UUID
-
-    from stores.documents import DocumentStore
-
     async with running_with(cooperative) as running:
         result = await running.workflow.ainvoke(running.asking(QUESTION))
     assert result["answer"] == ANSWER
@@ -112,21 +119,41 @@ async def test_instructions_in_a_passage_do_not_leave_its_delimiters(
         assert prompt.count("<passage number=") == prompt.count("</passage>")
 
 
-async def test_each_loop_opens_its_own_dependencies_once(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = database.settings
+@pytest.fixture
+def own_settings() -> Iterator[Settings]:
+    """Settings over a database of the test's own; the short path is for its socket."""
+    folder = Path(tempfile.mkdtemp(prefix="sxt-"))
+    yield Settings(_env_file=None, data_dir=folder, database_url=None)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+async def test_each_loop_opens_its_own_dependencies_once(own_settings: Settings) -> None:
     first, second = await asyncio.gather(
-        shared_dependencies(settings), shared_dependencies(settings)
+        shared_dependencies(own_settings), shared_dependencies(own_settings)
     )
     assert first is second
 
     async def elsewhere() -> bool:
-        other = await shared_dependencies(settings)
-        result = await create_query_workflow(settings=settings).ainvoke({"query": "你好"})
+        workflow = create_query_workflow(settings=own_settings)
+        result = await workflow.ainvoke({"query": "你好"})
+        other = await shared_dependencies(own_settings)
         await close_shared_dependencies()
         return other is not first and bool(result["answer"])
 
     assert await asyncio.to_thread(lambda: asyncio.run(elsewhere()))
     await close_shared_dependencies()
+    await close_shared_dependencies()
+
+
+async def test_vectors_of_another_model_are_refused_before_any_search(
+    own_settings: Settings, scope: Scope
+) -> None:
+    async with await Database.open(own_settings) as database:
+        await check_space(database, HashEmbedder(384))
+        await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
+    workflow = create_query_workflow(settings=own_settings)
+    with pytest.raises(EmbeddingModelChanged, match="hash-384"):
+        await workflow.ainvoke(
+            {"query": QUESTION, "graph_id": scope.graph_id, "user_id": scope.user_id}
+        )
     await close_shared_dependencies()
