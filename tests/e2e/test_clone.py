@@ -9,6 +9,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,15 +22,17 @@ pytestmark = pytest.mark.clone
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone in a folder that is long, has spaces and Chinese letters; set up by `make demo`."""
-    deep = (
-        "路径 with spaces, longer than the path of a socket may be, " + "which is about 100 bytes"
+def clone() -> Iterator[Path]:
+    """A clone in a folder that is long, has spaces and Chinese letters, and that all may enter."""
+    temporary = Path(tempfile.mkdtemp(prefix="sxt-"))
+    temporary.chmod(0o755)
+    folder = (
+        temporary / "路径 with spaces, longer than the path of a socket" / "may ever be on Linux"
     )
-    folder = tmp_path_factory.mktemp("clone") / deep / "sextant"
     subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True)
-    assert len(os.fsencode(folder)) > 120
-    return folder
+    assert len(os.fsencode(folder / ".sextant" / "postgres" / ".s.PGSQL.5432")) > 108
+    yield folder
+    shutil.rmtree(temporary, ignore_errors=True)
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -98,8 +102,6 @@ def test_an_ordinary_user_needs_no_root(clone: Path) -> None:
     if public_python() == sys.executable and "/root/" in sys.executable:
         pytest.skip("this machine has no Python that an ordinary user may run")
     shutil.rmtree(clone / ".sextant")
-    for folder in clone.parents[: len(clone.parents) - 2]:
-        folder.chmod(folder.stat().st_mode | 0o005)
     subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", clone], check=True)
     done = subprocess.run(
         ["make", "demo"],
