@@ -19,7 +19,7 @@ from graph.workflow import Workflow
 from nodes.generate import NO_MODEL, WITHOUT_DOCUMENTS
 from tests.unit.nodes.conftest import Bench, Build, ScriptedRetriever, chat, item
 
-PICTURE = Path(__file__).parents[3] / "docs" / "workflow.mmd"
+ROOT = Path(__file__).parents[3]
 QUESTION = {"query": "糖尿病的主要症状是什么？", "graph_id": "graph-123"}
 SYMPTOMS = item("糖尿病的典型症状为多饮、多尿、多食和体重下降。", "guide.md", start=9)
 
@@ -37,9 +37,11 @@ def workflow_of(bench: Bench) -> Workflow:
     return create_query_workflow(dependencies=bench.deps)
 
 
-def test_the_picture_in_the_docs_is_the_graph_that_runs() -> None:
+@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
+def test_the_picture_in_the_readme_is_the_graph_that_runs(name: str) -> None:
     drawn = create_query_workflow().get_graph().draw_mermaid()
-    assert drawn == PICTURE.read_text(encoding="utf-8")
+    shown = (ROOT / name).read_text(encoding="utf-8").partition("<!-- graph:start -->")[2]
+    assert shown.partition("<!-- graph:end -->")[0] == f"\n```mermaid\n{drawn}```\n"
 
 
 async def test_a_question_and_a_graph_id_are_enough(bench: Build) -> None:
