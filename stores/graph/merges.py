@@ -18,6 +18,7 @@ from stores.graph.writing import GraphWriter
 from stores.queries import load_queries
 
 SQL = load_queries("graph_merges")
+_TABLES = ("mentions", "aliases", "relations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +67,17 @@ async def _recounted(writer: GraphWriter, ids: Sequence[UUID]) -> AsyncIterator[
     await writer.execute(SQL["collect_relations"])
     await writer.execute(SQL["keep_words"])
     await _note(writer, -1)
-    await writer.derive()
+    await writer.resolve()
+    for table in _TABLES:
+        await writer.execute(SQL[f"settle_{table}"])
     yield
-    await writer.execute(SQL["keep_words"])
     await _note(writer, +1)
     await writer.derive()
     await writer.execute(SQL["clear"])
 
 
 async def _note(writer: GraphWriter, sign: int) -> None:
-    for table in ("mentions", "aliases", "relations"):
-        writer.changes += await writer.execute(SQL[f"note_{table}"], sign=sign)
-    writer.losses += 1
+    for table in _TABLES:
+        noted = await writer.execute(SQL[f"note_{table}"], sign=sign)
+        writer.changes += noted
+        writer.losses += noted

@@ -89,7 +89,8 @@ class GraphWriter:
         if self.changes >= _MANY:
             await self._run("memory")
             await self._run("analyze_changes")
-        await self._run("derive_names", **known)
+        await self.resolve()
+        await self._run("derive_names")
         await self._run("derive_relation_states", **known)
         if self.changes >= _MANY:
             await self._run("analyze_relation_states")
@@ -110,6 +111,11 @@ class GraphWriter:
         await self._run("bump")
         await self._run("clear_changes")
         self.version, self.changes, self.losses = self.version + 1, 0, 0
+
+    async def resolve(self) -> None:
+        """Settle under which entity each change counts, by the merges that are in force now."""
+        for end in ("mentions", "aliases", "sources", "targets"):
+            await self._run(f"resolve_{end}")
 
     async def execute(self, query: LiteralString, **values: object) -> int:
         """Execute a statement for this scope; returns the number of rows it changed.

@@ -17,12 +17,14 @@ do $$ begin
     create temporary table incoming_names (name text, tokens bigint[]) on commit delete rows;
     create temporary table changed_mentions (
       entity_id uuid, kind mention_kind, name text, entity_type text, placed boolean,
-      described boolean, sign int
+      described boolean, sign int, merged boolean default false, settled boolean default false
     ) on commit delete rows;
-    create temporary table changed_aliases (entity_id uuid, name text, sign int)
-      on commit delete rows;
+    create temporary table changed_aliases (
+      entity_id uuid, name text, sign int, settled boolean default false
+    ) on commit delete rows;
     create temporary table changed_relations (
-      source_id uuid, target_id uuid, relation_type text, weight float8, sign int
+      source_id uuid, target_id uuid, relation_type text, weight float8, sign int,
+      settled boolean default false
     ) on commit delete rows;
     create temporary table relation_states (
       id uuid, source_id uuid, target_id uuid, relation_type text, old_weight numeric,
@@ -77,8 +79,7 @@ truncate incoming_mentions, incoming_relations, incoming_aliases;
 
 -- name: clear_changes
 -- Before the next derivation in the same transaction.
-truncate incoming_names, changed_mentions, changed_aliases, changed_relations, relation_states,
-  entity_states;
+truncate changed_mentions, changed_aliases, changed_relations, relation_states, entity_states;
 
 -- name: add_aliases
 -- Names that entities are found by; the same name from several documents is several rows.
@@ -214,18 +215,32 @@ analyze changed_mentions, changed_relations;
 -- The same.
 analyze relation_states;
 
+-- name: resolve_mentions
+-- Under which entity a mention counts, merges considered.
+update changed_mentions c set entity_id = g.root_id, merged = true from entity_merges g
+where not c.settled and g.scope_id = %(scope_id)s and g.from_id = c.entity_id;
+
+-- name: resolve_aliases
+-- Under which entity an alias counts.
+update changed_aliases c set entity_id = g.root_id from entity_merges g
+where not c.settled and g.scope_id = %(scope_id)s and g.from_id = c.entity_id;
+
+-- name: resolve_sources
+-- Under which source a relation counts.
+update changed_relations c set source_id = g.root_id from entity_merges g
+where not c.settled and g.scope_id = %(scope_id)s and g.from_id = c.source_id;
+
+-- name: resolve_targets
+-- Under which target a relation counts.
+update changed_relations c set target_id = g.root_id from entity_merges g
+where not c.settled and g.scope_id = %(scope_id)s and g.from_id = c.target_id;
+
 -- name: derive_names
 -- How often each entity is called what.
 with changes as (
-  select coalesce(g.root_id, c.entity_id) as entity_id, c.name, c.entity_type,
-    g.root_id is not null as spare, c.sign
-  from changed_mentions c
-  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = c.entity_id
-  where c.kind <> 'alias'
-  union all
-  select coalesce(g.root_id, c.entity_id), c.name, '', true, c.sign
-  from changed_aliases c
-  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = c.entity_id
+  select entity_id, name, entity_type, merged as spare, sign from changed_mentions
+  where kind <> 'alias'
+  union all select entity_id, name, '', true, sign from changed_aliases
 ), sums as (
   select entity_id, name, entity_type, spare, sum(sign) as times from changes
   group by entity_id, name, entity_type, spare having sum(sign) <> 0
@@ -243,21 +258,15 @@ do update set times = n.times + excluded.times;
 delete from entity_names n using (
   select entity_id from changed_mentions where sign < 0
   union select entity_id from changed_aliases where sign < 0
-) as c left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = c.entity_id
-where n.scope_id = %(scope_id)s and n.entity_id = coalesce(g.root_id, c.entity_id) and n.times = 0;
+) as c
+where n.scope_id = %(scope_id)s and n.entity_id = c.entity_id and n.times = 0;
 
 -- name: derive_relation_states
 -- What each touched relation was and is; `known` is false in an empty graph, which spares looking.
-with changes as (
-  select coalesce(s.root_id, c.source_id) as source_id, coalesce(t.root_id, c.target_id) as target_id,
-    c.relation_type, c.sign * c.weight::numeric as weight, c.sign
-  from changed_relations c
-  left join entity_merges s on s.scope_id = %(scope_id)s and s.from_id = c.source_id
-  left join entity_merges t on t.scope_id = %(scope_id)s and t.from_id = c.target_id
-), sums as (
+with sums as (
   select relation_key(source_id, target_id, relation_type) as id, source_id, target_id,
-    relation_type, sum(weight) as weight, sum(sign) as times
-  from changes group by source_id, target_id, relation_type
+    relation_type, sum(sign * weight::numeric) as weight, sum(sign) as times
+  from changed_relations group by source_id, target_id, relation_type
 )
 insert into relation_states
 select s.id, s.source_id, s.target_id, s.relation_type, coalesce(r.weight, 0),
@@ -286,15 +295,10 @@ where s.evidence_count = 0 and r.scope_id = %(scope_id)s and r.id = s.id;
 -- something, its description the longest that were given; ties go by content, so that neither the
 -- order of arrival nor an id shows.
 with changes as (
-  select coalesce(g.root_id, c.entity_id) as id,
-    c.sign * c.placed::int as mentions, c.sign * (c.kind <> 'term')::int as asserted, 0 as degree,
-    c.described
-  from changed_mentions c
-  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = c.entity_id
-  union all
-  select coalesce(g.root_id, c.entity_id), 0, 0, 0, false
-  from changed_aliases c
-  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = c.entity_id
+  select entity_id as id, sign * placed::int as mentions,
+    sign * (kind <> 'term')::int as asserted, 0 as degree, described
+  from changed_mentions
+  union all select entity_id, 0, 0, 0, false from changed_aliases
   union all
   select node, 0, 0, (evidence_count > 0)::int - (old_count > 0)::int, false
   from relation_states cross join lateral (values (source_id), (target_id)) as ends (node)

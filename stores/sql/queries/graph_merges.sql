@@ -73,6 +73,18 @@ select n.name, n.tokens from moving join entity_names n
 -- Before the next change in the same transaction.
 truncate moving, moving_relations;
 
+-- name: settle_mentions
+-- What was counted out was counted under the old decisions.
+update changed_mentions set settled = true;
+
+-- name: settle_aliases
+-- The same.
+update changed_aliases set settled = true;
+
+-- name: settle_relations
+-- The same.
+update changed_relations set settled = true;
+
 -- name: merge
 -- What `from` is one with becomes one with `into`, unless it is already.
 with ends as (

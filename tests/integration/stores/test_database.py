@@ -17,7 +17,7 @@ import psycopg
 import pytest
 import pytest_asyncio
 
-from domain.errors import ConflictError, DatabaseUnavailable
+from domain.errors import ConflictError, DatabaseUnavailable, SettingsInvalid
 from domain.scope import Scope
 from domain.settings import Settings
 from stores.chunks import ChunkStore, Vectors
@@ -232,6 +232,12 @@ async def test_no_server_at_the_url_is_a_typed_error_with_the_next_step() -> Non
     url = "postgresql://nobody@127.0.0.1:1/none"
     settings = Settings(_env_file=None, database_url=url)
     with pytest.raises(DatabaseUnavailable, match="sextant doctor"):
+        await Database.open(settings)
+
+
+async def test_a_url_that_cannot_be_read_is_a_typed_error() -> None:
+    settings = Settings(_env_file=None, database_url="postgresql+psycopg://here/there")
+    with pytest.raises(SettingsInvalid, match="postgresql://user"):
         await Database.open(settings)
 
 
