@@ -216,12 +216,12 @@ def _logins(settings: Settings, server: EmbeddedServer | None) -> tuple[str, str
 def _parse_url(url: str) -> dict[str, Any]:
     try:
         return dict(conninfo_to_dict(url))
-    except ProgrammingError as error:
+    except ProgrammingError:
         raise SettingsInvalid(
-            f"DATABASE_URL is not a PostgreSQL connection string: {str(error).strip()}.",
+            "DATABASE_URL is not a PostgreSQL connection string.",
             next_step="Write it as postgresql://user:password@host:5432/database.",
             field="database_url",
-        ) from error
+        ) from None  # the driver's message quotes the URL, password and all
 
 
 def _conninfo(login: dict[str, Any], settings: Settings) -> str:
