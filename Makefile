@@ -7,6 +7,8 @@ SHELL := /bin/sh
 PY := .venv/bin/python
 # Where `make demo` keeps its database and model; a caller's own setting wins.
 SEXTANT_DATA_DIR ?= .sextant
+# Folders with corpus.jsonl.gz and queries.jsonl.gz each.
+EVAL_SETS ?= ../shared/eval
 CODE := $(sort $(foreach folder,domain stores models ingestion retrievers prompts nodes graph sextant testing \
 	evals benchmarks tests,$(if $(wildcard $(folder)/*.py $(folder)/*/*.py),$(folder))))
 
@@ -45,10 +47,12 @@ dev: .venv/.all ## Start `langgraph dev` on the workflow, offline
 	SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m langgraph_cli dev --no-browser --n-jobs-per-worker 10
 
 bench: .venv/.all ## Measure speed and memory (docs/performance.md)
-	$(PY) -m benchmarks
+	@for file in benchmarks/*.py; do name=$$(basename "$$file" .py); \
+		echo "== $$name"; $(PY) -m "benchmarks.$$name" || exit 1; done
 
-eval: .venv/.all ## Measure retrieval quality on the public question sets
-	$(PY) -m sextant eval
+eval: .venv/.all ## Measure retrieval on question sets (EVAL_SETS: folders of corpus and queries)
+	@for set in $(EVAL_SETS)/*/; do echo "== $$set"; SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant eval \
+		--corpus "$${set}corpus.jsonl.gz" --queries "$${set}queries.jsonl.gz" || exit 1; done
 
 format: .venv/.all ## Format the code and mend what the linter can
 	$(PY) -m ruff format .

@@ -24,6 +24,7 @@ COMMANDS = (
     "graphs",
     "documents",
     "reembed",
+    "eval",
     "doctor",
     "config",
     "version",

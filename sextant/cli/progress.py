@@ -15,6 +15,8 @@ from sextant.cli import terminal
 if TYPE_CHECKING:
     from sextant.facade import Sextant
 
+OnStage = Callable[[str, int, int], None]
+
 _ENDS = (JobStage.DONE, JobStage.FAILED)
 
 
@@ -40,17 +42,24 @@ def print_summary(results: Sequence[Ingested]) -> None:
 
 
 @contextmanager
-def chunk_bar(*, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """One bar of chunks done and to do, on a terminal only."""
+def stage_bars(*, quiet: bool) -> Iterator[OnStage | None]:
+    """A bar for each named stage of a long work, on a terminal only."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
     with Bars(console=Console(stderr=True)) as bars:
-        task = bars.add_task("passages", total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
+        tasks = dict[str, TaskID]()
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield show
 
 
 @contextmanager

@@ -23,9 +23,11 @@ def reembed(*, as_json: AsJson = False) -> None:
 
 
 async def _reembed(*, as_json: bool) -> int:
-    from sextant.cli.progress import chunk_bar
+    from functools import partial
+
+    from sextant.cli.progress import stage_bars
     from sextant.cli.session import opened
 
     async with opened() as rag:
-        with chunk_bar(quiet=as_json) as on_progress:
-            return await rag.reembed(on_progress)
+        with stage_bars(quiet=as_json) as on_stage:
+            return await rag.reembed(on_stage and partial(on_stage, "passages"))

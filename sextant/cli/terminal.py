@@ -22,18 +22,21 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def emit(value: object) -> None:
-    """Print `value` (dataclasses, paths, dates included) as one line of JSON on standard output."""
+    """Print `value` as one line of JSON on standard output."""
+    sys.stdout.write(encoded(value).decode() + "\n")
+
+
+def encoded(value: object) -> bytes:
+    """Return `value` (dataclasses, paths, dates included) as JSON."""
     import orjson
 
-    sys.stdout.write(orjson.dumps(value, default=str).decode() + "\n")
+    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
 
 
 def report(error: SextantError, *, as_json: bool) -> None:
     """Print an error on standard error: one sentence and the next step, or the same as JSON."""
     if as_json:
-        import orjson
-
-        sys.stderr.write(orjson.dumps({"error": described(error)}).decode() + "\n")
+        sys.stderr.write(encoded({"error": described(error)}).decode() + "\n")
         return
     sentence = " ".join(f"Error: {error.message}".split())
     typer.secho(printable(sentence), err=True, fg=typer.colors.RED)

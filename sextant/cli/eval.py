@@ -1,0 +1,73 @@
+"""`sextant eval`: how well retrieval does on a question set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import AsJson, Mode
+
+if TYPE_CHECKING:
+    from evals.runner import EvalOptions, EvalReport
+
+app = typer.Typer()
+
+
+@app.command("eval")
+def evaluate(
+    *,
+    corpus: Annotated[Path, typer.Option(help="Passages: JSON Lines, may be gzipped.")],
+    queries: Annotated[Path, typer.Option(help="Questions with the ids of their passages.")],
+    mode: Mode = "naive",
+    lanes: Annotated[
+        str, typer.Option(help="Lanes instead of the mode's own: vector,keyword.")
+    ] = "",
+    limit: Annotated[int | None, typer.Option(help="Ask only the first so many.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also write the report here, as JSON.")] = None,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Check extractive answers too.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure retrieval on a question set: recall, MRR and nDCG with intervals."""
+    import asyncio
+
+    from evals.runner import EvalOptions
+
+    chosen = tuple(lane.strip() for lane in lanes.split(",")) if lanes else None
+    options = EvalOptions(corpus, queries, mode, chosen, answers, limit)
+    report = asyncio.run(_evaluate(options, quiet=as_json))
+    if out is not None:
+        out.write_bytes(terminal.encoded(report))
+    if as_json:
+        terminal.emit(report)
+    else:
+        _print(report)
+
+
+async def _evaluate(options: EvalOptions, *, quiet: bool) -> EvalReport:
+    from domain.configuration import load_settings
+    from evals.runner import evaluate
+    from sextant.cli.progress import stage_bars
+
+    with stage_bars(quiet=quiet) as on_progress:
+        return await evaluate(options, load_settings(), on_progress)
+
+
+def _print(report: EvalReport) -> None:
+    terminal.say(f"{report.questions} questions over {report.passages} passages, {report.mode}")
+    rows = [
+        (kind, name, f"{value.mean:.3f}", f"{value.low:.3f}–{value.high:.3f}", str(value.count))
+        for kind, measures in [("all", report.measures), *report.by_type.items()]
+        for name, value in measures.items()
+    ]
+    terminal.table(("TYPE", "MEASURE", "MEAN", "95 %", "QUESTIONS"), rows)
+    for name, share in report.refusal.items():
+        terminal.say(f"{name} {share:.3f}")
+    times = ", ".join(f"{name} {spent:.1f} ms" for name, spent in report.milliseconds.items())
+    terminal.faint(f"one retrieval: {times}")
+    for warning in report.warnings:
+        terminal.warn(f"Note: {warning}")
