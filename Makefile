@@ -23,7 +23,8 @@ demo: .venv/.base ## Ingest the sample documents, ask three questions, show cite
 
 test: lint types unit integration e2e ## Run everything: lint, types, all tests
 
-check: lint types unit ## Format check, lint, types and unit tests, in under a minute
+check: .venv/.all ## Format check, lint, types and unit tests side by side, in under a minute
+	@$(MAKE) --no-print-directory --jobs --output-sync=target lint types unit
 
 lint: .venv/.all
 	$(PY) -m ruff format --check .
