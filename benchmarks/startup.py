@@ -1,0 +1,65 @@
+"""How long the command line lets a person wait.
+
+    python -m benchmarks.startup
+
+Limits (issue 3): `--help` ≤ 0.3 s; `ask` ≤ 3 s from a cold start to the first piece of the answer, on
+a running store. Wall and CPU seconds of whole processes; the median of five after one warm-up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from sextant.facade import Sextant
+
+RUNS = 5
+SAMPLE = Path(__file__).parents[1] / "samples" / "documents" / "rust-ownership.md"
+QUESTION = "How does Rust keep memory safe without a garbage collector?"
+
+
+def first_output(arguments: list[str], data_dir: str) -> tuple[float, float]:
+    """Wall seconds until the first output, and CPU seconds of the whole process."""
+    environment = {**os.environ, "SEXTANT_DATA_DIR": data_dir}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.perf_counter()
+    with subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "sextant", *arguments], stdout=subprocess.PIPE, env=environment
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        waited = time.perf_counter() - began
+        process.stdout.read()
+    if process.returncode:
+        raise SystemExit(f"sextant {arguments[0]} ended with {process.returncode}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return waited, cpu
+
+
+def report(name: str, arguments: list[str], data_dir: str, limit: float) -> None:
+    """Measure one command and print its medians beside the limit."""
+    runs = [first_output(arguments, data_dir) for _ in range(RUNS + 1)][1:]
+    wall, cpu = (statistics.median(values) for values in zip(*runs, strict=True))
+    print(f"{name:28} first output {wall:5.2f} s (limit {limit} s)   process CPU {cpu:5.2f} s")
+
+
+async def main() -> None:
+    """Ingest one document, keep the store running, and start the command line over and over."""
+    with tempfile.TemporaryDirectory(prefix="sextant-bench-") as data_dir:
+        report("sextant --help", ["--help"], data_dir, 0.3)
+        async with Sextant.open(data_dir=data_dir) as rag:
+            await rag.ingest([SAMPLE], graph_id="bench")
+            ask = ["ask", QUESTION, "--graph", "bench"]
+            await asyncio.to_thread(report, "sextant ask", ask, data_dir, 3.0)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
