@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import pytest
 
 from domain.graph import MentionKind
 from domain.scope import Scope
@@ -16,7 +17,7 @@ from stores.documents import DocumentStore
 from stores.graph.evidence import AliasRow, MentionRow, RelationRow
 from stores.graph.merges import Merge
 from stores.graph.record import GraphRecord
-from tests.integration.stores.graph.conftest import (
+from tests.integration.stores.graph.world import (
     Store,
     Stored,
     alias,
@@ -28,104 +29,104 @@ from tests.integration.stores.graph.conftest import (
 
 NAMES = ["Insulin", "insulin", "INSULIN", "糖尿病", "Berlin", "New York", "NYC", "胰岛素"]
 NODES = ["insulin", "糖尿病", "berlin", "new york", "nyc"]
+FIRST_OR_SECOND = (UUID(int=1), UUID(int=2))  # stand for a document's chunks until it is stored
 
 Row = MentionRow | RelationRow | AliasRow
 
-# A document's evidence, with numbers for its two chunks.
-mentions = st.builds(
-    mention,
-    st.sampled_from(NAMES),
-    st.integers(0, 1),
-    st.sampled_from([MentionKind.TERM, MentionKind.TITLE, MentionKind.MODEL]),
-    entity_type=st.sampled_from(["TERM", "CITY", "DISEASE"]),
-    description=st.sampled_from(["", "A hormone.", "A hormone of the pancreas.", "城市。"]),
-)
-relations = st.builds(
-    relation,
-    st.sampled_from(NODES),
-    st.sampled_from(["TREATS", "IN"]),
-    st.sampled_from(NODES),
-    st.integers(0, 1),
-    st.sampled_from([0.1, 0.2, 0.7, 1.0, 1e-9, 1e6]),
-    st.sampled_from(["", "It does."]),
-)
-aliases = st.builds(
-    alias, st.sampled_from(NODES), st.sampled_from(["big apple", "消渴", "B."]), st.just(None)
-)
-documents = st.lists(mentions | relations | aliases, max_size=12)
 
-ACTIONS = st.lists(
-    st.tuples(st.sampled_from(["add", "add", "delete", "merge", "unmerge"]), st.integers(0, 4)),
-    max_size=12,
-)
+def some_evidence(dice: random.Random) -> list[Row]:
+    """A document's evidence, with numbers for its two chunks."""
+    kinds = [MentionKind.TERM, MentionKind.TERM, MentionKind.TITLE, MentionKind.MODEL]
+    types = ["TERM", "CITY", "DISEASE"]
+    texts = ["", "", "A hormone.", "A hormone of the pancreas.", "城市。"]
+    weights = [0.1, 0.2, 0.7, 1.0, 1e-9, 1e6]
+    rows: list[Row] = []
+    for _ in range(dice.randint(0, 8)):
+        name, kind = dice.choice(NAMES), dice.choice(kinds)
+        more = {"entity_type": dice.choice(types), "description": dice.choice(texts)}
+        rows.append(mention(name, dice.choice(FIRST_OR_SECOND), kind, **more))
+    for _ in range(dice.randint(0, 6)):
+        source, target = dice.sample(NODES, 2)
+        said = relation(source, dice.choice(["TREATS", "IN"]), target, dice.choice(FIRST_OR_SECOND))
+        rows.append(said._replace(weight=dice.choice(weights), description=dice.choice(texts)))
+    nicknames = ["big apple", "消渴", "B."]
+    rows += [alias(dice.choice(NODES), dice.choice(nicknames), None) for _ in range(2)]
+    return rows
 
 
+@dataclass
+class History:
+    """A knowledge base in which documents of one world come and go."""
+
+    database: Database
+    store: Store
+    scope: Scope
+    world: Sequence[Sequence[Row]]
+    there: dict[int, Stored] = field(default_factory=dict)
+
+    @property
+    def record(self) -> GraphRecord:
+        return GraphRecord(self.database)
+
+    async def add(self, place: int) -> None:
+        """Add a document; link its aliases in every chunk, and everyone's aliases in its chunks.
+
+        As if every chunk contained every alias: a linker would find exactly these.
+        """
+        if place in self.there:
+            return
+        stored = await self.store(self.scope, [f"{place} first", f"{place} second"])
+        aliases = {other: self.aliases(other) for other in self.there}
+        self.there[place] = stored
+        rows = [placed(row, stored) for row in self.world[place]]
+        chunks = [chunk for other in self.there.values() for chunk in other.chunks]
+        links = [(row, chunk) for row in self.aliases(place) for chunk in chunks]
+        links += [
+            (row, chunk) for old in aliases.values() for row in old for chunk in stored.chunks
+        ]
+        linked = [MentionRow(row[0], chunk, MentionKind.ALIAS, row.name) for row, chunk in links]
+        await self.record.add(self.scope, evidence(*rows, *linked))
+
+    def aliases(self, place: int) -> set[AliasRow]:
+        rows = [placed(row, self.there[place]) for row in self.world[place]]
+        return {row for row in rows if isinstance(row, AliasRow)}
+
+    async def delete(self, place: int) -> None:
+        if place in self.there:
+            stored = self.there.pop(place)
+            await DocumentStore(self.database).delete(self.scope, stored.document_id)
+
+    async def merge(self, place: int) -> None:
+        pair = Merge(named(NODES[place]), named(NODES[(place + 2) % 5]), "test")
+        await self.record.merge(self.scope, [pair])
+
+    async def unmerge(self, place: int) -> None:
+        await self.record.unmerge(self.scope, [named(NODES[place])])
+
+
+@pytest.mark.parametrize("seed", range(12))
 async def test_any_history_ends_in_the_graph_of_what_survives(
-    database: Database, record: GraphRecord, store: Store, scope: Scope
+    database: Database, store: Store, scope: Scope, seed: int
 ) -> None:
-    examples: list[tuple[list[list[Row]], list[tuple[str, int]]]] = []
+    dice = random.Random(seed)  # noqa: S311 - a test's dice
+    world = [some_evidence(dice) for _ in range(5)]
+    lived = History(database, store, scope, world)
+    for _ in range(dice.randint(4, 16)):
+        action = dice.choice([*[lived.add] * 4, *[lived.delete] * 2, lived.merge, lived.unmerge])
+        await action(dice.randint(0, 4))
 
-    @settings(max_examples=12, deadline=None, database=None, derandomize=True)
-    @given(st.lists(documents, min_size=5, max_size=5), ACTIONS)
-    def collect(world: list[list[Row]], actions: list[tuple[str, int]]) -> None:
-        examples.append((world, actions))
-
-    collect()
-    for number, (world, actions) in enumerate(examples):
-        lived = Scope(scope.user_id, f"lived {number}")
-        there: dict[int, Stored] = {}
-        for action, place in actions:
-            if action == "add" and place not in there:
-                there[place] = await add(record, store, lived, world, place, there)
-            elif action == "delete" and place in there:
-                await forget(database, there.pop(place))
-            elif action == "merge":
-                pair = Merge(named(NODES[place]), named(NODES[(place + 2) % 5]), "test")
-                await record.merge(lived, [pair])
-            elif action == "unmerge":
-                await record.unmerge(lived, [named(NODES[place])])
-
-        built = Scope(scope.user_id, f"built {number}")
-        await record.merge(built, await record.merges(lived))
-        survivors: dict[int, Stored] = {}
-        for place in reversed(list(there)):
-            survivors[place] = await add(record, store, built, world, place, survivors)
-        assert await graph(database, lived) == await graph(database, built), (world, actions)
-
-
-async def add(
-    record: GraphRecord,
-    store: Store,
-    scope: Scope,
-    world: Sequence[Sequence[Row]],
-    place: int,
-    there: dict[int, Stored],
-) -> Stored:
-    """Add a document; link the new aliases in the chunks that are there, and theirs in the new ones.
-
-    Every chunk contains every alias here, so a linker would find exactly these.
-    """
-    stored = await store(scope, [f"{place} first", f"{place} second"])
-    chunks = [chunk for other in [*there.values(), stored] for chunk in other.chunks]
-    rows = [placed(row, stored) for row in world[place]]
-    found = {row for row in rows if isinstance(row, AliasRow)}
-    known = {
-        row
-        for other in there
-        for row in [placed(one, there[other]) for one in world[other]]
-        if isinstance(row, AliasRow)
-    }
-    links = [(row, chunk) for row in found for chunk in chunks]
-    links += [(row, chunk) for row in known for chunk in stored.chunks]
-    linked = [MentionRow(row.entity_id, chunk, MentionKind.ALIAS, row.name) for row, chunk in links]
-    await record.add(scope, evidence(*rows, *linked))
-    return stored
+    built = History(database, store, Scope(scope.user_id, "built from scratch"), world)
+    await built.record.merge(built.scope, await lived.record.merges(scope))
+    for place in dice.sample(list(lived.there), len(lived.there)):
+        await built.add(place)
+    assert await graph(database, scope) == await graph(database, built.scope)
 
 
 def placed(row: Row, stored: Stored) -> Row:
     if isinstance(row, AliasRow):
         return row._replace(document_id=stored.document_id)
-    return row._replace(chunk_id=stored.chunks[int(str(row.chunk_id))])
+    assert row.chunk_id is not None
+    return row._replace(chunk_id=stored.chunks[FIRST_OR_SECOND.index(row.chunk_id)])
 
 
 async def forget(database: Database, stored: Stored) -> None:

@@ -1,0 +1,66 @@
+"""A small world of entities for tests of the graph, and evidence about it in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from domain.graph import MentionKind
+from domain.scope import Scope
+from stores.chunks import Vectors
+from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
+from stores.graph.ids import entity_id
+
+Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
+
+# Entities are named in one scope for all tests, so that graphs of several scopes compare.
+WORLD = Scope("world", "world")
+
+
+def named(name: str) -> UUID:
+    return entity_id(WORLD, name)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A stored document, its chunks in order, and where it lies."""
+
+    scope: Scope
+    document_id: UUID
+    chunks: tuple[UUID, ...]
+
+
+Store = Callable[[Scope, Sequence[str]], Awaitable[Stored]]
+
+
+def mention(
+    name: str,
+    chunk: UUID | None,
+    kind: MentionKind = MentionKind.TERM,
+    *,
+    of: str | None = None,
+    **more: str,
+) -> MentionRow:
+    """`of`: the entity, where it is not the one named `name`."""
+    return MentionRow(named(of or name), chunk, kind, name, **more)  # type: ignore[arg-type]
+
+
+def relation(
+    source: str, kind: str, target: str, chunk: UUID | None, weight: float = 1.0
+) -> RelationRow:
+    return RelationRow(named(source), named(target), kind, chunk, weight)
+
+
+def alias(of: str, name: str, document_id: UUID | None, source: str = "title") -> AliasRow:
+    return AliasRow(named(of), name, source, document_id)
+
+
+def evidence(
+    *rows: MentionRow | RelationRow | AliasRow,
+) -> GraphEvidence:
+    return GraphEvidence(
+        [row for row in rows if isinstance(row, MentionRow)],
+        [row for row in rows if isinstance(row, RelationRow)],
+        [row for row in rows if isinstance(row, AliasRow)],
+    )
