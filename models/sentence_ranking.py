@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import rjieba
 
 from domain.retrieval import RetrievedItem
 from domain.sentences import sentence_spans
@@ -36,6 +38,8 @@ _LINE_MARK = re.compile(r"(?:[#>*•·|-]+\s+|\d{1,3}[.)、]\s*)+")
 _TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
 # E47, INC-2025-017: whoever asks by such a name means that one and no other.
 _IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d])")
+# "Which year?", "what is he called?": the answer need not repeat these.
+_ASKED_FOR = frozenset("年月日人位叫")
 _QUESTION = re.compile(r"[?？]\W*$")
 
 # A sentence longer than this is offered clause by clause, so that quotes stay short.
@@ -65,7 +69,8 @@ class Candidate:
     """A sentence or clause: `passages[source].text[start:end] == text`.
 
     `covered` is the share of the question's information that it and its headings speak of, 0..1;
-    `score` adds what speaks for it besides. `meaning` is the text to compare by meaning: a table's
+    `score` adds what speaks for it besides. `missing` is the share of the question's content words
+    that no passage of its document holds. `meaning` is the text to compare by meaning: a table's
     row under its head.
     """
 
@@ -76,6 +81,7 @@ class Candidate:
     terms: frozenset[str]
     covered: float
     score: float
+    missing: float
     meaning: str
 
 
@@ -123,6 +129,29 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def content_words(question: str) -> list[str]:
+    """What a question is about: the segmenter's words and the stems, without what it asks for."""
+    words: list[str] = []
+    for token in _TOKEN.findall(normalise(question)):
+        if _CHINESE.match(token):
+            cut = (word for word in rjieba.cut(token) if word not in CHINESE_STOP_WORDS)
+            words += [word for word in cut if word not in _ASKED_FOR]
+        else:
+            words += terms(token)
+    return list(dict.fromkeys(words))
+
+
+def _missing(words: Sequence[str], passages: Sequence[RetrievedItem]) -> list[float]:
+    """For each passage, the share of `words` that neither it nor its document's others hold."""
+    documents = defaultdict[str, str](str)
+    for passage in passages:
+        context = passage.metadata.get("context") or ""
+        said = f"{_document(passage)} {_titles(passage)} {context} {passage.text}\n"
+        documents[passage.document_id or passage.id] += normalise(said)
+    texts = [documents[passage.document_id or passage.id] for passage in passages]
+    return [sum(word not in text for word in words) / (len(words) or 1) for text in texts]
+
+
 class _Ranking:
     """One question against the sentences of its passages."""
 
@@ -146,6 +175,7 @@ class _Ranking:
         self._heading_weights = [
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
+        self._missing = _missing(content_words(question), passages)
         self._bodies = [frozenset(terms(passage.text)) for passage in passages]
         named = [asked & frozenset(terms(_document(passage))) for passage in passages]
         # A question that is little more than a document's name asks for what bears that name.
@@ -166,7 +196,8 @@ class _Ranking:
             score = covered + self._surroundings(place) + self._manner(self._texts[place])
             text = self._texts[place]
             meaning = "\n".join([*self._table_heads[source], text])
-            yield Candidate(source, start, end, text, held, covered, score, meaning)
+            missing = self._missing[source]
+            yield Candidate(source, start, end, text, held, covered, score, missing, meaning)
 
     def _asked_before(self, place: int) -> frozenset[str]:
         """The terms of a question right before this sentence, which stands over it like a title."""
