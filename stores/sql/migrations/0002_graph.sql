@@ -217,6 +217,17 @@ begin
   end loop;
 end $$;
 
+-- An entity as readers see it, with its other names, commonest first.
+create view seen_entities with (security_invoker) as
+select e.scope_id, e.id, e.name, e.entity_type, e.description, e.degree, e.mention_count,
+  e.external_id, coalesce((
+    select array_agg(other.name order by other.times desc, other.name collate "C") from (
+      select n.name, sum(n.times) as times from entity_names n
+      where n.scope_id = e.scope_id and n.entity_id = e.id and n.name <> e.name group by n.name
+    ) as other), '{}') as aliases
+from entities e where e.shown;
+grant select on seen_entities to sextant_app;
+
 -- A relation is named by what it says (stores.graph.ids.relation_id computes the same).
 create function relation_key(source_id uuid, target_id uuid, relation_type text) returns uuid
 language sql stable

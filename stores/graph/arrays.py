@@ -1,0 +1,204 @@
+"""A whole graph as numpy arrays, for walks and communities: read by COPY, decoded off the loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from domain.graph import MentionKind
+from stores.graph.ids import NIL
+from stores.pools import Connection
+from stores.queries import load_queries
+
+_SQL = load_queries("graph_arrays")
+
+Indices = npt.NDArray[np.int32]
+Ids = npt.NDArray[np.uint64]  # shape (n, 2): the halves of a uuid, high first
+
+KINDS = (
+    MentionKind.TITLE,
+    MentionKind.ALIAS,
+    MentionKind.TERM,
+    MentionKind.MODEL,
+    MentionKind.IMPORT,
+)
+_TABLES = (
+    *("chunks", "entities", "names", "entity_types", "mentions", "relations", "aliases"),
+    *("alias_ids", "roots"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphArrays:
+    """Chunks and entities are numbered in the order of their ids; links are parallel index arrays.
+
+    Attributes:
+        version: of the graph that this is.
+        chunks: ids of all chunks of the scope, whether they mention anything or not.
+        entities: ids of the entities that readers see.
+        names: the entities' names.
+        entity_types: the entities' types.
+        mention_entity, mention_chunk: which entity a chunk mentions; a pair may come once per kind.
+        mention_kind: place in `KINDS`.
+        relation_source, relation_target: entities, never the same.
+        relation_type: place in `relation_types`.
+        relation_weight: sum of the evidence, > 0.
+        alias_norms: normalised names that mean `alias_entity`; a name may come more than once.
+    """
+
+    version: int
+    chunks: Ids
+    entities: Ids
+    names: list[str]
+    entity_types: list[str]
+    mention_entity: Indices
+    mention_chunk: Indices
+    mention_kind: npt.NDArray[np.int8]
+    relation_source: Indices
+    relation_target: Indices
+    relation_type: Indices
+    relation_weight: npt.NDArray[np.float64]
+    relation_types: tuple[str, ...]
+    alias_norms: list[str]
+    alias_entity: Indices
+
+    def chunk_id(self, index: int) -> UUID:
+        """The id of a chunk's number."""
+        return _uuid(self.chunks[index])
+
+    def entity_id(self, index: int) -> UUID:
+        """The id of an entity's number."""
+        return _uuid(self.entities[index])
+
+    def chunk_indices(self, ids: Sequence[UUID]) -> Indices:
+        """The numbers of chunks, -1 where the graph has none of that id."""
+        return _places(self.chunks, _halves(ids))
+
+    def entity_indices(self, ids: Sequence[UUID]) -> Indices:
+        """The numbers of entities, -1 where the graph has none of that id."""
+        return _places(self.entities, _halves(ids))
+
+    @property
+    def titled(self) -> npt.NDArray[np.bool_]:
+        """Per entity: whether a chunk, section or document is titled with its name."""
+        mask = np.zeros(len(self.entities), np.bool_)
+        mask[self.mention_entity[self.mention_kind == KINDS.index(MentionKind.TITLE)]] = True
+        return mask
+
+
+async def read_arrays(connection: Connection, scope_id: int, version: int) -> GraphArrays:
+    """Read a graph; `connection` is in a snapshot transaction, so that all of it is of one moment."""
+    cursor = await connection.execute(_SQL["relation_types"], {"scope_id": scope_id})
+    types = [row[0] async for row in cursor]
+    raw = {}
+    for table in _TABLES:
+        values = {"scope_id": scope_id, "nil": NIL, "types": types}
+        raw[table] = await _read(connection, table, values)
+    return await asyncio.to_thread(_decode, version, types, raw)
+
+
+async def _read(connection: Connection, table: str, values: dict[str, object]) -> bytearray:
+    data = bytearray()
+    async with connection.cursor().copy(_SQL[table], values) as copy:
+        async for block in copy:
+            data += block
+    return data
+
+
+def _decode(version: int, types: list[str], raw: dict[str, bytearray]) -> GraphArrays:
+    chunks = _columns(raw["chunks"], id=_UUID)["id"]
+    entities = _columns(raw["entities"], id=_UUID)["id"]
+    roots = _columns(raw["roots"], merged=_UUID, root=_UUID)
+    mentions = _columns(raw["mentions"], entity=_UUID, chunk=_UUID, kind=_CODE)
+    relations = _columns(raw["relations"], source=_UUID, target=_UUID, weight=_WEIGHT, type=_CODE)
+
+    def numbers(ids: Ids) -> Indices:
+        return _places(entities, _resolve(ids, roots))
+
+    entity, chunk = numbers(mentions["entity"]), _places(chunks, mentions["chunk"])
+    seen = (entity >= 0) & (chunk >= 0)
+    source, target = numbers(relations["source"]), numbers(relations["target"])
+    joined = (source >= 0) & (target >= 0)
+    return GraphArrays(
+        version=version,
+        chunks=chunks,
+        entities=entities,
+        names=_lines(raw["names"]),
+        entity_types=_lines(raw["entity_types"]),
+        mention_entity=entity[seen],
+        mention_chunk=chunk[seen],
+        mention_kind=mentions["kind"][seen].astype(np.int8),
+        relation_source=source[joined],
+        relation_target=target[joined],
+        relation_type=relations["type"][joined],
+        relation_weight=relations["weight"][joined],
+        relation_types=tuple(types),
+        alias_norms=_lines(raw["aliases"]),
+        alias_entity=numbers(_columns(raw["alias_ids"], id=_UUID)["id"]),
+    )
+
+
+_UUID = np.dtype((">u8", 2))
+_WEIGHT, _CODE = np.dtype(">f8"), np.dtype(">i4")
+
+
+def _columns(data: bytearray, **columns: np.dtype[Any]) -> dict[str, npt.NDArray[Any]]:
+    """The columns of a binary COPY of values of fixed size.
+
+    Format (PostgreSQL manual, "COPY", "Binary Format"): 19 bytes of header, per row a count and per
+    field a length and the value, 2 bytes of trailer.
+    """
+    layout: list[Any] = [("count", ">i2")]
+    for name, kind in columns.items():
+        layout += [(f"{name} length", ">i4"), (name, kind)]
+    row = np.dtype(layout)
+    rows = np.frombuffer(data, row, count=(len(data) - 21) // row.itemsize, offset=19)
+    return {name: rows[name].astype(kind.base.newbyteorder("=")) for name, kind in columns.items()}
+
+
+def _lines(data: bytearray) -> list[str]:
+    """The values of a textual COPY of one column that holds no line break."""
+    lines = data.decode().split("\n")[:-1]
+    if b"\\" in data:
+        return [line.replace("\\\\", "\\") for line in lines]
+    return lines
+
+
+def _places(known: Ids, wanted: Ids) -> Indices:
+    """Where each wanted id is among the known, which are sorted; -1 where it is not."""
+    if not len(known):
+        return np.full(len(wanted), -1, np.int32)
+    high = known[:, 0]
+    if (high[1:] == high[:-1]).any():  # never with ids that are hashes
+        places = np.searchsorted(_bytes(known), _bytes(wanted))
+    else:
+        places = np.searchsorted(high, wanted[:, 0])
+    places = np.minimum(places, len(known) - 1)
+    return np.where((known[places] == wanted).all(axis=1), places, -1).astype(np.int32)
+
+
+def _resolve(ids: Ids, roots: dict[str, Ids]) -> Ids:
+    """The ids under which merged entities are known."""
+    if not len(roots["merged"]):
+        return ids
+    places = _places(roots["merged"], ids)
+    return np.where((places >= 0)[:, None], roots["root"][places], ids)
+
+
+def _bytes(ids: Ids) -> npt.NDArray[np.bytes_]:
+    return np.ascontiguousarray(ids.astype(">u8")).view("S16").reshape(-1)
+
+
+def _halves(ids: Sequence[UUID]) -> Ids:
+    joined = b"".join(one.bytes for one in ids)
+    return np.frombuffer(joined, ">u8").reshape(-1, 2).astype(np.uint64)
+
+
+def _uuid(halves: Ids) -> UUID:
+    return UUID(int=int(halves[0]) << 64 | int(halves[1]))

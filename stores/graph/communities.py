@@ -1,0 +1,139 @@
+"""Communities of a graph with their reports: kept by id, so that unchanged ones stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from domain.graph import Community
+from domain.scope import Scope
+from stores.chunks import Vectors
+from stores.database import Database
+from stores.pools import Connection
+from stores.queries import load_queries
+from stores.scopes import find_scope
+
+_SQL = load_queries("graph_communities")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportText:
+    """What to embed of a community's report."""
+
+    id: UUID
+    text: str
+
+
+class CommunityStore:
+    """The communities of a database's graphs; every call sees one scope.
+
+    `PostgresGraph.communities` reads them.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, scope: Scope, communities: Sequence[Community]) -> None:
+        """Store these communities, clean, in place of those of the same ids; others stay."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is not None:
+                await _save(connection, found.scope_id, scope.user_id, communities)
+
+    async def replace(self, scope: Scope, communities: Sequence[Community]) -> None:
+        """The same, and these are all: any other community of the scope goes."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return
+            ids = [community.id for community in communities]
+            key = {"scope_id": found.scope_id}
+            cursor = await connection.execute(_SQL["others"], {**key, "ids": ids})
+            gone = [row[0] async for row in cursor]
+            await _remove(connection, found.scope_id, gone)
+            await _save(connection, found.scope_id, scope.user_id, communities)
+
+    async def remove(self, scope: Scope, ids: Sequence[UUID]) -> None:
+        """Take communities away."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is not None:
+                await _remove(connection, found.scope_id, list(ids))
+
+    async def dirty(self, scope: Scope) -> list[UUID]:
+        """Communities that have lost a member, or of whose members something has changed."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            cursor = await connection.execute(_SQL["dirty"], {"scope_id": found.scope_id})
+            return [row[0] async for row in cursor]
+
+    async def to_embed(self, scope: Scope, limit: int = 256) -> list[ReportText]:
+        """Some reports that have no vector; none when all have."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            cursor = connection.cursor(row_factory=class_row(ReportText))
+            await cursor.execute(_SQL["to_embed"], {"scope_id": found.scope_id, "limit": limit})
+            return await cursor.fetchall()
+
+    async def store_vectors(
+        self, scope: Scope, reports: Sequence[ReportText], vectors: Vectors
+    ) -> None:
+        """Store vectors, shape (len(reports), dimension), of reports that still say this."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return
+            key = {"scope_id": found.scope_id}
+            rows = [
+                {**key, "id": report.id, "text": report.text, "vector": vector}
+                for report, vector in zip(reports, vectors, strict=True)
+            ]
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_SQL["add_vector"], rows)
+            ids = [report.id for report in reports]
+            await connection.execute(_SQL["note_projection"], {**key, "ids": ids})
+
+
+async def _save(
+    connection: Connection, scope_id: int, user_id: str, communities: Sequence[Community]
+) -> None:
+    key: dict[str, Any] = {"scope_id": scope_id, "user_id": user_id}
+    ids = {"ids": [community.id for community in communities]}
+    async with connection.cursor() as cursor:
+        await cursor.executemany(_SQL["save"], [key | _values(one) for one in communities])
+        await cursor.execute(_SQL["clear_members"], key | ids)
+        members = [{"id": one.id, "members": list(one.entity_ids)} for one in communities]
+        await cursor.executemany(_SQL["add_members"], [key | values for values in members])
+        await cursor.execute(_SQL["note_projection"], key | ids)
+
+
+async def _remove(connection: Connection, scope_id: int, ids: list[UUID]) -> None:
+    if ids:
+        key = {"scope_id": scope_id, "ids": ids}
+        await connection.execute(_SQL["remove"], key)
+        await connection.execute(_SQL["note_projection"], key)
+
+
+def _values(community: Community) -> dict[str, Any]:
+    findings = [
+        {"text": finding.text, "chunk_ids": [str(chunk) for chunk in finding.chunk_ids]}
+        for finding in community.findings
+    ]
+    return {
+        "id": community.id,
+        "level": community.level,
+        "parent_id": community.parent_id,
+        "title": community.title,
+        "summary": community.summary,
+        "findings": Jsonb(findings),
+        "rating": community.rating,
+    }

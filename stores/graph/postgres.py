@@ -1,0 +1,156 @@
+"""Reading the graph from the record: rows of PostgreSQL, one statement a question."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import numpy as np
+from psycopg.rows import DictRow, dict_row
+
+from domain.graph import Community, Entity, Finding, Relation
+from domain.scope import Scope
+from domain.text import clean_text, normalise_name
+from stores.database import Database
+from stores.graph.ids import NIL, entity_id, name_key, name_tokens
+from stores.graph.protocol import (
+    HUB_DEGREE,
+    ChunkLink,
+    CommunityHit,
+    EntityHit,
+    Hop,
+    Vector,
+)
+from stores.pools import Connection
+from stores.queries import load_queries
+from stores.scopes import find_scope
+
+_SQL = load_queries("graph_reads")
+
+
+class PostgresGraph:
+    """The `GraphStore` over the tables of the record."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._timeout = f"{database.settings.retrieval.lane_timeout * 1000:.0f}"
+
+    async def entities_by_alias(self, scope: Scope, names: Sequence[str]) -> list[EntityHit]:
+        """See `GraphStore`."""
+        norms = [normalise_name(clean_text(name)) for name in names]
+        rows = await self._rows(
+            scope,
+            "by_alias",
+            ids=[entity_id(scope, norm) for norm in norms],
+            keys=[name_key(norm) for norm in norms],
+            norms=norms,
+        )
+        return [EntityHit(_entity(row), 1.0, names[row["place"] - 1]) for row in rows]
+
+    async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
+        """See `GraphStore`."""
+        async with self._reading(scope) as (connection, scope_id):
+            tokens = name_tokens(clean_text(text), scope_id) if scope_id else []
+            if not tokens or k < 1:
+                return []
+            rows = await _fetch(connection, "by_text", scope_id=scope_id, tokens=tokens, k=k)
+        return [EntityHit(_entity(row), row["score"], row["matched"]) for row in rows]
+
+    async def entities_by_vector(self, scope: Scope, vector: Vector, k: int) -> list[EntityHit]:
+        """See `GraphStore`."""
+        query = np.ascontiguousarray(vector, dtype=np.float32)
+        rows = await self._rows(scope, "by_vector", vector=query, k=max(0, k))
+        return [EntityHit(_entity(row), row["score"]) for row in rows]
+
+    async def get_entities(self, scope: Scope, ids: Sequence[UUID]) -> list[Entity]:
+        """See `GraphStore`."""
+        return [_entity(row) for row in await self._rows(scope, "entities", ids=list(ids))]
+
+    async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
+        """See `GraphStore`."""
+        wanted = list(dict.fromkeys(ids))
+        rows = await self._rows(scope, "relations", ids=wanted, nil=NIL)
+        return [Relation(**{**row, "chunk_ids": tuple(row["chunk_ids"])}) for row in rows]
+
+    async def neighbourhood(
+        self, scope: Scope, ids: Sequence[UUID], *, depth: int = 1, per_node: int = 10
+    ) -> list[Hop]:
+        """See `GraphStore`."""
+        rows = await self._rows(
+            scope,
+            "neighbourhood",
+            ids=list(ids),
+            depth=depth,
+            per_node=per_node,
+            hub_degree=HUB_DEGREE,
+        )
+        return [Hop(**row) for row in rows]
+
+    async def chunks_of(self, scope: Scope, entity_ids: Sequence[UUID], k: int) -> list[ChunkLink]:
+        """See `GraphStore`."""
+        rows = await self._rows(scope, "chunks_of", ids=list(entity_ids), nil=NIL, k=max(0, k))
+        return [ChunkLink(row["chunk_id"], tuple(row["entity_ids"])) for row in rows]
+
+    async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
+        """See `GraphStore`."""
+        return [_community(row) for row in await self._rows(scope, "communities", level=level)]
+
+    async def communities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
+    ) -> list[CommunityHit]:
+        """See `GraphStore`."""
+        query = np.ascontiguousarray(vector, dtype=np.float32)
+        rows = await self._rows(
+            scope, "communities_by_vector", vector=query, k=max(0, k), level=level
+        )
+        return [CommunityHit(_community(row), row["score"]) for row in rows]
+
+    async def _rows(self, scope: Scope, query: str, **values: object) -> list[DictRow]:
+        async with self._reading(scope) as (connection, scope_id):
+            if not scope_id:
+                return []
+            return await _fetch(connection, query, scope_id=scope_id, **values)
+
+    @asynccontextmanager
+    async def _reading(self, scope: Scope) -> AsyncIterator[tuple[Connection, int]]:
+        """A transaction and the scope's number, 0 when it has none."""
+        async with self._database.transaction(scope.user_id) as connection:
+            await connection.execute(_SQL["options"], {"timeout": self._timeout})
+            found = await find_scope(connection, scope)
+            yield connection, found.scope_id if found else 0
+
+
+async def _fetch(connection: Connection, query: str, **values: object) -> list[DictRow]:
+    cursor = connection.cursor(row_factory=dict_row, binary=True)
+    await cursor.execute(_SQL[query], values)
+    return await cursor.fetchall()
+
+
+def _entity(row: DictRow) -> Entity:
+    return Entity(
+        id=row["id"],
+        name=row["name"],
+        entity_type=row["entity_type"],
+        description=row["description"],
+        aliases=tuple(row["aliases"]),
+        degree=row["degree"],
+        mention_count=row["mention_count"],
+        external_id=row["external_id"],
+    )
+
+
+def _community(row: DictRow) -> Community:
+    return Community(
+        id=row["id"],
+        level=row["level"],
+        parent_id=row["parent_id"],
+        title=row["title"],
+        summary=row["summary"],
+        findings=tuple(
+            Finding(found["text"], tuple(UUID(chunk) for chunk in found["chunk_ids"]))
+            for found in row["findings"]
+        ),
+        rating=row["rating"],
+        entity_ids=tuple(row["entity_ids"] or ()),
+    )

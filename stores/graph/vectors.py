@@ -1,0 +1,64 @@
+"""Vectors of entities: which are missing, and where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from domain.scope import Scope
+from stores.chunks import Vectors
+from stores.database import Database
+from stores.queries import load_queries
+from stores.scopes import find_scope
+
+_SQL = load_queries("graph_vectors")
+
+
+@dataclass(frozen=True, slots=True)
+class EntityText:
+    """What to embed of an entity: its name and description; the hash says which text that was."""
+
+    id: UUID
+    text: str
+    text_hash: UUID
+
+
+class EntityVectors:
+    """The vectors of a database's entities; every call sees one scope."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def to_embed(self, scope: Scope, limit: int = 256) -> list[EntityText]:
+        """Some entities that have no vector, or one of a text that has changed; none when all have.
+
+        An index knows them, so asking costs the same however large the graph is.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            cursor = connection.cursor(row_factory=class_row(EntityText))
+            await cursor.execute(_SQL["to_embed"], {"scope_id": found.scope_id, "limit": limit})
+            return await cursor.fetchall()
+
+    async def store(self, scope: Scope, texts: Sequence[EntityText], vectors: Vectors) -> None:
+        """Store vectors, shape (len(texts), dimension), L2-normalised, of texts that are still so."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return
+            key = {"scope_id": found.scope_id}
+            rows = [
+                {**key, "id": text.id, "text_hash": text.text_hash, "vector": vector}
+                for text, vector in sorted(
+                    zip(texts, vectors, strict=True), key=lambda pair: pair[0].id
+                )
+            ]
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_SQL["add_vector"], rows)
+            ids = [text.id for text in texts]
+            await connection.execute(_SQL["note_projection"], {**key, "ids": ids})

@@ -1,0 +1,51 @@
+-- name: save
+-- A community with its report; a vector stays as long as the report that it is of.
+insert into communities as c (scope_id, id, user_id, level, parent_id, title, summary, findings, rating)
+values (%(scope_id)s, %(id)s, %(user_id)s, %(level)s, %(parent_id)s, %(title)s, %(summary)s,
+  %(findings)s, %(rating)s)
+on conflict (scope_id, id) do update set level = excluded.level, parent_id = excluded.parent_id,
+  title = excluded.title, summary = excluded.summary, findings = excluded.findings,
+  rating = excluded.rating, dirty = false, updated_at = now(),
+  embedding = case when (c.title, c.summary) = (excluded.title, excluded.summary)
+    then c.embedding end;
+
+-- name: clear_members
+-- Before communities get their members.
+delete from community_members where scope_id = %(scope_id)s and community_id = any(%(ids)s);
+
+-- name: add_members
+-- The members of a community.
+insert into community_members (scope_id, community_id, entity_id, user_id)
+select distinct %(scope_id)s, %(id)s::uuid, member, %(user_id)s from unnest(%(members)s::uuid[]) as member;
+
+-- name: remove
+-- Communities and their members.
+with gone as (
+  delete from communities where scope_id = %(scope_id)s and id = any(%(ids)s)
+)
+delete from community_members where scope_id = %(scope_id)s and community_id = any(%(ids)s);
+
+-- name: others
+-- All communities but these.
+select id from communities where scope_id = %(scope_id)s and id <> all(%(ids)s::uuid[]);
+
+-- name: dirty
+-- Communities of which something has changed since their report was written.
+select id from communities where scope_id = %(scope_id)s and dirty order by level desc, id;
+
+-- name: to_embed
+-- Reports that have no vector.
+select id, title || E'\n' || summary as text from communities
+where scope_id = %(scope_id)s and embedding is null and title || summary <> ''
+order by id limit %(limit)s;
+
+-- name: add_vector
+-- The vector of a report, unless the report was written anew meanwhile.
+update communities set embedding = %(vector)s
+where scope_id = %(scope_id)s and id = %(id)s and title || E'\n' || summary = %(text)s;
+
+-- name: note_projection
+-- A graph database takes these over, if one follows.
+insert into graph_outbox (scope_id, user_id, kind, ids)
+select scope_id, user_id, 'communities', %(ids)s from graph_versions
+where scope_id = %(scope_id)s and projected and cardinality(%(ids)s::uuid[]) > 0;

@@ -1,0 +1,163 @@
+-- name: by_alias
+-- Entities by what they are called: by the ids that follow from the names, and by alias. `places` says
+-- which name each key and id belongs to.
+with wanted as (
+  select place, id, key, norm
+  from unnest(%(ids)s::uuid[], %(keys)s::bigint[], %(norms)s::text[])
+    with ordinality as wanted (id, key, norm, place)
+), found as (
+  select place, coalesce(g.root_id, w.id) as id from wanted w
+  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = w.id
+  union
+  select place, coalesce(g.root_id, a.entity_id) from wanted w
+  join aliases a on a.scope_id = %(scope_id)s and a.key = w.key and a.norm = w.norm
+  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = a.entity_id
+)
+select f.place, e.* from found f
+join seen_entities e on e.scope_id = %(scope_id)s and e.id = f.id
+order by f.place, e.id;
+
+-- name: by_text
+-- Entities by the words they share with a text; of an entity's names the best counts.
+with best as (
+  select distinct on (entity_id) entity_id, name, score
+  from search_names(%(scope_id)s, %(tokens)s)
+  order by entity_id, score desc, name collate "C"
+)
+select b.score, b.name as matched, e.* from best b
+join seen_entities e on e.scope_id = %(scope_id)s and e.id = b.entity_id
+order by b.score desc, e.id limit %(k)s;
+
+-- name: by_vector
+-- The nearest entities by cosine, exactly.
+with nearest as materialized (
+  select entity_id, embedding <=> %(vector)s as distance from entity_vectors
+  where scope_id = %(scope_id)s order by embedding <=> %(vector)s, entity_id limit %(k)s
+)
+select 1 - n.distance as score, e.* from nearest n
+join seen_entities e on e.scope_id = %(scope_id)s and e.id = n.entity_id
+order by n.distance, e.id;
+
+-- name: entities
+-- Entities by id, in the order asked; one that was merged is the one it was merged into.
+with wanted as (
+  select coalesce(g.root_id, asked.id) as id, min(asked.place) as place
+  from unnest(%(ids)s::uuid[]) with ordinality as asked (id, place)
+  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = asked.id
+  group by 1
+)
+select e.* from wanted w
+join seen_entities e on e.scope_id = %(scope_id)s and e.id = w.id order by w.place;
+
+-- name: relations
+-- Relations by id, in the order asked, with what was said of them and where.
+select r.id, r.source_id, r.target_id, r.relation_type, r.weight::float8 as weight,
+  said.description, said.chunk_ids
+from unnest(%(ids)s::uuid[]) with ordinality as asked (id, place)
+join relations r on r.scope_id = %(scope_id)s and r.id = asked.id
+join entities source on source.scope_id = r.scope_id and source.id = r.source_id and source.shown
+join entities target on target.scope_id = r.scope_id and target.id = r.target_id and target.shown
+cross join lateral (
+  with stated as (
+    select e.chunk_id, e.description
+    from (select r.source_id as id union all select g.from_id from entity_merges g
+      where g.scope_id = %(scope_id)s and g.root_id = r.source_id) as source
+    cross join (select r.target_id as id union all select g.from_id from entity_merges g
+      where g.scope_id = %(scope_id)s and g.root_id = r.target_id) as target
+    join relation_evidence e on e.scope_id = %(scope_id)s
+      and e.relation_id = relation_key(source.id, target.id, r.relation_type)
+    limit 1000
+  )
+  select
+    coalesce((select left(string_agg(description, E'\n'
+        order by length(description) desc, description collate "C"), 2000)
+      from (select distinct description from stated where description <> '') as different), '')
+      as description,
+    coalesce((select array_agg(distinct chunk_id order by chunk_id) from stated
+      where chunk_id <> %(nil)s), '{}') as chunk_ids
+) as said
+where r.source_id <> r.target_id
+order by asked.place;
+
+-- name: neighbourhood
+-- From each start its heaviest relations, and from each end reached so the same; adjacency_heaviest
+-- holds them in that order, so a hop reads what it returns and no more.
+with starts as materialized (
+  select distinct coalesce(g.root_id, asked.id) as id from unnest(%(ids)s::uuid[]) as asked (id)
+  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = asked.id
+), near as materialized (
+  select s.id as node_id, a.relation_id, a.neighbour_id, a.weight, a.outgoing
+  from starts s cross join lateral (
+    select relation_id, neighbour_id, weight, outgoing from adjacency
+    where scope_id = %(scope_id)s and node_id = s.id and shown
+    order by weight desc, relation_id limit %(per_node)s
+  ) as a
+), ends as materialized (
+  select e.id from (select distinct neighbour_id as id from near) as reached
+  join entities e on e.scope_id = %(scope_id)s and e.id = reached.id and e.degree <= %(hub_degree)s
+  where %(depth)s > 1 and reached.id not in (select id from starts)
+), far as (
+  select s.id as node_id, a.relation_id, a.neighbour_id, a.weight, a.outgoing
+  from ends s cross join lateral (
+    select relation_id, neighbour_id, weight, outgoing from adjacency
+    where scope_id = %(scope_id)s and node_id = s.id and shown
+    order by weight desc, relation_id limit %(per_node)s
+  ) as a
+), hops as (
+  select distinct on (relation_id) * from (
+    select *, 1 as depth from near union all select *, 2 from far
+  ) as all_hops order by relation_id, depth
+)
+select h.relation_id,
+  case when h.outgoing then h.node_id else h.neighbour_id end as source_id,
+  case when h.outgoing then h.neighbour_id else h.node_id end as target_id,
+  r.relation_type, h.weight, h.depth
+from hops h join relations r on r.scope_id = %(scope_id)s and r.id = h.relation_id
+order by h.depth, h.weight desc, h.relation_id;
+
+-- name: chunks_of
+-- Chunks by how many of the entities they mention; of an entity that is everywhere some thousand.
+with wanted as (
+  select distinct coalesce(g.root_id, asked.id) as id from unnest(%(ids)s::uuid[]) as asked (id)
+  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = asked.id
+), stated as (
+  select w.id, w.id as stated_id from wanted w
+  union all
+  select w.id, g.from_id from wanted w
+  join entity_merges g on g.scope_id = %(scope_id)s and g.root_id = w.id
+), linked as (
+  select distinct s.id, m.chunk_id from stated s cross join lateral (
+    select chunk_id from mentions
+    where scope_id = %(scope_id)s and entity_id = s.stated_id and chunk_id > %(nil)s
+    order by chunk_id limit 1000
+  ) as m
+)
+select chunk_id, array_agg(id order by id) as entity_ids from linked
+group by chunk_id order by count(*) desc, chunk_id limit %(k)s;
+
+-- name: communities
+-- Communities of a level, or of all, with their members.
+select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, (
+    select array_agg(m.entity_id order by m.entity_id) from community_members m
+    where m.scope_id = c.scope_id and m.community_id = c.id) as entity_ids
+from communities c
+where c.scope_id = %(scope_id)s and (%(level)s::int is null or c.level = %(level)s)
+order by c.level, c.rating desc, c.id;
+
+-- name: communities_by_vector
+-- Communities by how near their report is.
+with nearest as materialized (
+  select id, embedding <=> %(vector)s as distance from communities
+  where scope_id = %(scope_id)s and embedding is not null
+    and (%(level)s::int is null or level = %(level)s)
+  order by embedding <=> %(vector)s, id limit %(k)s
+)
+select 1 - n.distance as score, c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, (
+    select array_agg(m.entity_id order by m.entity_id) from community_members m
+    where m.scope_id = c.scope_id and m.community_id = c.id) as entity_ids
+from nearest n join communities c on c.scope_id = %(scope_id)s and c.id = n.id
+order by n.distance, c.id;
+
+-- name: options
+-- When the server gives up.
+select set_config('statement_timeout', %(timeout)s, true);
