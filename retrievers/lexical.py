@@ -1,0 +1,167 @@
+"""BM25 over a scope's passages, in memory: which passages hold the question's words, and how many."""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from domain.linking import fold
+from domain.stopwords import ENGLISH_STOP_WORDS
+
+Floats = npt.NDArray[np.float32]
+
+# Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, §3.2.
+_K1 = 1.2
+_B = 0.75
+
+_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_RUN = re.compile(rf"([{_CJK}]+)|((?:[^\W_{_CJK}][\u0300-\u036f]*)+)")
+_SUFFIXES = ("ing", "edly", "ed", "es", "s", "ly")
+_SHORTEST_STEM = 4
+
+
+def terms(text: str) -> list[str]:
+    """The text's terms in order: pairs of adjacent ideographs, and stemmed words of other scripts.
+
+    Pairs need no word segmentation, whose errors differ between question and passage; on cmrc2018
+    and drcd they find the paragraph of 99 % of the questions among the first five.
+    """
+    found: list[str] = []
+    for ideographs, word in _RUN.findall(text):
+        if ideographs:
+            found += [ideographs[i : i + 2] for i in range(len(ideographs) - 1)] or [ideographs]
+        elif (folded := fold(word)) not in ENGLISH_STOP_WORDS:
+            found.append(_stem(folded))
+    return found
+
+
+def _stem(word: str) -> str:
+    """Cut one inflection of English off a word that stays at least four letters long."""
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
+            return word[: -len(suffix)]
+    return word
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalMatch:
+    """A question held against every passage.
+
+    `weights` has a row for each passage and a column for each known term of the question: the
+    term's BM25 weight there. `information` is the idf of those terms, `unknown` the summed idf of
+    the question's terms that no passage holds.
+    """
+
+    weights: Floats
+    information: Floats
+    unknown: float
+
+    @property
+    def scores(self) -> Floats:
+        """BM25 score of every passage."""
+        total: Floats = self.weights.sum(axis=1, dtype=np.float32)
+        return total
+
+    @property
+    def held(self) -> Floats:
+        """Passages × terms: how far a passage holds a term, as a share of the most that any does."""
+        most = self.weights.max(axis=0, initial=0.0)
+        share: Floats = self.weights / np.maximum(most, np.float32(1e-9))
+        return share
+
+    def residual(self, held: Floats) -> Floats:
+        """BM25 scores for what is left of the question once `held` (0..1 for each term) is known."""
+        left: Floats = self.weights @ (1 - held)
+        return left
+
+    @property
+    def coverage(self) -> float:
+        """How much of the question's information the best passage holds, 0 to 1.
+
+        Near 0 when question and passages are in different languages, so it says how far to trust
+        this lane.
+        """
+        whole = (float(self.information.sum()) + self.unknown) * (_K1 + 1)
+        return float(self.scores.max(initial=0.0)) / whole if whole else 0.0
+
+
+class LexicalIndex:
+    """BM25 weights of all passages of a scope, by term.
+
+    Args:
+        vocabulary: term → column.
+        weights: passages × terms, sparse by column; float32.
+        information: idf of every column, > 0.
+    """
+
+    def __init__(
+        self, vocabulary: Mapping[str, int], weights: sparse.csc_array, information: Floats
+    ) -> None:
+        self.vocabulary = vocabulary
+        self._weights = weights
+        self._information = information
+
+    @classmethod
+    def build(cls, texts: Iterable[str]) -> LexicalIndex:
+        """Index passages; row i of every result is the i-th text."""
+        vocabulary: dict[str, int] = {}
+        rows, columns, counts, lengths = array("i"), array("i"), array("i"), array("i")
+        for row, text in enumerate(texts):
+            frequency = Counter(terms(text))
+            lengths.append(frequency.total())
+            rows.extend([row] * len(frequency))
+            columns.extend(vocabulary.setdefault(term, len(vocabulary)) for term in frequency)
+            counts.extend(frequency.values())
+        shape = (len(lengths), len(vocabulary))
+        row_of, column = np.asarray(rows, np.int32), np.asarray(columns, np.int32)
+        tf = np.asarray(counts, np.float32)
+        information = _idf(np.bincount(column, minlength=shape[1]), shape[0])
+        length = np.asarray(lengths, np.float32)
+        relative = (length / max(float(length.mean()) if length.size else 1.0, 1.0))[row_of]
+        weight = information[column] * tf * (_K1 + 1) / (tf + _K1 * (1 - _B + _B * relative))
+        matrix = sparse.csc_array((weight.astype(np.float32), (row_of, column)), shape=shape)
+        return cls(vocabulary, matrix, information)
+
+    @property
+    def passages(self) -> int:
+        """How many passages are indexed."""
+        return int(self._weights.shape[0])
+
+    def match(self, question: str) -> LexicalMatch:
+        """Hold a question against every passage."""
+        asked = list(dict.fromkeys(terms(question)))
+        known = [self.vocabulary[term] for term in asked if term in self.vocabulary]
+        return LexicalMatch(
+            weights=self._weights[:, known].toarray(),
+            information=self._information[known],
+            unknown=(len(asked) - len(known)) * self.most_information,
+        )
+
+    def information_of(self, words: str) -> float:
+        """Summed idf of the terms of a few words; terms that no passage holds count nothing."""
+        known = [self.vocabulary[term] for term in terms(words) if term in self.vocabulary]
+        return float(self._information[known].sum())
+
+    def information_of_term(self, term: str) -> float:
+        """The idf of one term, which is highest when no passage holds it."""
+        column = self.vocabulary.get(term)
+        return self.most_information if column is None else float(self._information[column])
+
+    @property
+    def most_information(self) -> float:
+        """The idf of a term that no passage holds."""
+        return math.log(1 + (self.passages + 0.5) / 0.5)
+
+
+def _idf(frequency: npt.NDArray[np.int64], passages: int) -> Floats:
+    """Idf that stays positive (Lucene's form of it)."""
+    idf: Floats = np.log1p((passages - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+    return idf
