@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from domain.scope import Scope
 from stores.database import Database
+from stores.graph.postgres import PostgresGraph
+from stores.graph.protocol import GraphStore
 from stores.graph.record import GraphRecord
 from tests.integration.stores.graph.world import Ingest, Store, Stored
 
@@ -31,3 +34,20 @@ def store(ingest: Ingest, database: Database) -> Store:
             return Stored(scope, document_id, tuple([row[0] async for row in cursor]))
 
     return run
+
+
+@dataclass(frozen=True)
+class ReadSide:
+    """A graph store, and how a test waits until it has taken over what the record holds."""
+
+    graph: GraphStore
+    catch_up: Callable[[Scope], Awaitable[None]]
+
+
+@pytest.fixture(params=["postgres"])
+def reading(request: pytest.FixtureRequest, database: Database) -> ReadSide:
+    """Each graph store in turn; the suite expects the same rows of all."""
+
+    async def nothing_to_wait_for(scope: Scope) -> None: ...
+
+    return {"postgres": ReadSide(PostgresGraph(database), nothing_to_wait_for)}[request.param]

@@ -1,0 +1,98 @@
+"""Evidence that cannot be stored is left out with a reason; everything else of its batch is kept."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from domain.errors import OptionInvalid
+from domain.graph import MentionKind
+from domain.scope import Scope
+from stores.database import Database
+from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
+from stores.graph.ids import entity_id
+from stores.graph.merges import Merge
+from stores.graph.postgres import PostgresGraph
+from stores.graph.record import GraphRecord
+from tests.integration.stores.graph.world import Store, evidence, mention, named, relation
+
+GOOD = (
+    mention("Insulin", None, MentionKind.IMPORT),
+    mention("Diabetes", None, MentionKind.IMPORT),
+    relation("insulin", "TREATS", "diabetes", None),
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (relation("insulin", "IS", "insulin", None), "to itself"),
+        (relation("insulin", "IS", "diabetes", None, float("nan")), "weight is nan"),
+        (relation("insulin", "IS", "diabetes", None, -1.0), "weight is -1.0"),
+        (relation("insulin", "IS", "diabetes", None, 0.0), "weight is 0.0"),
+        (relation("insulin", "IS", "diabetes", None, float("inf")), "weight is inf"),
+        (relation("insulin", " ", "diabetes", None), "type is empty"),
+        (relation("insulin", "X" * 201, "diabetes", None), "type is longer"),
+        (mention(" \x00 ", None, MentionKind.IMPORT), "name is empty"),
+        (mention("x" * 100_001, None, MentionKind.IMPORT), "name is longer"),
+        (mention("Insulin", None, MentionKind.TERM), "needs a chunk"),
+    ],
+)
+async def test_a_bad_row_is_reported_and_the_good_ones_stay(
+    record: GraphRecord, database: Database, scope: Scope, row: object, reason: str
+) -> None:
+    batch = evidence(*GOOD, row)  # type: ignore[arg-type]
+    added = await record.add(scope, batch)
+    assert (added.mentions, added.relations) == (2, 1)
+    (problem,) = added.problems
+    assert reason in problem.reason
+    assert getattr(batch, problem.table)[problem.index] is row
+    hops = await PostgresGraph(database).neighbourhood(scope, [named("insulin")])
+    assert [hop.target_id for hop in hops] == [named("diabetes")]
+
+
+async def test_a_relation_to_an_unknown_entity_waits_unseen_until_it_is_known(
+    record: GraphRecord, database: Database, scope: Scope
+) -> None:
+    graph = PostgresGraph(database)
+    await record.add(scope, evidence(*GOOD, relation("insulin", "NEEDS", "unknown", None)))
+    hops = await graph.neighbourhood(scope, [named("insulin")])
+    assert [hop.relation_type for hop in hops] == ["TREATS"]
+    assert await graph.get_entities(scope, [named("unknown")]) == []
+    arrays = await record.arrays(scope)
+    assert arrays.relation_types[arrays.relation_type[0]] == "TREATS"
+    assert len(arrays.relation_type) == 1
+
+    await record.add(scope, evidence(mention("Unknown", None, MentionKind.IMPORT)))
+    hops = await graph.neighbourhood(scope, [named("insulin")])
+    assert {hop.relation_type for hop in hops} == {"NEEDS", "TREATS"}
+
+
+async def test_ten_thousand_aliases_of_one_entity(
+    record: GraphRecord, database: Database, scope: Scope, store: Store
+) -> None:
+    stored = await store(scope, ["x"])
+    insulin = entity_id(scope, "insulin")
+    names = [f"Insulin preparation {number}" for number in range(10_000)]
+    aliases = [AliasRow(insulin, name, "import", stored.document_id) for name in names]
+    await record.add(
+        scope,
+        GraphEvidence(
+            [MentionRow(insulin, stored.chunks[0], MentionKind.MODEL, "Insulin")], [], aliases
+        ),
+    )
+    graph = PostgresGraph(database)
+    hits = await graph.entities_by_alias(scope, ["insulin  PREPARATION 9999", "nothing"])
+    assert [hit.entity.id for hit in hits] == [insulin]
+    (found,) = await graph.get_entities(scope, [insulin])
+    assert len(found.aliases) == 10_000
+    assert len((await record.arrays(scope)).alias_norms) == 10_000
+    await record.remove_document(scope, stored.document_id)
+    assert await graph.get_entities(scope, [insulin]) == []
+
+
+async def test_an_entity_is_not_merged_into_itself(record: GraphRecord, scope: Scope) -> None:
+    with pytest.raises(OptionInvalid):
+        await record.merge(scope, [Merge(named("a"), named("a"))])
+    assert await record.unmerge(scope, [uuid4()]) == 0
