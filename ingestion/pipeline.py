@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from domain.documents import Chunk, Job, JobStage, ParsedDocument
@@ -34,6 +35,7 @@ from ingestion.files import find_files, read_file
 from ingestion.guards import check_size
 from ingestion.limits import Limits
 from ingestion.parse import parse_file
+from ingestion.transfer.documents import is_packed, unpack
 from models.protocols import Embedder
 from stores.chunks import StoredChunk
 from stores.documents import DocumentStore
@@ -74,7 +76,8 @@ class Ingested:
 def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
     """What is embedded for a chunk: where it stands, a table's header, and the text itself."""
     path = [document_title, *(title for title in chunk.section_path if title != document_title)]
-    return "\n".join(filter(None, (" > ".join(path), chunk.context, chunk.text)))
+    context = "" if chunk.context in path else chunk.context
+    return "\n".join(filter(None, (" > ".join(path), context, chunk.text)))
 
 
 class Ingestor:
@@ -132,9 +135,13 @@ class Ingestor:
         filename: str,
         *,
         source: str | None = None,
+        external_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
         on_progress: OnProgress | None = None,
     ) -> Ingested:
         """Take one file in from memory; `source` names it for replacement (default: its file name).
+
+        `external_id` and `metadata` are the user's own, and come back with the document.
 
         Raises:
             FileRejected: it is empty or too large, or its parser refused it.
@@ -148,6 +155,8 @@ class Ingestor:
             filename=filename,
             media_type=media_type(filename),
             content=content,
+            external_id=external_id,
+            metadata=metadata,
         )
         if registered.job_id is None:
             return Ingested(source, filename, registered.document_id, unchanged=True)
@@ -212,6 +221,8 @@ class Ingestor:
 
     async def _parse(self, job: Job) -> ParsedDocument:
         content = await self._documents.content(job.scope, job.document_id)
+        if is_packed(content):
+            return await asyncio.to_thread(unpack, content, job.document_id)
         return await parse_file(
             content, job.filename, document_id=job.document_id, settings=self._settings
         )

@@ -1,0 +1,1 @@
+"""Whole knowledge bases in and out, as JSON Lines."""

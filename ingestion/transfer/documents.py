@@ -1,0 +1,123 @@
+"""Documents that come as ready-made chunks: their one text, and the bytes they are stored as."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID, uuid5
+
+import orjson
+from pydantic import ValidationError
+
+from domain.documents import Chunk, HeadingSource, ParsedDocument, Section
+from domain.errors import FileBroken
+from domain.text import estimate_tokens, language_of
+from ingestion.transfer.lines import ChunkLine, DocumentLine
+
+GAP = "\n\n"
+_MARK = b'{"format":"sextant-document"}\n'
+
+
+def pack(document: DocumentLine, chunks: Sequence[ChunkLine]) -> bytes:
+    """A document with its chunks as bytes for the store; equal content gives equal bytes."""
+    lines = [document, *chunks]
+    return _MARK + b"\n".join(
+        orjson.dumps(line.wire(), option=orjson.OPT_SORT_KEYS) for line in lines
+    )
+
+
+def is_packed(content: bytes) -> bool:
+    """Whether `pack` made these bytes."""
+    return content.startswith(_MARK)
+
+
+def unpack(content: bytes, document_id: UUID) -> ParsedDocument:
+    """What `pack` was given, as a parsed document.
+
+    Raises:
+        FileBroken: these are not such bytes.
+    """
+    try:
+        first, *rest = [orjson.loads(line) for line in content[len(_MARK) :].split(b"\n")]
+        document = DocumentLine.model_validate(first)
+        return joined(document, [ChunkLine.model_validate(line) for line in rest], document_id)
+    except (ValueError, ValidationError) as error:
+        raise FileBroken(f"The imported document is damaged: {error}") from error
+
+
+def chunk_id(document_id: UUID, external_id: str) -> UUID:
+    """The id of an imported chunk."""
+    return uuid5(document_id, f"chunk {external_id}")
+
+
+def joined(
+    document: DocumentLine, chunks: Sequence[ChunkLine], document_id: UUID
+) -> ParsedDocument:
+    """A document of these chunks: titled ones are sections of their own under the root.
+
+    Chunks lie where the document's text has them, looked for in order; those that it does not have
+    are appended, so that `text[chunk.start:chunk.end]` is every chunk's text.
+    """
+    text, starts = _placed(document.text or "", [chunk.text for chunk in chunks])
+    title = document.title or document.id
+    root_id = uuid5(document_id, "root")
+    sections = [
+        Section(root_id, None, title, 0, 0, 0, len(text), heading_source=HeadingSource.ROOT)
+    ]
+    stored = []
+    for ordinal, (line, start) in enumerate(zip(chunks, starts, strict=True)):
+        section = sections[0]
+        if line.title and line.title != document.title:
+            section = _section(
+                uuid5(document_id, f"section {ordinal}"), line, root_id, ordinal, start
+            )
+            sections.append(section)
+        stored.append(
+            _chunk(chunk_id(document_id, line.id), document, line, section, (ordinal, start))
+        )
+    metadata = dict(document.metadata)
+    return ParsedDocument(
+        title, text, language_of(text), tuple(sections), tuple(stored), metadata=metadata
+    )
+
+
+def _placed(text: str, pieces: Sequence[str]) -> tuple[str, list[int]]:
+    starts, parts, length, cursor = list[int](), [text] if text else [], len(text), 0
+    for piece in pieces:
+        start = text.find(piece, cursor)
+        if start < 0:
+            start = text.find(piece)
+        if start >= 0:
+            cursor = start + 1
+        else:
+            start = length + len(GAP) * bool(parts)
+            parts.append(piece)
+            length = start + len(piece)
+        starts.append(start)
+    return GAP.join(parts), starts
+
+
+def _section(section_id: UUID, line: ChunkLine, root_id: UUID, ordinal: int, start: int) -> Section:
+    end = start + len(line.text)
+    return Section(section_id, root_id, line.title, 1, ordinal, start, end, path=(line.title,))
+
+
+def _chunk(
+    id_: UUID, document: DocumentLine, line: ChunkLine, section: Section, place: tuple[int, int]
+) -> Chunk:
+    ordinal, start = place
+    title = line.title or document.title
+    return Chunk(
+        id=id_,
+        section_id=section.id,
+        ordinal=ordinal,
+        start=start,
+        end=start + len(line.text),
+        text=line.text,
+        section_path=section.path,
+        # A title that the text does not repeat is embedded and searched with it.
+        context="" if title in line.text else title,
+        token_count=estimate_tokens(line.text),
+        title=title,
+        external_id=line.id,
+        created_at=document.created_at,
+    )

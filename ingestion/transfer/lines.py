@@ -1,0 +1,214 @@
+"""The lines of an import or export: what each may say, and why one is refused."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
+
+from domain.text import clean_text, normalise_name
+from stores.graph.evidence import HEAVIEST, LONGEST_NAME, LONGEST_TYPE, one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with line number `line` (from 1).
+
+    `kept`: the line was taken all the same; otherwise it, or the part named, was left out.
+    """
+
+    line: int
+    reason: str
+    kept: bool = False
+
+
+class LineInvalid(ValueError):
+    """A line cannot be used; the message is the reason, as a sentence for its author."""
+
+
+def _said(text: str) -> str:
+    if not (line := one_line(text)):
+        raise ValueError("must not be empty")
+    return line
+
+
+# Where a document's metadata keeps when its author says that it was made.
+_CREATED = "createdAt"
+
+Text = Annotated[str, AfterValidator(clean_text)]
+Id = Annotated[Text, Field(min_length=1, max_length=1000)]
+Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_said)]
+Type = Annotated[str, Field(max_length=LONGEST_TYPE), AfterValidator(_said)]
+
+
+def _cleaned(value: object) -> object:
+    """`value` as `jsonb` can hold it, keys included."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, dict):
+        return {clean_text(str(key)): _cleaned(kept) for key, kept in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(kept) for kept in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+Metadata = Annotated[dict[str, Any], AfterValidator(_cleaned)]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(
+        extra="allow", frozen=True, alias_generator=to_camel, populate_by_name=True
+    )
+
+    def wire(self) -> dict[str, Any]:
+        """The line as it is written: camelCase, known keys only, without what says nothing."""
+        said = self.model_dump(mode="json", by_alias=True, exclude=set(self.model_extra or ()))
+        return {key: value for key, value in said.items() if value not in (None, "", [], {})}
+
+
+class DocumentLine(_Line):
+    """A document; without `text` its text is that of its chunks."""
+
+    type: Literal["document"] = "document"
+    id: Id
+    title: Text = ""
+    text: Text | None = None
+    metadata: Metadata = {}
+    created_at: datetime | None = None
+
+    def stored_metadata(self) -> dict[str, Any]:
+        """The metadata as it is kept with the document, from which `stored` makes the line again."""
+        if self.created_at is None:
+            return self.metadata
+        return {**self.metadata, _CREATED: self.created_at.isoformat()}
+
+    @classmethod
+    def stored(
+        cls, own_id: str, title: str, text: str, metadata: Mapping[str, Any]
+    ) -> DocumentLine:
+        """The line of a stored document."""
+        own = dict(metadata)
+        created = own.pop(_CREATED, None)
+        return cls(id=own_id, title=title, text=text, metadata=own, created_at=created)
+
+
+class Mentioned(_Line):
+    """An entity that a chunk names, where more than its name is known."""
+
+    name: Name
+    entity_type: Type = "TERM"
+    description: Text = ""
+
+
+class ChunkLine(_Line):
+    """A passage; one without `document_id` is a document of its own.
+
+    `triples` are (subject, relation, object), by name.
+    """
+
+    type: Literal["chunk"] = "chunk"
+    id: Id
+    document_id: Id | None = None
+    title: Text = ""
+    text: Annotated[Text, Field(min_length=1)]
+    entities: list[Name | Mentioned] = []
+    triples: list[tuple[Name, Type, Name]] = []
+
+
+class EntityLine(_Line):
+    """An entity by the user's own word; without `id` it is known by its name alone."""
+
+    type: Literal["entity"] = "entity"
+    id: Id | None = None
+    name: Name
+    entity_type: Type = "TERM"
+    description: Text = ""
+    aliases: list[Name] = []
+
+
+class RelationLine(_Line):
+    """A relation of two entities, each given by its id or, failing that, its name.
+
+    Each of `chunk_ids` states it with `weight`; without any, the user does.
+    """
+
+    type: Literal["relation"] = "relation"
+    source: Id
+    target: Id
+    relation_type: Type
+    description: Text = ""
+    weight: Annotated[float, Field(gt=0, le=HEAVIEST, allow_inf_nan=False)] = 1.0
+    chunk_ids: list[Id] = []
+
+
+Line = DocumentLine | ChunkLine | EntityLine | RelationLine
+_LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
+
+
+def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[str]]:
+    """One line, and remarks on what was passed over in it.
+
+    A triple whose ends are one entity is left out; a key that is not known is too, with the known
+    key that it resembles.
+
+    Raises:
+        LineInvalid: the line says nothing that can be used; why.
+    """
+    try:
+        line = _LINES.validate_python(_object(raw))
+    except ValidationError as error:
+        raise LineInvalid(_reason(error)) from None
+    if isinstance(line, RelationLine) and line.source == line.target:
+        raise LineInvalid(f"The relation joins {line.source!r:.80} to itself.")
+    remarks = list(_unknown_keys(line))
+    if isinstance(line, ChunkLine):
+        line, loops = _without_loops(line)
+        remarks += loops
+    return line, remarks
+
+
+def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(raw, Mapping):
+        return raw
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise LineInvalid(f"Not JSON: {error}.") from None
+    if not isinstance(found, dict):
+        raise LineInvalid("Not a JSON object.")
+    return found
+
+
+def _reason(error: ValidationError) -> str:
+    """The first fault, with the key it is in."""
+    fault = error.errors(include_url=False)[0]
+    # The first place is the kind of line that was tried.
+    place = ".".join(str(part) for part in fault["loc"][1:])
+    said = fault["msg"].removeprefix("Value error, ")
+    return f"{place}: {said}." if place else f"{said}."
+
+
+def _unknown_keys(line: Line) -> Iterator[str]:
+    known = [field.alias or name for name, field in type(line).model_fields.items()]
+    for key in line.model_extra or ():
+        near = difflib.get_close_matches(key, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        yield f"The key {key!r:.80} is not known and was passed over.{hint}"
+
+
+def _without_loops(line: ChunkLine) -> tuple[ChunkLine, list[str]]:
+    loops = [
+        triple for triple in line.triples if normalise_name(triple[0]) == normalise_name(triple[2])
+    ]
+    if not loops:
+        return line, []
+    kept = [triple for triple in line.triples if triple not in loops]
+    remarks = [f"The triple {list(loop)!r:.120} joins an entity to itself." for loop in loops]
+    return line.model_copy(update={"triples": kept}), remarks

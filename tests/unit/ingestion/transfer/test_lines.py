@@ -1,0 +1,117 @@
+"""What a line of an import may say, and what is said about one that cannot be used."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.transfer.lines import (
+    ChunkLine,
+    DocumentLine,
+    EntityLine,
+    LineInvalid,
+    RelationLine,
+    read_line,
+)
+
+
+def relation(**more: Any) -> dict[str, Any]:
+    return {"type": "relation", "source": "e1", "target": "e2", "relationType": "R", **more}
+
+
+def test_reads_every_kind_of_the_format() -> None:
+    lines = [
+        {"type": "document", "id": "d1", "title": "T", "text": "x", "createdAt": "2024-05-01"},
+        {"type": "chunk", "id": "c1", "documentId": "d1", "text": "x", "triples": [["a", "r", "b"]]},
+        {"type": "entity", "id": "e1", "name": "糖尿病", "entityType": "DISEASE", "aliases": ["DM"]},
+        relation(weight=2, chunkIds=["c1"]),
+    ]
+
+    read = [read_line(json.dumps(line).encode()) for line in lines]
+
+    assert [type(line) for line, _ in read] == [DocumentLine, ChunkLine, EntityLine, RelationLine]
+    assert not any(remarks for _, remarks in read)
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b'{"type": "document"', "Not JSON"),
+        (b"\xff\xfe\xfd", "Not JSON"),
+        (b"[" * 200_000, "Not JSON"),
+        (b"[1, 2]", "Not a JSON object."),
+        (b'{"type": "documnet", "id": "d1"}', "'document'"),
+        (b'{"id": "d1"}', "type"),
+        (b'{"type": "document"}', "id: Field required."),
+        (b'{"type": "chunk", "id": "c1", "text": ""}', "text: "),
+        (b'{"type": "entity", "id": "e1", "name": " \\u0000\\t"}', "name: must not be empty."),
+        (b'{"type": "entity", "id": "e1", "name": "a", "aliases": [""]}', "aliases.0: "),
+        (b'{"type": "chunk", "id": "c", "text": "x", "triples": [["a", "b"]]}', "triples.0.2: "),
+        (json.dumps(relation(weight=float("nan"))).encode(), "weight: "),
+        (json.dumps(relation(weight=float("inf"))).encode(), "weight: "),
+        (json.dumps(relation(weight=0)).encode(), "weight: "),
+        (json.dumps(relation(target="e1")).encode(), "The relation joins 'e1' to itself."),
+        (json.dumps(relation(relationType="r" * 201)).encode(), "relationType: "),
+    ],
+)
+def test_says_why_a_line_cannot_be_used(raw: bytes, reason: str) -> None:
+    with pytest.raises(LineInvalid) as caught:
+        read_line(raw)
+
+    assert reason in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_an_unknown_key_is_passed_over_and_its_likeness_named() -> None:
+    line, remarks = read_line(
+        {"type": "chunk", "id": "c1", "text": "x", "docmentId": "d1", "colour": "red"}
+    )
+
+    assert remarks == [
+        "The key 'docmentId' is not known and was passed over. Did you mean 'documentId'?",
+        "The key 'colour' is not known and was passed over.",
+    ]
+    assert line.wire() == {"type": "chunk", "id": "c1", "text": "x"}
+
+
+def test_a_triple_that_joins_an_entity_to_itself_goes_and_the_chunk_stays() -> None:
+    line, remarks = read_line(
+        {"type": "chunk", "id": "c", "text": "x", "triples": [["A", "is", "ａ"], ["A", "is", "B"]]}
+    )
+
+    assert isinstance(line, ChunkLine)
+    assert line.triples == [("A", "is", "B")]
+    assert "to itself" in remarks[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["长" * 5000, "😀", "a:b/c~2 AND (", "`}) DETACH DELETE n //", "'; drop table x; --", "+"]
+)
+def test_any_name_that_can_be_seen_is_a_name(name: str) -> None:
+    line, _ = read_line({"type": "entity", "id": "e1", "name": name})
+
+    assert isinstance(line, EntityLine)
+    assert line.name == name
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists, max_leaves=5))
+def test_no_value_anywhere_raises_anything_else(value: object) -> None:
+    for key in ("id", "name", "aliases", "entityType", "metadata", "type"):
+        row = {"type": "entity", "id": "e1", "name": "n", key: value}
+        try:
+            line, _ = read_line(row)
+        except LineInvalid:
+            continue
+        json.dumps(line.wire(), allow_nan=False)
+
+
+def test_a_line_that_is_written_reads_the_same() -> None:
+    line = DocumentLine(
+        id="d1", title="T", text="x", metadata={"n": [1, {"a": "b"}]}, created_at="2024-05-01T10:00Z"
+    )
+
+    assert read_line(line.wire()) == (line, [])
