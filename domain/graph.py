@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
+# The type of a relation that says no more than that two terms share sentences of a chunk.
+CO_OCCURS = "CO_OCCURS"
+
 
 class MentionKind(StrEnum):
     """How a chunk came to mention an entity."""

@@ -9,7 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -31,8 +38,9 @@ from stores.embedding_space import check_space
 
 if TYPE_CHECKING:
     from graph.workflow import Workflow
-    from ingestion.pipeline import Ingested, OnProgress
+    from ingestion.pipeline import Ingested, Ingestor, OnProgress
     from ingestion.reembedding import OnChunks
+    from ingestion.transfer.importing import ImportReport, OnStage
     from nodes.context import Dependencies
 
 
@@ -110,14 +118,52 @@ class Sextant:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             DependencyError: the database or the embedding model is gone; what was stored stays.
         """
-        from ingestion.pipeline import Ingestor
-        from stores.jobs import JobStore
-
-        await self._check_space()
-        ingestor = Ingestor(
-            self._documents, JobStore(self._database), self._embedder, self.settings
-        )
+        ingestor = await self._ingestor()
         return await ingestor.ingest(self._scope(graph_id), paths, on_progress)
+
+    async def import_graph(
+        self,
+        source: str | Path | AsyncIterable[Mapping[str, Any]],
+        graph_id: str = DEFAULT_GRAPH,
+        *,
+        strict: bool = False,
+        on_progress: OnStage | None = None,
+    ) -> ImportReport:
+        """Bring a graph of your own: documents, chunks, entities and relations (DESIGN §9).
+
+        Ids are yours and come back in every result; the same import again changes nothing.
+
+        Args:
+            source: a file of JSON Lines, plain or gzip-compressed, or its lines as dicts.
+            graph_id: the knowledge base; made when it is new.
+            strict: stop at the first line that cannot be used.
+            on_progress: called with (stage, done, total; 0 where the total is not known).
+
+        Returns:
+            What was taken, and what was wrong with which line.
+
+        Raises:
+            OptionInvalid: the file cannot be read; or, with `strict`, what is wrong in which line.
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
+            DependencyError: the database or the embedding model is gone; what was stored stays.
+        """
+        from ingestion.transfer.importing import Importer
+        from stores.graph.record import GraphRecord
+
+        importer = Importer(await self._ingestor(), GraphRecord(self._database))
+        return await importer.import_graph(
+            self._scope(graph_id), source, strict=strict, on_progress=on_progress
+        )
+
+    def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:
+        """The lines that import a knowledge base again, one dict each.
+
+        Raises:
+            GraphNotFound: there is no such knowledge base.
+        """
+        from ingestion.transfer.exporting import export_graph
+
+        return export_graph(self._database, self._scope(graph_id))
 
     async def query(self, question: str, **options: Unpack[Options]) -> Answer:
         """Answer a question, with citations; takes the options of `stream`.
@@ -231,6 +277,13 @@ class Sextant:
 
         await self._embedder.warm_up()
         return await reembed(self._database, self._embedder, on_progress)
+
+    async def _ingestor(self) -> Ingestor:
+        from ingestion.pipeline import Ingestor
+        from stores.jobs import JobStore
+
+        await self._check_space()
+        return Ingestor(self._documents, JobStore(self._database), self._embedder, self.settings)
 
     def _scope(self, graph_id: str) -> Scope:
         return Scope(self.settings.user_id, graph_id)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Sequence
+from keyword import iskeyword
 
 import typer
 
@@ -15,10 +16,12 @@ from domain.errors import OptionInvalid, SextantError
 from sextant.cli.terminal import report
 
 # Each name is a module of this package whose `app` holds the command of that name, in the order of
-# `--help`. A module must stay light: what is heavy is imported inside the command.
+# `--help` (import_ for a word of Python's own). A module must stay light: what is heavy is imported inside the command.
 COMMANDS = (
     "demo",
     "ingest",
+    "import",
+    "export",
     "ask",
     "search",
     "graphs",
@@ -67,7 +70,8 @@ def _app(arguments: Sequence[str]) -> typer.Typer:
     app.callback()(_root)
     called = [name for name in arguments[:1] if name in COMMANDS]
     for name in called or COMMANDS:
-        app.add_typer(importlib.import_module(f"sextant.cli.{name}").app)
+        module = f"{name}_" if iskeyword(name) else name
+        app.add_typer(importlib.import_module(f"sextant.cli.{module}").app)
     return app
 
 

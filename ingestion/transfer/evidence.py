@@ -1,0 +1,196 @@
+"""What the lines of an import say about entities, written as evidence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+from uuid import UUID
+
+from domain.graph import MentionKind
+from domain.scope import Scope
+from ingestion.transfer.lines import ChunkLine, EntityLine, Mentioned, Problem, RelationLine
+from ingestion.transfer.spool import Numbered, Spool
+from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
+from stores.graph.ids import entity_id
+from stores.graph.transfer import (
+    chunks_by_external_id,
+    entities_by_external_id,
+    known_entities,
+)
+from stores.graph.writing import GraphWriter
+
+T = TypeVar("T")
+_BATCH = 2000
+
+
+class EvidenceWriter:
+    """Writes the evidence of one import; the spool knows by then where its chunks are stored."""
+
+    def __init__(self, scope: Scope, writer: GraphWriter, lines: Spool) -> None:
+        self._scope = scope
+        self._writer = writer
+        self._lines = lines
+        self.entities = 0
+        self.relations = 0
+
+    async def write_all(self) -> AsyncIterator[tuple[list[Problem], int]]:
+        """Write batch by batch; yields the problems of each, and how many lines it had."""
+        documents = self._lines.documents()
+        while stored := await _some(documents, _BATCH // 10):
+            await self._add_chunks([chunk for _, chunks in stored for chunk in chunks])
+            yield [], len(stored)
+        names = self._lines.entities()
+        while groups := await _some(names, _BATCH):
+            await self._add_entities(groups)
+            yield [], sum(map(len, groups))
+        relations = self._lines.relations()
+        while batch := await _some(relations, _BATCH):
+            yield await self._add_relations(batch), len(batch)
+
+    async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
+        evidence = await asyncio.to_thread(self._said, chunks)
+        self.relations += len(evidence.relations)
+        await self._writer.add(evidence)
+
+    def _said(self, chunks: Sequence[ChunkLine]) -> GraphEvidence:
+        mentions, relations = list[MentionRow](), list[RelationRow]()
+        for line in chunks:
+            chunk = self._lines.chunk(line.id)
+            if chunk is not None:
+                found = said_by(self._scope, chunk, line)
+                mentions += found.mentions
+                relations += found.relations
+        self._lines.mentions(
+            [(row.entity_id, chunk) for row in mentions if (chunk := row.chunk_id)]
+        )
+        return GraphEvidence(mentions, relations)
+
+    async def _add_entities(self, groups: Sequence[Sequence[Numbered[EntityLine]]]) -> None:
+        external = [line.id for group in groups for _, line in group if line.id]
+        known = await entities_by_external_id(self._writer, external)
+        plain = [entity_id(self._scope, group[0].line.name) for group in groups]
+        owners = await known_entities(self._writer, plain)
+        mentions, aliases = list[MentionRow](), list[AliasRow]()
+        for named, group in zip(plain, groups, strict=True):
+            owner = owners[named].external_id if named in owners else None
+            for number, line in group:
+                here = named
+                if line.id:
+                    homonym = entity_id(self._scope, line.name, line.id)
+                    settled = line.id in known and known[line.id].id == homonym
+                    here = homonym if settled or owner not in (None, line.id) else named
+                    owner = owner or (line.id if here == named else None)
+                await asyncio.to_thread(self._lines.named, number, here)
+                mentions.append(_asserted(here, line))
+                # The id of a homonym does not follow from its name, so it is found as an alias.
+                called = [line.name, *line.aliases] if here != named else line.aliases
+                aliases += [AliasRow(here, alias, "import") for alias in called]
+        self.entities += len(mentions)
+        await self._writer.add(GraphEvidence(mentions, (), aliases))
+
+    async def _add_relations(self, batch: Sequence[Numbered[RelationLine]]) -> list[Problem]:
+        ends, chunks = await self._resolved(batch)
+        problems, mentions, relations = list[Problem](), list[MentionRow](), list[RelationRow]()
+        for number, line in batch:
+            rows, reasons = self._stated(line, ends, chunks)
+            problems += [Problem(number, reason) for reason in reasons]
+            relations += rows
+            self.relations += bool(rows)
+            mentions += [
+                MentionRow(ends[end][0], row.chunk_id, MentionKind.IMPORT, ends[end][1])
+                for row in rows
+                if row.chunk_id
+                for end in (line.source, line.target)
+            ]
+        fresh = await asyncio.to_thread(
+            self._lines.mentions,
+            [(row.entity_id, row.chunk_id) for row in mentions if row.chunk_id],
+        )
+        mentions = [row for row, new in zip(mentions, fresh, strict=True) if new]
+        await self._writer.add(GraphEvidence(mentions, relations))
+        return problems
+
+    def _stated(
+        self, line: RelationLine, ends: dict[str, tuple[UUID, str]], chunks: dict[str, UUID]
+    ) -> tuple[list[RelationRow], list[str]]:
+        missing = [end for end in (line.source, line.target) if end not in ends]
+        if missing:
+            return [], [f"There is no entity {end!r:.80}." for end in missing]
+        source, target = ends[line.source][0], ends[line.target][0]
+        if source == target:
+            return [], [f"{line.source!r:.80} and {line.target!r:.80} are one entity."]
+        reasons = [f"There is no chunk {one!r:.80}." for one in line.chunk_ids if one not in chunks]
+        places = [chunks[one] for one in line.chunk_ids if one in chunks]
+        return [
+            RelationRow(source, target, line.relation_type, place, line.weight, line.description)
+            for place in (places if line.chunk_ids else [None])
+        ], reasons
+
+    async def _resolved(
+        self, batch: Sequence[Numbered[RelationLine]]
+    ) -> tuple[dict[str, tuple[UUID, str]], dict[str, UUID]]:
+        """The entities and chunks that relations name: of this import, else stored before."""
+        named = list({end for _, line in batch for end in (line.source, line.target)})
+        places = list({place for _, line in batch for place in line.chunk_ids})
+        ends, chunks = await asyncio.to_thread(self._spooled, named, places)
+        if lost := [end for end in named if end not in ends]:
+            found = await entities_by_external_id(self._writer, lost)
+            ends |= {end: (known.id, known.name) for end, known in found.items()}
+        if lost := [end for end in named if end not in ends]:
+            ends |= await self._by_name(lost)
+        if lost := [place for place in places if place not in chunks]:
+            chunks |= await chunks_by_external_id(self._writer, lost)
+        return ends, chunks
+
+    def _spooled(
+        self, named: Sequence[str], places: Sequence[str]
+    ) -> tuple[dict[str, tuple[UUID, str]], dict[str, UUID]]:
+        ends = {end: found for end in named if (found := self._lines.entity(end))}
+        chunks = {place: chunk for place in places if (chunk := self._lines.chunk(place))}
+        return ends, chunks
+
+    async def _by_name(self, names: Sequence[str]) -> dict[str, tuple[UUID, str]]:
+        ids = {name: entity_id(self._scope, name) for name in names}
+        stored = await known_entities(self._writer, list(ids.values()))
+        spooled = await asyncio.to_thread(
+            lambda: {one for one in ids.values() if self._lines.mentioned(one)}
+        )
+        return {name: (one, name) for name, one in ids.items() if one in stored or one in spooled}
+
+
+def said_by(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
+    """What a chunk line says: it mentions its entities and both ends of its triples.
+
+    Its entities come last, so that their types and descriptions hold.
+    """
+    listed = [one if isinstance(one, Mentioned) else Mentioned(name=one) for one in line.entities]
+    ends = [Mentioned(name=end) for triple in line.triples for end in (triple[0], triple[2])]
+    mentions = [
+        MentionRow(
+            entity_id(scope, one.name),
+            chunk,
+            MentionKind.IMPORT,
+            one.name,
+            one.entity_type,
+            one.description,
+        )
+        for one in (*ends, *listed)
+    ]
+    relations = [
+        RelationRow(entity_id(scope, source), entity_id(scope, target), kind, chunk)
+        for source, kind, target in line.triples
+    ]
+    return GraphEvidence(mentions, relations)
+
+
+def _asserted(here: UUID, line: EntityLine) -> MentionRow:
+    return MentionRow(
+        here, None, MentionKind.IMPORT, line.name, line.entity_type, line.description, line.id
+    )
+
+
+async def _some(items: Iterator[T], number: int) -> list[T]:
+    """The next items, fetched off the loop."""
+    return await asyncio.to_thread(lambda: list(islice(items, number)))

@@ -1,0 +1,176 @@
+"""Bring your own graph: documents, chunks, entities and relations from JSON Lines.
+
+All lines are read into a spool first, so that they may come in any order. Then each document is
+ingested as a durable job of its own, and what the lines say about entities becomes evidence in one
+transaction. Everything goes by the user's own ids: the same import again changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
+from uuid import UUID
+
+from domain.errors import FileRejected, OptionInvalid
+from domain.scope import Scope
+from ingestion.pipeline import Ingestor
+from ingestion.transfer.documents import chunk_id, pack
+from ingestion.transfer.evidence import EvidenceWriter
+from ingestion.transfer.lines import ChunkLine, DocumentLine, Problem
+from ingestion.transfer.reading import Source, read_into
+from ingestion.transfer.spool import Numbered, Spool, spool
+from stores.graph.record import GraphRecord
+
+OnStage = Callable[[str, int, int], None]
+T = TypeVar("T")
+
+_BATCH = 200
+# A file of nothing but bad lines is a wrong file: the first so many say so.
+_PROBLEMS_KEPT = 1000
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import brought: lines that were taken, by kind, and what was wrong with others.
+
+    `unchanged` counts the documents that were there already; `relations` includes triples;
+    `problem_count` also counts the problems beyond the first thousand, which are not listed.
+    """
+
+    documents: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    entities: int = 0
+    relations: int = 0
+    problem_count: int = 0
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+
+class Importer:
+    """Imports into knowledge bases: documents through the ingestor, the graph into its record."""
+
+    def __init__(self, ingestor: Ingestor, record: GraphRecord) -> None:
+        self._ingestor = ingestor
+        self._record = record
+
+    async def import_graph(
+        self,
+        scope: Scope,
+        source: Source,
+        *,
+        strict: bool = False,
+        on_progress: OnStage | None = None,
+    ) -> ImportReport:
+        """Take a whole knowledge base in.
+
+        Args:
+            scope: the knowledge base; made when it is new.
+            source: a file of JSON Lines (DESIGN §9), plain or gzip-compressed, or dicts as they come.
+            strict: stop at the first line that cannot be used. Such a line stops the import before
+                anything is stored, except one that names what is neither in the import nor stored,
+                which stops it after the documents.
+            on_progress: called with (`lines`, `documents` or `graph`, done, total; 0 = not known).
+
+        Raises:
+            OptionInvalid: the file cannot be read; or, with `strict`, what is wrong in which line.
+            DependencyError: the database or the embedding model is gone; the same import again goes
+                on from there.
+        """
+        run = _Run(ImportReport(), strict, on_progress or _silent)
+        with spool() as lines:
+            await self._read(lines, source, run)
+            await self._store_documents(scope, lines, run)
+            async with self._record.writing(scope) as writer:
+                evidence = EvidenceWriter(scope, writer, lines)
+                done = 0
+                total = sum(map(lines.count, ("document", "entity", "relation")))
+                async for problems, count in evidence.write_all():
+                    done += count
+                    run.note(problems)
+                    run.on_progress("graph", min(done, total), total)
+                run.report.entities = evidence.entities
+                run.report.relations = evidence.relations
+        return run.report
+
+    async def _read(self, lines: Spool, source: Source, run: _Run) -> None:
+        async for problems in read_into(lines, source):
+            run.note(problems)
+            run.on_progress("lines", await asyncio.to_thread(lines.size), 0)
+        run.note(await asyncio.to_thread(lines.orphans))
+
+    async def _store_documents(self, scope: Scope, lines: Spool, run: _Run) -> None:
+        total, done = await asyncio.to_thread(lines.document_count), 0
+        waiting = lines.documents()
+        while batch := await _some(waiting, _BATCH):
+            for document, chunks in batch:
+                await self._store(scope, lines, document, chunks, run)
+                done += 1
+                run.on_progress("documents", done, total)
+
+    async def _store(
+        self,
+        scope: Scope,
+        lines: Spool,
+        document: Numbered[DocumentLine],
+        chunks: Sequence[ChunkLine],
+        run: _Run,
+    ) -> None:
+        line = document.line
+        if not chunks and not (line.text or "").strip():
+            run.note([Problem(document.number, "The document has neither text nor chunks.")])
+            return
+        named = line.title or line.id
+        content = pack(line, chunks) if chunks else (line.text or "").encode()
+        try:
+            stored = await self._ingestor.ingest_bytes(
+                scope,
+                content,
+                named if chunks else f"{named}.txt",
+                source=line.id,
+                external_id=line.id,
+                metadata=line.stored_metadata(),
+            )
+        except FileRejected as error:
+            run.note([Problem(document.number, str(error))])
+            return
+        assert stored.document_id is not None  # noqa: S101 - it was stored
+        ids = _ids(stored.document_id, chunks)
+        await asyncio.to_thread(lines.stored, ids)
+        run.report.documents += 1
+        run.report.unchanged += stored.unchanged
+        run.report.chunks += len(chunks) or stored.chunks
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    report: ImportReport
+    strict: bool
+    on_progress: OnStage
+
+    def note(self, problems: Sequence[Problem]) -> None:
+        for problem in problems:
+            if self.strict and not problem.kept:
+                raise OptionInvalid(
+                    f"Line {problem.line}: {problem.reason}",
+                    next_step="Mend the line, or import without --strict.",
+                    field="path",
+                )
+        self.report.problem_count += len(problems)
+        room = _PROBLEMS_KEPT - len(self.report.problems)
+        self.report.problems.extend(problems[: max(0, room)])
+
+
+def _ids(document_id: UUID, chunks: Sequence[ChunkLine]) -> dict[str, UUID]:
+    return {chunk.id: chunk_id(document_id, chunk.id) for chunk in chunks}
+
+
+async def _some(items: Iterator[T], number: int) -> list[T]:
+    """The next items, fetched off the loop."""
+    return await asyncio.to_thread(lambda: list(islice(items, number)))
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Report to nobody."""

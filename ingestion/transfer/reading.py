@@ -1,0 +1,91 @@
+"""Reads the lines of an import, from a file or as they come, into a spool."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import zlib
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from domain.errors import OptionInvalid
+from ingestion.transfer.lines import LineInvalid, Problem, read_line
+from ingestion.transfer.spool import Numbered, Spool
+
+# Lines that are read, checked and kept in one go, off the loop.
+_BATCH = 500
+
+Raw = bytes | Mapping[str, Any]
+Source = str | Path | AsyncIterable[Mapping[str, Any]]
+
+
+async def read_into(spool: Spool, source: Source) -> AsyncIterator[list[Problem]]:
+    """Keep every usable line of `source`; yields the problems of each batch of lines.
+
+    Raises:
+        OptionInvalid: the file cannot be read.
+    """
+    async for batch in _batches(source):
+        yield await asyncio.to_thread(_keep, spool, batch)
+
+
+def _keep(spool: Spool, batch: list[tuple[int, Raw]]) -> list[Problem]:
+    lines, problems = [], list[Problem]()
+    for number, raw in batch:
+        try:
+            line, remarks = read_line(raw)
+        except LineInvalid as error:
+            problems.append(Problem(number, str(error)))
+            continue
+        lines.append(Numbered(number, line))
+        problems += [Problem(number, remark, kept=True) for remark in remarks]
+    return problems + spool.add(lines)
+
+
+async def _batches(source: Source) -> AsyncIterator[list[tuple[int, Raw]]]:
+    if not isinstance(source, str | Path):
+        async for batch in _gathered(source):
+            yield batch
+        return
+    path = Path(source)
+    try:
+        file = await asyncio.to_thread(_opened, path)
+        try:
+            rows = _numbered(file)
+            while batch := await asyncio.to_thread(lambda: list(islice(rows, _BATCH))):
+                yield batch
+        finally:
+            await asyncio.to_thread(file.close)
+    except (OSError, EOFError, zlib.error) as error:
+        raise OptionInvalid(
+            f"{path} cannot be read: {error}.", next_step="Check the file.", field="path"
+        ) from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    file = path.open("rb")
+    if file.read(2) == b"\x1f\x8b":  # RFC 1952
+        file.close()
+        return gzip.open(path, "rb")  # type: ignore[return-value]  # reads bytes like any other
+    file.seek(0)
+    return file
+
+
+def _numbered(file: IO[bytes]) -> Iterator[tuple[int, Raw]]:
+    return ((number, line) for number, line in enumerate(file, start=1) if line.strip())
+
+
+async def _gathered(
+    source: AsyncIterable[Mapping[str, Any]],
+) -> AsyncIterator[list[tuple[int, Raw]]]:
+    batch, number = list[tuple[int, Raw]](), 0
+    async for row in source:
+        number += 1
+        batch.append((number, row))
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

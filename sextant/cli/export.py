@@ -1,0 +1,70 @@
+"""`sextant export`: a whole knowledge base as JSON Lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import GRAPH, AsJson, GraphId
+
+app = typer.Typer()
+
+
+@app.command("export")
+def export(
+    graph: GraphId = GRAPH,
+    *,
+    out: Annotated[
+        Path | None, typer.Option(help="Write here instead of standard output; .gz compresses.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a knowledge base as the lines that `sextant import` takes."""
+    import asyncio
+
+    if out is None:
+        asyncio.run(_print(graph))
+        return
+    lines = asyncio.run(_write(graph, out))
+    if as_json:
+        terminal.emit({"graph_id": graph, "out": out, "lines": lines})
+    else:
+        terminal.note(f"Wrote {lines} lines to {out}.")
+
+
+async def _print(graph: str) -> None:
+    from sextant.cli.session import opened
+
+    async with opened() as rag:
+        async for line in rag.export_graph(graph):
+            terminal.emit(line)
+
+
+async def _write(graph: str, out: Path) -> int:
+    """Write to a file beside `out` first, so that a failure leaves no half of an export."""
+    import gzip
+    from contextlib import suppress
+
+    from domain.errors import OptionInvalid
+    from sextant.cli.session import opened
+
+    part = out.with_name(f"{out.name}.part")
+    lines = 0
+    try:
+        async with opened() as rag:
+            with gzip.open(part, "wb") if out.suffix == ".gz" else part.open("wb") as file:
+                async for line in rag.export_graph(graph):
+                    file.write(terminal.encoded(line) + b"\n")
+                    lines += 1
+        part.replace(out)
+    except OSError as error:
+        raise OptionInvalid(
+            f"{out} cannot be written: {error}.", next_step="Name another file.", field="out"
+        ) from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
+    return lines

@@ -1,0 +1,60 @@
+"""`sextant import`: a whole knowledge base from JSON Lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import GRAPH, AsJson, GraphId
+
+if TYPE_CHECKING:
+    from ingestion.transfer.importing import ImportReport
+
+app = typer.Typer()
+
+_SHOWN = 20
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="JSON Lines (DESIGN §9); may be gzipped.")],
+    graph: GraphId = GRAPH,
+    *,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first line that cannot be used.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Import documents, chunks, entities and relations; again changes nothing."""
+    import asyncio
+
+    report = asyncio.run(_import(file, graph, strict=strict, quiet=as_json))
+    if as_json:
+        terminal.emit(report)
+    else:
+        _print(report)
+    if any(not problem.kept for problem in report.problems):
+        raise typer.Exit(2)
+
+
+async def _import(file: Path, graph: str, *, strict: bool, quiet: bool) -> ImportReport:
+    from sextant.cli.progress import stage_bars
+    from sextant.cli.session import opened
+
+    async with opened() as rag:
+        with stage_bars(quiet=quiet) as on_stage:
+            return await rag.import_graph(file, graph, strict=strict, on_progress=on_stage)
+
+
+def _print(report: ImportReport) -> None:
+    for problem in report.problems[:_SHOWN]:
+        terminal.warn(f"{'!' if problem.kept else '✗'} line {problem.line}: {problem.reason}")
+    if report.problem_count > _SHOWN:
+        terminal.warn(f"… and {report.problem_count - _SHOWN} more; --json lists them.")
+    terminal.say(
+        f"{report.documents} documents ({report.unchanged} unchanged), {report.chunks} passages, "
+        f"{report.entities} entities, {report.relations} relations"
+    )
