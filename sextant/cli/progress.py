@@ -101,7 +101,8 @@ def _bars() -> Iterator[OnProgress]:
             shown = escape(terminal.printable(progress.filename))
             if progress.stage in _ENDS:
                 bars.console.print(escape(terminal.printable(_ended(progress))), highlight=False)
-                bars.remove_task(tasks.pop(progress.filename))
+                if (task := tasks.pop(progress.filename, None)) is not None:
+                    bars.remove_task(task)
                 return
             if progress.filename not in tasks:
                 tasks[progress.filename] = bars.add_task(shown, stage="", total=None)

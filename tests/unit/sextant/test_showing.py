@@ -1,0 +1,103 @@
+"""What people see of an answer and of an ingestion, on a terminal and in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from domain.answers import Answer, Citation, Source
+from domain.documents import JobStage
+from domain.errors import FileEmpty, GraphNotFound, SextantError
+from domain.events import Done, Event, Failed, Status, Token
+from ingestion.pipeline import Ingested, Progress
+from sextant.cli import progress, terminal
+from sextant.cli.answers import print_answer
+
+SOURCE = Source(1, "d", "guide.pdf", "c", "Guide", ("2 Signs", "2.1 Early"), 7, "…", 0.9)
+CITATION = Citation(1, "Thirst.[1]", "guide.pdf", "Thirst is\nan early sign.", 0, 24, 1.0)
+ANSWER = Answer("Thirst.[1]", "naive", (CITATION,), (SOURCE,), grounded=True, model="extractive")
+
+
+async def told(*events: Event) -> AsyncIterator[Event]:
+    for event in events:
+        yield event
+
+
+async def test_an_answer_shows_its_text_then_each_source_with_place_and_quote(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shown = await print_answer(
+        told(Status("retrieve"), Token("Thirst."), Token("[1]"), Done(ANSWER))
+    )
+    assert shown == ANSWER
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Thirst.[1]"
+    assert lines[2] == "[1] guide.pdf · 2 Signs › 2.1 Early · page 7"
+    assert lines[3] == "    “Thirst is an early sign.”"
+    assert lines[-1].startswith("mode naive · extractive · every sentence supported")
+
+
+async def test_warnings_go_beside_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    await print_answer(told(Done(replace(ANSWER, warnings=("The vector lane failed.",)))))
+    assert "The vector lane failed." in capsys.readouterr().err
+
+
+async def test_a_failed_run_raises_the_error_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    failed = Failed(
+        "graph_not_found", "No such graph.", retryable=False, detail={"next_step": "Make it."}
+    )
+    with pytest.raises(GraphNotFound) as caught:
+        await print_answer(told(Token("Th"), failed))
+    assert caught.value.next_step == "Make it."
+    with pytest.raises(SextantError, match="broke off"):
+        await print_answer(told(Token("Th")))
+
+
+async def test_quiet_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert await print_answer(told(Token("Thirst."), Done(ANSWER)), quiet=True) == ANSWER
+    assert capsys.readouterr().out == ""
+
+
+def test_no_document_can_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.say("\x1b[2Jwiped\x07 \u202eback\x9b5m\ttab")
+    assert capsys.readouterr().out == "[2Jwiped back5m\ttab\n"
+
+
+def test_a_pipe_gets_a_line_for_each_finished_file(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress._display(quiet=False) as on_progress:
+        assert on_progress is not None
+        for stage in (JobStage.PARSE, JobStage.EMBED, JobStage.DONE):
+            on_progress(Progress("a.md", stage, 3, 3))
+        on_progress(Progress("b.md", JobStage.FAILED))
+    assert capsys.readouterr().err.splitlines() == ["✓ a.md: 3 passages", "✗ b.md"]
+
+
+def test_bars_survive_equal_names_and_files_that_fail_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress._display(quiet=False) as on_progress:
+        assert on_progress is not None
+        on_progress(Progress("a.md", JobStage.FAILED))
+        for _ in range(2):
+            on_progress(Progress("[b].md", JobStage.EMBED, 1, 2))
+        for _ in range(2):
+            on_progress(Progress("[b].md", JobStage.DONE, 2, 2))
+    assert "✓ [b].md: 2 passages" in capsys.readouterr().err
+
+
+def test_the_summary_counts_and_names_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    progress.print_summary(
+        [
+            Ingested("a.md", "a.md", uuid4(), 3),
+            Ingested("b.md", "b.md", uuid4(), unchanged=True),
+            Ingested("c.md", "c.md", error=FileEmpty("c.md is empty.", next_step="Save it.")),
+        ]
+    )
+    shown = capsys.readouterr()
+    assert shown.out == "3 files: 1 ingested (3 passages), 1 unchanged, 1 failed\n"
+    assert shown.err == "✗ c.md: c.md is empty. Save it.\n"
