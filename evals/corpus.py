@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from uuid import NAMESPACE_URL, UUID, uuid5
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from uuid import NAMESPACE_URL, uuid5
 
-from domain.documents import Chunk, HeadingSource, JobStage, ParsedDocument, Section
+from domain.documents import JobStage, ParsedDocument
 from domain.errors import ConflictError
 from domain.scope import Scope
-from evals.dataset import Passage
+from evals.dataset import Passage, Triple
+from ingestion.transfer.documents import joined
+from ingestion.transfer.evidence import said_by
+from ingestion.transfer.lines import ChunkLine, DocumentLine, read_line
 from models.protocols import Embedder
 from stores.database import Database
 from stores.documents import DocumentStore
+from stores.graph.evidence import GraphEvidence
+from stores.graph.record import GraphRecord
+from stores.graph.transfer import chunks_by_external_id
 from stores.jobs import JobStore
 
 # Some ten seconds of embedding, well within a job's heartbeat.
 _BATCH = 128
-_GAP = "\n\n"
 
 
 async def load_corpus(
@@ -74,44 +80,41 @@ async def load_corpus(
 
 
 def as_document(passages: Sequence[Passage]) -> ParsedDocument:
-    """One text of all passages' units, each a section of its own under the root."""
+    """One text of all passages' units, each titled one a section of its own under the root."""
     corpus = uuid5(NAMESPACE_URL, hashlib.sha256(repr(passages).encode()).hexdigest())
-    root = uuid5(corpus, "root")
-    sections: list[Section] = []
-    chunks: list[Chunk] = []
-    start = 0
-    for ordinal, passage in enumerate(passages):
-        title = passage.title or passage.id
-        section = Section(
-            id=uuid5(corpus, f"section {ordinal}"),
-            parent_id=root,
-            title=title,
-            level=1,
-            ordinal=ordinal,
-            start=start,
-            end=start + len(passage.unit),
-            path=(title,),
-        )
-        sections.append(section)
-        chunks.append(_chunk(uuid5(corpus, f"chunk {ordinal}"), section, passage))
-        start = section.end + len(_GAP)
-    text = _GAP.join(passage.unit for passage in passages)
-    whole = Section(root, None, "corpus", 0, 0, 0, len(text), heading_source=HeadingSource.ROOT)
-    return ParsedDocument("corpus", text, "", (whole, *sections), tuple(chunks))
+    lines = [ChunkLine(id=one.id, title=one.title, text=one.unit) for one in passages]
+    return joined(DocumentLine(id="corpus"), lines, corpus)
 
 
-def _chunk(chunk_id: UUID, section: Section, passage: Passage) -> Chunk:
-    return Chunk(
-        id=chunk_id,
-        section_id=section.id,
-        ordinal=section.ordinal,
-        start=section.start,
-        end=section.end,
-        text=passage.unit,
-        section_path=section.path,
-        title=passage.title,
-        external_id=passage.id,
+async def add_triples(database: Database, scope: Scope, triples: Iterable[Triple]) -> None:
+    """Enter what is known about the passages of a loaded corpus, as an import would.
+
+    Triples of passages that are not there, and those that join an entity to itself, are left out.
+    """
+    by_passage = defaultdict[str, list[Triple]](list)
+    for triple in triples:
+        by_passage[triple.passage_id].append(triple)
+    async with GraphRecord(database).writing(scope) as writer:
+        places = await chunks_by_external_id(writer, list(by_passage))
+        said = [said_by(scope, places[one], _line(by_passage[one])) for one in places]
+        mentions = [row for evidence in said for row in evidence.mentions]
+        relations = [row for evidence in said for row in evidence.relations]
+        await writer.add(GraphEvidence(mentions, relations))
+
+
+def _line(triples: Sequence[Triple]) -> ChunkLine:
+    ends = [end for triple in triples for end in (triple.subject, triple.object)]
+    line, _ = read_line(
+        {
+            "type": "chunk",
+            "id": triples[0].passage_id,
+            "text": "-",
+            "entities": [{"name": name, "entityType": kind or "TERM"} for name, kind in ends],
+            "triples": [(one.subject.name, one.relation, one.object.name) for one in triples],
+        }
     )
+    assert isinstance(line, ChunkLine)  # noqa: S101 - as its type says
+    return line
 
 
 def _silent(done: int, total: int) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from domain.errors import OptionInvalid
 from domain.text import clean_text
@@ -40,6 +40,41 @@ class Question:
     answers: tuple[str, ...] = ()
     type: str = ""
     grades: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+class Named(NamedTuple):
+    """An entity as a triple names it; `kind` is empty where the set does not say."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """What a passage states."""
+
+    passage_id: str
+    subject: Named
+    relation: str
+    object: Named
+
+
+def read_triples(path: Path) -> list[Triple]:
+    """Read `chunk_id, subject, relation, object`, and types of both ends where given.
+
+    Raises:
+        OptionInvalid: the file is missing, or a line is not such an object; names the line.
+    """
+    return [
+        Triple(
+            row["chunk_id"],
+            Named(row["subject"], row.get("subject_type") or ""),
+            row["relation"],
+            Named(row["object"], row.get("object_type") or ""),
+        )
+        for row in _rows(path, "triples", ("chunk_id", "subject", "relation", "object"))
+        if row["subject"].strip() and row["object"].strip() and row["relation"].strip()
+    ]
 
 
 def read_passages(path: Path) -> list[Passage]:

@@ -19,8 +19,8 @@ from domain.retrieval import Mode, Retrieval
 from domain.scope import Scope
 from domain.settings import Settings
 from domain.text import language_of
-from evals.corpus import load_corpus
-from evals.dataset import Question, read_passages, read_questions
+from evals.corpus import add_triples, load_corpus
+from evals.dataset import Question, read_passages, read_questions, read_triples
 from evals.metrics import Estimate, all_found, auroc, estimate, ndcg, recall, reciprocal_rank
 from models.embedding import build_embedder
 from models.extractive import ExtractiveAnswerer
@@ -42,7 +42,7 @@ class EvalOptions:
     """What to measure.
 
     `lanes` replaces the mode's own lanes; `answers` also writes extractive answers and checks them;
-    `limit` takes the first so many questions only.
+    `limit` takes the first so many questions only; `triples` names what is known about the corpus.
     """
 
     corpus: Path
@@ -51,6 +51,7 @@ class EvalOptions:
     lanes: tuple[str, ...] | None = None
     answers: bool = False
     limit: int | None = None
+    triples: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +111,16 @@ async def evaluate(
     if not passages or not questions:
         empty = options.queries if passages else options.corpus
         raise OptionInvalid(f"{empty} is empty.", next_step="Name a file with rows.")
+    triples = await asyncio.to_thread(read_triples, options.triples) if options.triples else []
     report = on_progress or _silent
     embedder = build_embedder(settings)
     async with await Database.open(settings) as database:
         content = await asyncio.to_thread(options.corpus.read_bytes)
+        if options.triples is not None:  # a graph of its own beside that of the text alone
+            content += await asyncio.to_thread(options.triples.read_bytes)
         scope = Scope(EVAL_USER, f"eval-{hashlib.sha256(content).hexdigest()[:16]}")
         await load_corpus(database, embedder, scope, passages, partial(report, "corpus"))
+        await add_triples(database, scope, triples)
         outcomes = await _ask_all(
             questions[: options.limit],
             options=options,

@@ -21,6 +21,9 @@ def evaluate(
     *,
     corpus: Annotated[Path, typer.Option(help="Passages: JSON Lines, may be gzipped.")],
     queries: Annotated[Path, typer.Option(help="Questions with the ids of their passages.")],
+    triples: Annotated[
+        Path | None, typer.Option(help="What passages state: JSON Lines, may be gzipped.")
+    ] = None,
     mode: Mode = "naive",
     lanes: Annotated[
         str, typer.Option(help="Lanes instead of the mode's own: vector,keyword.")
@@ -38,7 +41,7 @@ def evaluate(
     from evals.runner import EvalOptions
 
     chosen = tuple(lane.strip() for lane in lanes.split(",")) if lanes else None
-    options = EvalOptions(corpus, queries, mode, chosen, answers, limit)
+    options = EvalOptions(corpus, queries, mode, chosen, answers, limit, triples)
     report = asyncio.run(_evaluate(options, quiet=as_json))
     if out is not None:
         out.write_bytes(terminal.encoded(report))
