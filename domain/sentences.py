@@ -6,14 +6,16 @@ import re
 
 # A Chinese stop ends a sentence at once; a Latin one only before white space, so that 3.14 and
 # v1.2 stay whole; `!` and `?` also before an ideograph. Closing quotes belong to the sentence.
+# Runs of stops are taken whole and from their beginning, so a long one costs no more than its length.
 _END = re.compile(
-    r"""[。！？]+["'”’」』）》]*|[.!?…]+["'”’)\]]*(?=\s|$)|[!?]+(?=[\u4e00-\u9fff])|\n+"""
+    r"""[。！？]+["'”’」』）》]*|(?<![.!?…])[.!?…]++["'”’)\]]*+(?=\s|$)"""
+    r"""|(?<![!?])[!?]++(?=[\u4e00-\u9fff])|\n+"""
 )
 _NO_END = re.compile(
     r"(?:^|[\s(（])(?:[A-Za-z]|Dr|Mr|Mrs|Ms|Prof|St|Nos?|Figs?|Eqs?|Sec|Vol|pp|vs|cf|approx"
     r"|e\.g|i\.e|U\.S)\.$"
 )
-_ENUMERATOR = re.compile(r"\s*[#>*-]*\s*\d{1,3}\.")
+_ENUMERATOR = re.compile(r"\s*+[#>*-]*+\s*+\d{1,3}\.")
 _BLANK = re.compile(r"\s*")
 # Longer than any abbreviation above: looking back no further keeps a long text linear.
 _LOOK_BACK = 12

@@ -22,7 +22,7 @@ _PAGE_NUMBER = re.compile(
     re.I,
 )
 _DIGITS = re.compile(r"\d+")
-_LEADERS = re.compile(r"(?:\.\s?|…|·\s?|．){4,}\s*\d{1,4}$")
+_LEADERS = re.compile(r"(?:[.…·．]\s?){4}\s*\d{1,4}$")
 
 
 Item = Line | RuledTable
@@ -51,7 +51,7 @@ def without_running_heads(pages: Sequence[Sequence[Item]]) -> list[list[Item]]:
 def _is_noise(
     line: Line, edges: Sequence[Line], seen: Counter[tuple[str, float]], often: float
 ) -> bool:
-    if _LEADERS.search(line.text):
+    if _LEADERS.search(line.text[-20:]):
         return True
     at_edge = any(line is edge for edge in edges)
     return at_edge and (
