@@ -138,6 +138,7 @@ class JobStage(StrEnum):
     PARSE = "parse"
     EMBED = "embed"
     PUBLISH = "publish"
+    GRAPH = "graph"
     DONE = "done"
     FAILED = "failed"
 

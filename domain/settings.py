@@ -39,6 +39,11 @@ class RetrievalSettings(_Group):
         5000, ge=0, description="Scopes with fewer chunks are searched exactly, without HNSW."
     )
     lane_timeout: float = Field(10.0, gt=0, description="Seconds after which one lane is given up.")
+    index_passages: int = Field(
+        200_000,
+        ge=0,
+        description="Passages of which `mix` keeps words and graph in memory, over all scopes; about 2 KB each.",
+    )
     slow_ms: float = Field(
         500.0, gt=0, description="A retrieval slower than this is logged as a warning."
     )
@@ -92,6 +97,10 @@ class IngestionSettings(_Group):
         ge=1,
         le=512,
         description="Chunks embedded and stored per step; also the unit of resuming.",
+    )
+    graph: Literal["nlp", "off"] = Field(
+        "nlp",
+        description="How documents enter the knowledge graph: `nlp`, titles, links and terms without a model, or `off`.",
     )
     job_heartbeat: float = Field(
         10.0, gt=0, description="Seconds between heartbeats of a running job."

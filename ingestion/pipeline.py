@@ -1,4 +1,4 @@
-"""From file to searchable document: register → parse → embed and store in batches → publish.
+"""From file to searchable document: register → parse → embed and store in batches → publish → graph.
 
 Every document's ingestion is a durable job. Each batch is committed with the job's progress, so a
 worker that is killed loses at most one batch: whoever takes the job over parses again (ids follow
@@ -32,6 +32,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.detect import media_type
 from ingestion.files import find_files, read_file
+from ingestion.graph.index import GraphIndexer
 from ingestion.guards import check_size
 from ingestion.limits import Limits
 from ingestion.parse import parse_file
@@ -88,15 +89,22 @@ class Ingestor:
         jobs: the record of the work.
         embedder: gives chunks their vectors; called for one batch at a time.
         settings: `limits` and `ingestion` apply.
+        graph: enters published documents into the knowledge graph; None: none is kept.
     """
 
     def __init__(
-        self, documents: DocumentStore, jobs: JobStore, embedder: Embedder, settings: Settings
+        self,
+        documents: DocumentStore,
+        jobs: JobStore,
+        embedder: Embedder,
+        settings: Settings,
+        graph: GraphIndexer | None = None,
     ) -> None:
         self._documents = documents
         self._jobs = jobs
         self._embedder = embedder
         self._settings = settings
+        self._graph = graph
         self._limits = Limits.of(settings)
         self._worker = f"{socket.gethostname()}:{os.getpid()}"
         self._embedding = asyncio.Lock()
@@ -207,6 +215,19 @@ class Ingestor:
         report(Progress(job.filename, JobStage.PARSE))
         await self._jobs.progress(job, JobStage.PARSE, 0, 0)
         parsed = await self._parse(job)
+        if not await self._documents.is_live(job.scope, job.document_id, job.version):
+            await self._store(job, parsed, report)
+        total = len(parsed.chunks)
+        if self._graph is not None:
+            report(Progress(job.filename, JobStage.GRAPH, total, total))
+            await self._jobs.progress(job, JobStage.GRAPH, total, total)
+            await self._graph.index_document(job.scope, job.document_id, job.version, parsed)
+        await self._jobs.finish(job)
+        report(Progress(job.filename, JobStage.DONE, total, total))
+        return total
+
+    async def _store(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
+        """Make the document searchable; the job stays open for what follows."""
         stored = await self._documents.begin(
             job.scope, job.document_id, parsed, version=job.version
         )
@@ -214,10 +235,9 @@ class Ingestor:
         total = len(parsed.chunks)
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
         await self._jobs.progress(job, JobStage.PUBLISH, total, total)
-        await self._documents.publish(job.scope, job.document_id, version=job.version)
-        await self._jobs.finish(job)
-        report(Progress(job.filename, JobStage.DONE, total, total))
-        return total
+        await self._documents.publish(
+            job.scope, job.document_id, version=job.version, close_job=False
+        )
 
     async def _parse(self, job: Job) -> ParsedDocument:
         content = await self._documents.content(job.scope, job.document_id)
@@ -285,7 +305,9 @@ class Ingestor:
         if not isinstance(error, FileRejected):
             log.exception("ingestion of a document failed", exc_info=error)
         with suppress(SextantError):
-            await self._documents.fail(job.scope, job.document_id, version=job.version)
+            # A document that only the graph lacks stays searchable.
+            if not await self._documents.is_live(job.scope, job.document_id, job.version):
+                await self._documents.fail(job.scope, job.document_id, version=job.version)
             await self._jobs.fail(job, error)
 
     @asynccontextmanager

@@ -279,11 +279,19 @@ class Sextant:
         return await reembed(self._database, self._embedder, on_progress)
 
     async def _ingestor(self) -> Ingestor:
+        from ingestion.graph.index import GraphIndexer
         from ingestion.pipeline import Ingestor
         from stores.jobs import JobStore
 
         await self._check_space()
-        return Ingestor(self._documents, JobStore(self._database), self._embedder, self.settings)
+        has_graph = self.settings.ingestion.graph != "off"
+        return Ingestor(
+            self._documents,
+            JobStore(self._database),
+            self._embedder,
+            self.settings,
+            graph=GraphIndexer(self._database) if has_graph else None,
+        )
 
     def _scope(self, graph_id: str) -> Scope:
         return Scope(self.settings.user_id, graph_id)

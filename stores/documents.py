@@ -102,6 +102,7 @@ class DocumentStore:
             assert named is not None  # noqa: S101 - an insert returns its row
             key["document_id"] = named["id"]
             await drop_pending(connection, row, named["id"])
+            await connection.execute(_SQL["close_job"], key)  # of a version in its last stage
             opened = await fetch_one(connection, "next_version", key)
             assert opened is not None  # noqa: S101 - an update of that row
             version = {
@@ -199,8 +200,17 @@ class DocumentStore:
             action = "add_chunks" if opened.first else "stage_chunks"
             await connection.execute(_CHUNK_SQL[action], opened.key)
 
-    async def publish(self, scope: Scope, document_id: UUID, *, version: int | None = None) -> None:
+    async def publish(
+        self,
+        scope: Scope,
+        document_id: UUID,
+        *,
+        version: int | None = None,
+        close_job: bool = True,
+    ) -> None:
         """Make the pending version the live one, in one step; its predecessor is gone.
+
+        Closes the job with it unless stages follow that need no pending version.
 
         Afterwards a scope that has grown past `settings.retrieval.exact_below` gets an HNSW index.
 
@@ -216,9 +226,19 @@ class DocumentStore:
                 await connection.execute(_CHUNK_SQL["release_staged"], opened.key)
                 await connection.execute(_SQL["drop_live_version"], opened.key)
             await connection.execute(_SQL["publish"], opened.key)
-            await connection.execute(_SQL["end_job"], {**opened.key, "stage": "done"})
+            if close_job:
+                await connection.execute(_SQL["end_job"], {**opened.key, "stage": "done"})
         await tidy_index(self._database, scope.user_id)
         await promote_if_large(self._database, scope)
+
+    async def is_live(self, scope: Scope, document_id: UUID, version: int) -> bool:
+        """Whether this version has been published, and is not replaced or deleted since."""
+        async with self._database.transaction(scope.user_id) as connection:
+            key = {"user_id": scope.user_id, "graph_id": scope.graph_id, "version": version}
+            return (
+                await fetch_one(connection, "is_live", key | {"document_id": document_id})
+                is not None
+            )
 
     async def fail(self, scope: Scope, document_id: UUID, *, version: int | None = None) -> None:
         """Take the pending version back: a live version serves on, a first version shows no chunk.

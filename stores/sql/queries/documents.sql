@@ -147,6 +147,12 @@ update documents set live_version = pending_version, pending_version = null, sta
     where scope_id = %(scope_id)s and document_id = %(document_id)s)
 where scope_id = %(scope_id)s and id = %(document_id)s;
 
+-- name: is_live
+-- Whether a document's live version is this one.
+select from documents d join graphs g on g.scope_id = d.scope_id
+where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s and d.id = %(document_id)s
+  and d.live_version = %(version)s;
+
 -- name: delete
 -- The document, and by cascade its versions, sections, staged chunks and jobs.
 delete from documents where scope_id = %(scope_id)s and id = %(document_id)s;

@@ -1,0 +1,214 @@
+"""Terms of a passage without any model: Chinese by part of speech, other scripts by their form.
+
+Chinese: neighbouring nouns are one term ("胰岛素" + "受体"), as tagged by rjieba (jieba's dictionary and
+tag set, 10 MB/s). Other scripts: runs of capitalised words, abbreviations, identifiers such as
+INC-2025-017, and content words side by side that the passage repeats. Which terms matter in the
+collection is not decided here: readers weigh terms by how many passages share them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+from typing import NamedTuple
+
+import rjieba
+
+from domain.sentences import sentence_spans
+from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.text import has_cjk, normalise_name
+
+MOST_TERMS = 12
+MOST_PAIRS = 24
+_LONGEST_CHINESE = 16  # characters; longer runs of "nouns" are tables of contents and mistakes
+_LONGEST = 80
+
+# Nouns, names of people, places, organisations and works, abbreviations; nominal verbs.
+_NOUNS = frozenset({"n", "nr", "nrfg", "nrt", "ns", "nt", "nz", "nw", "ng", "j"})
+_NAMES = frozenset({"nr", "nrfg", "nrt", "ns", "nt", "nz", "nw"})
+_VERBAL = "vn"
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_LETTERS = rf"[^\W\d_{_CJK}]+"
+_PART = rf"{_LETTERS}(?:['’](?!s\b){_LETTERS})*(?:-[^\W_{_CJK}]+)*"
+_IDENTIFIER = re.compile(
+    r"(?<![A-Za-z0-9_-])(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])"
+    r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9_-])"
+)
+_WORD = re.compile(_PART)
+_RUN = re.compile(rf"{_PART}(?:[ ]{_PART})*")
+_JOINERS = frozenset({"of", "the", "de", "la", "von", "van"})
+_CALENDAR = """
+january february march april may june july august september october november december
+monday tuesday wednesday thursday friday saturday sunday
+"""
+_CALENDAR_WORDS = frozenset(_CALENDAR.split())
+
+# How much one occurrence tells: a code or a name more than a noun.
+_IDENTIFIES, _NAMED, _JOINED, _PLAIN = 3.0, 2.0, 1.5, 1.0
+
+
+class Span(NamedTuple):
+    """One occurrence of a term; `weight` says how telling its form is (> 0)."""
+
+    start: int
+    end: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of a passage: its spelling where it first occurs, and all its places, in order."""
+
+    name: str
+    spans: tuple[Span, ...]
+
+    @property
+    def weight(self) -> float:
+        """How much the passage is about it."""
+        return sum(span.weight for span in self.spans)
+
+
+def extract_terms(text: str, limit: int = MOST_TERMS) -> list[Term]:
+    """The most telling terms of a passage, in the order of their first occurrence.
+
+    Spellings that name the same entity (`domain.text.normalise_name`) are one term.
+    """
+    spans: dict[tuple[int, int], Span] = {}
+    for span in sorted((*_chinese(text), *_latin(text)), key=lambda span: span.weight):
+        spans[span[:2]] = span
+    places: dict[str, list[Span]] = {}
+    for span in sorted(spans.values()):
+        places.setdefault(normalise_name(text[span.start : span.end]), []).append(span)
+    terms = [Term(text[s[0].start : s[0].end], tuple(s)) for s in places.values()]
+    best = sorted(terms, key=lambda term: (-term.weight, term.spans[0].start))[:limit]
+    return sorted(best, key=lambda term: term.spans[0].start)
+
+
+def co_occurrences(
+    text: str, terms: Sequence[Term], limit: int = MOST_PAIRS
+) -> list[tuple[int, int, int]]:
+    """Pairs of terms that share a sentence: `(place, place, number of sentences)`, commonest first.
+
+    Places are those in `terms`, the smaller first; equally common pairs come in order of place.
+    """
+    counts: Counter[tuple[int, int]] = Counter()
+    for start, end in sentence_spans(text):
+        inside = [
+            place
+            for place, term in enumerate(terms)
+            if any(start <= span.start < end for span in term.spans)
+        ]
+        counts.update(combinations(inside, 2))
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [(first, second, times) for (first, second), times in ranked[:limit]]
+
+
+def _chinese(text: str) -> Iterator[Span]:
+    """Neighbouring nouns that are Chinese, with the verb that may qualify them ("检修" + "报告")."""
+    if not has_cjk(text):
+        return
+    for run, group in groupby(_tagged(text), key=lambda word: word[2]):
+        words = list(group)
+        if not run or all(tag == _VERBAL for *_, tag in words):
+            continue
+        start, end = words[0][0], words[-1][1]
+        name = text[start:end]
+        if 2 <= len(name) <= _LONGEST_CHINESE and has_cjk(name) and name not in CHINESE_STOP_WORDS:
+            named = any(tag in _NAMES for *_, tag in words)
+            yield Span(start, end, _NAMED if named else _JOINED if len(words) > 1 else _PLAIN)
+
+
+def _tagged(text: str) -> Iterator[tuple[int, int, int, str]]:
+    """Words with their places, the number of the run they belong to (0: none), and their tags.
+
+    A nominal verb may begin a run ("检修报告"); after a noun it is a verb ("医院检查设备"), and ends it.
+    The words of rjieba make up the text.
+    """
+    at = run = 0
+    inside = False
+    for word, tag in rjieba.tag(text, hmm=True):
+        start, at = at, at + len(word)
+        is_noun = tag in _NOUNS
+        opens = tag == _VERBAL and not inside
+        run += (is_noun or opens) and not inside
+        inside = is_noun or opens
+        yield start, at, run if inside else 0, tag
+
+
+def _latin(text: str) -> list[Span]:
+    spans = [Span(m.start(), m.end(), _IDENTIFIES) for m in _IDENTIFIER.finditer(text)]
+    for begin, end in sentence_spans(text):
+        spans += _capitalised(text, begin, end)
+    return [*spans, *(span for span in _repeated(text) if not _is_within(span, spans))]
+
+
+def _is_within(span: Span, others: list[Span]) -> bool:
+    return any(other.start <= span.start and span.end <= other.end for other in others)
+
+
+def _capitalised(text: str, begin: int, end: int) -> Iterator[Span]:
+    """Runs of capitalised words in a sentence, joined by "of" and its like.
+
+    A single word at the beginning of the sentence is capitalised anyway, so it does not count.
+    """
+    run: list[tuple[int, int]] = []
+    last = begin
+    for match in _WORD.finditer(text[begin:end]):
+        start, stop = begin + match.start(), begin + match.end()
+        gap = text[last:start]
+        if run and gap != " " and not (gap == ". " and last - run[-1][0] == 1):
+            yield from _name(text, run, begin)
+            run = []
+        word = match.group()
+        if word[0].isupper() or (run and word in _JOINERS):
+            run.append((start, stop))
+        elif run:
+            yield from _name(text, run, begin)
+            run = []
+        last = stop
+    yield from _name(text, run, begin)
+
+
+def _name(text: str, run: list[tuple[int, int]], begin: int) -> Iterator[Span]:
+    words = [(text[start:stop], start, stop) for start, stop in run]
+    while words and (words[-1][0] in _JOINERS or words[-1][0].casefold() in _CALENDAR_WORDS):
+        words.pop()
+    opens = bool(words) and words[0][1] == begin
+    while words and (words[0][0].casefold() in ENGLISH_STOP_WORDS and not _is_upper(words[0][0])):
+        words.pop(0)
+        opens = False
+    if not words or words[-1][2] - words[0][1] > _LONGEST:
+        return
+    [first, *more] = words
+    if first[0].casefold() in _CALENDAR_WORDS or all(len(word) < 2 for word, _, _ in words):
+        return
+    if more or _is_upper(first[0]) or not opens:
+        yield Span(first[1], words[-1][2], _NAMED)
+
+
+def _is_upper(word: str) -> bool:
+    return len(word) > 1 and word.isupper()
+
+
+def _repeated(text: str) -> list[Span]:
+    """Two content words side by side that the passage has more than once."""
+    found: dict[str, list[Span]] = {}
+    for run in _RUN.finditer(text):
+        words = [
+            (m.group().casefold(), run.start() + m.start(), run.start() + m.end())
+            for m in _WORD.finditer(run.group())
+        ]
+        for content, group in groupby(words, key=lambda word: _is_content(word[0])):
+            part = list(group)
+            if content:
+                for window in (part[i : i + 2] for i in range(len(part) - 1)):
+                    name = " ".join(word for word, _, _ in window)
+                    found.setdefault(name, []).append(Span(window[0][1], window[-1][2], _PLAIN))
+    return [span for spans in found.values() if len(spans) > 1 for span in spans]
+
+
+def _is_content(word: str) -> bool:
+    return len(word) > 2 and word not in ENGLISH_STOP_WORDS

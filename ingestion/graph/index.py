@@ -1,0 +1,153 @@
+"""A published document enters the knowledge graph: its titles, its terms, and links by name.
+
+Everything said is evidence of the document's own chunks, except that its titles are new names, which
+passages of other documents may have used all along; those are linked too. A document's evidence
+follows from its content alone, and a link from one passage and one name, so the graph does not
+depend on the order in which documents came. What goes with a document is the record's matter
+(`stores.graph.writing.forget_document`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from domain.documents import Chunk, ParsedDocument
+from domain.graph import CO_OCCURS, MentionKind
+from domain.scope import Scope
+from domain.text import normalise_name
+from ingestion.graph.extract_terms import Term, co_occurrences, extract_terms
+from ingestion.graph.link import Bearer, Names, core, links, name_trie, texts, title_evidence
+from stores.database import Database
+from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
+from stores.graph.ids import entity_id
+from stores.graph.names import chunks_containing, is_live, read_names
+from stores.graph.record import GraphRecord
+from stores.graph.writing import GraphWriter
+
+# Tries of names that are kept; one of 100,000 names takes about 100 MB.
+_SCOPES = 4
+_TEXTS_AT_ONCE = 256
+
+
+@dataclass(slots=True)
+class _Known:
+    """The names of one graph as of one version of it."""
+
+    trie: Names
+    spellings: dict[Bearer, set[Bearer]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, bearers: Iterable[Bearer]) -> _Known:
+        known = cls(name_trie(()))
+        for bearer in bearers:
+            known.add(bearer)
+        return known
+
+    def add(self, bearer: Bearer) -> bool:
+        """Add a name; False when it is known in this spelling."""
+        same = self.spellings.setdefault(_normal(bearer), set())
+        if bearer in same:
+            return False
+        same.add(bearer)
+        self.trie.add(bearer.name, [bearer])
+        return True
+
+
+class GraphIndexer:
+    """Enters documents into the graphs of a database, without any model."""
+
+    def __init__(self, database: Database) -> None:
+        self._record = GraphRecord(database)
+        self._names: OrderedDict[Scope, tuple[int, _Known]] = OrderedDict()
+
+    async def index_document(
+        self, scope: Scope, document_id: UUID, version: int, parsed: ParsedDocument
+    ) -> None:
+        """Add what a published version says to the graph; doing it again changes nothing.
+
+        Nothing happens when the version was replaced or deleted meanwhile.
+
+        Raises:
+            DatabaseUnavailable: nothing was added.
+        """
+        aliases, titled = await asyncio.to_thread(title_evidence, scope, document_id, parsed)
+        terms, relations = await asyncio.to_thread(term_evidence, scope, parsed.chunks)
+        async with self._record.writing(scope) as writer:
+            if not await is_live(writer, document_id, version):
+                return
+            known = await self._known(scope, writer)
+            fresh = [b for b in map(_bearer, aliases) if known.add(b)]
+            await writer.add(GraphEvidence([*titled, *terms], relations, aliases))
+            own = await asyncio.to_thread(_links, known.trie, texts(parsed.chunks))
+            await writer.add(GraphEvidence(own))
+            await _link_others(writer, known, fresh, document_id)
+        self._remember(scope, writer.version, known)
+
+    async def _known(self, scope: Scope, writer: GraphWriter) -> _Known:
+        """The names as the writer sees them; taken away, since a failure would leave them wrong."""
+        version, known = self._names.pop(scope, (-1, None))
+        if known is not None and version == writer.version:
+            return known
+        rows = await read_names(writer)
+        return await asyncio.to_thread(_Known.of, (Bearer(*row) for row in rows))
+
+    def _remember(self, scope: Scope, version: int, known: _Known) -> None:
+        self._names[scope] = (version, known)
+        while len(self._names) > _SCOPES:
+            self._names.popitem(last=False)
+
+
+def term_evidence(
+    scope: Scope, chunks: Sequence[Chunk]
+) -> tuple[list[MentionRow], list[RelationRow]]:
+    """The terms of chunks, and which of them share sentences: `weight` counts the sentences.
+
+    The relation has no direction; it goes from the smaller to the larger id.
+    """
+    mentions: list[MentionRow] = []
+    relations: list[RelationRow] = []
+    for chunk in chunks:
+        terms = extract_terms(chunk.text)
+        ids = [entity_id(scope, term.name) for term in terms]
+        mentions += [_term_mention(*pair, chunk.id) for pair in zip(ids, terms, strict=True)]
+        for one, other, times in co_occurrences(chunk.text, terms):
+            source, target = sorted((ids[one], ids[other]))
+            relations.append(RelationRow(source, target, CO_OCCURS, chunk.id, float(times)))
+    return mentions, relations
+
+
+def _term_mention(entity: UUID, term: Term, chunk_id: UUID) -> MentionRow:
+    [first, *_] = term.spans
+    return MentionRow(
+        entity, chunk_id, MentionKind.TERM, term.name, start=first.start, end=first.end
+    )
+
+
+async def _link_others(
+    writer: GraphWriter, known: _Known, fresh: Sequence[Bearer], document_id: UUID
+) -> None:
+    """Link the passages of other documents that contain names which are new here."""
+    if not fresh:
+        return
+    found = await chunks_containing(writer, [core(b.name) for b in fresh], outside=document_id)
+    # With the other spellings of a name its first place is the same as if all had been there before.
+    trie = name_trie(spelling for b in fresh for spelling in known.spellings[_normal(b)])
+    for start in range(0, len(found), _TEXTS_AT_ONCE):
+        part = found[start : start + _TEXTS_AT_ONCE]
+        await writer.add(GraphEvidence(await asyncio.to_thread(_links, trie, part)))
+
+
+def _links(trie: Names, chunks: Sequence[tuple[UUID, str]]) -> list[MentionRow]:
+    return list(links(trie, chunks))
+
+
+def _bearer(alias: AliasRow) -> Bearer:
+    return Bearer(alias.entity_id, alias.name)
+
+
+def _normal(bearer: Bearer) -> Bearer:
+    return Bearer(bearer.entity_id, normalise_name(bearer.name))

@@ -1,0 +1,52 @@
+"""What a linker reads inside the transaction of the graph's one writer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import numpy as np
+
+from stores.grams import fold, salted_grams
+from stores.graph.writing import GraphWriter
+from stores.queries import load_queries
+
+_SQL = load_queries("graph_names")
+
+
+async def read_names(writer: GraphWriter) -> list[tuple[UUID, str]]:
+    """Every entity that can be found by name, with the name, as each document spells it."""
+    cursor = await writer.connection.execute(_SQL["names"], {"scope_id": writer.scope_id})
+    return await cursor.fetchall()
+
+
+async def chunks_containing(
+    writer: GraphWriter, names: Sequence[str], *, outside: UUID
+) -> list[tuple[UUID, str]]:
+    """Id and text of the chunks that contain one of `names` in the sense of ILIKE.
+
+    Found by the index of the keyword lane, however large the knowledge base; a name found only in a
+    chunk's context counts too. The chunks of the document `outside` are left out.
+    """
+    words = sorted({folded for name in names if (folded := fold(name))})
+    if not words:
+        return []
+    grams = salted_grams(words, writer.scope_id)
+    cursor = await writer.connection.execute(
+        _SQL["containing"],
+        {
+            "scope_id": writer.scope_id,
+            "document_id": outside,
+            "words": words,
+            "gram_words": [place for place, own in enumerate(grams, start=1) for _ in own],
+            "grams": np.concatenate(grams).tolist(),
+        },
+    )
+    return await cursor.fetchall()
+
+
+async def is_live(writer: GraphWriter, document_id: UUID, version: int) -> bool:
+    """Whether `version` is what search sees of the document now."""
+    key = {"scope_id": writer.scope_id, "document_id": document_id, "version": version}
+    cursor = await writer.connection.execute(_SQL["is_live"], key)
+    return await cursor.fetchone() is not None

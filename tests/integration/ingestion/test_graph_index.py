@@ -1,0 +1,234 @@
+"""Documents enter the knowledge graph as they are ingested, and leave it without a trace."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from domain.documents import DocumentStatus, JobStage, ParsedDocument
+from domain.errors import DatabaseUnavailable
+from domain.graph import CO_OCCURS
+from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.pipeline import Ingestor
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+
+HEATER = "# 热控系统（TCS）\n\n加热回路由蓄电池供电。蓄电池的温度由热控系统控制。\n"
+REPORT = "# 检修报告\n\n王思佳检查了热控系统，确认TCS工作正常。\n"
+CITY = "# New York City\n\nThe museum opened in New York City after the mayor left New York.\n"
+STATE = "# New York (state)\n\nThe governor wrote the 检修报告 about New York.\n"
+POWER = "# 电源\n\n## 3.1 蓄电池组\n\n检修报告说，蓄电池组的加热回路属于热控系统。\n"
+WORLD = {"heater": HEATER, "report": REPORT, "city": CITY, "state": STATE, "power": POWER}
+
+
+@pytest.fixture
+def graphed(
+    database: Database,
+    documents: DocumentStore,
+    jobs: JobStore,
+    embedder: HashEmbedder,
+    settings: Settings,
+) -> Ingestor:
+    return Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))
+
+
+async def add(ingestor: Ingestor, scope: Scope, name: str, text: str) -> UUID:
+    result = await ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
+    assert result.document_id is not None
+    return result.document_id
+
+
+async def mentions(database: Database, scope: Scope) -> set[tuple[str, str, str]]:
+    """(file, kind, entity as a reader sees it) of every mention in the graph."""
+    return {(row[0], row[1], row[2]) for row in await evidence(database, scope)}
+
+
+async def evidence(database: Database, scope: Scope) -> list[tuple[str, str, str, str, int, int]]:
+    """Every mention without the ids of one history: file, kind, entity, spelling, offsets."""
+    query = """select d.source, m.kind::text, e.name, m.name, m.start_offset, m.end_offset
+      from mentions m join graphs g using (scope_id)
+      join entities e on e.scope_id = m.scope_id and e.id = m.entity_id
+      join documents d on d.scope_id = m.scope_id and d.id = m.document_id
+      where g.graph_id = %s"""
+    return await rows(database, scope, query)
+
+
+async def relations(database: Database, scope: Scope) -> list[tuple[str, str, str, float]]:
+    query = """select least(s.name, t.name), greatest(s.name, t.name), r.relation_type,
+        r.weight::float8
+      from relations r join graphs g using (scope_id)
+      join entities s on s.scope_id = r.scope_id and s.id = r.source_id
+      join entities t on t.scope_id = r.scope_id and t.id = r.target_id where g.graph_id = %s"""
+    return await rows(database, scope, query)
+
+
+async def aliases(database: Database, scope: Scope) -> list[tuple[str, str, str]]:
+    query = """select d.source, a.name, a.source from aliases a join graphs g using (scope_id)
+      join documents d on d.id = a.document_id where g.graph_id = %s"""
+    return await rows(database, scope, query)
+
+
+async def rows(database: Database, scope: Scope, query: str) -> list[Any]:
+    async with database.transaction(scope.user_id) as connection:
+        cursor = await connection.execute(query.encode(), [scope.graph_id])
+        return sorted(await cursor.fetchall())
+
+
+async def test_a_document_links_to_the_one_it_names_whichever_came_first(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    await add(graphed, scope, "report", REPORT)
+    await add(graphed, scope, "heater", HEATER)
+    other = Scope(scope.user_id, "the other order")
+    await add(graphed, other, "heater", HEATER)
+    await add(graphed, other, "report", REPORT)
+
+    found = await mentions(database, scope)
+    assert ("report.md", "alias", "热控系统（TCS）") in found
+    assert ("heater.md", "title", "热控系统（TCS）") in found
+    assert ("heater.md", "term", "蓄电池") in found
+    assert await evidence(database, scope) == await evidence(database, other)
+    spellings = {
+        row[3] for row in await evidence(database, scope) if row[:2] == ("report.md", "alias")
+    }
+    assert {"热控系统", "tcs"} <= spellings
+
+
+async def test_terms_of_one_sentence_occur_together(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    await add(graphed, scope, "heater", HEATER)
+    together = {
+        (source, target)
+        for source, target, kind, _ in await relations(database, scope)
+        if kind == CO_OCCURS
+    }
+    assert together == {("温度", "热控系统"), ("温度", "蓄电池"), ("热控系统", "蓄电池")}
+
+
+async def test_a_document_takes_its_names_and_what_they_linked_along(
+    graphed: Ingestor, documents: DocumentStore, database: Database, scope: Scope
+) -> None:
+    await add(graphed, scope, "report", REPORT)
+    before = await evidence(database, scope), await relations(database, scope)
+    heater = await add(graphed, scope, "heater", HEATER)
+    assert await evidence(database, scope) != before[0]
+
+    await documents.delete(scope, heater)
+
+    assert (await evidence(database, scope), await relations(database, scope)) == before
+    assert {source for source, _, _ in await aliases(database, scope)} == {"report.md"}
+
+
+async def test_a_replaced_document_is_in_the_graph_as_if_it_had_always_been_so(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    await add(graphed, scope, "report", REPORT)
+    await add(graphed, scope, "heater", STATE)
+    await add(graphed, scope, "heater", HEATER)
+    plain = Scope(scope.user_id, "never replaced")
+    await add(graphed, plain, "heater", HEATER)
+    await add(graphed, plain, "report", REPORT)
+    assert await evidence(database, scope) == await evidence(database, plain)
+    assert await aliases(database, scope) == await aliases(database, plain)
+
+
+async def state(database: Database, scope: Scope) -> list[list[Any]]:
+    return [await read(database, scope) for read in (evidence, relations, aliases)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_any_order_and_any_deletions_give_the_graph_of_what_survives(
+    graphed: Ingestor, documents: DocumentStore, database: Database, scope: Scope, seed: int
+) -> None:
+    dice = random.Random(seed)  # noqa: S311 - a test's dice
+    there: dict[str, UUID] = {}
+    for name in dice.sample(list(WORLD), len(WORLD)):
+        there[name] = await add(graphed, scope, name, WORLD[name])
+        if dice.random() < 0.5:
+            await documents.delete(scope, there.pop(dice.choice(list(there))))
+
+    scratch = Scope(scope.user_id, "from scratch")
+    # Another process, which has nothing in memory.
+    fresh = Ingestor(
+        documents, graphed._jobs, HashEmbedder(384), database.settings, GraphIndexer(database)
+    )
+    for name in dice.sample(sorted(there), len(there)):
+        await add(fresh, scratch, name, WORLD[name])
+    assert await state(database, scope) == await state(database, scratch)
+
+
+class Failing(GraphIndexer):
+    """Fails once with each of the given errors, as a database that goes or a bug does."""
+
+    def __init__(self, database: Database, *errors: Exception) -> None:
+        super().__init__(database)
+        self.errors = list(errors)
+
+    async def index_document(
+        self, scope: Scope, document_id: UUID, version: int, parsed: ParsedDocument
+    ) -> None:
+        await super().index_document(scope, document_id, version, parsed)
+        if self.errors:
+            raise self.errors.pop()
+
+
+async def test_a_job_that_broke_off_at_the_graph_goes_on_there_and_changes_nothing_twice(
+    documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope, settings: Settings
+) -> None:
+    indexer = Failing(database, DatabaseUnavailable("The database is gone."))
+    ingestor = Ingestor(documents, jobs, HashEmbedder(384), settings, indexer)
+    with pytest.raises(DatabaseUnavailable):
+        await add(ingestor, scope, "heater", HEATER)
+    once = await state(database, scope)
+    [document] = await documents.list(scope)
+    assert document.status is DocumentStatus.READY
+
+    [resumed] = await ingestor.resume(scope.user_id)
+
+    assert resumed.error is None
+    assert [job.stage for job in await jobs.list(scope)] == [JobStage.DONE]
+    assert await state(database, scope) == once
+
+
+async def test_a_document_stays_searchable_when_only_its_graph_fails(
+    documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope, settings: Settings
+) -> None:
+    ingestor = Ingestor(
+        documents, jobs, HashEmbedder(384), settings, Failing(database, ValueError("a bug"))
+    )
+    with pytest.raises(ValueError, match="a bug"):
+        await add(ingestor, scope, "heater", HEATER)
+
+    [job] = await jobs.list(scope)
+    assert (job.stage, job.error) == (JobStage.FAILED, "a bug")
+    assert len(await ChunkStore(database).keyword_search(scope, ["加热回路"], 10)) == 1
+    [document] = await documents.list(scope)
+    assert document.status is DocumentStatus.READY
+
+
+async def test_an_upload_that_comes_while_the_graph_is_written_takes_over(
+    documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope, settings: Settings
+) -> None:
+    stopped = Failing(database, DatabaseUnavailable("The database is gone."))
+    ingestor = Ingestor(documents, jobs, HashEmbedder(384), settings, stopped)
+    with pytest.raises(DatabaseUnavailable):
+        await add(ingestor, scope, "heater", STATE)
+
+    await add(ingestor, scope, "heater", HEATER)
+
+    assert await ingestor.resume(scope.user_id) == []
+    assert {job.stage for job in await jobs.list(scope)} == {JobStage.FAILED, JobStage.DONE}
+    assert {name for _, name, _ in await aliases(database, scope)} == {
+        "热控系统（TCS）",
+        "热控系统",
+        "TCS",
+    }

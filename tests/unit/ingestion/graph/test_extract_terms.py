@@ -1,0 +1,87 @@
+"""Terms of a passage: what counts as one, in Chinese, English and both."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.text import normalise_name
+from ingestion.graph.extract_terms import MOST_TERMS, co_occurrences, extract_terms
+
+
+def names(text: str) -> list[str]:
+    return [term.name for term in extract_terms(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("软骨细胞的增殖需要胰岛素样生长因子（IGF）。", {"软骨细胞", "胰岛素样生长因子", "IGF"}),
+        (
+            "王思佳在2025年3月发布了检修报告，编号INC-2025-017。",
+            {"王思佳", "检修报告", "编号", "INC-2025-017"},
+        ),
+        ("我们在北京大学使用 Transformer 模型。", {"北京大学", "Transformer", "模型"}),
+        (
+            "He met Arthur Melville at the University of Texas.",
+            {"Arthur Melville", "University of Texas"},
+        ),
+        ("In March, NASA and the E42 team met in Paris.", {"NASA", "E42", "Paris"}),
+        ("Growth of tumours. The growth factor binds a growth factor receptor.", {"growth factor"}),
+    ],
+)
+def test_terms_are_nouns_names_codes_and_repeated_phrases(text: str, expected: set[str]) -> None:
+    assert set(names(text)) == expected
+
+
+def test_a_sentence_that_begins_with_a_capital_names_nothing_by_that() -> None:
+    assert names("Results were good. However, nobody came.") == []
+
+
+@pytest.mark.parametrize("text", ["", "的的的了了", "a of the", "12 34 56", "。！？"])
+def test_text_without_content_has_no_terms(text: str) -> None:
+    assert names(text) == []
+
+
+def test_a_possessive_and_another_case_are_the_same_term() -> None:
+    [term] = extract_terms("We met Melville's friends, and MELVILLE saw them; so did Melville.")
+    assert (term.name, len(term.spans)) == ("Melville", 3)
+
+
+def test_pairs_count_the_sentences_that_two_terms_share() -> None:
+    text = "北京大学研究胰岛素。北京大学位于北京。胰岛素来自北京大学。"
+    terms = extract_terms(text)
+    pairs = {
+        frozenset({terms[a].name, terms[b].name}): times
+        for a, b, times in co_occurrences(text, terms)
+    }
+    assert pairs[frozenset({"北京大学", "胰岛素"})] == 2
+    assert frozenset({"胰岛素", "北京"}) not in pairs
+
+
+PIECES = [
+    "胰岛素",
+    "北京大学",
+    " Growth Factor",
+    "E42-7",
+    "的",
+    "。",
+    ". ",
+    "\n",
+    "A",
+    "É́",
+    "𠀀",
+    "(",
+    "'s",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=30).map("".join))
+def test_every_span_spells_its_term_and_terms_are_few_and_distinct(text: str) -> None:
+    terms = extract_terms(text)
+    norms = [normalise_name(term.name) for term in terms]
+    assert len(terms) <= MOST_TERMS
+    assert len(set(norms)) == len(norms)
+    for term, norm in zip(terms, norms, strict=True):
+        assert {normalise_name(text[s.start : s.end]) for s in term.spans} == {norm}
