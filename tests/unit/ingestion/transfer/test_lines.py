@@ -26,8 +26,20 @@ def relation(**more: Any) -> dict[str, Any]:
 def test_reads_every_kind_of_the_format() -> None:
     lines = [
         {"type": "document", "id": "d1", "title": "T", "text": "x", "createdAt": "2024-05-01"},
-        {"type": "chunk", "id": "c1", "documentId": "d1", "text": "x", "triples": [["a", "r", "b"]]},
-        {"type": "entity", "id": "e1", "name": "糖尿病", "entityType": "DISEASE", "aliases": ["DM"]},
+        {
+            "type": "chunk",
+            "id": "c1",
+            "documentId": "d1",
+            "text": "x",
+            "triples": [["a", "r", "b"]],
+        },
+        {
+            "type": "entity",
+            "id": "e1",
+            "name": "糖尿病",
+            "entityType": "DISEASE",
+            "aliases": ["DM"],
+        },
         relation(weight=2, chunkIds=["c1"]),
     ]
 
@@ -89,7 +101,8 @@ def test_a_triple_that_joins_an_entity_to_itself_goes_and_the_chunk_stays() -> N
 
 
 @pytest.mark.parametrize(
-    "name", ["长" * 5000, "😀", "a:b/c~2 AND (", "`}) DETACH DELETE n //", "'; drop table x; --", "+"]
+    "name",
+    ["长" * 5000, "😀", "a:b/c~2 AND (", "`}) DETACH DELETE n //", "'; drop table x; --", "+"],
 )
 def test_any_name_that_can_be_seen_is_a_name(name: str) -> None:
     line, _ = read_line({"type": "entity", "id": "e1", "name": name})
@@ -111,7 +124,11 @@ def test_no_value_anywhere_raises_anything_else(value: object) -> None:
 
 def test_a_line_that_is_written_reads_the_same() -> None:
     line = DocumentLine(
-        id="d1", title="T", text="x", metadata={"n": [1, {"a": "b"}]}, created_at="2024-05-01T10:00Z"
+        id="d1",
+        title="T",
+        text="x",
+        metadata={"n": [1, {"a": "b"}]},
+        created_at="2024-05-01T10:00Z",
     )
 
     assert read_line(line.wire()) == (line, [])
