@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from domain.graph import MentionKind
-from domain.text import clean_text
+from domain.text import clean_text, normalise_name
+from stores.graph.ids import NIL, name_key
 
 LONGEST_TYPE = 200  # characters of an entity's or a relation's type
 LONGEST_NAME = 100_000  # characters; a mistake rather than a name
@@ -89,67 +90,91 @@ class Added:
     problems: list[Problem] = field(default_factory=list)
 
 
-def usable(evidence: GraphEvidence, problems: list[Problem]) -> GraphEvidence:
-    """The rows that can be stored, their texts cleaned; what is wrong with the others is appended."""
-    kept = GraphEvidence([], [], [])
-    for table in ("mentions", "relations", "aliases"):
-        rows: list[tuple[object, ...]] = getattr(kept, table)
-        for index, row in enumerate(getattr(evidence, table)):
-            reason = _fault(row)
-            if reason:
-                problems.append(Problem(table, index, reason))
-            else:
-                rows.append(_tidy(row))
-    return kept
-
-
 def one_line(text: str) -> str:
     """A name as it is stored: storable characters, every run of white space one space."""
     return " ".join(clean_text(text).split())
 
 
-Row = MentionRow | RelationRow | AliasRow
+@dataclass(slots=True)
+class Accepted:
+    """Evidence as rows for COPY, in the order of the temporary tables' columns; texts are cleaned.
+
+    `place` numbers rows, so that of two with the same key the later counts.
+    """
+
+    place: int
+    mentions: list[tuple[Any, ...]] = field(default_factory=list)
+    relations: list[tuple[Any, ...]] = field(default_factory=list)
+    aliases: list[tuple[Any, ...]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+
+    def add(self, evidence: GraphEvidence) -> None:
+        """Take what can be stored; what is wrong with the rest goes to `problems`."""
+        tidy = cache(one_line)
+        self._add_mentions(evidence.mentions, tidy)
+        self._add_relations(evidence.relations, tidy)
+        self._add_aliases(evidence.aliases)
+
+    def _add_mentions(self, rows: Sequence[MentionRow], tidy: Callable[[str], str]) -> None:
+        for index, row in enumerate(rows):
+            entity, chunk, kind, name, entity_type, description, external_id, *span = row
+            name, entity_type = tidy(name), tidy(entity_type)
+            surface = name_key(normalise_name(name)) if kind is MentionKind.ALIAS else 0
+            if fault := _mention_fault(row, name, entity_type):
+                self.problems.append(Problem("mentions", index, fault))
+                continue
+            self.names.add(name)
+            texts = (name, entity_type, clean_text(description))
+            key = (self.place + index, entity, chunk or NIL, kind.value, surface)
+            self.mentions.append((*key, *texts, external_id and clean_text(external_id), *span))
+        self.place += len(rows)
+
+    def _add_relations(self, rows: Sequence[RelationRow], tidy: Callable[[str], str]) -> None:
+        for index, row in enumerate(rows):
+            source, target, kind, chunk, weight, description = row
+            kind = tidy(kind)
+            if fault := _relation_fault(row, kind):
+                self.problems.append(Problem("relations", index, fault))
+                continue
+            key = (self.place + index, source, target, kind, chunk or NIL)
+            self.relations.append((*key, float(weight), description and clean_text(description)))
+        self.place += len(rows)
+
+    def _add_aliases(self, rows: Sequence[AliasRow]) -> None:
+        for index, (entity, spelling, source, document_id) in enumerate(rows):
+            name = one_line(spelling)
+            if fault := _name_fault(name):
+                self.problems.append(Problem("aliases", index, fault))
+                continue
+            self.names.add(name)
+            norm = normalise_name(name)
+            self.aliases.append((entity, name_key(norm), norm, name, source, document_id or NIL))
 
 
-def _fault(row: Row) -> str:
+def _mention_fault(row: MentionRow, name: str, entity_type: str) -> str:
     """Why a row cannot be stored, as a sentence for the user; empty when it can."""
-    if isinstance(row, RelationRow):
-        return _relation_fault(row)
-    if not one_line(row.name):
-        return "The name is empty."
-    if len(row.name) > LONGEST_NAME:
-        return f"The name is longer than {LONGEST_NAME} characters."
-    if isinstance(row, MentionRow):
-        if row.chunk_id is None and row.kind is not MentionKind.IMPORT:
-            return f"A mention of kind {row.kind} needs a chunk."
-        return _type_fault(row.entity_type)
-    return ""
+    if row.chunk_id is None and row.kind is not MentionKind.IMPORT:
+        return f"A mention of kind {row.kind} needs a chunk."
+    return _name_fault(name) or _type_fault(entity_type)
 
 
-def _relation_fault(row: RelationRow) -> str:
+def _relation_fault(row: RelationRow, relation_type: str) -> str:
     if row.source_id == row.target_id:
         return "The relation joins an entity to itself."
-    if not math.isfinite(row.weight) or not 0 < row.weight <= HEAVIEST:
+    if not 0 < row.weight <= HEAVIEST:  # nor is NaN
         return f"The weight is {row.weight}; it must be above 0 and at most {HEAVIEST:g}."
-    return _type_fault(row.relation_type)
+    return _type_fault(relation_type)
+
+
+def _name_fault(name: str) -> str:
+    if not name:
+        return "The name is empty."
+    too_long = len(name) > LONGEST_NAME
+    return f"The name is longer than {LONGEST_NAME} characters." if too_long else ""
 
 
 def _type_fault(name: str) -> str:
-    if not one_line(name):
+    if not name:
         return "The type is empty."
     return f"The type is longer than {LONGEST_TYPE} characters." if len(name) > LONGEST_TYPE else ""
-
-
-def _tidy(row: Row) -> Row:
-    if isinstance(row, RelationRow):
-        return row._replace(
-            relation_type=one_line(row.relation_type), description=clean_text(row.description)
-        )
-    if isinstance(row, AliasRow):
-        return row._replace(name=one_line(row.name))
-    return row._replace(
-        name=one_line(row.name),
-        entity_type=one_line(row.entity_type),
-        description=clean_text(row.description),
-        external_id=row.external_id and clean_text(row.external_id),
-    )

@@ -78,6 +78,4 @@ async def _recounted(writer: GraphWriter, ids: Sequence[UUID]) -> AsyncIterator[
 
 async def _note(writer: GraphWriter, sign: int) -> None:
     for table in _TABLES:
-        noted = await writer.execute(SQL[f"note_{table}"], sign=sign)
-        writer.changes += noted
-        writer.losses += noted
+        await writer.note(SQL[f"note_{table}"], sign=sign)

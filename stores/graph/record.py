@@ -42,7 +42,8 @@ class GraphRecord:
     async def add(self, scope: Scope, evidence: GraphEvidence) -> Added:
         """Store one batch of evidence and derive what follows; storing it again changes nothing."""
         async with self.writing(scope) as writer:
-            return await writer.add(evidence)
+            await writer.add(evidence)
+        return writer.added
 
     async def remove_document(self, scope: Scope, document_id: UUID) -> None:
         """Take out what a document's chunks, title and sections put in.

@@ -8,16 +8,14 @@ commute, so no order of additions and deletions shows in the result.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
 from uuid import UUID
 
-from domain.graph import MentionKind
-from domain.text import normalise_name
-from stores.graph.evidence import Added, AliasRow, GraphEvidence, MentionRow, RelationRow, usable
-from stores.graph.ids import NIL, name_key, name_tokens
+from stores.graph.evidence import Accepted, Added, GraphEvidence, Problem
+from stores.graph.ids import NIL, name_tokens
 from stores.pools import Connection
 from stores.queries import load_queries
 
@@ -38,7 +36,12 @@ _MANY = 2000
 class GraphWriter:
     """The one writer of a graph, as long as its transaction lasts; make it with `writing`.
 
-    Nothing is derived until the end of `writing`, so a large import may come in many batches.
+    What is added waits until the end of `writing` and is stored and derived then, all at once, so a
+    large import may come in many batches.
+
+    Attributes:
+        version: of the graph as it was found, or as `derive` has left it.
+        added: what has been stored so far.
     """
 
     connection: Connection
@@ -46,76 +49,87 @@ class GraphWriter:
     user_id: str
     version: int
     projected: bool
-    changes: int = 0
-    losses: int = 0
-    batches: int = 0
+    added: Added = field(default_factory=Added)
+    _waiting: dict[str, int] = field(default_factory=dict)
+    _place: int = 0
     _names: set[str] = field(default_factory=set)
+    _changes: int = 0
+    _losses: int = 0
 
-    async def add(self, evidence: GraphEvidence) -> Added:
-        """Store evidence; what is there already is passed over or, if it differs, replaced.
+    async def add(self, evidence: GraphEvidence) -> list[Problem]:
+        """Take evidence in; returns the rows that are left out, and why.
 
-        Evidence by chunks or documents that are not there (any more), and mentions of aliases that
-        are not there, is left out: their document was deleted meanwhile.
+        What is there already is passed over or, if it differs, replaced; of equal keys the last
+        counts. Evidence by chunks or documents that are not there (any more), and mentions of aliases
+        that are not there, is dropped: their document was deleted meanwhile.
         """
-        added = Added()
-        kept, rows = await asyncio.to_thread(self._rows, evidence, added)
-        for table, batch in rows.items():
+        accepted = Accepted(self._place)
+        await asyncio.to_thread(accepted.add, evidence)
+        self._place = accepted.place
+        fresh = accepted.names - self._names
+        self._names |= fresh
+        words = await asyncio.to_thread(self._words, fresh)
+        rows = {"mentions": accepted.mentions, "relations": accepted.relations}
+        for table, batch in {"names": words, "aliases": accepted.aliases, **rows}.items():
             await self._copy(table, batch)
-        if kept.aliases:
-            added.aliases = await self._note("add_aliases")
-        for table in ("mentions", "relations"):
-            if not rows[table]:
-                continue
-            if self.version or self.batches:
-                self.losses += await self._note(f"replace_{table}")
-            setattr(added, table, await self._note(f"add_{table}"))
-        await self._run("clear_incoming")
-        self.batches += 1
-        return added
+        self.added.problems += accepted.problems
+        return accepted.problems
 
     async def forget(self, document_id: UUID, ids: Sequence[UUID] | None = None) -> None:
         """Take away what a document said: all of it, or what the chunks `ids` of it said."""
+        await self._store()
         values = {"document_id": document_id, "ids": None if ids is None else list(ids)}
         for table in ("mentions", "relations"):
-            self.losses += await self._note(f"forget_{table}", **values)
+            await self._lose(f"forget_{table}", **values)
         if ids is None:
-            self.losses += await self._note("forget_aliases", **values)
+            await self._lose("forget_aliases", **values)
 
     async def derive(self) -> None:
-        """Bring everything that is derived up to date with the evidence."""
-        if not self.changes:
+        """Store what waits, and bring everything that is derived up to date with the evidence."""
+        await self._store()
+        if not self._changes:
             return
-        known = {"known": self.version > 0}
-        if self.changes >= _MANY:
-            await self._run("memory")
+        known, many = {"known": self.version > 0}, self._changes >= _MANY
+        if many:
             await self._run("analyze_changes")
         await self.resolve()
         await self._run("derive_names")
-        await self._run("derive_relation_states", **known)
-        if self.changes >= _MANY:
-            await self._run("analyze_relation_states")
-        await self._run("derive_relations")
-        if self.losses:
+        if self._losses:
             await self._run("forget_names")
-            await self._run("forget_gone_relations")
+        await self._run("derive_relation_states", **known)
+        if many:
+            await self._run("analyze_relation_states")
         await self._run("derive_entity_states", **known)
         await self._run("derive_entities")
         if self.version:
-            await self._run("mark_communities")
-            await self._run("forget_gone_entities")
-            await self._run("forget_adjacency")
-            await self._run("show_adjacency")
-        await self._run("derive_adjacency")
+            await self._derive_changes()
+        await self._run("derive_relations")
         if self.projected:
             await self._run("note_projection")
         await self._run("bump")
         await self._run("clear_changes")
-        self.version, self.changes, self.losses = self.version + 1, 0, 0
+        self.version, self._changes, self._losses = self.version + 1, 0, 0
+
+    async def _derive_changes(self) -> None:
+        """What only a graph that was there before can need."""
+        await self._run("mark_communities")
+        if self._losses:
+            await self._run("forget_gone_entities")
+            await self._run("forget_gone_relations")
+        await self._run("show_relations")
+        await self._run("change_relations")
 
     async def resolve(self) -> None:
         """Settle under which entity each change counts, by the merges that are in force now."""
         for end in ("mentions", "aliases", "sources", "targets"):
             await self._run(f"resolve_{end}")
+
+    async def note(self, query: LiteralString, **values: object) -> int:
+        """Execute a statement that notes changes, of which some may take away."""
+        changed = await self.execute(query, **values)
+        self._changes += changed
+        self._losses += changed
+        return changed
 
     async def execute(self, query: LiteralString, **values: object) -> int:
         """Execute a statement for this scope; returns the number of rows it changed.
@@ -126,35 +140,52 @@ class GraphWriter:
         cursor = await self.connection.execute(query, key | values, prepare=False)
         return cursor.rowcount
 
+    async def _store(self) -> None:
+        """Turn what waits into evidence, noting what is new."""
+        waiting, self._waiting = self._waiting, {}
+        if not waiting:
+            return
+        if sum(waiting.values()) >= _MANY:
+            await self._run("memory")
+            await self._run("analyze_incoming")
+        if "aliases" in waiting:
+            self.added.aliases += await self._gain("add_aliases")
+        if "mentions" in waiting:
+            self.added.mentions += await self._replace("mentions", waiting["mentions"])
+        if "relations" in waiting:
+            self.added.relations += await self._replace("relations", waiting["relations"])
+        await self._run("clear_incoming")
+
+    async def _replace(self, table: str, number: int) -> int:
+        """Add rows; where some are there already, those that differ go first."""
+        added = await self._gain(f"add_{table}")
+        if added < number and await self._lose(f"replace_{table}"):
+            added += await self._gain(f"add_{table}")
+        return added
+
+    async def _gain(self, query: str) -> int:
+        changed = await self._run(query)
+        self._changes += changed
+        return changed
+
+    async def _lose(self, query: str, **values: object) -> int:
+        return await self.note(_SQL[query], **values)
+
     async def _run(self, query: str, **values: object) -> int:
         return await self.execute(_SQL[query], **values)
-
-    async def _note(self, query: str, **values: object) -> int:
-        changed = await self._run(query, **values)
-        self.changes += changed
-        return changed
 
     async def _copy(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
         if not rows:
             return
+        if table != "names":
+            self._waiting[table] = self._waiting.get(table, 0) + len(rows)
         async with self.connection.cursor().copy(_SQL[f"copy_{table}"]) as copy:
             copy.set_types(_TYPES[table])
             for row in rows:
                 await copy.write_row(row)
 
-    def _rows(
-        self, evidence: GraphEvidence, added: Added
-    ) -> tuple[GraphEvidence, dict[str, list[tuple[Any, ...]]]]:
-        kept = usable(evidence, added.problems)
-        called = {row.name for row in kept.mentions} | {row.name for row in kept.aliases}
-        fresh = called - self._names
-        self._names |= fresh
-        return kept, {
-            "names": [(name, name_tokens(name, self.scope_id)) for name in fresh],
-            "aliases": list(_alias_rows(kept.aliases)),
-            "mentions": list(_mention_rows(kept.mentions)),
-            "relations": list(_relation_rows(kept.relations)),
-        }
+    def _words(self, names: set[str]) -> list[tuple[Any, ...]]:
+        return [(name, name_tokens(name, self.scope_id)) for name in names]
 
 
 @asynccontextmanager
@@ -179,27 +210,3 @@ async def forget_document(
     """Take out of the graph what a document, or only its chunks `ids`, put into it."""
     async with writing(connection, scope_id) as writer:
         await writer.forget(document_id, ids)
-
-
-def _mention_rows(mentions: Iterable[MentionRow]) -> Iterable[tuple[Any, ...]]:
-    for place, row in enumerate(mentions):
-        alias = row.kind is MentionKind.ALIAS
-        yield (
-            place,
-            row.entity_id,
-            row.chunk_id or NIL,
-            row.kind.value,
-            name_key(normalise_name(row.name)) if alias else 0,
-            *row[3:],
-        )
-
-
-def _relation_rows(relations: Iterable[RelationRow]) -> Iterable[tuple[Any, ...]]:
-    for place, row in enumerate(relations):
-        yield (place, *row[:3], row.chunk_id or NIL, float(row.weight), row.description)
-
-
-def _alias_rows(aliases: Iterable[AliasRow]) -> Iterable[tuple[Any, ...]]:
-    for row in aliases:
-        norm = normalise_name(row.name)
-        yield (row.entity_id, name_key(norm), norm, row.name, row.source, row.document_id or NIL)

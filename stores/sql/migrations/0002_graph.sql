@@ -37,7 +37,8 @@ create table mentions (
   end_offset int not null,
   primary key (scope_id, entity_id, chunk_id, kind, surface)
 );
-create index on mentions (scope_id, document_id, chunk_id);
+create index on mentions (scope_id, document_id, chunk_id)
+  where document_id <> '00000000-0000-0000-0000-000000000000';
 create index on mentions (scope_id, entity_id, length(description) desc, md5(description))
   where description <> '';
 create index on mentions (scope_id, entity_id, external_id) where external_id is not null;
@@ -56,7 +57,8 @@ create table relation_evidence (
   weight float8 not null check (weight > 0 and weight < 'infinity'),
   primary key (scope_id, relation_id, chunk_id)
 );
-create index on relation_evidence (scope_id, document_id, chunk_id);
+create index on relation_evidence (scope_id, document_id, chunk_id)
+  where document_id <> '00000000-0000-0000-0000-000000000000';
 
 -- Names under which an entity is found in text and questions, and the document that says so (nil: the
 -- user). key: 64 bits of the normalised name, which may be longer than an index entry.
@@ -130,23 +132,10 @@ create index on entities (scope_id, external_id) where external_id is not null;
 create index entities_to_embed on entities (scope_id, id)
   where shown and embedded_hash is distinct from text_hash;
 
--- Derived: a relation with the sum of its evidence; numeric, because sums of floats depend on their
--- order. A merge may give a relation two equal ends; it is kept for the day the merge is undone.
-create table relations (
-  scope_id int not null,
-  id uuid not null,
-  user_id text not null,
-  source_id uuid not null,
-  target_id uuid not null,
-  relation_type text not null,
-  weight numeric not null,
-  evidence_count bigint not null,
-  primary key (scope_id, id)
-);
-create index on relations (scope_id, source_id) where source_id = target_id;
-
--- Derived: every relation from both of its ends, heaviest first, so that a hop is one index range.
--- shown: both ends are.
+-- Derived: every relation from both of its ends, heaviest first, so that a hop is one index range of
+-- rows that lie together. total: the sum of the evidence; numeric, because sums of floats depend on
+-- their order. shown: both ends are. A merge may give a relation two equal ends; it has one row then,
+-- never shown, for the day the merge is undone.
 create table adjacency (
   scope_id int not null,
   node_id uuid not null,
@@ -155,10 +144,19 @@ create table adjacency (
   relation_id uuid not null,
   neighbour_id uuid not null,
   outgoing boolean not null,
-  user_id text not null
+  user_id text not null,
+  relation_type text not null,
+  total numeric not null,
+  evidence_count bigint not null
 );
-create unique index adjacency_heaviest on adjacency
-  (scope_id, node_id, shown, weight desc, relation_id) include (neighbour_id, outgoing);
+create index adjacency_heaviest on adjacency
+  (scope_id, node_id, shown, weight desc, relation_id);
+create unique index adjacency_relation on adjacency (scope_id, relation_id) where outgoing;
+
+create view relations with (security_invoker) as
+select scope_id, relation_id as id, node_id as source_id, neighbour_id as target_id, relation_type,
+  total as weight, evidence_count, shown, user_id
+from adjacency where outgoing;
 
 create table entity_vectors (
   scope_id int not null,
@@ -209,13 +207,14 @@ do $$
 declare one text;
 begin
   foreach one in array array['graph_versions', 'mentions', 'relation_evidence', 'aliases',
-    'entity_merges', 'entity_names', 'entities', 'relations', 'adjacency', 'entity_vectors',
-    'communities', 'community_members', 'graph_outbox']
+    'entity_merges', 'entity_names', 'entities', 'adjacency', 'entity_vectors', 'communities',
+    'community_members', 'graph_outbox']
   loop
     perform tenant_table(one::regclass);
     execute format('grant select, insert, update, delete on %I to sextant_app', one);
   end loop;
 end $$;
+grant select on relations to sextant_app;
 
 -- An entity as readers see it, with its other names, commonest first.
 create view seen_entities with (security_invoker) as

@@ -17,7 +17,8 @@ do $$ begin
     create temporary table incoming_names (name text, tokens bigint[]) on commit delete rows;
     create temporary table changed_mentions (
       entity_id uuid, kind mention_kind, name text, entity_type text, placed boolean,
-      described boolean, sign int, merged boolean default false, settled boolean default false
+      description text, external_id text, sign int,
+      merged boolean default false, settled boolean default false
     ) on commit delete rows;
     create temporary table changed_aliases (
       entity_id uuid, name text, sign int, settled boolean default false
@@ -27,8 +28,8 @@ do $$ begin
       settled boolean default false
     ) on commit delete rows;
     create temporary table relation_states (
-      id uuid, source_id uuid, target_id uuid, relation_type text, old_weight numeric,
-      old_count bigint, weight numeric, evidence_count bigint
+      id uuid, source_id uuid, target_id uuid, relation_type text, old_total numeric,
+      old_count bigint, total numeric, evidence_count bigint
     ) on commit delete rows;
     create temporary table entity_states (
       id uuid, existed boolean, was_shown boolean, shown boolean, mention_count bigint,
@@ -74,8 +75,12 @@ copy incoming_aliases from stdin (format binary);
 copy incoming_names from stdin (format binary);
 
 -- name: clear_incoming
--- Before the next batch of the same transaction.
+-- What came is stored.
 truncate incoming_mentions, incoming_relations, incoming_aliases;
+
+-- name: analyze_incoming
+-- Temporary tables have no statistics of their own accord, and a large batch wants a plan for one.
+analyze incoming_mentions, incoming_relations;
 
 -- name: clear_changes
 -- Before the next derivation in the same transaction.
@@ -112,7 +117,7 @@ with latest as (
 )
 insert into changed_mentions
 select entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
-  description <> '' or external_id is not null, -1 from gone;
+  description, external_id, -1 from gone;
 
 -- name: add_mentions
 -- Mentions by chunks that are there, and of aliases that are there.
@@ -135,7 +140,7 @@ with live as materialized (
 )
 insert into changed_mentions
 select entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
-  description <> '' or external_id is not null, 1 from fresh;
+  description, external_id, 1 from fresh;
 
 -- name: replace_relations
 -- Statements that come again with another content go first.
@@ -187,28 +192,28 @@ with gone as (
   returning m.*
 )
 insert into changed_mentions
-select entity_id, kind, name, entity_type, true, false, -1 from unfounded;
+select entity_id, kind, name, entity_type, true, '', null, -1 from unfounded;
 
 -- name: forget_mentions
 -- What a document's chunks mention; with ids, only those chunks.
 with gone as (
   delete from mentions where scope_id = %(scope_id)s and document_id = %(document_id)s
-    and (%(ids)s::uuid[] is null or chunk_id = any(%(ids)s)) returning *
+    and document_id <> %(nil)s and (%(ids)s::uuid[] is null or chunk_id = any(%(ids)s)) returning *
 )
 insert into changed_mentions
 select entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
-  description <> '' or external_id is not null, -1 from gone;
+  description, external_id, -1 from gone;
 
 -- name: forget_relations
 -- What a document's chunks state; with ids, only those chunks.
 with gone as (
   delete from relation_evidence where scope_id = %(scope_id)s and document_id = %(document_id)s
-    and (%(ids)s::uuid[] is null or chunk_id = any(%(ids)s)) returning *
+    and document_id <> %(nil)s and (%(ids)s::uuid[] is null or chunk_id = any(%(ids)s)) returning *
 )
 insert into changed_relations select source_id, target_id, relation_type, weight, -1 from gone;
 
 -- name: analyze_changes
--- Temporary tables have no statistics of their own accord, and a large batch wants a plan for one.
+-- The same.
 analyze changed_mentions, changed_relations;
 
 -- name: analyze_relation_states
@@ -265,70 +270,63 @@ where n.scope_id = %(scope_id)s and n.entity_id = c.entity_id and n.times = 0;
 -- What each touched relation was and is; `known` is false in an empty graph, which spares looking.
 with sums as (
   select relation_key(source_id, target_id, relation_type) as id, source_id, target_id,
-    relation_type, sum(sign * weight::numeric) as weight, sum(sign) as times
+    relation_type, sum(sign * weight::numeric) as total, sum(sign) as times
   from changed_relations group by source_id, target_id, relation_type
 )
 insert into relation_states
-select s.id, s.source_id, s.target_id, s.relation_type, coalesce(r.weight, 0),
-  coalesce(r.evidence_count, 0), coalesce(r.weight, 0) + s.weight,
+select s.id, s.source_id, s.target_id, s.relation_type, coalesce(r.total, 0),
+  coalesce(r.evidence_count, 0), coalesce(r.total, 0) + s.total,
   coalesce(r.evidence_count, 0) + s.times
 from sums s
-left join relations r on %(known)s and r.scope_id = %(scope_id)s and r.id = s.id
-where s.times <> 0 or s.weight <> 0;
-
--- name: derive_relations
--- Relations as their evidence has them.
-insert into relations (scope_id, id, user_id, source_id, target_id, relation_type, weight,
-  evidence_count)
-select %(scope_id)s, id, %(user_id)s, source_id, target_id, relation_type, weight, evidence_count
-from relation_states where evidence_count > 0 order by id
-on conflict (scope_id, id) do update
-set weight = excluded.weight, evidence_count = excluded.evidence_count;
-
--- name: forget_gone_relations
--- Relations that nothing states any more.
-delete from relations r using relation_states s
-where s.evidence_count = 0 and r.scope_id = %(scope_id)s and r.id = s.id;
+left join adjacency r
+  on %(known)s and r.scope_id = %(scope_id)s and r.relation_id = s.id and r.outgoing
+where s.times <> 0 or s.total <> 0;
 
 -- name: derive_entity_states
 -- What each touched entity was and is. Its name is its commonest, its type the commonest that says
 -- something, its description the longest that were given; ties go by content, so that neither the
--- order of arrival nor an id shows.
+-- order of arrival nor an id shows. Where nothing went and what came agrees with what is there, or
+-- nothing was there, the answer is known without looking at the rest of the evidence.
 with changes as (
-  select entity_id as id, sign * placed::int as mentions,
-    sign * (kind <> 'term')::int as asserted, 0 as degree, described
+  select entity_id as id, sign * placed::int as mentions, sign * (kind <> 'term')::int as asserted,
+    0 as degree, case when kind <> 'alias' then name end as name,
+    case when kind <> 'alias' then entity_type end as entity_type, nullif(description, '') as said,
+    external_id, sign < 0 or merged as unclear
   from changed_mentions
-  union all select entity_id, 0, 0, 0, false from changed_aliases
+  union all select entity_id, 0, 0, 0, null, null, null, null, true from changed_aliases
   union all
-  select node, 0, 0, (evidence_count > 0)::int - (old_count > 0)::int, false
+  select node, 0, 0, (evidence_count > 0)::int - (old_count > 0)::int, null, null, null, null, false
   from relation_states cross join lateral (values (source_id), (target_id)) as ends (node)
   where source_id <> target_id and (evidence_count > 0) <> (old_count > 0)
 ), sums as (
   select id, sum(mentions) as mentions, sum(asserted) as asserted, sum(degree) as degree,
-    bool_or(described) as described
+    min(name collate "C") as name, min(name collate "C") <> max(name collate "C") as names_differ,
+    min(entity_type collate "C") as entity_type,
+    min(entity_type collate "C") <> max(entity_type collate "C") as types_differ,
+    min(said collate "C") as said, count(said) as times_said,
+    min(external_id collate "C") as external_id, bool_or(unclear) as unclear
   from changes group by id
 )
 insert into entity_states
 select s.id, e.id is not null, coalesce(e.shown, false), false,
   coalesce(e.mention_count, 0) + s.mentions, coalesce(e.asserted_count, 0) + s.asserted,
-  coalesce(e.degree, 0) + s.degree, coalesce(called.name, ''), coalesce(typed.entity_type, 'TERM'),
-  case when s.described then coalesce(said.description, '') else coalesce(e.description, '') end,
-  case when s.described then said.external_id else e.external_id end
-from sums s
-left join entities e on %(known)s and e.scope_id = %(scope_id)s and e.id = s.id
-left join lateral (
-  select n.name from entity_names n where n.scope_id = %(scope_id)s and n.entity_id = s.id
-  group by n.name, n.spare order by n.spare, sum(n.times) desc, n.name collate "C" limit 1
-) as called on true
-left join lateral (
-  select n.entity_type from entity_names n
-  where n.scope_id = %(scope_id)s and n.entity_id = s.id and n.entity_type <> ''
-  group by n.entity_type, n.spare
-  order by n.entity_type = 'TERM', n.spare, sum(n.times) desc, n.entity_type collate "C" limit 1
-) as typed on true
-left join lateral (
-  select
-    (select left(string_agg(description, E'\n'
+  coalesce(e.degree, 0) + s.degree,
+  case when s.unclear or s.names_differ or e.name <> s.name then coalesce((
+      select n.name from entity_names n
+      where n.scope_id = %(scope_id)s and n.entity_id = s.id group by n.name, n.spare
+      order by n.spare, sum(n.times) desc, n.name collate "C" limit 1), '')
+    else coalesce(e.name, s.name, '') end,
+  case when s.unclear or s.types_differ or (e.entity_type <> s.entity_type and s.entity_type <> 'TERM')
+    then coalesce((
+      select n.entity_type from entity_names n
+      where n.scope_id = %(scope_id)s and n.entity_id = s.id and n.entity_type <> ''
+      group by n.entity_type, n.spare order by n.entity_type = 'TERM', n.spare, sum(n.times) desc,
+        n.entity_type collate "C" limit 1), 'TERM')
+    else coalesce(e.entity_type, s.entity_type, 'TERM') end,
+  case when s.times_said = 0 then coalesce(e.description, '')
+    when e.id is null and s.times_said = 1 and not s.unclear then left(s.said, 2000)
+    else coalesce((
+      select left(string_agg(description, E'\n'
         order by length(description) desc, description collate "C"), 2000)
       from (select distinct description from (
         select m.description from mentions m
@@ -336,12 +334,16 @@ left join lateral (
           select s.id union all select g.from_id from entity_merges g
           where g.scope_id = %(scope_id)s and g.root_id = s.id)
         order by length(m.description) desc, md5(m.description) limit 32
-      ) as longest) as different) as description,
-    (select min(m.external_id collate "C") from mentions m
+      ) as longest) as different), '') end,
+  case when s.external_id is null then e.external_id
+    when e.id is null and not s.unclear then s.external_id
+    else (
+      select min(m.external_id collate "C") from mentions m
       where m.scope_id = %(scope_id)s and m.external_id is not null and m.entity_id in (
         select s.id union all select g.from_id from entity_merges g
-        where g.scope_id = %(scope_id)s and g.root_id = s.id)) as external_id
-) as said on s.described;
+        where g.scope_id = %(scope_id)s and g.root_id = s.id)) end
+from sums s
+left join entities e on %(known)s and e.scope_id = %(scope_id)s and e.id = s.id;
 
 -- name: derive_entities
 -- Entities as their evidence has them.
@@ -373,21 +375,21 @@ with gone as (
 delete from entity_vectors v using entity_states s
 where not s.shown and v.scope_id = %(scope_id)s and v.entity_id = s.id;
 
--- name: forget_adjacency
--- The old places of relations whose weight changed.
+-- name: forget_gone_relations
+-- Relations that nothing states any more.
 delete from adjacency a using (
-  select node, old_weight::float8 as weight, id
+  select node, old_total::float8 as weight, id
   from relation_states cross join lateral (values (source_id), (target_id)) as ends (node)
-  where old_count > 0 and (evidence_count = 0 or weight <> old_weight)
+  where evidence_count = 0
 ) as old
 where a.scope_id = %(scope_id)s and a.node_id = old.node and a.shown in (true, false)
   and a.weight = old.weight and a.relation_id = old.id;
 
--- name: show_adjacency
+-- name: show_relations
 -- Relations that a reader sees, or no longer sees, because of an end.
 with own as (
   select a.node_id, a.neighbour_id, a.weight, a.relation_id, a.shown as was,
-    s.shown and n.shown as now
+    s.shown and n.shown and a.node_id <> a.neighbour_id as now
   from entity_states s
   join adjacency a on a.scope_id = %(scope_id)s and a.node_id = s.id and a.shown in (true, false)
   join entities n on n.scope_id = %(scope_id)s and n.id = a.neighbour_id
@@ -398,18 +400,32 @@ where a.scope_id = %(scope_id)s and a.node_id in (own.node_id, own.neighbour_id)
   and a.shown = own.was and a.weight = own.weight and a.relation_id = own.relation_id
   and own.now <> own.was;
 
--- name: derive_adjacency
--- The new places of relations whose weight changed.
-insert into adjacency (scope_id, node_id, shown, weight, relation_id, neighbour_id, outgoing, user_id)
-select %(scope_id)s, ends.node, source.shown and target.shown, s.weight::float8, s.id,
-  ends.neighbour, ends.outgoing, %(user_id)s
+-- name: change_relations
+-- Relations of which there is more or less evidence than there was.
+update adjacency a
+set total = s.total, weight = s.total::float8, evidence_count = s.evidence_count
+from (
+  select node, old_total::float8 as weight, id, total, evidence_count
+  from relation_states cross join lateral (values (source_id), (target_id)) as ends (node)
+  where old_count > 0 and evidence_count > 0
+) as s
+where a.scope_id = %(scope_id)s and a.node_id = s.node and a.shown in (true, false)
+  and a.weight = s.weight and a.relation_id = s.id;
+
+-- name: derive_relations
+-- Relations that were not there, from both of their ends.
+insert into adjacency (scope_id, node_id, shown, weight, relation_id, neighbour_id, outgoing,
+  user_id, relation_type, total, evidence_count)
+select %(scope_id)s, ends.node,
+  coalesce(source.shown and target.shown and s.source_id <> s.target_id, false),
+  s.total::float8, s.id, ends.neighbour, ends.outgoing, %(user_id)s, s.relation_type, s.total,
+  s.evidence_count
 from relation_states s
-join entities source on source.scope_id = %(scope_id)s and source.id = s.source_id
-join entities target on target.scope_id = %(scope_id)s and target.id = s.target_id
+left join entities source on source.scope_id = %(scope_id)s and source.id = s.source_id
+left join entities target on target.scope_id = %(scope_id)s and target.id = s.target_id
 cross join lateral (values (s.source_id, s.target_id, true), (s.target_id, s.source_id, false))
   as ends (node, neighbour, outgoing)
-where s.evidence_count > 0 and s.source_id <> s.target_id
-  and (s.old_count = 0 or s.weight <> s.old_weight)
+where s.old_count = 0 and (ends.outgoing or s.source_id <> s.target_id)
 order by 2, 3, 4 desc, 5;
 
 -- name: mark_communities

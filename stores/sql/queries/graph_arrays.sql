@@ -25,14 +25,14 @@ copy (
 
 -- name: relation_types
 -- The types there are.
-select distinct relation_type from relations where scope_id = %(scope_id)s order by relation_type;
+select distinct relation_type from relations where scope_id = %(scope_id)s and shown order by relation_type;
 
 -- name: relations
 -- Relations with the place of their type among those.
 copy (
   select source_id, target_id, weight::float8,
     array_position(%(types)s::text[], relation_type) - 1
-  from relations where scope_id = %(scope_id)s and source_id <> target_id
+  from relations where scope_id = %(scope_id)s and shown
 ) to stdout (format binary);
 
 -- name: aliases

@@ -26,13 +26,10 @@ where g.scope_id = %(scope_id)s;
 -- stated of them has a key made of any entities that are one with their ends.
 insert into moving_relations
 with touched as (
-  select distinct r.source_id, r.target_id, r.relation_type
+  select distinct case when a.outgoing then a.node_id else a.neighbour_id end as source_id,
+    case when a.outgoing then a.neighbour_id else a.node_id end as target_id, a.relation_type
   from moving m join adjacency a
     on a.scope_id = %(scope_id)s and a.node_id = m.id and a.shown in (true, false)
-  join relations r on r.scope_id = %(scope_id)s and r.id = a.relation_id
-  union
-  select r.source_id, r.target_id, r.relation_type from moving m
-  join relations r on r.scope_id = %(scope_id)s and r.source_id = m.id and r.target_id = m.id
 )
 select e.source_id, e.target_id, e.relation_type, e.weight
 from touched t
@@ -49,7 +46,7 @@ join relation_evidence e on e.scope_id = %(scope_id)s
 -- Count what mentions them, with this sign.
 insert into changed_mentions
 select m.entity_id, m.kind, m.name, m.entity_type, m.chunk_id <> %(nil)s,
-  m.description <> '' or m.external_id is not null, %(sign)s
+  m.description, m.external_id, %(sign)s
 from moving join mentions m on m.scope_id = %(scope_id)s and m.entity_id = moving.id;
 
 -- name: note_aliases

@@ -55,8 +55,6 @@ select r.id, r.source_id, r.target_id, r.relation_type, r.weight::float8 as weig
   said.description, said.chunk_ids
 from unnest(%(ids)s::uuid[]) with ordinality as asked (id, place)
 join relations r on r.scope_id = %(scope_id)s and r.id = asked.id
-join entities source on source.scope_id = r.scope_id and source.id = r.source_id and source.shown
-join entities target on target.scope_id = r.scope_id and target.id = r.target_id and target.shown
 cross join lateral (
   with stated as (
     select e.chunk_id, e.description
@@ -76,7 +74,7 @@ cross join lateral (
     coalesce((select array_agg(distinct chunk_id order by chunk_id) from stated
       where chunk_id <> %(nil)s), '{}') as chunk_ids
 ) as said
-where r.source_id <> r.target_id
+where r.shown
 order by asked.place;
 
 -- name: neighbourhood
@@ -86,9 +84,8 @@ with starts as materialized (
   select distinct coalesce(g.root_id, asked.id) as id from unnest(%(ids)s::uuid[]) as asked (id)
   left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = asked.id
 ), near as materialized (
-  select s.id as node_id, a.relation_id, a.neighbour_id, a.weight, a.outgoing
-  from starts s cross join lateral (
-    select relation_id, neighbour_id, weight, outgoing from adjacency
+  select a.* from starts s cross join lateral (
+    select node_id, relation_id, neighbour_id, weight, outgoing, relation_type from adjacency
     where scope_id = %(scope_id)s and node_id = s.id and shown
     order by weight desc, relation_id limit %(per_node)s
   ) as a
@@ -97,9 +94,8 @@ with starts as materialized (
   join entities e on e.scope_id = %(scope_id)s and e.id = reached.id and e.degree <= %(hub_degree)s
   where %(depth)s > 1 and reached.id not in (select id from starts)
 ), far as (
-  select s.id as node_id, a.relation_id, a.neighbour_id, a.weight, a.outgoing
-  from ends s cross join lateral (
-    select relation_id, neighbour_id, weight, outgoing from adjacency
+  select a.* from ends s cross join lateral (
+    select node_id, relation_id, neighbour_id, weight, outgoing, relation_type from adjacency
     where scope_id = %(scope_id)s and node_id = s.id and shown
     order by weight desc, relation_id limit %(per_node)s
   ) as a
@@ -108,12 +104,9 @@ with starts as materialized (
     select *, 1 as depth from near union all select *, 2 from far
   ) as all_hops order by relation_id, depth
 )
-select h.relation_id,
-  case when h.outgoing then h.node_id else h.neighbour_id end as source_id,
-  case when h.outgoing then h.neighbour_id else h.node_id end as target_id,
-  r.relation_type, h.weight, h.depth
-from hops h join relations r on r.scope_id = %(scope_id)s and r.id = h.relation_id
-order by h.depth, h.weight desc, h.relation_id;
+select relation_id, case when outgoing then node_id else neighbour_id end as source_id,
+  case when outgoing then neighbour_id else node_id end as target_id, relation_type, weight, depth
+from hops order by depth, weight desc, relation_id;
 
 -- name: chunks_of
 -- Chunks by how many of the entities they mention; of an entity that is everywhere some thousand.

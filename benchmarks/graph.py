@@ -1,0 +1,253 @@
+"""What the graph costs beside the bare tables: import, reading it whole, two hops, one more document.
+
+    python -m benchmarks.graph [ENTITIES] [RELATIONS] [SEED]
+
+Limits (issue 4): import ≤ 1.5× COPY into bare tables and then indexing them, a 2-hop expansion from
+five starts ≤ 1.5× the bare prepared LATERAL query over the same edges, the cost of a batch the same
+however large the graph is. Both sides of a comparison run in turn in one process, so the ratios hold
+on a loaded machine; CPU seconds are of this process and of its one connection's backend. The graph
+is made up from a seed: relations from frequent entities (Zipf's law) to any, weights uniform.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID, uuid4
+
+import numpy as np
+
+from benchmarks.store import Meter
+from domain.graph import MentionKind
+from domain.scope import Scope
+from domain.settings import Settings
+from stores.database import Database
+from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from stores.graph.ids import relation_id
+from stores.graph.postgres import PostgresGraph
+from stores.graph.record import GraphRecord
+
+BATCH = 20_000
+QUERIES = 100
+
+BARE_TABLES = """
+create schema bare;
+create table bare.entities (scope_id int, id uuid, user_id text, name text, entity_type text,
+  description text);
+create table bare.relations (scope_id int, id uuid, user_id text, source_id uuid, target_id uuid,
+  relation_type text, description text, weight float8);
+create table bare.adjacency (scope_id int, node_id uuid, weight float8, neighbour_id uuid,
+  relation_id uuid, user_id text);
+"""
+BARE_INDEXES = """
+alter table bare.entities add primary key (scope_id, id);
+alter table bare.relations add primary key (scope_id, id);
+create index on bare.adjacency (scope_id, node_id, weight desc, relation_id);
+analyze bare.entities; analyze bare.relations; analyze bare.adjacency;
+"""
+BARE_TYPES = {
+    "entities": ["int4", "uuid", "text", "text", "text", "text"],
+    "relations": ["int4", "uuid", "text", "uuid", "uuid", "text", "text", "float8"],
+    "adjacency": ["int4", "uuid", "float8", "uuid", "uuid", "text"],
+}
+BARE_HOPS = """
+with near as materialized (
+  select a.* from unnest(%s::uuid[]) as start cross join lateral (
+    select node_id, relation_id, neighbour_id, weight from bare.adjacency
+    where scope_id = 1 and node_id = start order by weight desc, relation_id limit 10) as a
+)
+select 1, * from near union all
+select 2, a.* from (select distinct neighbour_id from near) as n cross join lateral (
+  select node_id, relation_id, neighbour_id, weight from bare.adjacency
+  where scope_id = 1 and node_id = n.neighbour_id order by weight desc, relation_id limit 10) as a
+"""
+
+
+def make_graph(entities: int, relations: int, seed: int) -> GraphEvidence:
+    """Entities and relations as a user would bring them, without chunks."""
+    rng = np.random.default_rng(seed)
+    ids = [UUID(bytes=rng.bytes(16)) for _ in range(entities)]
+    zipf = 1 / np.arange(1, entities + 1) ** 0.8
+    pairs = zip(
+        rng.choice(entities, relations, p=zipf / zipf.sum()),
+        rng.integers(0, entities, relations),
+        rng.random(relations) + 0.1,
+        strict=True,
+    )
+    return GraphEvidence(
+        [
+            MentionRow(one, None, MentionKind.IMPORT, f"Entity {n} of all", "THING", f"The {n}th.")
+            for n, one in enumerate(ids)
+        ],
+        [RelationRow(ids[a], ids[b], "KNOWS", None, float(w)) for a, b, w in pairs if a != b],
+    )
+
+
+def bare_rows(graph: GraphEvidence) -> dict[str, list[tuple[Any, ...]]]:
+    """The same facts as rows of the bare tables."""
+    unique = {(row.source_id, row.target_id): row for row in graph.relations}.values()
+    keyed = [(relation_id(*row[:3]), row) for row in unique]
+    ends = [
+        (1, node, row.weight, neighbour, key, "bench")
+        for key, row in keyed
+        for node, neighbour in (row[:2], row[1::-1])
+    ]
+    return {
+        "entities": [
+            (1, row.entity_id, "bench", row.name, row.entity_type, row.description)
+            for row in graph.mentions
+        ],
+        "relations": [
+            (1, key, "bench", row.source_id, row.target_id, row.relation_type, "", row.weight)
+            for key, row in keyed
+        ],
+        "adjacency": ends,
+    }
+
+
+@asynccontextmanager
+async def costs(name: str, backend: int, into: dict[str, float]) -> AsyncIterator[None]:
+    """Print what a block costs, and keep its CPU seconds under `name`."""
+    meter = Meter(backend)
+    started, (client, server) = time.perf_counter(), meter.read()
+    yield
+    seconds, (client_then, server_then) = time.perf_counter() - started, meter.read()
+    into[name] = client_then - client + server_then - server
+    print(
+        f"{name:<32} {seconds:7.2f} s, CPU {client_then - client:6.2f} s client"
+        f" {server_then - server:6.2f} s server",
+        flush=True,
+    )
+
+
+async def backend_of(database: Database, scope: Scope) -> int:
+    """The process of the pool's connection."""
+    async with database.transaction(scope.user_id) as connection:
+        return connection.info.backend_pid
+
+
+async def import_bare(database: Database, graph: GraphEvidence, cpu: dict[str, float]) -> None:
+    """COPY into bare tables, then index them."""
+    rows = bare_rows(graph)
+    async with database.owner() as owner:
+        await owner.execute(BARE_TABLES)
+        async with costs("bare: COPY, then index", owner.info.backend_pid, cpu):
+            for table, values in rows.items():
+                copying = f"copy bare.{table} from stdin (format binary)".encode()
+                async with owner.cursor() as cursor, cursor.copy(copying) as copy:
+                    copy.set_types(BARE_TYPES[table])
+                    for value in values:
+                        await copy.write_row(value)
+            await owner.execute(BARE_INDEXES)
+            await owner.commit()
+        await owner.execute("grant usage on schema bare to sextant_app")
+        await owner.execute("grant select on all tables in schema bare to sextant_app")
+
+
+async def import_ours(
+    database: Database, scope: Scope, graph: GraphEvidence, cpu: dict[str, float]
+) -> None:
+    """The same facts as evidence, in batches, derived once."""
+    async with costs("record: evidence, then derive", await backend_of(database, scope), cpu):
+        async with GraphRecord(database).writing(scope) as writer:
+            for table, rows in (("mentions", graph.mentions), ("relations", graph.relations)):
+                for batch in portions(rows, BATCH):
+                    await writer.add(GraphEvidence(**{table: batch}))
+
+
+def portions(rows: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
+    """`rows` in runs of `size`."""
+    return (rows[first : first + size] for first in range(0, len(rows), size))
+
+
+async def compare_hops(database: Database, scope: Scope, graph: GraphEvidence) -> None:
+    """Two hops from five starts, in turns; the edges must be the same."""
+    rng, store = np.random.default_rng(3), PostgresGraph(database)
+    picks = [
+        [graph.mentions[one].entity_id for one in rng.integers(0, len(graph.mentions), 5)]
+        for _ in range(QUERIES)
+    ]
+
+    async def bare(starts: list[UUID]) -> set[UUID]:
+        async with database.transaction(scope.user_id) as connection:
+            cursor = connection.cursor(binary=True)
+            await cursor.execute(BARE_HOPS.encode(), [starts], prepare=True)
+            return {row[2] for row in await cursor.fetchall()}
+
+    async def ours(starts: list[UUID]) -> set[UUID]:
+        return {hop.relation_id for hop in await store.neighbourhood(scope, starts, depth=2)}
+
+    times: dict[str, list[float]] = {"bare": [], "record": []}
+    walks: dict[str, Callable[[list[UUID]], Awaitable[set[UUID]]]] = {"bare": bare, "record": ours}
+    missing = 0
+    for starts in picks:
+        found = {}
+        for name, walk in walks.items():
+            started = time.perf_counter()
+            found[name] = await walk(starts)
+            times[name].append((time.perf_counter() - started) * 1000)
+        missing += len(found["record"] - found["bare"])
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    print(
+        f"two hops: bare {medians['bare']:.2f} ms, record {medians['record']:.2f} ms median:"
+        f" {medians['record'] / medians['bare']:.2f}x (limit 1.5);"
+        f" p95 {np.percentile(times['record'], 95):.2f} ms; {missing} edges that bare lacks"
+    )
+
+
+async def one_more_batch(database: Database, scope: Scope, graph: GraphEvidence) -> float:
+    """CPU seconds of adding what a few pages say about frequent entities; median of several."""
+    record, meter = GraphRecord(database), Meter(await backend_of(database, scope))
+    rng, spent = np.random.default_rng(9), []
+    for number in range(9):
+        near = [graph.mentions[one] for one in rng.integers(0, 300, 150)]
+        facts = [
+            RelationRow(a.entity_id, b.entity_id, f"SAYS {number}", None)
+            for a, b in zip(near[::2], near[1::2], strict=True)
+            if a.entity_id != b.entity_id
+        ]
+        said = [row._replace(description=f"Said by {number}.") for row in near]
+        before = sum(meter.read())
+        await record.add(scope, GraphEvidence(said, facts))
+        spent.append(sum(meter.read()) - before)
+    return statistics.median(spent)
+
+
+async def main() -> None:
+    """Import, read, walk and add."""
+    entities, relations, seed = (
+        int(given) if given else default
+        for given, default in zip([*sys.argv[1:], "", "", ""], (100_000, 600_000, 1), strict=False)
+    )
+    graph, small = make_graph(entities, relations, seed), make_graph(2_000, 12_000, seed)
+    cpu: dict[str, float] = {}
+    with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
+        options = Settings(_env_file=None, data_dir=folder, database_url=None, database_pool=1)
+        async with await Database.open(options) as database:
+            scope = Scope("bench", str(uuid4()))
+            await import_bare(database, graph, cpu)
+            await import_ours(database, scope, graph, cpu)
+            bare, ours = cpu.values()
+            print(f"import: {ours / bare:.2f}x the CPU of bare tables (limit 1.5)")
+            async with costs("read whole", await backend_of(database, scope), cpu):
+                arrays = await GraphRecord(database).arrays(scope)
+            print(f"  {len(arrays.names)} entities, {len(arrays.relation_source)} relations")
+            await compare_hops(database, scope, graph)
+            little = Scope("bench", "small")
+            await GraphRecord(database).add(little, small)
+            costs_small = await one_more_batch(database, little, small)
+            costs_large = await one_more_batch(database, scope, graph)
+            print(
+                f"one more batch: {costs_small * 1000:.0f} ms CPU in a graph of 2,000 entities,"
+                f" {costs_large * 1000:.0f} ms in one of {entities:,}"
+            )
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
