@@ -115,6 +115,17 @@ class TestRunningHeads:
         assert len(prose(parsed)) == 5
         assert "Edition" not in "".join(prose(parsed))
 
+    def test_pages_of_one_line_each_that_differ_in_a_number_are_kept(self) -> None:
+        pages = [
+            [Text(70, 810, "Scanned", 8), *lines([f"Turbine {number} was checked."])]
+            for number in range(5)
+        ]
+
+        assert prose(read(pages)) == [f"Turbine {number} was checked." for number in range(5)]
+
+    def test_a_document_of_nothing_but_one_running_head_has_no_text(self) -> None:
+        assert prose(read([[Text(70, 810, "Scanned with a phone", 8)] for _ in range(5)])) == []
+
     def test_lines_of_the_table_of_contents_are_left_out(self) -> None:
         parsed = read(
             [
