@@ -26,8 +26,10 @@ from models.embedding import build_embedder
 from models.extractive import ExtractiveAnswerer
 from models.protocols import Embedder
 from retrievers.graph_retriever import GraphRetriever
+from retrievers.scope_index import ScopeIndexes
 from stores.chunks import ChunkStore
 from stores.database import Database
+from stores.graph.record import GraphRecord
 
 # Corpora are nobody's documents: they live under a user of their own.
 EVAL_USER = "sextant-eval"
@@ -141,8 +143,13 @@ async def _ask_all(
     embedder: Embedder,
     on_progress: Progress,
 ) -> list[_Outcome]:
+    chunks = ChunkStore(database)
+    settings = database.settings
     retriever = GraphRetriever(
-        chunks=ChunkStore(database), embedder=embedder, settings=database.settings
+        chunks=chunks,
+        embedder=embedder,
+        settings=settings,
+        indexes=ScopeIndexes(chunks, GraphRecord(database), settings.retrieval.index_passages),
     )
     answerer = ExtractiveAnswerer(embedder) if options.answers else None
     at_once = asyncio.Semaphore(_AT_ONCE)

@@ -22,10 +22,12 @@ from models.extractive import ExtractiveAnswerer
 from models.protocols import Embedder
 from nodes.context import Dependencies
 from retrievers.graph_retriever import GraphRetriever
+from retrievers.scope_index import ScopeIndexes
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.embedding_space import check_space
+from stores.graph.record import GraphRecord
 
 
 @asynccontextmanager
@@ -64,11 +66,13 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
     settings = database.settings
     # In a thread: it imports the client library and reads certificates.
     chat = await asyncio.to_thread(build_chat_model, settings)
+    chunks = ChunkStore(database)
     retriever = GraphRetriever(
-        chunks=ChunkStore(database),
+        chunks=chunks,
         embedder=embedder,
         settings=settings,
         documents=DocumentStore(database),
+        indexes=ScopeIndexes(chunks, GraphRecord(database), settings.retrieval.index_passages),
     )
     try:
         yield Dependencies(settings, retriever, ExtractiveAnswerer(embedder), chat)

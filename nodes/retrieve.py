@@ -10,12 +10,12 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from domain.events import Retrieved
-from domain.retrieval import RetrievedItem
+from domain.retrieval import Mode, RetrievedItem
 from nodes.context import RunContext, scope_of
 from nodes.state import State
 from retrievers.lanes import KEYWORD, VECTOR
 
-# A refining round looks wider than the first: by words as well as by meaning.
+# A refining round of `naive` looks wider than the first: by words as well as by meaning.
 _WIDER = (VECTOR, KEYWORD)
 # Cormack, Clarke and Büttcher 2009.
 _RRF_K = 60
@@ -37,7 +37,7 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         mode=state.strategy,
         top_k=top_k,
         filters=state.filters,
-        lanes=_WIDER if state.attempts else None,
+        lanes=_WIDER if state.attempts and state.strategy == Mode.NAIVE else None,
     )
     event = Retrieved(state.strategy, len(found.results), found.timings, found.warnings)
     runtime.stream_writer(asdict(event))

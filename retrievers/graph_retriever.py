@@ -33,7 +33,9 @@ from retrievers.lanes import (
     VectorLane,
     run_lanes,
 )
+from retrievers.mix import MixLane
 from retrievers.modes import Composition, composition_from, composition_of
+from retrievers.scope_index import ScopeIndexes
 from retrievers.sync import run_sync
 from stores.chunks import ChunkStore
 from stores.documents import DocumentStore
@@ -78,6 +80,7 @@ class GraphRetriever(BaseRetriever):
         embedder: turns the question into a vector.
         settings: constants of retrieval and limits.
         documents: when given, an unknown graph raises `GraphNotFound`; otherwise it is empty.
+        indexes: when given, `mix` is there; they belong to one event loop.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
@@ -86,11 +89,14 @@ class GraphRetriever(BaseRetriever):
     embedder: SkipValidation[Embedder]
     settings: SkipValidation[Settings] = Field(default_factory=Settings)
     documents: SkipValidation[DocumentStore | None] = None
+    indexes: SkipValidation[ScopeIndexes | None] = None
 
     @property
     def lanes(self) -> dict[str, Lane]:
         """The lanes that this retriever can run, by name."""
         lanes: list[Lane] = [VectorLane(self.chunks, self.embedder), KeywordLane(self.chunks)]
+        if self.indexes is not None:
+            lanes.append(MixLane(self.chunks, self.embedder, self.indexes))
         return {lane.name: lane for lane in lanes}
 
     async def search(
@@ -245,7 +251,7 @@ class GraphRetriever(BaseRetriever):
         if len(found) == 1:
             [(lane, hits)] = found.items()
             return [
-                replace(hit, lanes={lane: LaneScore(rank, hit.score)})
+                replace(hit, lanes={**hit.lanes, lane: LaneScore(rank, hit.score)})
                 for rank, hit in enumerate(hits, start=1)
             ]
         constants = self.settings.retrieval

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from domain.linking import fold
 from domain.stopwords import ENGLISH_STOP_WORDS
-
-Floats = npt.NDArray[np.float32]
+from retrievers.sparse import Floats, SparseRows
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, §3.2.
 _K1 = 1.2
@@ -97,15 +95,21 @@ class LexicalIndex:
     """BM25 weights of all passages of a scope, by term.
 
     Args:
-        vocabulary: term → column.
-        weights: passages × terms, sparse by column; float32.
-        information: idf of every column, > 0.
+        vocabulary: term → row of `weights`.
+        weights: a row for each term, a column for each passage.
+        information: idf of every term, > 0.
+        passages: how many passages are indexed.
     """
 
     def __init__(
-        self, vocabulary: Mapping[str, int], weights: sparse.csc_array, information: Floats
+        self,
+        vocabulary: Mapping[str, int],
+        weights: SparseRows,
+        information: Floats,
+        passages: int,
     ) -> None:
         self.vocabulary = vocabulary
+        self.passages = passages
         self._weights = weights
         self._information = information
 
@@ -127,20 +131,19 @@ class LexicalIndex:
         length = np.asarray(lengths, np.float32)
         relative = (length / max(float(length.mean()) if length.size else 1.0, 1.0))[row_of]
         weight = information[column] * tf * (_K1 + 1) / (tf + _K1 * (1 - _B + _B * relative))
-        matrix = sparse.csc_array((weight.astype(np.float32), (row_of, column)), shape=shape)
-        return cls(vocabulary, matrix, information)
-
-    @property
-    def passages(self) -> int:
-        """How many passages are indexed."""
-        return int(self._weights.shape[0])
+        matrix = SparseRows.of(column, row_of, weight, len(vocabulary))
+        return cls(vocabulary, matrix, information, len(lengths))
 
     def match(self, question: str) -> LexicalMatch:
         """Hold a question against every passage."""
         asked = list(dict.fromkeys(terms(question)))
         known = [self.vocabulary[term] for term in asked if term in self.vocabulary]
+        weights = np.zeros((self.passages, len(known)), np.float32)
+        for place, term in enumerate(known):
+            holders, values = self._weights.row(term)
+            weights[holders, place] = values
         return LexicalMatch(
-            weights=self._weights[:, known].toarray(),
+            weights=weights,
             information=self._information[known],
             unknown=(len(asked) - len(known)) * self.most_information,
         )

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from retrievers.lexical import Floats, LexicalIndex, LexicalMatch
+from retrievers.lexical import LexicalIndex, LexicalMatch
 from retrievers.relevance import blend, scaled
+from retrievers.sparse import Floats
 from retrievers.statements import stated
 from retrievers.walk import WalkIndex
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from domain.errors import ModeNotAvailable, OptionInvalid
 from domain.retrieval import AUTO, Mode
 from retrievers.lanes import KEYWORD, VECTOR
+from retrievers.mix import MIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Composition:
 
 MODES: Mapping[Mode, Composition] = {
     Mode.NAIVE: Composition(lanes=(VECTOR,), fallback=(KEYWORD,)),
+    Mode.MIX: Composition(lanes=(MIX,), fallback=(VECTOR, KEYWORD)),
     Mode.BYPASS: Composition(lanes=()),
 }
 

@@ -12,7 +12,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.lexical import Floats, LexicalMatch
+from retrievers.lexical import LexicalMatch
+from retrievers.sparse import Floats
 
 # Coverage at which words and meaning count the same. Across nine evaluation sets recall@5 is flat
 # between 0.1 and 0.25.

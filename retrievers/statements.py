@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.lexical import Floats, LexicalIndex, terms
+from retrievers.lexical import LexicalIndex, terms
+from retrievers.sparse import Floats
 from retrievers.walk import GraphArrays
 
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from retrievers.lexical import Floats
+from retrievers.sparse import Floats, SparseRows
 
 Ints = npt.NDArray[np.int64]
 
@@ -85,16 +84,11 @@ class WalkIndex:
         weight = self._mention_weights(entity)
         total = np.bincount(passage, weight, minlength=graph.passages)
         self.leaving = self._leaving(passage, entity, weight)
-        self._to_entity = _matrix(
-            entity, passage, weight / total[passage], (graph.entities, graph.passages)
-        )
-        self._of_passage = self._to_entity.tocsc()
-        shape = (graph.passages, graph.entities)
-        self._mentioned = _matrix(passage, entity, np.ones(len(passage)), shape)
-        self._titled = _matrix(
-            graph.titles[:, 0], graph.titles[:, 1], np.ones(len(graph.titles)), shape
-        )
-        self._mentioned_in, self._titles_of = self._mentioned.tocsc(), self._titled.tocsc()
+        share = weight / total[passage]
+        self._to_entity = SparseRows.of(entity, passage, share, graph.entities)
+        self._of_passage = SparseRows.of(passage, entity, share, graph.passages)
+        self._mentioned, self._mentioned_in = _both_ways(graph.mentions, graph)
+        self._titled, self._titles_of = _both_ways(graph.titles, graph)
         self._relations = _Relations(graph)
         self._title_share, self._mention_share, self._relation_share = _shares(
             self.title_count > 0, mention_count > 0, self._relations.strength > 0
@@ -102,14 +96,11 @@ class WalkIndex:
 
     def entities_of(self, passage: int) -> Neighbours:
         """The entities that a passage mentions."""
-        span = slice(*self._of_passage.indptr[passage : passage + 2])
-        return Neighbours(self._of_passage.indices[span], self._of_passage.data[span])
+        return Neighbours(*self._of_passage.row(passage))
 
     def titled_by(self, entity: int) -> npt.NDArray[np.int32]:
         """The passages that bear an entity's name."""
-        span = slice(*self._titles_of.indptr[entity : entity + 2])
-        rows: npt.NDArray[np.int32] = self._titles_of.indices[span]
-        return rows
+        return self._titles_of.row(entity)[0]
 
     def passages_about(self, entities: npt.NDArray[np.int32], weights: Floats) -> Floats:
         """Spread a weight for each entity over the passages that mention or are titled with it.
@@ -117,11 +108,9 @@ class WalkIndex:
         A mention counts `weight × information`; titles share one `weight` among them.
         """
         reached = np.zeros(self.graph.passages, np.float32)
-        mention = self._mentioned_in[:, entities]
-        title = self._titles_of[:, entities]
-        per_title = weights / np.maximum(self.title_count[entities], 1)
-        for matrix, each in ((mention, weights * self.information[entities]), (title, per_title)):
-            np.add.at(reached, matrix.indices, np.repeat(each, np.diff(matrix.indptr)))
+        per_title = (weights / np.maximum(self.title_count[entities], 1)).astype(np.float32)
+        self._mentioned_in.spread(entities, weights * self.information[entities], reached)
+        self._titles_of.spread(entities, per_title, reached)
         return reached
 
     def walk(
@@ -144,17 +133,17 @@ class WalkIndex:
             is reached has somewhere to go.
         """
         preference = np.square(_LEAST_FIT + fit).astype(np.float32)
-        by_mention = self._mention_share / np.maximum(self._mentioned.T @ preference, _TINY)
-        by_title = self._title_share / np.maximum(self._titled.T @ preference, _TINY)
+        by_mention = self._mention_share / np.maximum(self._mentioned_in.times(preference), _TINY)
+        by_title = self._title_share / np.maximum(self._titles_of.times(preference), _TINY)
         relations, strength = self._relations.conditioned(type_match)
         by_relation = self._relation_share / np.maximum(strength, _TINY)
         stay, restart = 1 - self.leaving, np.float32(_RESTART)
         at_passage, at_entity = passage_seeds, entity_seeds
         for _ in range(_STEPS):
-            arriving = self._mentioned @ (at_entity * by_mention)
-            arriving += self._titled @ (at_entity * by_title)
-            onward = self._to_entity @ (at_passage * self.leaving)
-            onward += relations @ (at_entity * by_relation)
+            arriving = self._mentioned.times(at_entity * by_mention)
+            arriving += self._titled.times(at_entity * by_title)
+            onward = self._to_entity.times(at_passage * self.leaving)
+            onward += relations.times(at_entity * by_relation)
             moved = preference * arriving + stay * at_passage
             at_passage = restart * passage_seeds + (1 - restart) * moved
             at_entity = restart * entity_seeds + (1 - restart) * onward
@@ -195,7 +184,7 @@ class _Relations:
         )
         self.strength: Floats = self._out_strength(self._weights, slice(None))
 
-    def conditioned(self, type_match: Mapping[int, float]) -> tuple[sparse.csr_array, Floats]:
+    def conditioned(self, type_match: Mapping[int, float]) -> tuple[SparseRows, Floats]:
         """The adjacency with matching types preferred, and its summed weight for each entity."""
         weights, strength = self._weights, self.strength
         if type_match:
@@ -205,8 +194,7 @@ class _Relations:
             extra = weights[rows] * np.float32(_TYPE_PREFERENCE * match)
             weights[rows] += extra
             strength += self._out_strength(extra, rows)
-        shape = (self._entities, self._entities)
-        return sparse.csr_array((weights, self._origin, self._starts), shape=shape), strength
+        return SparseRows.sorted(self._starts, self._origin, weights), strength
 
     def _out_strength(self, weights: Floats, rows: npt.NDArray[np.intp] | slice) -> Floats:
         summed = np.bincount(self._origin[rows], weights, minlength=self._entities)
@@ -233,13 +221,16 @@ def _shares(
     return title, mention, relation
 
 
-def _matrix(
-    rows: Ints, columns: Ints, values: npt.NDArray[np.floating], shape: tuple[int, int]
-) -> sparse.csr_array:
-    return sparse.csr_array((values.astype(np.float32), (rows, columns)), shape=shape)
+def _both_ways(pairs: Ints, graph: GraphArrays) -> tuple[SparseRows, SparseRows]:
+    """(Passage, entity) pairs by passage, and by entity."""
+    passage, entity = pairs.T
+    ones = np.ones(len(pairs), np.float32)
+    by_passage = SparseRows.of(passage, entity, ones, graph.passages)
+    return by_passage, SparseRows.of(entity, passage, ones, graph.entities)
 
 
-def _starts(sorted_by: Ints, count: int) -> npt.NDArray[np.int32]:
+def _starts(sorted_by: Ints, count: int) -> Ints:
     """Where each of `count` values begins once an array is sorted by them."""
     sizes = np.bincount(sorted_by, minlength=count)
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    starts: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return starts

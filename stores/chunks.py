@@ -68,6 +68,14 @@ class ChunkHit:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What an in-memory index needs of a chunk: its id, and the text it is found by."""
+
+    id: UUID
+    searched: str
+
+
 class ChunkStore:
     """The chunks of live versions; every call sees one scope."""
 
@@ -156,6 +164,27 @@ class ChunkStore:
             cursor = await connection.execute(_SQL["count"], {"scope_id": found.scope_id})
             row = await cursor.fetchone()
             return int(row[0]) if row else 0
+
+    async def passages(self, scope: Scope) -> list[Passage]:
+        """Every chunk of the scope in the order of ids: where it stands, a table's header, its text."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            cursor = await connection.execute(
+                _SQL["passages"], {"scope_id": found.scope_id}, binary=True
+            )
+            return [Passage(*row) async for row in cursor]
+
+    async def stamp(self, scope: Scope) -> str:
+        """A text that changes whenever the scope's searchable chunks do."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return ""
+            cursor = await connection.execute(_SQL["stamp"], {"scope_id": found.scope_id})
+            row = await cursor.fetchone()
+            return str(row[0]) if row else ""
 
     @property
     def _timeout(self) -> dict[str, str]:

@@ -161,3 +161,16 @@ order by wanted.place;
 -- name: count
 -- How many chunks of a knowledge base can be found.
 select count(*) from chunks where scope_id = %(scope_id)s;
+
+-- name: passages
+-- Every chunk as an in-memory index reads it: titles, table header and text, a line each.
+select c.id, concat_ws(E'\n',
+  nullif(array_to_string(case when c.section_path[1] = c.document_title then c.section_path
+    else array_prepend(c.document_title, c.section_path) end, ' > '), ''),
+  nullif(c.context, ''), c.text) as searched
+from found_chunks c where c.scope_id = %(scope_id)s order by c.id;
+
+-- name: stamp
+-- Changes with every batch that is added, published, replaced or deleted.
+select concat_ws(' ', count(*), sum(chunk_count), max(updated_at), sum(live_version))
+from documents where scope_id = %(scope_id)s;

@@ -1,0 +1,126 @@
+"""`mix` over a real PostgreSQL: passages that the question does not name are reached through names."""
+
+from __future__ import annotations
+
+import pytest
+import pytest_asyncio
+
+from domain.errors import ModelUnavailable
+from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.pipeline import Ingestor
+from models.protocols import Embedder, Vectors
+from retrievers import GraphRetriever
+from retrievers.scope_index import ScopeIndexes
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.record import GraphRecord
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+
+DOCUMENTS = {
+    "mounds": "# Pocahontas Mounds\n\nPocahontas Mounds is an archaeological site in Mississippi.\n",
+    "state": "# Mississippi\n\nIt joined the Union on December 10, 1817, the twentieth to do so.\n",
+    "river": "# Meramec River\n\nA long waterway that drains the hills and floods in spring.\n",
+    "rust": "# Rust\n\nEach value has one owner; memory is freed when the owner goes out of scope.\n",
+    "bread": "# Sourdough\n\nFlour, water and salt; the dough rests overnight in a cold place.\n",
+    "chess": "# Openings\n\nThe Sicilian answers the king's pawn by a fight for the centre.\n",
+}
+QUESTION = "When did the place where Pocahontas Mounds lies join the Union?"
+
+
+class BrokenEmbedder(HashEmbedder):
+    """An embedder whose model does not answer."""
+
+    async def embed_query(self, text: str) -> Vectors:
+        raise ModelUnavailable(f"No vector for {len(text)} characters.")
+
+
+@pytest.fixture
+def embedder() -> Embedder:
+    return HashEmbedder(384)
+
+
+@pytest_asyncio.fixture
+async def filled(
+    database: Database, embedder: Embedder, scope: Scope, settings: Settings
+) -> Ingestor:
+    documents, jobs = DocumentStore(database), JobStore(database)
+    ingestor = Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))
+    for name, text in DOCUMENTS.items():
+        await ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
+    return ingestor
+
+
+def over(database: Database, embedder: Embedder, settings: Settings) -> GraphRetriever:
+    chunks = ChunkStore(database)
+    indexes = ScopeIndexes(chunks, GraphRecord(database), passages=1000)
+    return GraphRetriever(chunks=chunks, embedder=embedder, settings=settings, indexes=indexes)
+
+
+async def found(retriever: GraphRetriever, scope: Scope, question: str, k: int = 2) -> list[str]:
+    results = (await retriever.search(scope, question, mode="mix", top_k=k)).results
+    return [str(item.metadata["filename"]) for item in results]
+
+
+async def test_a_passage_that_the_question_does_not_name_is_reached_through_one_it_does(
+    filled: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    assert filled
+    retriever = over(database, embedder, settings)
+    assert set(await found(retriever, scope, QUESTION)) == {"mounds.md", "state.md"}
+
+
+async def test_every_result_says_which_lane_put_it_where_and_scores_fall(
+    filled: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    assert filled
+    answer = await over(database, embedder, settings).search(scope, QUESTION, mode="mix", top_k=3)
+    scores = [item.score for item in answer.results]
+    assert scores == sorted(scores, reverse=True)
+    assert min(scores) > 0
+    assert [item.lanes["walk"].rank for item in answer.results] == [1, 2, 3]
+    assert {"walk", "keyword", "vector", "mix"} >= set(answer.results[0].lanes) >= {"walk", "mix"}
+
+
+async def test_without_a_model_for_the_question_words_and_graph_go_on(
+    filled: Ingestor, database: Database, settings: Settings, scope: Scope
+) -> None:
+    assert filled
+    retriever = over(database, BrokenEmbedder(384), settings)
+    assert set(await found(retriever, scope, QUESTION)) == {"mounds.md", "state.md"}
+
+
+async def test_a_document_added_or_deleted_is_seen_by_the_next_question(
+    filled: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    retriever = over(database, embedder, settings)
+    question = "What is the capital of Ruritania?"
+    assert "ruritania.md" not in await found(retriever, scope, question)
+    added = await filled.ingest_bytes(
+        scope, b"# Ruritania\n\nThe capital of Ruritania is Strelsau.\n", "ruritania.md"
+    )
+    assert (await found(retriever, scope, question))[0] == "ruritania.md"
+    assert added.document_id is not None
+    await DocumentStore(database).delete(scope, added.document_id)
+    assert "ruritania.md" not in await found(retriever, scope, question)
+
+
+async def test_another_tenants_passages_are_never_found(
+    filled: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    assert filled
+    stranger = Scope("somebody else", scope.graph_id)
+    assert await found(over(database, embedder, settings), stranger, QUESTION) == []
+
+
+async def test_a_scope_without_a_graph_is_ranked_by_words_and_meaning(
+    database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    plain = Ingestor(DocumentStore(database), JobStore(database), embedder, settings)
+    await plain.ingest_bytes(scope, DOCUMENTS["rust"].encode(), "rust.md")
+    await plain.ingest_bytes(scope, DOCUMENTS["bread"].encode(), "bread.md")
+    retriever = over(database, embedder, settings)
+    assert (await found(retriever, scope, "Who frees memory?", 1)) == ["rust.md"]
