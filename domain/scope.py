@@ -4,13 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from domain.errors import OptionInvalid
+from domain.text import clean_text
+
 DEFAULT_USER = "local"
 DEFAULT_GRAPH = "default"
+LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The key that every store call carries: a tenant and one of its knowledge bases."""
+    """The key that every store call carries: a tenant and one of its knowledge bases.
+
+    Raises:
+        OptionInvalid: a name is no text, blank, longer than 200 characters, or holds what no store
+            can hold.
+    """
 
     user_id: str = DEFAULT_USER
     graph_id: str = DEFAULT_GRAPH
+
+    def __post_init__(self) -> None:
+        for field, name in (("user_id", self.user_id), ("graph_id", self.graph_id)):
+            if not _is_name(name):
+                raise OptionInvalid(
+                    f"{field} is no name of 1 to {LONGEST_NAME} characters.",
+                    next_step="Give a name that is valid text, like `handbooks`.",
+                    field=field,
+                )
+
+
+def _is_name(name: object) -> bool:
+    return (
+        isinstance(name, str)
+        and 0 < len(name.strip()) <= len(name) <= LONGEST_NAME
+        and clean_text(name) == name
+    )
