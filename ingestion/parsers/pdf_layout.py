@@ -33,37 +33,38 @@ def without_running_heads(pages: Sequence[Sequence[Item]]) -> list[list[Item]]:
 
     Compared are the three outermost lines above and below, with every number taken as the same and
     with their size, so that a chapter's own title stays where only its running head repeats it.
-    Lines of a table of contents (`Title ..... 12`) go as well.
+    Lines of a table of contents (`Title ..... 12`) go as well. A page that would be left bare, such
+    as one record of many alike, keeps the lines that stand on no other page word for word.
     """
     edges = [_edges(items) for items in pages]
     seen = Counter(key for lines in edges for key in {_key(line) for line in lines})
+    said = Counter(text for lines in edges for text in {line.text for line in lines})
     often = max(3, len(pages) / 3)
+    kept = []
+    for items, lines in zip(pages, edges, strict=True):
+        heads = [line for line in lines if seen[_key(line)] >= often]
+        own = [line for line in heads if said[line.text] == 1]
+        kept.append(_without(items, lines, heads) or _without(own, own, ()))
+    return kept
+
+
+def _without(items: Sequence[Item], edges: Sequence[Line], heads: Sequence[Line]) -> list[Item]:
+    """The items that are neither heads nor entries of a table of contents nor, at an edge, numbers."""
+    dropped = {id(line) for line in heads}
+    dropped |= {id(line) for line in edges if _PAGE_NUMBER.fullmatch(line.text.strip())}
     return [
-        [
-            item
-            for item in items
-            if not (isinstance(item, Line) and _is_noise(item, lines, seen, often))
-        ]
-        for items, lines in zip(pages, edges, strict=True)
+        item
+        for item in items
+        if id(item) not in dropped
+        and not (isinstance(item, Line) and _LEADERS.search(item.text[-20:]))
     ]
-
-
-def _is_noise(
-    line: Line, edges: Sequence[Line], seen: Counter[tuple[str, float]], often: float
-) -> bool:
-    if _LEADERS.search(line.text[-20:]):
-        return True
-    at_edge = any(line is edge for edge in edges)
-    return at_edge and (
-        seen[_key(line)] >= often or _PAGE_NUMBER.fullmatch(line.text.strip()) is not None
-    )
 
 
 def _edges(items: Sequence[Item]) -> list[Line]:
     by_height = sorted(
         (item for item in items if isinstance(item, Line)), key=lambda line: -line.box.top
     )
-    return [*by_height[:_EDGE_LINES], *by_height[-_EDGE_LINES:]]
+    return [*by_height[:_EDGE_LINES], *by_height[_EDGE_LINES:][-_EDGE_LINES:]]
 
 
 def _key(line: Line) -> tuple[str, float]:
