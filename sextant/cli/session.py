@@ -25,4 +25,7 @@ def _show_log(settings: Settings) -> None:
     """Log to standard error, but only where a level was asked for: a command tells its own errors."""
     wanted = "log_level" in settings.model_fields_set
     level = settings.log_level if wanted else logging.CRITICAL
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setLevel(level)  # psycopg gives its own loggers a level, which passes the root's by
+    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=level, format=form, handlers=[handler])
