@@ -20,6 +20,7 @@ setup: .venv/.all ## Create .venv with all that the demo, the tests and `make de
 
 demo: .venv/.base ## Ingest the sample documents, ask three questions, show cited answers (no key needed)
 	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant demo
+	@printf '\n%s\n' "Ask on: SEXTANT_DATA_DIR='$(SEXTANT_DATA_DIR)' $(PY) -m sextant ask '…' --graph demo"
 
 test: lint types unit integration e2e ## Run everything: lint, types, all tests
 
