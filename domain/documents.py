@@ -25,6 +25,7 @@ class HeadingSource(StrEnum):
     OUTLINE = "outline"
     STYLE = "style"
     INFERRED = "inferred"
+    GIVEN = "given"  # the user named it, in an import
     ROOT = "root"
 
 

@@ -11,6 +11,7 @@ from domain.documents import JobStage, ParsedDocument
 from domain.errors import ConflictError
 from domain.scope import Scope
 from evals.dataset import Passage, Triple
+from ingestion.graph.index import GraphIndexer
 from ingestion.transfer.documents import joined
 from ingestion.transfer.evidence import said_by
 from ingestion.transfer.lines import ChunkLine, DocumentLine, read_line
@@ -76,6 +77,7 @@ async def load_corpus(
         vectors = await embedder.embed_passages([chunk.text for chunk in batch])
         await documents.add_chunks(scope, registered.document_id, batch, vectors)
     await documents.publish(scope, registered.document_id)
+    await GraphIndexer(database).index_document(scope, registered.document_id, job.version, parsed)
     report(len(parsed.chunks), len(parsed.chunks))
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from domain.documents import ParsedDocument
+from domain.documents import HeadingSource, ParsedDocument
 from domain.linking import is_linkable, names_of_title
 from domain.text import normalise_name
 from stores.graph.evidence import one_line
@@ -64,10 +63,17 @@ class Title(NamedTuple):
 
 
 def titles_of(parsed: ParsedDocument) -> list[Title]:
-    """The document's title and its informative section titles, in reading order."""
-    title = _title(parsed.title, None)
-    sections = (_title(section.title, section.path) for section in parsed.sections if section.path)
-    return [found for found in (title, *_informative(sections)) if found is not None]
+    """The document's title and its informative section titles, in reading order.
+
+    A title that the user gave in an import names something, as a document's own does.
+    """
+    found = [_title(parsed.title, None)]
+    for section in parsed.sections:
+        if section.path and section.heading_source is HeadingSource.GIVEN:
+            found.append(_named(one_line(section.title), section.path))
+        elif section.path:
+            found.append(_informative(_title(section.title, section.path)))
+    return [title for title in found if title is not None]
 
 
 def bare_title(title: str) -> str:
@@ -81,18 +87,21 @@ def bare_title(title: str) -> str:
 
 def _title(title: str, path: tuple[str, ...] | None) -> Title | None:
     # A document may well be called "1984" or "2001太空漫游"; numbering stands before sections only.
-    name = one_line(title) if path is None else bare_title(title)
+    return _named(one_line(title) if path is None else bare_title(title), path)
+
+
+def _named(name: str, path: tuple[str, ...] | None) -> Title | None:
     if not name or len(name) > LONGEST_TITLE or normalise_name(name) in _GENERIC:
         return None
     names = tuple(n for n in (*names_of_title(name), *_abbreviations(name)) if is_linkable(n))
     return Title(name, tuple(dict.fromkeys(names)), path)
 
 
-def _informative(titles: Iterable[Title | None]) -> Iterable[Title]:
-    """Section titles of at least three ideographs or two words: less is said in every document."""
-    for title in titles:
-        if title is not None and title.names and _says_something(title.name):
-            yield title
+def _informative(title: Title | None) -> Title | None:
+    """A section's title of at least three ideographs or two words: less is said in every document."""
+    if title is None or not title.names or not _says_something(title.name):
+        return None
+    return title
 
 
 def _says_something(name: str) -> bool:

@@ -98,7 +98,17 @@ def _placed(text: str, pieces: Sequence[str]) -> tuple[str, list[int]]:
 
 def _section(section_id: UUID, line: ChunkLine, root_id: UUID, ordinal: int, start: int) -> Section:
     end = start + len(line.text)
-    return Section(section_id, root_id, line.title, 1, ordinal, start, end, path=(line.title,))
+    return Section(
+        section_id,
+        root_id,
+        line.title,
+        1,
+        ordinal,
+        start,
+        end,
+        path=(line.title,),
+        heading_source=HeadingSource.GIVEN,
+    )
 
 
 def _chunk(
