@@ -64,7 +64,7 @@ class ScopeIndex:
 
 
 class ScopeIndexes:
-    """The indexes of the scopes asked last; built off the event loop, once for all who wait.
+    """The indexes of the scopes asked last; built off the event loop, once for all who wait on one.
 
     Args:
         chunks: where passages come from.
@@ -76,7 +76,8 @@ class ScopeIndexes:
         self._chunks = chunks
         self._record = record
         self._limit = passages
-        self._kept: OrderedDict[Scope, tuple[str, asyncio.Task[ScopeIndex]]] = OrderedDict()
+        self._ready: OrderedDict[Scope, tuple[str, ScopeIndex]] = OrderedDict()
+        self._building: dict[_Build, asyncio.Task[ScopeIndex]] = {}
 
     async def get(self, scope: Scope) -> ScopeIndex:
         """The index of the scope as it is now.
@@ -84,38 +85,42 @@ class ScopeIndexes:
         A caller that stops waiting does not stop the build.
         """
         stamp = f"{await self._chunks.stamp(scope)} {await self._record.version(scope)}"
-        known = self._kept.get(scope)
-        if known is None or known[0] != stamp or _failed(known[1]):
-            known = (stamp, asyncio.create_task(self._build(scope)))
-            self._kept[scope] = known
-        self._kept.move_to_end(scope)
-        index = await asyncio.shield(known[1])
+        known, index = self._ready.get(scope, ("", None))
+        if index is not None and known == stamp:
+            self._ready.move_to_end(scope)
+            return index
+        # A task belongs to its event loop, and a synchronous caller brings a loop of its own.
+        build = (asyncio.get_running_loop(), scope, stamp)
+        if build not in self._building:
+            self._building[build] = asyncio.create_task(self._build(build))
+        return await asyncio.shield(self._building[build])
+
+    async def _build(self, build: _Build) -> ScopeIndex:
+        _, scope, stamp = build
+        try:
+            passages, stored = await asyncio.gather(
+                self._chunks.passages(scope), self._record.arrays(scope)
+            )
+            index = await asyncio.to_thread(ScopeIndex.build, passages, stored)
+        finally:
+            del self._building[build]
+        self._ready[scope] = (stamp, index)
+        self._ready.move_to_end(scope)
         self._shrink()
         return index
 
-    async def _build(self, scope: Scope) -> ScopeIndex:
-        passages, stored = await asyncio.gather(
-            self._chunks.passages(scope), self._record.arrays(scope)
-        )
-        return await asyncio.to_thread(ScopeIndex.build, passages, stored)
-
     def _shrink(self) -> None:
         """Let go of the scopes asked longest ago while too many passages are kept; never of the last."""
-        sizes = {
-            scope: len(task.result().chunk_ids)
-            for scope, (_, task) in self._kept.items()
-            if task.done() and not _failed(task)
-        }
+        sizes = {scope: len(index.chunk_ids) for scope, (_, index) in self._ready.items()}
         total = sum(sizes.values())
         for scope, size in list(sizes.items())[:-1]:
             if total <= self._limit:
                 return
             total -= size
-            del self._kept[scope]
+            del self._ready[scope]
 
 
-def _failed(task: asyncio.Task[ScopeIndex]) -> bool:
-    return task.done() and (task.cancelled() or task.exception() is not None)
+_Build = tuple[asyncio.AbstractEventLoop, Scope, str]
 
 
 def _names(stored: StoredGraph) -> NameTrie[int]:

@@ -124,3 +124,29 @@ async def test_a_scope_without_a_graph_is_ranked_by_words_and_meaning(
     await plain.ingest_bytes(scope, DOCUMENTS["bread"].encode(), "bread.md")
     retriever = over(database, embedder, settings)
     assert (await found(retriever, scope, "Who frees memory?", 1)) == ["rust.md"]
+
+
+async def test_the_synchronous_twin_finds_the_same_from_a_loop_of_its_own(
+    filled: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    assert filled
+    retriever = over(database, embedder, settings)
+    expected = await found(retriever, scope, QUESTION)
+    items = retriever.retrieve(
+        QUESTION, graph_id=scope.graph_id, user_id=scope.user_id, mode="mix", top_k=2
+    )
+    assert [str(item.metadata["filename"]) for item in items] == expected
+
+
+async def test_the_scopes_asked_longest_ago_are_forgotten_first(
+    filled: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    assert filled
+    other = Scope(scope.user_id, "other")
+    await filled.ingest_bytes(other, DOCUMENTS["rust"].encode(), "rust.md")
+    chunks = ChunkStore(database)
+    indexes = ScopeIndexes(chunks, GraphRecord(database), passages=len(DOCUMENTS))
+    first = await indexes.get(scope)
+    assert await indexes.get(scope) is first
+    assert len((await indexes.get(other)).chunk_ids) == 1
+    assert await indexes.get(scope) is not first
