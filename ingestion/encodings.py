@@ -58,9 +58,13 @@ def decode(content: bytes, declared: str | None = None) -> Decoded:
 
 
 def is_binary(text: str) -> bool:
-    """Whether decoded text is no text after all: more than one control character in a hundred."""
+    """Whether decoded text is no text after all: more than one control character, and one in a hundred.
+
+    A stray NUL in a short note is taken out (`clean_text`), not held against it.
+    """
     sample = text[:_SAMPLE]
-    return len(_CONTROL.findall(sample)) * 100 > len(sample)
+    found = len(_CONTROL.findall(sample))
+    return found > 1 and found * 100 > len(sample)
 
 
 def _by_bom(content: bytes) -> str | None:
