@@ -150,6 +150,7 @@ class Accepted:
             self.names.add(name)
             norm = normalise_name(name)
             self.aliases.append((entity, name_key(norm), norm, name, source, document_id or NIL))
+        self.place += len(rows)
 
 
 def _mention_fault(row: MentionRow, name: str, entity_type: str) -> str:

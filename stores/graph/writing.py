@@ -77,7 +77,7 @@ class GraphWriter:
 
     async def forget(self, document_id: UUID, ids: Sequence[UUID] | None = None) -> None:
         """Take away what a document said: all of it, or what the chunks `ids` of it said."""
-        await self._store()
+        await self.derive()
         values = {"document_id": document_id, "ids": None if ids is None else list(ids)}
         for table in ("mentions", "relations"):
             await self._lose(f"forget_{table}", **values)
@@ -87,9 +87,17 @@ class GraphWriter:
     async def derive(self) -> None:
         """Store what waits, and bring everything that is derived up to date with the evidence."""
         await self._store()
-        if not self._changes:
-            return
-        known, many = {"known": self.version > 0}, self._changes >= _MANY
+        if self._changes:
+            await self._derive(many=self._changes >= _MANY)
+            await self._run("bump")
+            self.version += 1
+        if self._place or self._changes:
+            await self._run("clear_many" if self._place + self._changes >= _MANY else "clear_few")
+        self._place = self._changes = self._losses = 0
+        self._names.clear()
+
+    async def _derive(self, *, many: bool) -> None:
+        known = {"known": self.version > 0}
         if many:
             await self._run("analyze_changes")
         await self.resolve()
@@ -106,9 +114,6 @@ class GraphWriter:
         await self._run("derive_relations")
         if self.projected:
             await self._run("note_projection")
-        await self._run("bump")
-        await self._run("clear_changes")
-        self.version, self._changes, self._losses = self.version + 1, 0, 0
 
     async def _derive_changes(self) -> None:
         """What only a graph that was there before can need."""
@@ -126,8 +131,7 @@ class GraphWriter:
 
     async def note(self, query: LiteralString, **values: object) -> int:
         """Execute a statement that notes changes, of which some may take away."""
-        changed = await self.execute(query, **values)
-        self._changes += changed
+        changed = await self._gain(query, **values)
         self._losses += changed
         return changed
 
@@ -149,22 +153,21 @@ class GraphWriter:
             await self._run("memory")
             await self._run("analyze_incoming")
         if "aliases" in waiting:
-            self.added.aliases += await self._gain("add_aliases")
+            self.added.aliases += await self._gain(_SQL["add_aliases"])
         if "mentions" in waiting:
             self.added.mentions += await self._replace("mentions", waiting["mentions"])
         if "relations" in waiting:
             self.added.relations += await self._replace("relations", waiting["relations"])
-        await self._run("clear_incoming")
 
     async def _replace(self, table: str, number: int) -> int:
         """Add rows; where some are there already, those that differ go first."""
-        added = await self._gain(f"add_{table}")
+        added = await self._gain(_SQL[f"add_{table}"])
         if added < number and await self._lose(f"replace_{table}"):
-            added += await self._gain(f"add_{table}")
+            added += await self._gain(_SQL[f"add_{table}"])
         return added
 
-    async def _gain(self, query: str) -> int:
-        changed = await self._run(query)
+    async def _gain(self, query: LiteralString, **values: object) -> int:
+        changed = await self.execute(query, **values)
         self._changes += changed
         return changed
 

@@ -1,42 +1,59 @@
 -- name: workspace
 -- Where a transaction that changes a graph works: what COPY brings (it cannot write to a table under
 -- row-level security), the evidence that came (sign 1) or went (-1), and what follows from it.
-do $$ begin
+--
+-- Rows are deleted where the work ends; emptying these tables at every commit (ON COMMIT DELETE ROWS)
+-- took 35 ms, and emptying what deleted rows have left behind is rarely due.
+--
+-- The statements below join large tables on the scope_id of these rows, not on a constant. Of a scope
+-- that has just grown the planner has no statistics: it takes `scope_id = 7` for a row or two, reads
+-- the whole scope first, and a batch that should cost 20 ms costs seconds.
+do $$
+declare one text;
+begin
   if to_regclass('pg_temp.incoming_mentions') is null then
     create temporary table incoming_mentions (
       place int, entity_id uuid, chunk_id uuid, kind text, surface bigint, name text,
       entity_type text, description text, external_id text, start_offset int, end_offset int
-    ) on commit delete rows;
+    );
     create temporary table incoming_relations (
       place int, source_id uuid, target_id uuid, relation_type text, chunk_id uuid, weight float8,
       description text
-    ) on commit delete rows;
+    );
     create temporary table incoming_aliases (
       entity_id uuid, key bigint, norm text, name text, source text, document_id uuid
-    ) on commit delete rows;
-    create temporary table incoming_names (name text, tokens bigint[]) on commit delete rows;
+    );
+    create temporary table incoming_names (name text, tokens bigint[]);
     create temporary table changed_mentions (
-      entity_id uuid, kind mention_kind, name text, entity_type text, placed boolean,
+      scope_id int, entity_id uuid, kind mention_kind, name text, entity_type text, placed boolean,
       description text, external_id text, sign int,
       merged boolean default false, settled boolean default false
-    ) on commit delete rows;
+    );
     create temporary table changed_aliases (
-      entity_id uuid, name text, sign int, settled boolean default false
-    ) on commit delete rows;
+      scope_id int, entity_id uuid, name text, sign int, settled boolean default false
+    );
     create temporary table changed_relations (
-      source_id uuid, target_id uuid, relation_type text, weight float8, sign int,
+      scope_id int, source_id uuid, target_id uuid, relation_type text, weight float8, sign int,
       settled boolean default false
-    ) on commit delete rows;
+    );
     create temporary table relation_states (
-      id uuid, source_id uuid, target_id uuid, relation_type text, old_total numeric,
+      scope_id int, id uuid, source_id uuid, target_id uuid, relation_type text, old_total numeric,
       old_count bigint, total numeric, evidence_count bigint
-    ) on commit delete rows;
+    );
     create temporary table entity_states (
-      id uuid, existed boolean, was_shown boolean, shown boolean, mention_count bigint,
+      scope_id int, id uuid, existed boolean, was_shown boolean, shown boolean, mention_count bigint,
       asserted_count bigint, degree bigint, name text, entity_type text, description text,
       external_id text
-    ) on commit delete rows;
+    );
   end if;
+  foreach one in array array['incoming_mentions', 'incoming_relations', 'incoming_aliases',
+    'incoming_names', 'changed_mentions', 'changed_aliases', 'changed_relations',
+    'relation_states', 'entity_states']
+  loop
+    if pg_relation_size(one::regclass) > 1000000 then
+      execute format('truncate %I', one);
+    end if;
+  end loop;
 end $$;
 
 -- name: lock
@@ -74,17 +91,22 @@ copy incoming_aliases from stdin (format binary);
 -- The words of the names in a batch, binary.
 copy incoming_names from stdin (format binary);
 
--- name: clear_incoming
--- What came is stored.
-truncate incoming_mentions, incoming_relations, incoming_aliases;
-
 -- name: analyze_incoming
 -- Temporary tables have no statistics of their own accord, and a large batch wants a plan for one.
 analyze incoming_mentions, incoming_relations;
 
--- name: clear_changes
--- Before the next derivation in the same transaction.
-truncate changed_mentions, changed_aliases, changed_relations, relation_states, entity_states;
+-- name: clear_few
+-- The work is done.
+with a as (delete from incoming_mentions), b as (delete from incoming_relations),
+  c as (delete from incoming_aliases), d as (delete from incoming_names),
+  e as (delete from changed_mentions), f as (delete from changed_aliases),
+  g as (delete from changed_relations), h as (delete from relation_states)
+delete from entity_states;
+
+-- name: clear_many
+-- The same; cheaper than deleting many rows.
+truncate incoming_mentions, incoming_relations, incoming_aliases, incoming_names, changed_mentions,
+  changed_aliases, changed_relations, relation_states, entity_states;
 
 -- name: add_aliases
 -- Names that entities are found by; the same name from several documents is several rows.
@@ -97,18 +119,18 @@ with fresh as (
     or exists (select from documents d where d.scope_id = %(scope_id)s and d.id = i.document_id)
   order by key, entity_id, document_id, name collate "C"
   on conflict do nothing
-  returning entity_id, name
+  returning scope_id, entity_id, name
 )
-insert into changed_aliases select entity_id, name, 1 from fresh;
+insert into changed_aliases select scope_id, entity_id, name, 1 from fresh;
 
 -- name: replace_mentions
 -- Mentions that come again with another content go first.
 with latest as (
-  select distinct on (entity_id, chunk_id, kind, surface) * from incoming_mentions
-  order by entity_id, chunk_id, kind, surface, place desc
+  select distinct on (entity_id, chunk_id, kind, surface) %(scope_id)s::int as scope_id, *
+  from incoming_mentions order by entity_id, chunk_id, kind, surface, place desc
 ), gone as (
   delete from mentions m using latest i
-  where m.scope_id = %(scope_id)s and m.entity_id = i.entity_id and m.chunk_id = i.chunk_id
+  where m.scope_id = i.scope_id and m.entity_id = i.entity_id and m.chunk_id = i.chunk_id
     and m.kind = i.kind::mention_kind and m.surface = i.surface
     and (m.name, m.entity_type, m.description, m.external_id, m.start_offset, m.end_offset)
       is distinct from
@@ -116,14 +138,15 @@ with latest as (
   returning m.*
 )
 insert into changed_mentions
-select entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
+select scope_id, entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
   description, external_id, -1 from gone;
 
 -- name: add_mentions
 -- Mentions by chunks that are there, and of aliases that are there.
 with live as materialized (
-  select c.id, c.document_id from chunks c
-  where c.scope_id = %(scope_id)s and c.id in (select chunk_id from incoming_mentions)
+  select c.id, c.document_id from (
+    select distinct %(scope_id)s::int as scope_id, chunk_id from incoming_mentions
+  ) as i join chunks c on c.scope_id = i.scope_id and c.id = i.chunk_id
   union all select %(nil)s, %(nil)s
 ), fresh as (
   insert into mentions (scope_id, entity_id, chunk_id, kind, surface, user_id, document_id, name,
@@ -136,31 +159,33 @@ with live as materialized (
     where a.scope_id = %(scope_id)s and a.key = i.surface and a.entity_id = i.entity_id)
   order by entity_id, chunk_id, kind, surface, place desc
   on conflict do nothing
-  returning entity_id, chunk_id, kind, name, entity_type, description, external_id
+  returning scope_id, entity_id, chunk_id, kind, name, entity_type, description, external_id
 )
 insert into changed_mentions
-select entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
+select scope_id, entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
   description, external_id, 1 from fresh;
 
 -- name: replace_relations
 -- Statements that come again with another content go first.
 with latest as (
-  select distinct on (id, chunk_id) * from (
+  select distinct on (id, chunk_id) %(scope_id)s::int as scope_id, * from (
     select relation_key(source_id, target_id, relation_type) as id, * from incoming_relations
   ) as named order by id, chunk_id, place desc
 ), gone as (
   delete from relation_evidence e using latest i
-  where e.scope_id = %(scope_id)s and e.relation_id = i.id and e.chunk_id = i.chunk_id
+  where e.scope_id = i.scope_id and e.relation_id = i.id and e.chunk_id = i.chunk_id
     and (e.weight, e.description) is distinct from (i.weight, i.description)
   returning e.*
 )
-insert into changed_relations select source_id, target_id, relation_type, weight, -1 from gone;
+insert into changed_relations
+select scope_id, source_id, target_id, relation_type, weight, -1 from gone;
 
 -- name: add_relations
 -- Statements by chunks that are there.
 with live as materialized (
-  select c.id, c.document_id from chunks c
-  where c.scope_id = %(scope_id)s and c.id in (select chunk_id from incoming_relations)
+  select c.id, c.document_id from (
+    select distinct %(scope_id)s::int as scope_id, chunk_id from incoming_relations
+  ) as i join chunks c on c.scope_id = i.scope_id and c.id = i.chunk_id
   union all select %(nil)s, %(nil)s
 ), fresh as (
   insert into relation_evidence (scope_id, relation_id, chunk_id, user_id, document_id, source_id,
@@ -172,27 +197,28 @@ with live as materialized (
   ) as i join live on live.id = i.chunk_id
   order by i.id, chunk_id, place desc
   on conflict do nothing
-  returning source_id, target_id, relation_type, weight
+  returning scope_id, source_id, target_id, relation_type, weight
 )
-insert into changed_relations select source_id, target_id, relation_type, weight, 1 from fresh;
+insert into changed_relations
+select scope_id, source_id, target_id, relation_type, weight, 1 from fresh;
 
 -- name: forget_aliases
 -- The aliases that a document brought, and mentions by those that no other document brings.
 with gone as (
   delete from aliases where scope_id = %(scope_id)s and document_id = %(document_id)s
-  returning key, entity_id, name
+  returning scope_id, key, entity_id, name
 ), noted as (
-  insert into changed_aliases select entity_id, name, -1 from gone
+  insert into changed_aliases select scope_id, entity_id, name, -1 from gone
 ), unfounded as (
   delete from mentions m using gone g
-  where m.scope_id = %(scope_id)s and m.entity_id = g.entity_id and m.kind = 'alias'
+  where m.scope_id = g.scope_id and m.entity_id = g.entity_id and m.kind = 'alias'
     and m.surface = g.key and not exists (select from aliases a
-      where a.scope_id = %(scope_id)s and a.key = g.key and a.entity_id = g.entity_id
+      where a.scope_id = g.scope_id and a.key = g.key and a.entity_id = g.entity_id
         and a.document_id <> %(document_id)s)
   returning m.*
 )
 insert into changed_mentions
-select entity_id, kind, name, entity_type, true, '', null, -1 from unfounded;
+select scope_id, entity_id, kind, name, entity_type, true, '', null, -1 from unfounded;
 
 -- name: forget_mentions
 -- What a document's chunks mention; with ids, only those chunks.
@@ -201,7 +227,7 @@ with gone as (
     and document_id <> %(nil)s and (%(ids)s::uuid[] is null or chunk_id = any(%(ids)s)) returning *
 )
 insert into changed_mentions
-select entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
+select scope_id, entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
   description, external_id, -1 from gone;
 
 -- name: forget_relations
@@ -210,7 +236,8 @@ with gone as (
   delete from relation_evidence where scope_id = %(scope_id)s and document_id = %(document_id)s
     and document_id <> %(nil)s and (%(ids)s::uuid[] is null or chunk_id = any(%(ids)s)) returning *
 )
-insert into changed_relations select source_id, target_id, relation_type, weight, -1 from gone;
+insert into changed_relations
+select scope_id, source_id, target_id, relation_type, weight, -1 from gone;
 
 -- name: analyze_changes
 -- The same.
@@ -223,22 +250,22 @@ analyze relation_states;
 -- name: resolve_mentions
 -- Under which entity a mention counts, merges considered.
 update changed_mentions c set entity_id = g.root_id, merged = true from entity_merges g
-where not c.settled and g.scope_id = %(scope_id)s and g.from_id = c.entity_id;
+where not c.settled and g.scope_id = c.scope_id and g.from_id = c.entity_id;
 
 -- name: resolve_aliases
 -- Under which entity an alias counts.
 update changed_aliases c set entity_id = g.root_id from entity_merges g
-where not c.settled and g.scope_id = %(scope_id)s and g.from_id = c.entity_id;
+where not c.settled and g.scope_id = c.scope_id and g.from_id = c.entity_id;
 
 -- name: resolve_sources
 -- Under which source a relation counts.
 update changed_relations c set source_id = g.root_id from entity_merges g
-where not c.settled and g.scope_id = %(scope_id)s and g.from_id = c.source_id;
+where not c.settled and g.scope_id = c.scope_id and g.from_id = c.source_id;
 
 -- name: resolve_targets
 -- Under which target a relation counts.
 update changed_relations c set target_id = g.root_id from entity_merges g
-where not c.settled and g.scope_id = %(scope_id)s and g.from_id = c.target_id;
+where not c.settled and g.scope_id = c.scope_id and g.from_id = c.target_id;
 
 -- name: derive_names
 -- How often each entity is called what.
@@ -261,25 +288,25 @@ do update set times = n.times + excluded.times;
 -- name: forget_names
 -- What no entity is called any more.
 delete from entity_names n using (
-  select entity_id from changed_mentions where sign < 0
-  union select entity_id from changed_aliases where sign < 0
+  select scope_id, entity_id from changed_mentions where sign < 0
+  union select scope_id, entity_id from changed_aliases where sign < 0
 ) as c
-where n.scope_id = %(scope_id)s and n.entity_id = c.entity_id and n.times = 0;
+where n.scope_id = c.scope_id and n.entity_id = c.entity_id and n.times = 0;
 
 -- name: derive_relation_states
 -- What each touched relation was and is; `known` is false in an empty graph, which spares looking.
 with sums as (
-  select relation_key(source_id, target_id, relation_type) as id, source_id, target_id,
+  select scope_id, relation_key(source_id, target_id, relation_type) as id, source_id, target_id,
     relation_type, sum(sign * weight::numeric) as total, sum(sign) as times
-  from changed_relations group by source_id, target_id, relation_type
+  from changed_relations group by scope_id, source_id, target_id, relation_type
 )
 insert into relation_states
-select s.id, s.source_id, s.target_id, s.relation_type, coalesce(r.total, 0),
+select s.scope_id, s.id, s.source_id, s.target_id, s.relation_type, coalesce(r.total, 0),
   coalesce(r.evidence_count, 0), coalesce(r.total, 0) + s.total,
   coalesce(r.evidence_count, 0) + s.times
 from sums s
 left join adjacency r
-  on %(known)s and r.scope_id = %(scope_id)s and r.relation_id = s.id and r.outgoing
+  on %(known)s and r.scope_id = s.scope_id and r.relation_id = s.id and r.outgoing
 where s.times <> 0 or s.total <> 0;
 
 -- name: derive_entity_states
@@ -299,7 +326,7 @@ with changes as (
   from relation_states cross join lateral (values (source_id), (target_id)) as ends (node)
   where source_id <> target_id and (evidence_count > 0) <> (old_count > 0)
 ), sums as (
-  select id, sum(mentions) as mentions, sum(asserted) as asserted, sum(degree) as degree,
+  select %(scope_id)s::int as scope_id, id, sum(mentions) as mentions, sum(asserted) as asserted, sum(degree) as degree,
     min(name collate "C") as name, min(name collate "C") <> max(name collate "C") as names_differ,
     min(entity_type collate "C") as entity_type,
     min(entity_type collate "C") <> max(entity_type collate "C") as types_differ,
@@ -308,18 +335,18 @@ with changes as (
   from changes group by id
 )
 insert into entity_states
-select s.id, e.id is not null, coalesce(e.shown, false), false,
+select s.scope_id, s.id, e.id is not null, coalesce(e.shown, false), false,
   coalesce(e.mention_count, 0) + s.mentions, coalesce(e.asserted_count, 0) + s.asserted,
   coalesce(e.degree, 0) + s.degree,
   case when s.unclear or s.names_differ or e.name <> s.name then coalesce((
       select n.name from entity_names n
-      where n.scope_id = %(scope_id)s and n.entity_id = s.id group by n.name, n.spare
+      where n.scope_id = s.scope_id and n.entity_id = s.id group by n.name, n.spare
       order by n.spare, sum(n.times) desc, n.name collate "C" limit 1), '')
     else coalesce(e.name, s.name, '') end,
   case when s.unclear or s.types_differ or (e.entity_type <> s.entity_type and s.entity_type <> 'TERM')
     then coalesce((
       select n.entity_type from entity_names n
-      where n.scope_id = %(scope_id)s and n.entity_id = s.id and n.entity_type <> ''
+      where n.scope_id = s.scope_id and n.entity_id = s.id and n.entity_type <> ''
       group by n.entity_type, n.spare order by n.entity_type = 'TERM', n.spare, sum(n.times) desc,
         n.entity_type collate "C" limit 1), 'TERM')
     else coalesce(e.entity_type, s.entity_type, 'TERM') end,
@@ -330,20 +357,20 @@ select s.id, e.id is not null, coalesce(e.shown, false), false,
         order by length(description) desc, description collate "C"), 2000)
       from (select distinct description from (
         select m.description from mentions m
-        where m.scope_id = %(scope_id)s and m.description <> '' and m.entity_id in (
+        where m.scope_id = s.scope_id and m.description <> '' and m.entity_id in (
           select s.id union all select g.from_id from entity_merges g
-          where g.scope_id = %(scope_id)s and g.root_id = s.id)
+          where g.scope_id = s.scope_id and g.root_id = s.id)
         order by length(m.description) desc, md5(m.description) limit 32
       ) as longest) as different), '') end,
   case when s.external_id is null then e.external_id
     when e.id is null and not s.unclear then s.external_id
     else (
       select min(m.external_id collate "C") from mentions m
-      where m.scope_id = %(scope_id)s and m.external_id is not null and m.entity_id in (
+      where m.scope_id = s.scope_id and m.external_id is not null and m.entity_id in (
         select s.id union all select g.from_id from entity_merges g
-        where g.scope_id = %(scope_id)s and g.root_id = s.id)) end
+        where g.scope_id = s.scope_id and g.root_id = s.id)) end
 from sums s
-left join entities e on %(known)s and e.scope_id = %(scope_id)s and e.id = s.id;
+left join entities e on %(known)s and e.scope_id = s.scope_id and e.id = s.id;
 
 -- name: derive_entities
 -- Entities as their evidence has them.
@@ -367,36 +394,36 @@ update entity_states s set shown = true from kept where kept.shown and s.id = ke
 with gone as (
   delete from entities e using entity_states s
   where s.mention_count = 0 and s.asserted_count = 0 and s.degree = 0
-    and e.scope_id = %(scope_id)s and e.id = s.id
+    and e.scope_id = s.scope_id and e.id = s.id
 ), members as (
   delete from community_members m using entity_states s
-  where not s.shown and m.scope_id = %(scope_id)s and m.entity_id = s.id
+  where not s.shown and m.scope_id = s.scope_id and m.entity_id = s.id
 )
 delete from entity_vectors v using entity_states s
-where not s.shown and v.scope_id = %(scope_id)s and v.entity_id = s.id;
+where not s.shown and v.scope_id = s.scope_id and v.entity_id = s.id;
 
 -- name: forget_gone_relations
 -- Relations that nothing states any more.
 delete from adjacency a using (
-  select node, old_total::float8 as weight, id
+  select scope_id, node, old_total::float8 as weight, id
   from relation_states cross join lateral (values (source_id), (target_id)) as ends (node)
   where evidence_count = 0
 ) as old
-where a.scope_id = %(scope_id)s and a.node_id = old.node and a.shown in (true, false)
+where a.scope_id = old.scope_id and a.node_id = old.node and a.shown in (true, false)
   and a.weight = old.weight and a.relation_id = old.id;
 
 -- name: show_relations
 -- Relations that a reader sees, or no longer sees, because of an end.
 with own as (
-  select a.node_id, a.neighbour_id, a.weight, a.relation_id, a.shown as was,
+  select a.scope_id, a.node_id, a.neighbour_id, a.weight, a.relation_id, a.shown as was,
     s.shown and n.shown and a.node_id <> a.neighbour_id as now
   from entity_states s
-  join adjacency a on a.scope_id = %(scope_id)s and a.node_id = s.id and a.shown in (true, false)
-  join entities n on n.scope_id = %(scope_id)s and n.id = a.neighbour_id
+  join adjacency a on a.scope_id = s.scope_id and a.node_id = s.id and a.shown in (true, false)
+  join entities n on n.scope_id = a.scope_id and n.id = a.neighbour_id
   where s.existed and s.shown <> s.was_shown
 )
 update adjacency a set shown = own.now from own
-where a.scope_id = %(scope_id)s and a.node_id in (own.node_id, own.neighbour_id)
+where a.scope_id = own.scope_id and a.node_id in (own.node_id, own.neighbour_id)
   and a.shown = own.was and a.weight = own.weight and a.relation_id = own.relation_id
   and own.now <> own.was;
 
@@ -405,11 +432,11 @@ where a.scope_id = %(scope_id)s and a.node_id in (own.node_id, own.neighbour_id)
 update adjacency a
 set total = s.total, weight = s.total::float8, evidence_count = s.evidence_count
 from (
-  select node, old_total::float8 as weight, id, total, evidence_count
+  select scope_id, node, old_total::float8 as weight, id, total, evidence_count
   from relation_states cross join lateral (values (source_id), (target_id)) as ends (node)
   where old_count > 0 and evidence_count > 0
 ) as s
-where a.scope_id = %(scope_id)s and a.node_id = s.node and a.shown in (true, false)
+where a.scope_id = s.scope_id and a.node_id = s.node and a.shown in (true, false)
   and a.weight = s.weight and a.relation_id = s.id;
 
 -- name: derive_relations
@@ -421,8 +448,8 @@ select %(scope_id)s, ends.node,
   s.total::float8, s.id, ends.neighbour, ends.outgoing, %(user_id)s, s.relation_type, s.total,
   s.evidence_count
 from relation_states s
-left join entities source on source.scope_id = %(scope_id)s and source.id = s.source_id
-left join entities target on target.scope_id = %(scope_id)s and target.id = s.target_id
+left join entities source on source.scope_id = s.scope_id and source.id = s.source_id
+left join entities target on target.scope_id = s.scope_id and target.id = s.target_id
 cross join lateral (values (s.source_id, s.target_id, true), (s.target_id, s.source_id, false))
   as ends (node, neighbour, outgoing)
 where s.old_count = 0 and (ends.outgoing or s.source_id <> s.target_id)
@@ -431,9 +458,9 @@ order by 2, 3, 4 desc, 5;
 -- name: mark_communities
 -- Communities whose report may no longer say what is so.
 update communities c set dirty = true
-where c.scope_id = %(scope_id)s and not c.dirty and c.id in (
-  select m.community_id from entity_states s
-  join community_members m on m.scope_id = %(scope_id)s and m.entity_id = s.id);
+where not c.dirty and (c.scope_id, c.id) in (
+  select m.scope_id, m.community_id from entity_states s
+  join community_members m on m.scope_id = s.scope_id and m.entity_id = s.id);
 
 -- name: note_projection
 -- What a graph database has to take over, in portions.

@@ -2,10 +2,10 @@
 -- The entities whose evidence is about to count elsewhere, and the statements about them.
 do $$ begin
   if to_regclass('pg_temp.moving') is null then
-    create temporary table moving (id uuid primary key) on commit delete rows;
+    create temporary table moving (scope_id int, id uuid primary key);
     create temporary table moving_relations (
-      source_id uuid, target_id uuid, relation_type text, weight float8
-    ) on commit delete rows;
+      scope_id int, source_id uuid, target_id uuid, relation_type text, weight float8
+    );
   end if;
 end $$;
 
@@ -13,62 +13,62 @@ end $$;
 -- Everything that is one with the named entities.
 insert into moving
 with roots as (
-  select distinct coalesce(g.root_id, named.id) as id
+  select distinct %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
+    where g.scope_id = %(scope_id)s and g.from_id = named.id), named.id) as id
   from unnest(%(ids)s::uuid[]) as named (id)
-  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = named.id
 )
-select id from roots
-union select g.from_id from entity_merges g join roots r on r.id = g.root_id
-where g.scope_id = %(scope_id)s;
+select scope_id, id from roots
+union select g.scope_id, g.from_id from roots r
+join entity_merges g on g.scope_id = r.scope_id and g.root_id = r.id;
 
 -- name: collect_relations
 -- Evidence of relations of those entities. Adjacency knows the relations as they are now; what was
 -- stated of them has a key made of any entities that are one with their ends.
 insert into moving_relations
 with touched as (
-  select distinct case when a.outgoing then a.node_id else a.neighbour_id end as source_id,
+  select distinct a.scope_id, case when a.outgoing then a.node_id else a.neighbour_id end as source_id,
     case when a.outgoing then a.neighbour_id else a.node_id end as target_id, a.relation_type
   from moving m join adjacency a
-    on a.scope_id = %(scope_id)s and a.node_id = m.id and a.shown in (true, false)
+    on a.scope_id = m.scope_id and a.node_id = m.id and a.shown in (true, false)
 )
-select e.source_id, e.target_id, e.relation_type, e.weight
+select e.scope_id, e.source_id, e.target_id, e.relation_type, e.weight
 from touched t
 cross join lateral (
   select t.source_id as id union all select g.from_id from entity_merges g
-  where g.scope_id = %(scope_id)s and g.root_id = t.source_id) as source
+  where g.scope_id = t.scope_id and g.root_id = t.source_id) as source
 cross join lateral (
   select t.target_id as id union all select g.from_id from entity_merges g
-  where g.scope_id = %(scope_id)s and g.root_id = t.target_id) as target
-join relation_evidence e on e.scope_id = %(scope_id)s
+  where g.scope_id = t.scope_id and g.root_id = t.target_id) as target
+join relation_evidence e on e.scope_id = t.scope_id
   and e.relation_id = relation_key(source.id, target.id, t.relation_type);
 
 -- name: note_mentions
 -- Count what mentions them, with this sign.
 insert into changed_mentions
-select m.entity_id, m.kind, m.name, m.entity_type, m.chunk_id <> %(nil)s,
+select m.scope_id, m.entity_id, m.kind, m.name, m.entity_type, m.chunk_id <> %(nil)s,
   m.description, m.external_id, %(sign)s
-from moving join mentions m on m.scope_id = %(scope_id)s and m.entity_id = moving.id;
+from moving join mentions m on m.scope_id = moving.scope_id and m.entity_id = moving.id;
 
 -- name: note_aliases
 -- Count their aliases.
 insert into changed_aliases
-select a.entity_id, a.name, %(sign)s
-from moving join aliases a on a.scope_id = %(scope_id)s and a.entity_id = moving.id;
+select a.scope_id, a.entity_id, a.name, %(sign)s
+from moving join aliases a on a.scope_id = moving.scope_id and a.entity_id = moving.id;
 
 -- name: note_relations
 -- Count their relations.
 insert into changed_relations
-select source_id, target_id, relation_type, weight, %(sign)s from moving_relations;
+select scope_id, source_id, target_id, relation_type, weight, %(sign)s from moving_relations;
 
 -- name: keep_words
 -- The words of their names, which are on their way from one entity to another.
 insert into incoming_names
 select n.name, n.tokens from moving join entity_names n
-  on n.scope_id = %(scope_id)s and n.entity_id = moving.id;
+  on n.scope_id = moving.scope_id and n.entity_id = moving.id;
 
 -- name: clear
--- Before the next change in the same transaction.
-truncate moving, moving_relations;
+-- The work is done.
+with a as (delete from moving), b as (delete from moving_relations) delete from incoming_names;
 
 -- name: settle_mentions
 -- What was counted out was counted under the old decisions.

@@ -2,67 +2,71 @@
 -- Entities by what they are called: by the ids that follow from the names, and by alias. `places` says
 -- which name each key and id belongs to.
 with wanted as (
-  select place, id, key, norm
+  select distinct %(scope_id)s::int as scope_id, place, id, key, norm
   from unnest(%(ids)s::uuid[], %(keys)s::bigint[], %(norms)s::text[])
     with ordinality as wanted (id, key, norm, place)
 ), found as (
-  select place, coalesce(g.root_id, w.id) as id from wanted w
-  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = w.id
-  union
-  select place, coalesce(g.root_id, a.entity_id) from wanted w
-  join aliases a on a.scope_id = %(scope_id)s and a.key = w.key and a.norm = w.norm
-  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = a.entity_id
+  select place, id from wanted
+  union all
+  select w.place, a.entity_id from wanted w
+  join aliases a on a.scope_id = w.scope_id and a.key = w.key and a.norm = w.norm
+), roots as (
+  select distinct %(scope_id)s::int as scope_id, place, coalesce((select g.root_id
+    from entity_merges g where g.scope_id = %(scope_id)s and g.from_id = found.id), id) as id
+  from found
 )
-select f.place, e.* from found f
-join seen_entities e on e.scope_id = %(scope_id)s and e.id = f.id
+select f.place, e.* from roots f
+join seen_entities e on e.scope_id = f.scope_id and e.id = f.id
 order by f.place, e.id;
 
 -- name: by_text
 -- Entities by the words they share with a text; of an entity's names the best counts.
 with best as (
-  select distinct on (entity_id) entity_id, name, score
+  select distinct on (entity_id) %(scope_id)s::int as scope_id, entity_id, name, score
   from search_names(%(scope_id)s, %(tokens)s)
   order by entity_id, score desc, name collate "C"
 )
 select b.score, b.name as matched, e.* from best b
-join seen_entities e on e.scope_id = %(scope_id)s and e.id = b.entity_id
+join seen_entities e on e.scope_id = b.scope_id and e.id = b.entity_id
 order by b.score desc, e.id limit %(k)s;
 
 -- name: by_vector
 -- The nearest entities by cosine, exactly.
 with nearest as materialized (
-  select entity_id, embedding <=> %(vector)s as distance from entity_vectors
+  select scope_id, entity_id, embedding <=> %(vector)s as distance from entity_vectors
   where scope_id = %(scope_id)s order by embedding <=> %(vector)s, entity_id limit %(k)s
 )
 select 1 - n.distance as score, e.* from nearest n
-join seen_entities e on e.scope_id = %(scope_id)s and e.id = n.entity_id
+join seen_entities e on e.scope_id = n.scope_id and e.id = n.entity_id
 order by n.distance, e.id;
 
 -- name: entities
 -- Entities by id, in the order asked; one that was merged is the one it was merged into.
 with wanted as (
-  select coalesce(g.root_id, asked.id) as id, min(asked.place) as place
-  from unnest(%(ids)s::uuid[]) with ordinality as asked (id, place)
-  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = asked.id
-  group by 1
+  select %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
+    where g.scope_id = %(scope_id)s and g.from_id = asked.id), asked.id) as id,
+    min(asked.place) as place
+  from unnest(%(ids)s::uuid[]) with ordinality as asked (id, place) group by 2
 )
 select e.* from wanted w
-join seen_entities e on e.scope_id = %(scope_id)s and e.id = w.id order by w.place;
+join seen_entities e on e.scope_id = w.scope_id and e.id = w.id order by w.place;
 
 -- name: relations
 -- Relations by id, in the order asked, with what was said of them and where.
 select r.id, r.source_id, r.target_id, r.relation_type, r.weight::float8 as weight,
   said.description, said.chunk_ids
-from unnest(%(ids)s::uuid[]) with ordinality as asked (id, place)
-join relations r on r.scope_id = %(scope_id)s and r.id = asked.id
+from (
+  select distinct %(scope_id)s::int as scope_id, id, place
+  from unnest(%(ids)s::uuid[]) with ordinality as given (id, place)
+) as asked join relations r on r.scope_id = asked.scope_id and r.id = asked.id
 cross join lateral (
   with stated as (
     select e.chunk_id, e.description
     from (select r.source_id as id union all select g.from_id from entity_merges g
-      where g.scope_id = %(scope_id)s and g.root_id = r.source_id) as source
+      where g.scope_id = r.scope_id and g.root_id = r.source_id) as source
     cross join (select r.target_id as id union all select g.from_id from entity_merges g
-      where g.scope_id = %(scope_id)s and g.root_id = r.target_id) as target
-    join relation_evidence e on e.scope_id = %(scope_id)s
+      where g.scope_id = r.scope_id and g.root_id = r.target_id) as target
+    join relation_evidence e on e.scope_id = r.scope_id
       and e.relation_id = relation_key(source.id, target.id, r.relation_type)
     limit 1000
   )
@@ -81,22 +85,26 @@ order by asked.place;
 -- From each start its heaviest relations, and from each end reached so the same; adjacency_heaviest
 -- holds them in that order, so a hop reads what it returns and no more.
 with starts as materialized (
-  select distinct coalesce(g.root_id, asked.id) as id from unnest(%(ids)s::uuid[]) as asked (id)
-  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = asked.id
+  select distinct %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
+    where g.scope_id = %(scope_id)s and g.from_id = asked.id), asked.id) as id
+  from unnest(%(ids)s::uuid[]) as asked (id)
 ), near as materialized (
   select a.* from starts s cross join lateral (
-    select node_id, relation_id, neighbour_id, weight, outgoing, relation_type from adjacency
-    where scope_id = %(scope_id)s and node_id = s.id and shown
+    select scope_id, node_id, relation_id, neighbour_id, weight, outgoing, relation_type
+    from adjacency
+    where scope_id = s.scope_id and node_id = s.id and shown
     order by weight desc, relation_id limit %(per_node)s
   ) as a
 ), ends as materialized (
-  select e.id from (select distinct neighbour_id as id from near) as reached
-  join entities e on e.scope_id = %(scope_id)s and e.id = reached.id and e.degree <= %(hub_degree)s
+  select e.scope_id, e.id
+  from (select distinct scope_id, neighbour_id as id from near) as reached
+  join entities e on e.scope_id = reached.scope_id and e.id = reached.id and e.degree <= %(hub_degree)s
   where %(depth)s > 1 and reached.id not in (select id from starts)
 ), far as (
   select a.* from ends s cross join lateral (
-    select node_id, relation_id, neighbour_id, weight, outgoing, relation_type from adjacency
-    where scope_id = %(scope_id)s and node_id = s.id and shown
+    select scope_id, node_id, relation_id, neighbour_id, weight, outgoing, relation_type
+    from adjacency
+    where scope_id = s.scope_id and node_id = s.id and shown
     order by weight desc, relation_id limit %(per_node)s
   ) as a
 ), hops as (
@@ -111,17 +119,18 @@ from hops order by depth, weight desc, relation_id;
 -- name: chunks_of
 -- Chunks by how many of the entities they mention; of an entity that is everywhere some thousand.
 with wanted as (
-  select distinct coalesce(g.root_id, asked.id) as id from unnest(%(ids)s::uuid[]) as asked (id)
-  left join entity_merges g on g.scope_id = %(scope_id)s and g.from_id = asked.id
+  select distinct %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
+    where g.scope_id = %(scope_id)s and g.from_id = asked.id), asked.id) as id
+  from unnest(%(ids)s::uuid[]) as asked (id)
 ), stated as (
-  select w.id, w.id as stated_id from wanted w
+  select w.scope_id, w.id, w.id as stated_id from wanted w
   union all
-  select w.id, g.from_id from wanted w
-  join entity_merges g on g.scope_id = %(scope_id)s and g.root_id = w.id
+  select w.scope_id, w.id, g.from_id from wanted w
+  join entity_merges g on g.scope_id = w.scope_id and g.root_id = w.id
 ), linked as (
   select distinct s.id, m.chunk_id from stated s cross join lateral (
     select chunk_id from mentions
-    where scope_id = %(scope_id)s and entity_id = s.stated_id and chunk_id > %(nil)s
+    where scope_id = s.scope_id and entity_id = s.stated_id and chunk_id > %(nil)s
     order by chunk_id limit 1000
   ) as m
 )
