@@ -49,12 +49,11 @@ dev: .venv/.all ## Start `langgraph dev` on the workflow, offline
 	SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m langgraph_cli dev --no-browser --n-jobs-per-worker 10
 
 bench: .venv/.all ## Measure speed and memory (docs/performance.md)
-	@for file in benchmarks/*.py; do name=$$(basename "$$file" .py); \
-		echo "== $$name"; $(PY) -m "benchmarks.$$name" || exit 1; done
+	$(PY) -m benchmarks
 
 eval: .venv/.all ## Measure retrieval on question sets (EVAL_SETS: folders of corpus and queries)
 	@for set in $(EVAL_SETS)/*/; do echo "== $$set"; SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant eval \
-		--corpus "$${set}corpus.jsonl.gz" --queries "$${set}queries.jsonl.gz" || exit 1; done
+		--corpus "$${set}corpus.jsonl.gz" --queries "$${set}queries.jsonl.gz" --mode mix || exit 1; done
 
 format: .venv/.all ## Format the code and mend what the linter can
 	$(PY) -m ruff format .

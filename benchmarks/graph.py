@@ -185,11 +185,13 @@ async def import_ours(
     database: Database, scope: Scope, graph: GraphEvidence, cpu: dict[str, float]
 ) -> None:
     """The same facts as evidence, in batches, derived once."""
-    async with costs("record: evidence, then derive", await backend_of(database, scope), cpu):
-        async with GraphRecord(database).writing(scope) as writer:
-            for table, rows in (("mentions", graph.mentions), ("relations", graph.relations)):
-                for batch in portions(rows, BATCH):
-                    await writer.add(GraphEvidence(**{table: batch}))
+    async with (
+        costs("record: evidence, then derive", await backend_of(database, scope), cpu),
+        GraphRecord(database).writing(scope) as writer,
+    ):
+        for table, rows in (("mentions", graph.mentions), ("relations", graph.relations)):
+            for batch in portions(rows, BATCH):
+                await writer.add(GraphEvidence(**{table: batch}))
 
 
 def portions(rows: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
