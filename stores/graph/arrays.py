@@ -1,4 +1,4 @@
-"""A whole graph as numpy arrays, for walks and communities: read by COPY, decoded off the loop."""
+"""A whole graph as numpy arrays, for walks and communities: read in blocks, decoded off the loop."""
 
 from __future__ import annotations
 
@@ -27,10 +27,6 @@ KINDS = (
     MentionKind.TERM,
     MentionKind.MODEL,
     MentionKind.IMPORT,
-)
-_TABLES = (
-    *("chunks", "entities", "names", "entity_types", "mentions", "relations", "aliases"),
-    *("alias_ids", "roots"),
 )
 
 
@@ -94,29 +90,34 @@ class GraphArrays:
 
 async def read_arrays(connection: Connection, scope_id: int, version: int) -> GraphArrays:
     """Read a graph; `connection` is in a snapshot transaction, so that all of it is of one moment."""
-    cursor = await connection.execute(_SQL["relation_types"], {"scope_id": scope_id})
-    types = [row[0] async for row in cursor]
-    raw = {}
-    for table in _TABLES:
-        values = {"scope_id": scope_id, "nil": NIL, "types": types}
-        raw[table] = await _read(connection, table, values)
-    return await asyncio.to_thread(_decode, version, types, raw)
+    values: dict[str, Any] = {"scope_id": scope_id, "nil": NIL}
+    values["types"] = [name for (name,) in await _fetch(connection, "relation_types", values)]
+    tables = ("chunks", "entities", "mentions", "relations", "aliases", "roots")
+    blocks = {table: await _fetch(connection, table, values) for table in tables}
+    return await asyncio.to_thread(_decode, version, tuple(values["types"]), blocks)
 
 
-async def _read(connection: Connection, table: str, values: dict[str, object]) -> bytearray:
-    data = bytearray()
-    async with connection.cursor().copy(_SQL[table], values) as copy:
-        async for block in copy:
-            data += block
-    return data
+Blocks = Sequence[tuple[Any, ...]]
 
 
-def _decode(version: int, types: list[str], raw: dict[str, bytearray]) -> GraphArrays:
-    chunks = _columns(raw["chunks"], id=_UUID)["id"]
-    entities = _columns(raw["entities"], id=_UUID)["id"]
-    roots = _columns(raw["roots"], merged=_UUID, root=_UUID)
-    mentions = _columns(raw["mentions"], entity=_UUID, chunk=_UUID, kind=_CODE)
-    relations = _columns(raw["relations"], source=_UUID, target=_UUID, weight=_WEIGHT, type=_CODE)
+async def _fetch(connection: Connection, query: str, values: dict[str, Any]) -> Blocks:
+    cursor = connection.cursor(binary=True)
+    await cursor.execute(_SQL[query], values)
+    return await cursor.fetchall()
+
+
+def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> GraphArrays:
+    chunks = _rows(blocks["chunks"], id=_UUID)["id"]
+    entities = _rows(blocks["entities"], id=_UUID)["id"]
+    roots = _rows(blocks["roots"], merged=_UUID, root=_UUID)
+    mentions = _rows(blocks["mentions"], entity=_UUID, chunk=_UUID, kind=np.dtype("i1"))
+    relations = _rows(
+        blocks["relations"],
+        source=_UUID,
+        target=_UUID,
+        weight=np.dtype(">f8"),
+        type=np.dtype(">i4"),
+    )
 
     def numbers(ids: Ids) -> Indices:
         return _places(entities, _resolve(ids, roots))
@@ -129,45 +130,34 @@ def _decode(version: int, types: list[str], raw: dict[str, bytearray]) -> GraphA
         version=version,
         chunks=chunks,
         entities=entities,
-        names=_lines(raw["names"]),
-        entity_types=_lines(raw["entity_types"]),
+        names=_lines(blocks["entities"], 1),
+        entity_types=_lines(blocks["entities"], 2),
         mention_entity=entity[seen],
         mention_chunk=chunk[seen],
-        mention_kind=mentions["kind"][seen].astype(np.int8),
+        mention_kind=mentions["kind"][seen],
         relation_source=source[joined],
         relation_target=target[joined],
-        relation_type=relations["type"][joined],
+        relation_type=relations["type"][joined] - 1,
         relation_weight=relations["weight"][joined],
-        relation_types=tuple(types),
-        alias_norms=_lines(raw["aliases"]),
-        alias_entity=numbers(_columns(raw["alias_ids"], id=_UUID)["id"]),
+        relation_types=types,
+        alias_norms=_lines(blocks["aliases"], 1),
+        alias_entity=numbers(_rows(blocks["aliases"], id=_UUID)["id"]),
     )
 
 
 _UUID = np.dtype((">u8", 2))
-_WEIGHT, _CODE = np.dtype(">f8"), np.dtype(">i4")
 
 
-def _columns(data: bytearray, **columns: np.dtype[Any]) -> dict[str, npt.NDArray[Any]]:
-    """The columns of a binary COPY of values of fixed size.
-
-    Format (PostgreSQL manual, "COPY", "Binary Format"): 19 bytes of header, per row a count and per
-    field a length and the value, 2 bytes of trailer.
-    """
-    layout: list[Any] = [("count", ">i2")]
-    for name, kind in columns.items():
-        layout += [(f"{name} length", ">i4"), (name, kind)]
-    row = np.dtype(layout)
-    rows = np.frombuffer(data, row, count=(len(data) - 21) // row.itemsize, offset=19)
+def _rows(blocks: Blocks, **columns: np.dtype[Any]) -> dict[str, npt.NDArray[Any]]:
+    """The columns of rows that lie one after the other in the first value of each block."""
+    row = np.dtype(list(columns.items()))
+    rows = np.frombuffer(b"".join(block[0] for block in blocks), row)
     return {name: rows[name].astype(kind.base.newbyteorder("=")) for name, kind in columns.items()}
 
 
-def _lines(data: bytearray) -> list[str]:
-    """The values of a textual COPY of one column that holds no line break."""
-    lines = data.decode().split("\n")[:-1]
-    if b"\\" in data:
-        return [line.replace("\\\\", "\\") for line in lines]
-    return lines
+def _lines(blocks: Blocks, column: int) -> list[str]:
+    """The lines of one value of each block."""
+    return [line for block in blocks for line in block[column].split("\n")]
 
 
 def _places(known: Ids, wanted: Ids) -> Indices:

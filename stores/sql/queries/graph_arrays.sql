@@ -1,52 +1,46 @@
+-- A whole graph in few rows: every column in binary, row after row, up to 256 blocks by the first byte
+-- of an id. COPY sends a message per row, and reading 1.3 million of them took 2.7 s of CPU.
+
 -- name: chunks
 -- Every chunk, in the order of its number.
-copy (select id from chunks where scope_id = %(scope_id)s order by id) to stdout (format binary);
+select string_agg(uuid_send(id), '' order by id) from chunks where scope_id = %(scope_id)s
+group by get_byte(uuid_send(id), 0) order by get_byte(uuid_send(id), 0);
 
 -- name: entities
--- Every entity that readers see, in the order of its number.
-copy (select id from entities where scope_id = %(scope_id)s and shown order by id)
-to stdout (format binary);
-
--- name: names
--- The same entities' names; a name is one line.
-copy (select name from entities where scope_id = %(scope_id)s and shown order by id) to stdout;
-
--- name: entity_types
--- The same entities' types.
-copy (select entity_type from entities where scope_id = %(scope_id)s and shown order by id) to stdout;
+-- Every entity that readers see, in the order of its number; names and types are one line each.
+select string_agg(uuid_send(id), '' order by id), string_agg(name, E'\n' order by id),
+  string_agg(entity_type, E'\n' order by id)
+from entities where scope_id = %(scope_id)s and shown
+group by get_byte(uuid_send(id), 0) order by get_byte(uuid_send(id), 0);
 
 -- name: mentions
 -- Who mentions whom, and how (the place of the kind in the enumeration).
-copy (
-  select m.entity_id, m.chunk_id, case m.kind when 'title' then 0 when 'alias' then 1
-    when 'term' then 2 when 'model' then 3 else 4 end
-  from mentions m where m.scope_id = %(scope_id)s and m.chunk_id <> %(nil)s
-) to stdout (format binary);
+select string_agg(uuid_send(entity_id) || uuid_send(chunk_id) || case kind when 'title' then '\x00'::bytea
+  when 'alias' then '\x01' when 'term' then '\x02' when 'model' then '\x03' else '\x04' end, '')
+from mentions where scope_id = %(scope_id)s and chunk_id <> %(nil)s
+group by get_byte(uuid_send(entity_id), 0);
 
 -- name: relation_types
 -- The types there are.
-select distinct relation_type from relations where scope_id = %(scope_id)s and shown order by relation_type;
+select distinct relation_type from relations where scope_id = %(scope_id)s and shown
+order by relation_type;
 
 -- name: relations
--- Relations with the place of their type among those.
-copy (
-  select source_id, target_id, weight::float8,
-    array_position(%(types)s::text[], relation_type) - 1
-  from relations where scope_id = %(scope_id)s and shown
-) to stdout (format binary);
+-- Relations with the place of their type among those, counted from 1.
+select string_agg(uuid_send(source_id) || uuid_send(target_id) || float8send(weight::float8)
+  || int4send(array_position(%(types)s::text[], relation_type)), '')
+from relations where scope_id = %(scope_id)s and shown
+group by get_byte(uuid_send(source_id), 0);
 
 -- name: aliases
 -- Which name means which entity.
-copy (select norm from aliases where scope_id = %(scope_id)s order by key, entity_id, document_id)
-to stdout;
-
--- name: alias_ids
--- The same aliases' entities.
-copy (select entity_id from aliases where scope_id = %(scope_id)s order by key, entity_id, document_id)
-to stdout (format binary);
+select string_agg(uuid_send(entity_id), '' order by norm collate "C", entity_id, document_id),
+  string_agg(norm, E'\n' order by norm collate "C", entity_id, document_id)
+from aliases where scope_id = %(scope_id)s
+group by get_byte(uuid_send(entity_id), 0);
 
 -- name: roots
 -- What was merged into what, in the end.
-copy (select from_id, root_id from entity_merges where scope_id = %(scope_id)s
-  order by from_id)
-to stdout (format binary);
+select string_agg(uuid_send(from_id) || uuid_send(root_id), '' order by from_id)
+from entity_merges where scope_id = %(scope_id)s
+group by get_byte(uuid_send(from_id), 0) order by get_byte(uuid_send(from_id), 0);
