@@ -26,6 +26,25 @@ ALL = [
 ]
 
 
+# Temporary tables of one transaction that carry the scope of the writer that fills them.
+WORKING_TABLES = {
+    table
+    for topic in topics()
+    for sql in load_queries(topic).values()
+    for table in re.findall(r"create temporary table (\w+) \(\s*scope_id int", sql)
+}
+
+
+def given(code: str) -> bool:
+    """Whether a statement is given its scope or user."""
+    return "%(scope_id)s" in code or "%(user_id)s" in code
+
+
+def working(code: str) -> set[str]:
+    """The working tables that a statement reads."""
+    return WORKING_TABLES & set(re.findall(r"(?:from|join|using|update)\s+(\w+)", code))
+
+
 @pytest.mark.parametrize(("name", "sql"), ALL)
 def test_a_statement_begins_with_a_sentence(name: str, sql: str) -> None:
     assert re.match(r"-- \w.{5,}", sql.splitlines()[0])
@@ -36,7 +55,14 @@ def test_a_statement_on_tenant_tables_binds_the_scope_or_the_user(name: str, sql
     code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
     touched = TENANT_TABLES & set(re.findall(r"(?:from|join|into|update)\s+(\w+)", code))
     if touched and name not in OWNERS:
-        assert "%(scope_id)s" in code or "%(user_id)s" in code, touched
+        joined = bool(working(code)) and len(re.findall(r"\bscope_id\b", code)) > 1
+        assert given(code) or joined, touched
+
+
+@pytest.mark.parametrize(("name", "sql"), ALL)
+def test_a_working_table_is_filled_with_the_writers_scope_alone(name: str, sql: str) -> None:
+    filled = set(re.findall(r"insert into (\w+)", sql)) & WORKING_TABLES
+    assert not filled or given(sql) or working(sql), (name, filled)
 
 
 def test_the_tables_of_documents_are_among_those_checked() -> None:
