@@ -34,7 +34,8 @@ class PostgresGraph:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._timeout = f"{database.settings.retrieval.lane_timeout * 1000:.0f}"
+        self._settings = database.settings.retrieval
+        self._timeout = f"{self._settings.lane_timeout * 1000:.0f}"
 
     async def entities_by_alias(self, scope: Scope, names: Sequence[str]) -> list[EntityHit]:
         """See `GraphStore`."""
@@ -60,7 +61,16 @@ class PostgresGraph:
     async def entities_by_vector(self, scope: Scope, vector: Vector, k: int) -> list[EntityHit]:
         """See `GraphStore`."""
         query = np.ascontiguousarray(vector, dtype=np.float32)
-        rows = await self._rows(scope, "by_vector", vector=query, k=max(0, k))
+        wide = str(min(1000, max(self._settings.hnsw_ef_search, k)))
+        async with self._reading(scope) as (connection, scope_id):
+            if not scope_id or k < 1:
+                return []
+            await connection.execute(_SQL["vector_options"], {"ef_search": wide})
+            values = {"scope_id": scope_id, "vector": query, "k": k}
+            rows = await _fetch(connection, "by_vector", **values)
+            if len(rows) < k:
+                await connection.execute(_SQL["exactly"])
+                rows = await _fetch(connection, "by_vector", **values)
         return [EntityHit(_entity(row), row["score"]) for row in rows]
 
     async def get_entities(self, scope: Scope, ids: Sequence[UUID]) -> list[Entity]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from psycopg.rows import class_row
+from psycopg.sql import SQL, Identifier, Literal
 
 from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Database
+from stores.partitions import LONGEST_INDEXED
 from stores.queries import load_queries
 from stores.scopes import find_scope
 
@@ -62,3 +64,32 @@ class EntityVectors:
                 await cursor.executemany(_SQL["add_vector"], rows)
             ids = [text.id for text in texts]
             await connection.execute(_SQL["note_projection"], {**key, "ids": ids})
+
+    async def index_if_large(self, scope: Scope) -> bool:
+        """Give a scope of `retrieval.exact_below` vectors or more an HNSW index; True if it got one.
+
+        Below that an exact scan is fast and misses nothing. Reading and writing go on meanwhile.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return False
+            name = f"entity_vectors_{found.scope_id}"
+            limits = {
+                "scope_id": found.scope_id,
+                "exact_below": self._database.settings.retrieval.exact_below,
+                "longest": LONGEST_INDEXED,
+                "index": f"sextant.{name}",
+            }
+            row = await (await connection.execute(_SQL["large"], limits)).fetchone()
+            if row is None or not row[0]:
+                return False
+        names = {"index": Identifier(name), "scope_id": Literal(found.scope_id)}
+        async with self._database.owner() as owner:
+            await owner.set_autocommit(True)
+            try:
+                await owner.execute(SQL(_SQL["create_index"]).format(**names))
+            except BaseException:
+                await owner.execute(SQL(_SQL["drop_index"]).format(**names))
+                raise
+        return True

@@ -162,7 +162,7 @@ class GraphWriter:
     async def _replace(self, table: str, number: int) -> int:
         """Add rows; where some are there already, those that differ go first."""
         added = await self._gain(_SQL[f"add_{table}"])
-        if added < number and await self._lose(f"replace_{table}"):
+        if self.version and added < number and await self._lose(f"replace_{table}"):
             added += await self._gain(_SQL[f"add_{table}"])
         return added
 

@@ -158,6 +158,8 @@ select scope_id, relation_id as id, node_id as source_id, neighbour_id as target
   total as weight, evidence_count, shown, user_id
 from adjacency where outgoing;
 
+-- Searched exactly, but for scopes with so many that EntityVectors.index_if_large has given them a
+-- partial HNSW index.
 create table entity_vectors (
   scope_id int not null,
   entity_id uuid not null,
@@ -165,6 +167,11 @@ create table entity_vectors (
   embedding vector not null,
   primary key (scope_id, entity_id)
 );
+do $$ begin
+  execute format('alter table entity_vectors alter column embedding type %s', (
+    select format_type(atttypid, atttypmod) from pg_attribute
+    where attrelid = 'chunk_vectors'::regclass and attname = 'embedding'));
+end $$;
 
 -- Groups of entities with their reports; dirty: something about a member has changed since.
 create table communities (
@@ -265,9 +272,15 @@ create function reset_vectors(new_name text, new_dimension int) returns void
 language plpgsql
 set search_path from current
 as $$
+declare own_index regclass;
 begin
   perform reset_chunk_vectors(new_name, new_dimension);
+  for own_index in select indexrelid from pg_index
+    where indrelid = 'entity_vectors'::regclass and indpred is not null loop
+    execute format('drop index %s', own_index);
+  end loop;
   truncate entity_vectors;
+  execute format('alter table entity_vectors alter column embedding type vector(%s)', new_dimension);
   update entities set embedded_hash = null where embedded_hash is not null;
   update communities set embedding = null where embedding is not null;
 end $$;

@@ -73,7 +73,7 @@ select version from graph_versions where scope_id = %(scope_id)s;
 
 -- name: memory
 -- Sorts of a bulk import; the default suits small queries.
-select set_config('work_mem', '64MB', true);
+select set_config('work_mem', '128MB', true);
 
 -- name: copy_mentions
 -- One batch, binary.

@@ -20,3 +20,20 @@ on conflict (scope_id, entity_id) do update set embedding = excluded.embedding;
 insert into graph_outbox (scope_id, user_id, kind, ids)
 select scope_id, user_id, 'entities', %(ids)s from graph_versions
 where scope_id = %(scope_id)s and projected and cardinality(%(ids)s::uuid[]) > 0;
+
+-- name: large
+-- Whether a scope has so many vectors that it needs an index, and none yet.
+select count(*) >= %(exact_below)s and to_regclass(%(index)s) is null
+  and coalesce((select dimension <= %(longest)s from embedding_space), true)
+from (select from entity_vectors where scope_id = %(scope_id)s limit %(exact_below)s) as counted;
+
+-- name: create_index
+-- HNSW over the entities of one scope (m, ef_construction: seed 001); run as owner, outside of any
+-- transaction, so that nobody waits. Names and numbers are put in as identifiers and literals.
+create index concurrently {index} on sextant.entity_vectors
+using hnsw (embedding vector_cosine_ops) with (m = 16, ef_construction = 64)
+where scope_id = {scope_id};
+
+-- name: drop_index
+-- What is left of a build that was broken off.
+drop index concurrently if exists sextant.{index};

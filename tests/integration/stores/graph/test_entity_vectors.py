@@ -1,0 +1,79 @@
+"""Entities by vector: exact in a small scope, by an index of its own in a large one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from domain.graph import MentionKind
+from domain.scope import Scope
+from stores.chunks import Vectors
+from stores.database import Database
+from stores.graph.evidence import GraphEvidence, MentionRow
+from stores.graph.ids import entity_id
+from stores.graph.postgres import PostgresGraph
+from stores.graph.record import GraphRecord
+from stores.graph.vectors import EntityVectors
+
+LARGE = 400
+
+
+@pytest.fixture
+def early(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scopes count as large from LARGE vectors on."""
+    retrieval = database.settings.retrieval.model_copy(update={"exact_below": LARGE})
+    settings = database.settings.model_copy(update={"retrieval": retrieval})
+    monkeypatch.setattr(database, "settings", settings)
+
+
+async def fill(database: Database, scope: Scope, number: int, vectors: Vectors) -> None:
+    names = [f"Entity {place}" for place in range(number)]
+    rows = [MentionRow(entity_id(scope, name), None, MentionKind.IMPORT, name) for name in names]
+    await GraphRecord(database).add(scope, GraphEvidence(rows))
+    store = EntityVectors(database)
+    while texts := await store.to_embed(scope):
+        places = [int(text.text.split()[1]) for text in texts]
+        await store.store(scope, texts, vectors[places])
+
+
+@pytest.mark.usefixtures("early")
+async def test_a_scope_that_grew_large_is_indexed_and_misses_no_row(
+    database: Database, scope: Scope
+) -> None:
+    raw = np.random.default_rng(5).normal(size=(LARGE, 384)).astype(np.float32)
+    vectors = np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True), np.float32)
+    beside = Scope(scope.user_id, "beside")
+    store, graph = EntityVectors(database), PostgresGraph(database)
+    await fill(database, beside, 20, vectors)
+    await fill(database, scope, LARGE, vectors)
+
+    assert not await store.index_if_large(beside)
+    assert await store.index_if_large(scope)
+    assert not await store.index_if_large(scope)
+    assert await plan(database, scope) == f"entity_vectors_{await number_of(database, scope)}"
+    for place in range(10):
+        hits = await graph.entities_by_vector(scope, vectors[place], 10)
+        assert hits[0].entity.name == f"Entity {place}"
+        assert len(hits) == 10
+    assert len(await graph.entities_by_vector(scope, vectors[0], 10 * LARGE)) == LARGE
+    assert len(await graph.entities_by_vector(beside, vectors[0], 50)) == 20
+
+
+async def number_of(database: Database, scope: Scope) -> int:
+    async with database.transaction(scope.user_id) as connection:
+        query = "select scope_id from graphs where graph_id = %s"
+        row = await (await connection.execute(query, [scope.graph_id])).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+async def plan(database: Database, scope: Scope) -> str:
+    """The index that a search of the nearest entities goes by."""
+    number = await number_of(database, scope)
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute("set local enable_seqscan = off; set local enable_sort = off")
+        query = f"""explain (format json) select entity_id from entity_vectors
+            where scope_id = {number} order by embedding <=> array_fill(1, array[384])::vector limit 5"""
+        row = await (await connection.execute(query.encode())).fetchone()
+    assert row is not None
+    return str(row[0][0]["Plan"]["Plans"][-1]["Index Name"])
