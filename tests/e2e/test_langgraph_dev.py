@@ -98,7 +98,7 @@ async def test_a_run_streams_events_and_ends_with_a_cited_answer(client: LangGra
     }  # fmt: skip
     result = [data for kind, data in parts if kind == "values"][-1]
     assert "".join(event.text for event in events if event.type == "token") == result["answer"]
-    assert result["mode"] == "naive"
+    assert result["mode"] == "mix"
     assert result["citations"]
     assert result["sources"][0]["filename"] == "糖尿病诊疗指南.pdf"
     assert not [data for kind, data in parts if kind == "error"]
