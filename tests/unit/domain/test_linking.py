@@ -1,0 +1,135 @@
+"""Names in text: which are found, where, and which only look like names."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.linking import NameTrie, fold, is_linkable, name_key, names_of_title, tokens
+
+
+def found(names: list[str], text: str) -> list[str]:
+    """The spans of `text` that a trie of `names` finds."""
+    trie = NameTrie({name: [name] for name in names})
+    return [text[match.start : match.end] for match in trie.find(text)]
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Beyoncé", "BEYONCE"),
+        ("《红楼梦》", "红楼梦"),
+        ("ＡＢＣ公司", "abc公司"),
+        ("Al-Zahra", "al zahra"),
+    ],
+)
+def test_spellings_of_one_name_have_one_key(name: str, other: str) -> None:
+    assert name_key(name) == name_key(other)
+
+
+def test_an_ideograph_is_a_token_and_a_latin_word_is_one() -> None:
+    assert [token.key for token in tokens("患2型糖尿病 since May")] == [
+        *("患", "2", "型", "糖", "尿", "病"),
+        *("since", "may"),
+    ]
+
+
+def test_offsets_are_those_of_the_text_as_given() -> None:
+    text = "Ｔhe café，北京大学！"
+    assert [text[t.start : t.end] for t in tokens(text)] == ["Ｔhe", "café", *"北京大学"]
+
+
+def test_decomposed_accents_do_not_split_a_word() -> None:
+    assert [token.key for token in tokens("Akinoshu\u0304 Kenji")] == ["akinoshu", "kenji"]
+
+
+def test_a_title_is_also_called_by_its_name_without_the_bracket() -> None:
+    assert names_of_title("Mercury (planet)") == ("Mercury (planet)", "Mercury")
+    assert names_of_title("胜利（小说）") == ("胜利（小说）", "胜利")
+    assert names_of_title("1984 (opera)") == ("1984 (opera)",)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "the", "The", "2024", "肾", "of", "ab", "什么", "20260817_1215"]
+)
+def test_what_would_be_found_everywhere_is_not_linkable(name: str) -> None:
+    assert not is_linkable(name)
+
+
+@pytest.mark.parametrize("name", ["UK", "WHO", "糖尿", "Rome", "C3PO", "John Knox"])
+def test_names_are_linkable(name: str) -> None:
+    assert is_linkable(name)
+
+
+def test_the_longest_name_wins() -> None:
+    assert found(["糖尿病", "2型糖尿病", "糖尿病肾病"], "2型糖尿病与糖尿病肾病、糖尿病") == [
+        "2型糖尿病",
+        "糖尿病肾病",
+        "糖尿病",
+    ]
+
+
+def test_a_single_word_needs_the_capital_of_its_name() -> None:
+    assert found(["Turkey"], "We ate turkey in Turkey.") == ["Turkey"]
+
+
+def test_an_abbreviation_needs_its_capitals() -> None:
+    assert found(["WHO"], "Ask the man who works for the WHO.") == ["WHO"]
+
+
+def test_a_part_of_a_longer_capitalised_name_is_not_the_name() -> None:
+    assert found(["John"], "He met John Knox, Pope John and then John.") == ["John"]
+
+
+def test_several_words_are_found_in_any_case() -> None:
+    assert found(["Political party"], "Every Political Party is a political party") == [
+        "Political Party",
+        "political party",
+    ]
+
+
+def test_a_text_without_capitals_is_not_held_to_them() -> None:
+    assert found(["Turkey", "WHO"], "does the who advise turkey") == ["who", "Turkey".lower()]
+
+
+def test_latin_names_match_whole_words_only() -> None:
+    assert found(["Rome"], "Romeo went to Rome") == ["Rome"]
+
+
+def test_homonyms_are_all_borne() -> None:
+    trie = NameTrie({"Mercury": ["planet", "element"], "mercury": ["god"]})
+    [match] = trie.find("the planet Mercury")
+    assert set(match.bearers) == {"planet", "element", "god"}
+
+
+def test_the_least_demanding_spelling_decides() -> None:
+    trie = NameTrie({"Insulin": ["drug"], "insulin": ["drug"]})
+    assert trie.find("Patients need insulin.") != []
+
+
+@given(st.text(max_size=60))
+def test_folding_twice_changes_nothing(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+@given(st.text(max_size=80))
+def test_tokens_lie_in_order_within_the_text(text: str) -> None:
+    cut = tokens(text)
+    assert all(0 <= token.start < token.end <= len(text) for token in cut)
+    assert all(one.end <= other.start for one, other in pairwise(cut))
+
+
+@given(
+    st.lists(st.text("ab 北京大学糖", min_size=1, max_size=6), max_size=8),
+    st.text("ab 北京大学糖，.", max_size=40),
+)
+def test_matches_do_not_overlap_and_bear_the_name_that_stands_there(
+    names: list[str], text: str
+) -> None:
+    matches = NameTrie({name: [name_key(name)] for name in names}).find(text)
+    assert all(one.end <= other.start for one, other in pairwise(matches))
+    for match in matches:
+        assert match.bearers == (name_key(text[match.start : match.end]),)

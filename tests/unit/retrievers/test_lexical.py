@@ -1,0 +1,79 @@
+"""BM25 in memory: terms of two languages, known weights, and what a question shares with passages."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrievers.lexical import LexicalIndex, terms
+
+
+def test_chinese_is_cut_into_pairs_and_english_into_stems() -> None:
+    assert terms("北京大学 was founded by the Founders") == [
+        "北京",
+        "京大",
+        "大学",
+        "found",
+        "founder",
+    ]
+
+
+def test_a_single_ideograph_is_a_term() -> None:
+    assert terms("肾，liver") == ["肾", "liver"]
+
+
+def test_scores_are_those_of_bm25() -> None:
+    index = LexicalIndex.build(["apple apple pear", "pear plum kiwi", "plum plum plum"])
+    # One of three passages holds "apple", twice among three terms, and the mean length is 3.
+    idf = math.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
+    weight = idf * 2 * 2.2 / (2 + 1.2)
+    assert index.match("apple").scores.tolist() == pytest.approx([weight, 0, 0])
+
+
+def test_a_passage_that_says_all_of_the_question_covers_more_than_one_that_says_part() -> None:
+    index = LexicalIndex.build(["red apple", "green apple", "blue plum"])
+    assert index.match("red apple").coverage > index.match("red kiwi").coverage > 0
+
+
+def test_a_question_in_another_language_is_not_covered() -> None:
+    index = LexicalIndex.build(["格林兰签署了条约", "另一个段落"])
+    match = index.match("When did Greenland sign the treaty?")
+    assert match.coverage == 0
+    assert match.scores.tolist() == [0, 0]
+
+
+def test_a_question_of_stop_words_and_an_empty_index_score_nothing() -> None:
+    assert LexicalIndex.build(["red apple"]).match("what is the").coverage == 0
+    assert LexicalIndex.build([]).match("red apple").scores.size == 0
+
+
+def test_what_a_passage_holds_is_not_asked_again() -> None:
+    index = LexicalIndex.build(["pocahontas mounds", "become part", "part part mounds"])
+    match = index.match("pocahontas mounds become part")
+    left = match.residual(match.held[0])
+    assert left[1] == pytest.approx(match.scores[1])  # shares nothing with the first passage
+    assert left[2] < match.scores[2]  # "mounds" is known already
+    assert left[0] == pytest.approx(0)
+
+
+def test_rare_words_tell_more() -> None:
+    index = LexicalIndex.build(["time kraus", "time flies", "time goes"])
+    assert index.information_of("Kraus") > index.information_of("time") > 0
+    assert index.information_of("unheard") == 0
+    assert index.information_of_term("unheard") == index.most_information
+
+
+@given(
+    st.lists(st.text("abc 北京大学", max_size=20), max_size=8), st.text("abc 北京大学", max_size=12)
+)
+def test_scores_are_finite_and_coverage_is_a_share(texts: list[str], question: str) -> None:
+    match = LexicalIndex.build(texts).match(question)
+    assert match.scores.shape == (len(texts),)
+    assert np.isfinite(match.scores).all()
+    assert (match.scores >= 0).all()
+    assert 0 <= match.coverage <= 1
+    assert ((match.held >= 0) & (match.held <= 1)).all()

@@ -1,0 +1,83 @@
+"""The ranking of `mix`: a two-hop question over six passages, step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from domain.linking import NameTrie
+from retrievers.lexical import LexicalIndex
+from retrievers.mixing import Evidence, Ranking, link_strength, rank
+from retrievers.walk import GraphArrays, WalkIndex
+
+_TITLES = ["Pocahontas Mounds", "Mississippi", "Tennessee", "Oath", "Chess", "Cheese"]
+_PASSAGES = [
+    "Pocahontas Mounds is an archaeological site in Hinds County, Mississippi.",
+    "Mississippi was admitted to the Union in 1817.",
+    "Tennessee was admitted to the Union in 1796.",
+    "The oath of allegiance is sworn to the Union and the state.",
+    "The rules of a game on a board.",
+    "Milk that was curdled and pressed.",
+]
+_QUESTION = "When was the state of Pocahontas Mounds admitted to the Union?"
+
+
+def ranked(question: str = _QUESTION, near: np.ndarray | None = None) -> Ranking:
+    """Every passage is titled with an entity, and mentions those whose names it contains."""
+    lexical = LexicalIndex.build(
+        f"{title}\n{text}" for title, text in zip(_TITLES, _PASSAGES, strict=True)
+    )
+    names = NameTrie({title: [row] for row, title in enumerate(_TITLES)})
+    mentions = [
+        (row, entity)
+        for row, text in enumerate(_PASSAGES)
+        for match in names.find(text)
+        for entity in match.bearers
+    ]
+    graph = GraphArrays(
+        passages=len(_PASSAGES),
+        entities=len(_TITLES),
+        types=0,
+        mentions=np.array(sorted(set(mentions)), np.int64).reshape(-1, 2),
+        titles=np.array([(row, row) for row in range(len(_TITLES))], np.int64),
+        relations=np.empty((0, 3), np.int64),
+        relation_weights=np.empty(0, np.float32),
+        statements=np.empty((0, 2), np.int64),
+    )
+    named = {
+        match.bearers[0]: link_strength(lexical, question[match.start : match.end])
+        for match in names.find(question)
+    }
+    return rank(WalkIndex(graph), Evidence(lexical.match(question), near, named))
+
+
+def test_the_second_hop_that_the_question_does_not_name_comes_second() -> None:
+    assert np.argsort(-ranked().passages)[:2].tolist() == [0, 1]
+
+
+def test_words_alone_do_not_tell_the_second_hop_from_its_double() -> None:
+    fit = ranked().fit
+    assert fit[1] == pytest.approx(fit[2], rel=0.05)
+
+
+def test_passages_that_share_nothing_with_the_question_get_nothing() -> None:
+    passages = ranked().passages
+    assert passages[4] == passages[5] == 0
+
+
+def test_vectors_raise_what_is_near() -> None:
+    near = np.array([0, 0, 0, 0, 1, 0], np.float32)
+    assert ranked(near=near).passages[4] > 0
+
+
+def test_a_question_that_touches_nothing_ranks_nothing() -> None:
+    ranking = ranked("完全无关的问题")
+    assert not ranking.passages.any()
+    assert not ranking.entities.any()
+
+
+def test_a_name_of_common_words_is_hardly_a_name() -> None:
+    lexical = LexicalIndex.build([*(f"time flies {n}" for n in range(30)), "Kraus House"])
+    assert link_strength(lexical, "Kraus House") == 1
+    assert link_strength(lexical, "time") < 0.01
+    assert link_strength(lexical, "unheard of") == 0
