@@ -10,7 +10,8 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 import prompts
-from domain.errors import OptionInvalid, QuestionInvalid
+from domain.errors import OptionInvalid
+from domain.questions import checked_question
 from domain.retrieval import AUTO, Mode
 from domain.text import clean_text, language_of, normalise
 from nodes.asking import ask, conversation
@@ -47,7 +48,7 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         ModeNotAvailable: the mode is unknown or cannot be served.
     """
     run = runtime.context
-    question = _checked_question(state.query, run.deps.settings.limits.question_chars)
+    question = checked_question(state.query, run.deps.settings.limits.question_chars)
     _check_options(state)
     wish = run.choices.mode if state.mode == AUTO else state.mode
     if wish != AUTO:
@@ -59,21 +60,6 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     if wish != AUTO:
         understood |= {"complexity": COMPLEX, "reason": f"{wish} was asked for"}
     return fresh | {"strategy": _strategy(wish, run.deps.retriever.lanes)} | understood
-
-
-def _checked_question(query: str, longest: int) -> str:
-    question = clean_text(query).strip() if isinstance(query, str) else ""
-    if not question:
-        raise QuestionInvalid(
-            "The question is empty.", next_step="Ask something in `query`.", field="query"
-        )
-    if len(question) > longest:
-        raise QuestionInvalid(
-            f"The question has {len(question)} characters; at most {longest} are taken.",
-            next_step="Shorten it, or ingest the long text as a document.",
-            field="query",
-        )
-    return question
 
 
 def _check_options(state: State) -> None:

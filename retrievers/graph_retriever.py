@@ -16,11 +16,11 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
-from domain.errors import OptionInvalid, QuestionInvalid, RetrievalError
+from domain.errors import OptionInvalid, RetrievalError
+from domain.questions import checked_question
 from domain.retrieval import LaneScore, Mode, Retrieval, RetrievedItem
 from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
-from domain.text import clean_text
 from models.protocols import Embedder
 from retrievers.fusion import fuse
 from retrievers.lanes import (
@@ -202,25 +202,10 @@ class GraphRetriever(BaseRetriever):
         limit = self._top_k(top_k)
         return LaneQuery(
             scope=scope,
-            text=self._question(query),
+            text=checked_question(query, self.settings.limits.question_chars),
             limit=limit * _OVERFETCH if lane_count > 1 else limit,
             max_keywords=self.settings.retrieval.max_keywords,
         )
-
-    def _question(self, query: str) -> str:
-        question = clean_text(query).strip()
-        longest = self.settings.limits.question_chars
-        if not question:
-            raise QuestionInvalid(
-                "The question is empty.", next_step="Ask something.", field="query"
-            )
-        if len(question) > longest:
-            raise QuestionInvalid(
-                f"The question has {len(question)} characters; at most {longest} are taken.",
-                next_step="Shorten it, or ingest the long text as a document.",
-                field="query",
-            )
-        return question
 
     def _top_k(self, top_k: int | None) -> int:
         wanted = self.settings.retrieval.top_k if top_k is None else top_k
