@@ -36,7 +36,9 @@ def scaled(scores: Floats, floor: float = 0.0) -> Floats:
     best = float(scores.max(initial=floor))
     if best <= floor:
         return np.zeros_like(scores)
-    above: Floats = np.maximum((scores - floor) / (best - floor), 0.0).astype(np.float32)
+    # In float32 the quotient can exceed 1, and a tiny range can vanish.
+    share = (scores.astype(np.float64) - floor) / (best - floor)
+    above: Floats = np.clip(share, 0.0, 1.0).astype(np.float32)
     return above
 
 

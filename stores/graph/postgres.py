@@ -77,6 +77,10 @@ class PostgresGraph:
         """See `GraphStore`."""
         return [_entity(row) for row in await self._rows(scope, "entities", ids=list(ids))]
 
+    async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
+        """The `k` entities with most relations, then mentions."""
+        return [_entity(row) for row in await self._rows(scope, "top_entities", k=max(0, k))]
+
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
         """See `GraphStore`."""
         wanted = list(dict.fromkeys(ids))

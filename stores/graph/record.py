@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -19,6 +20,16 @@ from stores.queries import load_queries
 from stores.scopes import find_scope, lock_scope
 
 _SQL = load_queries("graph")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCounts:
+    """The size of a graph: entities and relations that readers see, mentions, communities."""
+
+    entities: int
+    relations: int
+    mentions: int
+    communities: int
 
 
 class GraphRecord:
@@ -78,6 +89,29 @@ class GraphRecord:
             cursor = connection.cursor(row_factory=class_row(Merge))
             await cursor.execute(MERGE_SQL["merges"], {"scope_id": found.scope_id})
             return await cursor.fetchall()
+
+    async def empty(self, scope: Scope) -> None:
+        """Take everything out of a graph: evidence, decisions, vectors and communities."""
+        async with self.writing(scope) as writer:
+            await writer.execute(_SQL["empty"])
+            if writer.projected:
+                await writer.execute(_SQL["note_emptied"])
+            await writer.execute(_SQL["bump"])
+
+    async def project(self, scope: Scope, *, projected: bool = True) -> None:
+        """From now on note in `graph_outbox` what changes, for a graph database that follows."""
+        async with self.writing(scope) as writer:
+            await writer.execute(_SQL["project"], projected=projected)
+
+    async def counts(self, scope: Scope) -> GraphCounts:
+        """How large the graph is; all 0 for one that is not there."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            cursor = connection.cursor(row_factory=class_row(GraphCounts))
+            await cursor.execute(_SQL["counts"], {"scope_id": found.scope_id if found else 0})
+            counts = await cursor.fetchone()
+        assert counts is not None  # noqa: S101 - counting gives a row
+        return counts
 
     async def version(self, scope: Scope) -> int:
         """How often the graph has changed; 0 for one that is not there."""

@@ -71,6 +71,36 @@ update graph_versions set version = version + 1 where scope_id = %(scope_id)s;
 -- How often the graph has changed.
 select version from graph_versions where scope_id = %(scope_id)s;
 
+-- name: project
+-- Whether a graph database follows this graph.
+update graph_versions set projected = %(projected)s where scope_id = %(scope_id)s;
+
+-- name: counts
+-- How large a graph is, as readers see it.
+select
+  (select count(*) from entities where scope_id = %(scope_id)s and shown) as entities,
+  (select count(*) from adjacency where scope_id = %(scope_id)s and shown and outgoing) as relations,
+  (select count(*) from mentions where scope_id = %(scope_id)s) as mentions,
+  (select count(*) from communities where scope_id = %(scope_id)s) as communities;
+
+-- name: empty
+-- Everything of a graph but its version.
+with a as (delete from mentions where scope_id = %(scope_id)s),
+  b as (delete from relation_evidence where scope_id = %(scope_id)s),
+  c as (delete from aliases where scope_id = %(scope_id)s),
+  d as (delete from entity_merges where scope_id = %(scope_id)s),
+  e as (delete from entity_names where scope_id = %(scope_id)s),
+  f as (delete from entities where scope_id = %(scope_id)s),
+  g as (delete from adjacency where scope_id = %(scope_id)s),
+  h as (delete from entity_vectors where scope_id = %(scope_id)s),
+  i as (delete from community_members where scope_id = %(scope_id)s)
+delete from communities where scope_id = %(scope_id)s;
+
+-- name: note_emptied
+-- A graph database has to take over that nothing is left.
+insert into graph_outbox (scope_id, user_id, kind, ids)
+values (%(scope_id)s, %(user_id)s, 'everything', '{}');
+
 -- name: memory
 -- Sorts of a bulk import; the default suits small queries.
 select set_config('work_mem', '128MB', true);

@@ -51,6 +51,14 @@ with wanted as (
 select e.* from wanted w
 join seen_entities e on e.scope_id = w.scope_id and e.id = w.id order by w.place;
 
+-- name: top_entities
+-- The entities with most relations.
+select e.* from (
+  select scope_id, id from entities where scope_id = %(scope_id)s and shown
+  order by degree desc, mention_count desc, id limit %(k)s
+) as top join seen_entities e on e.scope_id = top.scope_id and e.id = top.id
+order by e.degree desc, e.mention_count desc, e.id;
+
 -- name: relations
 -- Relations by id, in the order asked, with what was said of them and where.
 select r.id, r.source_id, r.target_id, r.relation_type, r.weight::float8 as weight,

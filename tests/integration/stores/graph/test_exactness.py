@@ -14,10 +14,11 @@ from domain.graph import MentionKind
 from domain.scope import Scope
 from stores.database import Database
 from stores.documents import DocumentStore
-from stores.graph.evidence import AliasRow, MentionRow, RelationRow
+from stores.graph.evidence import AliasRow, MentionRow
 from stores.graph.merges import Merge
 from stores.graph.record import GraphRecord
 from tests.integration.stores.graph.world import (
+    Row,
     Store,
     Stored,
     alias,
@@ -30,8 +31,6 @@ from tests.integration.stores.graph.world import (
 NAMES = ["Insulin", "insulin", "INSULIN", "糖尿病", "Berlin", "New York", "NYC", "胰岛素"]
 NODES = ["insulin", "糖尿病", "berlin", "new york", "nyc"]
 FIRST_OR_SECOND = (UUID(int=1), UUID(int=2))  # stand for a document's chunks until it is stored
-
-Row = MentionRow | RelationRow | AliasRow
 
 
 def some_evidence(dice: random.Random) -> list[Row]:

@@ -31,6 +31,7 @@ class Stored:
     chunks: tuple[UUID, ...]
 
 
+Row = MentionRow | RelationRow | AliasRow
 Store = Callable[[Scope, Sequence[str]], Awaitable[Stored]]
 
 
@@ -56,9 +57,7 @@ def alias(of: str, name: str, document_id: UUID | None, source: str = "title") -
     return AliasRow(named(of), name, source, document_id)
 
 
-def evidence(
-    *rows: MentionRow | RelationRow | AliasRow,
-) -> GraphEvidence:
+def evidence(*rows: Row) -> GraphEvidence:
     return GraphEvidence(
         [row for row in rows if isinstance(row, MentionRow)],
         [row for row in rows if isinstance(row, RelationRow)],

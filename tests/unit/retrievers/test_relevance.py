@@ -1,0 +1,61 @@
+"""Mixing words and meaning: whom to trust how far."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from retrievers.lexical import LexicalIndex
+from retrievers.relevance import blend, lexical_trust, nearest_wanted, nearness, scaled
+
+_SCORES = arrays(np.float32, st.integers(0, 12), elements=st.floats(-5, 5, width=32))
+
+
+def test_scores_lie_between_the_floor_and_the_best() -> None:
+    assert scaled(np.array([2, 4, 6], np.float32), 2).tolist() == [0, 0.5, 1]
+    assert scaled(np.array([1, 1], np.float32), 1).tolist() == [0, 0]
+
+
+@given(_SCORES, st.floats(-5, 5))
+def test_scaling_keeps_the_order_and_the_range(scores: np.ndarray, floor: float) -> None:
+    out = scaled(scores, floor)
+    assert ((out >= 0) & (out <= 1)).all()
+    order = np.argsort(scores)
+    assert (np.diff(out[order]) >= 0).all()
+
+
+def test_the_farthest_found_and_the_rest_are_not_near() -> None:
+    near = nearness(np.array([3, 0, 2]), np.array([0.9, 0.8, 0.85], np.float32), 5)
+    assert near == pytest.approx(np.array([0, 0, 0.5, 1, 0]))
+
+
+def test_nothing_found_is_near_nothing() -> None:
+    assert nearness(np.empty(0, np.intp), np.empty(0, np.float32), 3).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("passages", "wanted"), [(3, 3), (40, 10), (500, 50), (10**6, 1000)])
+def test_a_tenth_of_the_passages_is_asked_of_the_vectors(passages: int, wanted: int) -> None:
+    assert nearest_wanted(passages) == wanted
+
+
+def test_without_vectors_the_words_rank() -> None:
+    match = LexicalIndex.build(["red apple", "red plum", "kiwi"]).match("red apple")
+    assert np.argsort(-blend(match, None)).tolist() == [0, 1, 2]
+
+
+def test_without_common_words_the_meaning_ranks() -> None:
+    match = LexicalIndex.build(["苹果是红的", "李子是蓝的", "别的"]).match("which plum is blue")
+    near = np.array([0.2, 1.0, 0], np.float32)
+    assert lexical_trust(match) == 0
+    assert blend(match, near) == pytest.approx(near)
+
+
+def test_words_that_cover_the_question_outweigh_meaning() -> None:
+    match = LexicalIndex.build(["invoice INC-2025-017 paid", "some invoice", "a bill"]).match(
+        "INC-2025-017 paid invoice"
+    )
+    assert lexical_trust(match) > 1
+    assert blend(match, np.array([0, 0.9, 1.0], np.float32)).argmax() == 0

@@ -1,0 +1,71 @@
+"""Names in any spelling are one entity; different names, users and graphs are different ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.scope import Scope
+from domain.text import clean_text, normalise_name
+from stores.graph.ids import entity_id, name_key, name_tokens
+
+SCOPE = Scope("u", "g")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Payment Terms", "  payment\u3000 TERMS."),
+        ("糖尿病", "《糖尿病》。"),
+        ("ＧＰＵ", "gpu"),
+        ("Straße", "STRASSE"),
+        ("U.S.", "“U.S.”"),
+        ("İstanbul", "i\u0307stanbul"),
+    ],
+)
+def test_spellings_of_one_name_are_one_entity(one: str, other: str) -> None:
+    assert entity_id(SCOPE, one) == entity_id(SCOPE, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("C", "C++"), ("C++", "C#"), ("NET", ".NET"), ("糖尿病", "2型糖尿病"), ("a b", "ab")],
+)
+def test_names_that_differ_are_different_entities(one: str, other: str) -> None:
+    assert entity_id(SCOPE, one) != entity_id(SCOPE, other)
+
+
+def test_homonyms_and_scopes_have_ids_of_their_own() -> None:
+    ids = {
+        entity_id(SCOPE, "Li Wei"),
+        entity_id(SCOPE, "Li Wei", "e1"),
+        entity_id(SCOPE, "Li Wei", "e2"),
+        entity_id(Scope("u", "g2"), "Li Wei"),
+        entity_id(Scope("u2", "g"), "Li Wei"),
+    }
+    assert len(ids) == 5
+
+
+@given(st.text())
+def test_a_normalised_name_is_normal_and_not_empty_without_need(text: str) -> None:
+    norm = normalise_name(text)
+    assert normalise_name(norm) == norm
+    assert bool(norm) == bool(text.split())
+
+
+@given(st.text(), st.integers(1, 2**31 - 1))
+def test_keys_and_tokens_fit_a_bigint(text: str, scope_id: int) -> None:
+    for number in (name_key(clean_text(text)), *name_tokens(clean_text(text), scope_id)):
+        assert -(2**63) <= number < 2**63
+
+
+def test_tokens_are_words_and_pairs_without_stop_words_and_differ_by_scope() -> None:
+    def shared(one: str, other: str) -> int:
+        return len(set(name_tokens(one, 1)) & set(name_tokens(other, 1)))
+
+    assert shared("糖尿病的治疗", "治疗糖尿病") == 3  # 糖尿, 尿病, 治疗
+    assert shared("The Bank of England", "a bank in England") == 2
+    assert shared("GPU加速", "gpu 加速") == 2
+    assert name_tokens("", 1) == name_tokens("of the", 1) == []
+    assert not set(name_tokens("Bank", 1)) & set(name_tokens("Bank", 2))
