@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from domain.graph import MentionKind
+from domain.graph import CO_OCCURS, MentionKind
 from stores.graph.ids import NIL
 from stores.pools import Connection
 from stores.queries import load_queries
@@ -45,6 +45,8 @@ class GraphArrays:
         relation_source, relation_target: entities, never the same.
         relation_type: place in `relation_types`.
         relation_weight: sum of the evidence, > 0.
+        statement_relation, statement_chunk: which chunk states which relation. Co-occurrence states
+            nothing, and would be four fifths of the rows.
         alias_norms: normalised names that mean `alias_entity`; a name may come more than once.
     """
 
@@ -61,6 +63,8 @@ class GraphArrays:
     relation_type: Indices
     relation_weight: npt.NDArray[np.float64]
     relation_types: tuple[str, ...]
+    statement_relation: Indices
+    statement_chunk: Indices
     alias_norms: list[str]
     alias_entity: Indices
 
@@ -90,9 +94,9 @@ class GraphArrays:
 
 async def read_arrays(connection: Connection, scope_id: int, version: int) -> GraphArrays:
     """Read a graph; `connection` is in a snapshot transaction, so that all of it is of one moment."""
-    values: dict[str, Any] = {"scope_id": scope_id, "nil": NIL}
+    values: dict[str, Any] = {"scope_id": scope_id, "nil": NIL, "co_occurs": CO_OCCURS}
     values["types"] = [name for (name,) in await _fetch(connection, "relation_types", values)]
-    tables = ("chunks", "entities", "mentions", "relations", "aliases", "roots")
+    tables = ("chunks", "entities", "mentions", "relations", "statements", "aliases", "roots")
     blocks = {table: await _fetch(connection, table, values) for table in tables}
     return await asyncio.to_thread(_decode, version, tuple(values["types"]), blocks)
 
@@ -118,6 +122,9 @@ def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> 
         weight=np.dtype(">f8"),
         type=np.dtype(">i4"),
     )
+    statements = _rows(
+        blocks["statements"], source=_UUID, target=_UUID, chunk=_UUID, type=np.dtype(">i4")
+    )
 
     def numbers(ids: Ids) -> Indices:
         return _places(entities, _resolve(ids, roots))
@@ -126,6 +133,19 @@ def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> 
     seen = (entity >= 0) & (chunk >= 0)
     source, target = numbers(relations["source"]), numbers(relations["target"])
     joined = (source >= 0) & (target >= 0)
+    source, target, kind = source[joined], target[joined], relations["type"][joined] - 1
+    shape = (len(entities), len(types))
+    stated = _find(
+        _keys(source, target, kind, shape),
+        _keys(
+            numbers(statements["source"]),
+            numbers(statements["target"]),
+            statements["type"] - 1,
+            shape,
+        ),
+    )
+    stated_in = _places(chunks, statements["chunk"])
+    placed = (stated >= 0) & (stated_in >= 0)
     return GraphArrays(
         version=version,
         chunks=chunks,
@@ -135,11 +155,13 @@ def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> 
         mention_entity=entity[seen],
         mention_chunk=chunk[seen],
         mention_kind=mentions["kind"][seen],
-        relation_source=source[joined],
-        relation_target=target[joined],
-        relation_type=relations["type"][joined] - 1,
+        relation_source=source,
+        relation_target=target,
+        relation_type=kind,
         relation_weight=relations["weight"][joined],
         relation_types=types,
+        statement_relation=stated[placed],
+        statement_chunk=stated_in[placed],
         alias_norms=_lines(blocks["aliases"], 1),
         alias_entity=numbers(_rows(blocks["aliases"], id=_UUID)["id"]),
     )
@@ -171,6 +193,24 @@ def _places(known: Ids, wanted: Ids) -> Indices:
         places = np.searchsorted(high, wanted[:, 0])
     places = np.minimum(places, len(known) - 1)
     return np.where((known[places] == wanted).all(axis=1), places, -1).astype(np.int32)
+
+
+def _keys(
+    source: Indices, target: Indices, kind: Indices, shape: tuple[int, int]
+) -> npt.NDArray[np.int64]:
+    """A number for each relation among so many entities and types, -1 for one that lacks an end."""
+    entities, types = shape
+    key = (source.astype(np.int64) * entities + target) * types + kind
+    return np.where((source >= 0) & (target >= 0), key, -1)
+
+
+def _find(known: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Indices:
+    """Where each wanted key is among the known; -1 where it is not."""
+    if not len(known):
+        return np.full(len(wanted), -1, np.int32)
+    order = np.argsort(known, kind="stable")
+    places = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
+    return np.where(known[places] == wanted, places, -1).astype(np.int32)
 
 
 def _resolve(ids: Ids, roots: dict[str, Ids]) -> Ids:

@@ -27,10 +27,21 @@ order by relation_type;
 
 -- name: relations
 -- Relations with the place of their type among those, counted from 1.
-select string_agg(uuid_send(source_id) || uuid_send(target_id) || float8send(weight::float8)
-  || int4send(array_position(%(types)s::text[], relation_type)), '')
-from relations where scope_id = %(scope_id)s and shown
-group by get_byte(uuid_send(source_id), 0);
+select string_agg(uuid_send(r.source_id) || uuid_send(r.target_id) || float8send(r.weight::float8)
+  || int4send(t.place::int), '')
+from relations r join unnest(%(types)s::text[]) with ordinality as t (name, place)
+  on t.name = r.relation_type
+where r.scope_id = %(scope_id)s and r.shown
+group by get_byte(uuid_send(r.source_id), 0);
+
+-- name: statements
+-- Which chunk states which relation; that two terms share sentences states nothing.
+select string_agg(uuid_send(e.source_id) || uuid_send(e.target_id) || uuid_send(e.chunk_id)
+  || int4send(t.place::int), '')
+from relation_evidence e join unnest(%(types)s::text[]) with ordinality as t (name, place)
+  on t.name = e.relation_type
+where e.scope_id = %(scope_id)s and e.chunk_id <> %(nil)s and e.relation_type <> %(co_occurs)s
+group by get_byte(uuid_send(e.source_id), 0);
 
 -- name: aliases
 -- Which name means which entity.

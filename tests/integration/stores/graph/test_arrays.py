@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import numpy as np
 
-from domain.graph import MentionKind
+from domain.graph import CO_OCCURS, MentionKind
 from domain.scope import Scope
 from stores.graph.arrays import KINDS
 from stores.graph.merges import Merge
@@ -78,6 +78,11 @@ async def test_arrays_number_chunks_and_entities_and_join_them(
         )
     }
     assert edges == {("Insulin", "IN", BACKSLASHES, 0.3), ("Insulin", "A", "Asserted", 3.0)}
+    statements = {
+        (arrays.relation_types[arrays.relation_type[relation]], arrays.chunk_id(chunk))
+        for relation, chunk in zip(arrays.statement_relation, arrays.statement_chunk, strict=True)
+    }
+    assert statements == {("IN", one), ("IN", two), ("A", one)}
     assert arrays.titled.tolist() == [name == "Insulin" for name in arrays.names]
     assert arrays.alias_norms == ["shot"]
     assert arrays.alias_entity.tolist() == [place["Insulin"]]
@@ -103,6 +108,45 @@ async def test_merged_entities_have_one_number(
     assert np.count_nonzero(arrays.mention_entity == york) == 2
     assert [arrays.names[end] for end in arrays.relation_source] == ["New York"]
     assert arrays.alias_entity.tolist() == [york]
+
+
+async def test_a_statement_about_a_merged_entity_states_the_merged_relation(
+    record: GraphRecord, store: Store, scope: Scope
+) -> None:
+    one, two = (await store(scope, ["one", "two"])).chunks
+    await record.add(
+        scope,
+        evidence(
+            *[mention(name, one, MentionKind.MODEL) for name in ("NYC", "New York", "Berlin")],
+            relation("nyc", "LIKES", "berlin", one),
+            relation("new york", "LIKES", "berlin", two),
+            relation("nyc", "IS", "new york", one),
+        ),
+    )
+    await record.merge(scope, [Merge(named("nyc"), named("new york"))])
+    arrays = await record.arrays(scope)
+    assert arrays.statement_relation.tolist() == [0, 0]
+    assert {arrays.chunk_id(chunk) for chunk in arrays.statement_chunk} == {one, two}
+
+
+async def test_co_occurrence_and_statements_of_the_user_are_in_no_chunk(
+    record: GraphRecord, store: Store, scope: Scope
+) -> None:
+    (chunk,) = (await store(scope, ["one"])).chunks
+    await record.add(
+        scope,
+        evidence(
+            *[mention(name, chunk, MentionKind.MODEL) for name in ("A", "B", "C")],
+            relation("a", CO_OCCURS, "b", chunk),
+            relation("b", "KNOWS", "c", None),
+            relation("a", "KNOWS", "c", chunk),
+        ),
+    )
+    arrays = await record.arrays(scope)
+    assert len(arrays.relation_source) == 3
+    [stated] = arrays.statement_relation
+    assert arrays.names[arrays.relation_source[stated]] == "A"
+    assert arrays.relation_types[arrays.relation_type[stated]] == "KNOWS"
 
 
 async def test_an_absent_graph_is_an_empty_one(record: GraphRecord, scope: Scope) -> None:
