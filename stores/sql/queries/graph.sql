@@ -93,7 +93,11 @@ with a as (delete from mentions where scope_id = %(scope_id)s),
   f as (delete from entities where scope_id = %(scope_id)s),
   g as (delete from adjacency where scope_id = %(scope_id)s),
   h as (delete from entity_vectors where scope_id = %(scope_id)s),
-  i as (delete from community_members where scope_id = %(scope_id)s)
+  i as (delete from community_members where scope_id = %(scope_id)s),
+  j as (delete from extractions where scope_id = %(scope_id)s),
+  k as (delete from entity_pairs where scope_id = %(scope_id)s),
+  l as (delete from entity_distinctions where scope_id = %(scope_id)s),
+  m as (delete from compared_names where scope_id = %(scope_id)s)
 delete from communities where scope_id = %(scope_id)s;
 
 -- name: note_emptied
@@ -269,6 +273,11 @@ with gone as (
 insert into changed_relations
 select scope_id, source_id, target_id, relation_type, weight, -1 from gone;
 
+-- name: forget_extractions
+-- A chat model has to read the chunks anew, if they come again.
+delete from extractions where scope_id = %(scope_id)s and document_id = %(document_id)s
+  and (%(ids)s::uuid[] is null or chunk_id = any(%(ids)s));
+
 -- name: analyze_changes
 -- The same.
 analyze changed_mentions, changed_relations;
@@ -443,19 +452,20 @@ where a.scope_id = old.scope_id and a.node_id = old.node and a.shown in (true, f
   and a.weight = old.weight and a.relation_id = old.id;
 
 -- name: show_relations
--- Relations that a reader sees, or no longer sees, because of an end.
+-- Relations that a reader sees, or no longer sees, because of an end. Both ends are joined by equality,
+-- because an `in` leaves a planner without statistics nothing but to compare every row with every row.
 with own as (
-  select a.scope_id, a.node_id, a.neighbour_id, a.weight, a.relation_id, a.shown as was,
-    s.shown and n.shown and a.node_id <> a.neighbour_id as now
+  select distinct a.scope_id, a.node_id, a.neighbour_id, a.weight, a.relation_id, a.shown as was
   from entity_states s
   join adjacency a on a.scope_id = s.scope_id and a.node_id = s.id and a.shown in (true, false)
   join entities n on n.scope_id = a.scope_id and n.id = a.neighbour_id
   where s.existed and s.shown <> s.was_shown
+    and a.shown <> (s.shown and n.shown and a.node_id <> a.neighbour_id)
 )
-update adjacency a set shown = own.now from own
-where a.scope_id = own.scope_id and a.node_id in (own.node_id, own.neighbour_id)
-  and a.shown = own.was and a.weight = own.weight and a.relation_id = own.relation_id
-  and own.now <> own.was;
+update adjacency a set shown = not own.was
+from own cross join lateral (values (own.node_id), (own.neighbour_id)) as ends (node)
+where a.scope_id = own.scope_id and a.node_id = ends.node and a.shown = own.was
+  and a.weight = own.weight and a.relation_id = own.relation_id;
 
 -- name: change_relations
 -- Relations of which there is more or less evidence than there was.
