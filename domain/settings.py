@@ -98,9 +98,9 @@ class IngestionSettings(_Group):
         le=512,
         description="Chunks embedded and stored per step; also the unit of resuming.",
     )
-    graph: Literal["nlp", "off"] = Field(
+    graph: Literal["nlp", "llm", "off"] = Field(
         "nlp",
-        description="How documents enter the knowledge graph: `nlp`, titles, links and terms without a model, or `off`.",
+        description="How documents enter the knowledge graph: `nlp`, titles, links and terms without a model; `llm`, also what the chat model finds; or `off`.",
     )
     job_heartbeat: float = Field(
         10.0, gt=0, description="Seconds between heartbeats of a running job."
@@ -111,6 +111,33 @@ class IngestionSettings(_Group):
     job_attempts: int = Field(
         3, ge=1, description="Tries of one document before it is left failed."
     )
+
+
+class ExtractionSettings(_Group):
+    """How a chat model finds entities and relations, and what it may cost."""
+
+    entity_types: str = Field(
+        "PERSON, ORGANIZATION, LOCATION, EVENT, PRODUCT, WORK, DISEASE, SUBSTANCE, CONCEPT",
+        description="Types of entities that the chat model looks for, separated by commas.",
+    )
+    gleaning: int = Field(
+        0,
+        ge=0,
+        le=3,
+        description="Further rounds in which the chat model looks for what it has missed; each costs about as much as the first.",
+    )
+    concurrency: int = Field(8, ge=1, le=64, description="Passages in extraction at a time.")
+    attempts: int = Field(
+        3, ge=1, le=10, description="Tries of one passage before it is left without extraction."
+    )
+    budget_tokens: int | None = Field(
+        None, ge=1, description="Tokens that one run of extraction may cost; empty: no limit."
+    )
+    budget_cost: float | None = Field(
+        None, gt=0, description="The same in money, by the prices below; empty: no limit."
+    )
+    input_price: Weight | None = Field(None, description="Price of a million prompt tokens.")
+    output_price: Weight | None = Field(None, description="Price of a million answer tokens.")
 
 
 class Settings(BaseSettings):
@@ -155,6 +182,19 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("neo4j_password", "NEO4J_PASSWORD", "SEXTANT_NEO4J_PASSWORD"),
         description="Neo4j password.",
     )
+    neo4j_database: str | None = Field(
+        None,
+        validation_alias=AliasChoices("neo4j_database", "NEO4J_DATABASE", "SEXTANT_NEO4J_DATABASE"),
+        description="Database of the Neo4j server; empty: its default one.",
+    )
+    neo4j_timeout: float = Field(
+        3.0, gt=0, description="Seconds to wait for a connection to Neo4j."
+    )
+    neo4j_pause: float = Field(
+        30.0,
+        ge=0,
+        description="Seconds after a failure for which Neo4j is not asked; PostgreSQL answers meanwhile.",
+    )
     openai_api_key: SecretStr | None = Field(
         None,
         validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY", "SEXTANT_OPENAI_API_KEY"),
@@ -193,6 +233,7 @@ class Settings(BaseSettings):
     retrieval: RetrievalSettings = RetrievalSettings()
     limits: LimitSettings = LimitSettings()
     ingestion: IngestionSettings = IngestionSettings()
+    extraction: ExtractionSettings = ExtractionSettings()
 
     @field_validator("data_dir")
     @classmethod

@@ -32,6 +32,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.detect import media_type
 from ingestion.files import find_files, read_file
+from ingestion.graph.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer
 from ingestion.guards import check_size
 from ingestion.limits import Limits
@@ -64,7 +65,10 @@ OnProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What became of a file. `unchanged`: it was there already. `error`: it could not be taken in."""
+    """What became of a file. `unchanged`: it was there already. `error`: it could not be taken in.
+
+    `warnings`: it was taken in, but something about it is missing, such as what a chat model finds.
+    """
 
     source: str
     filename: str
@@ -72,6 +76,7 @@ class Ingested:
     chunks: int = 0
     unchanged: bool = False
     error: SextantError | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
@@ -90,6 +95,7 @@ class Ingestor:
         embedder: gives chunks their vectors; called for one batch at a time.
         settings: `limits` and `ingestion` apply.
         graph: enters published documents into the knowledge graph; None: none is kept.
+        extractor: reads them with a chat model, after that; None: nothing does.
     """
 
     def __init__(
@@ -99,12 +105,15 @@ class Ingestor:
         embedder: Embedder,
         settings: Settings,
         graph: GraphIndexer | None = None,
+        *,
+        extractor: ModelExtractor | None = None,
     ) -> None:
         self._documents = documents
         self._jobs = jobs
         self._embedder = embedder
         self._settings = settings
         self._graph = graph
+        self._extractor = extractor
         self._limits = Limits.of(settings)
         self._worker = f"{socket.gethostname()}:{os.getpid()}"
         self._embedding = asyncio.Lock()
@@ -170,7 +179,8 @@ class Ingestor:
             return Ingested(source, filename, registered.document_id, unchanged=True)
         job = await self._claim(scope, registered.job_id, filename, on_progress)
         chunks = await self.run_job(job, on_progress) if isinstance(job, Job) else job
-        return Ingested(source, filename, registered.document_id, chunks)
+        warnings = await self._remarks(scope, registered.document_id)
+        return Ingested(source, filename, registered.document_id, chunks, warnings=warnings)
 
     async def run_job(self, job: Job, on_progress: OnProgress | None = None) -> int:
         """Do a claimed job to its end and return the number of chunks.
@@ -222,9 +232,25 @@ class Ingestor:
             report(Progress(job.filename, JobStage.GRAPH, total, total))
             await self._jobs.progress(job, JobStage.GRAPH, total, total)
             await self._graph.index_document(job.scope, job.document_id, job.version, parsed)
+            await self._extract(job, report)
         await self._jobs.finish(job)
         report(Progress(job.filename, JobStage.DONE, total, total))
         return total
+
+    async def _extract(self, job: Job, report: OnProgress) -> None:
+        """Let the chat model read the document; what it does not read is kept with the reason."""
+        if self._extractor is None:
+            return
+
+        def show(done: int, total: int) -> None:
+            report(Progress(job.filename, JobStage.GRAPH, done, total))
+
+        await self._extractor.extract(job.scope, document_id=job.document_id, on_progress=show)
+
+    async def _remarks(self, scope: Scope, document_id: UUID) -> tuple[str, ...]:
+        if self._extractor is None:
+            return ()
+        return await self._extractor.remarks(scope, document_id)
 
     async def _store(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
         """Make the document searchable; the job stays open for what follows."""

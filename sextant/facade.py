@@ -25,7 +25,7 @@ from uuid import UUID
 from domain.answers import Answer
 from domain.configuration import load_settings
 from domain.documents import Document, GraphInfo
-from domain.errors import ModelUnavailable, SextantError, error_of
+from domain.errors import ModelUnavailable, SettingsInvalid, SextantError, error_of
 from domain.events import Done, Event, Failed
 from domain.retrieval import AUTO, Mode, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
@@ -38,6 +38,7 @@ from stores.embedding_space import check_space
 
 if TYPE_CHECKING:
     from graph.workflow import Workflow
+    from ingestion.graph.extract_llm import ModelExtractor
     from ingestion.pipeline import Ingested, Ingestor, OnProgress
     from ingestion.reembedding import OnChunks
     from ingestion.transfer.importing import ImportReport, OnStage
@@ -285,13 +286,31 @@ class Sextant:
 
         await self._check_space()
         has_graph = self.settings.ingestion.graph != "off"
+        by_model = self.settings.ingestion.graph == "llm"
         return Ingestor(
             self._documents,
             JobStore(self._database),
             self._embedder,
             self.settings,
             graph=GraphIndexer(self._database) if has_graph else None,
+            extractor=await self._extractor() if by_model else None,
         )
+
+    async def _extractor(self) -> ModelExtractor:
+        from ingestion.graph.extract_llm import ModelExtractor
+        from models.chat import build_chat_model
+
+        # In a thread: it imports the client library and reads certificates.
+        chat = await asyncio.to_thread(build_chat_model, self.settings)
+        if chat is None:
+            raise SettingsInvalid(
+                "Extraction needs a chat model, and none is set.",
+                next_step="Set SEXTANT_CHAT_MODEL with OPENAI_API_KEY or OPENAI_BASE_URL, "
+                "or SEXTANT_INGESTION__GRAPH=nlp to do without.",
+                field="chat_model",
+            )
+        self._stack.push_async_callback(chat.close)
+        return ModelExtractor(self._database, chat, self.settings)
 
     def _scope(self, graph_id: str) -> Scope:
         return Scope(self.settings.user_id, graph_id)

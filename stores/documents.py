@@ -370,8 +370,9 @@ async def _again(
     key = {"scope_id": row.scope_id, "user_id": scope.user_id, "document_id": document_id}
     if live:
         await drop_pending(connection, row, document_id)
+    job = await fetch_one(connection, "open_job", key)  # of a live one: what follows publishing
+    if live and job is None:
         return Registered(document_id, None, unchanged=True)
-    job = await fetch_one(connection, "open_job", key)
     if job is not None:
         return Registered(document_id, job["id"], unchanged=False)
     await connection.execute(_SQL["set_pending"], key)

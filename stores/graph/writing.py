@@ -81,6 +81,7 @@ class GraphWriter:
         values = {"document_id": document_id, "ids": None if ids is None else list(ids)}
         for table in ("mentions", "relations"):
             await self._lose(f"forget_{table}", **values)
+        await self._run("forget_extractions", **values)
         if ids is None:
             await self._lose("forget_aliases", **values)
 

@@ -1,0 +1,176 @@
+"""What a chat model writes down of a passage, read tolerantly, and as evidence of the graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import BaseModel, BeforeValidator
+
+from domain.graph import MentionKind
+from domain.scope import Scope
+from domain.text import normalise, normalise_name
+from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, one_line
+from stores.graph.ids import entity_id
+
+LONGEST_NAME = 200  # characters; a longer "name" is a sentence
+_LONGEST_TYPE = 80
+_LONGEST_DESCRIPTION = 1000
+_UNTYPED = "TERM"
+
+
+def _text(value: object) -> str:
+    return one_line(str(value)) if isinstance(value, str | int | float) else ""
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+
+
+class FoundEntity(BaseModel):
+    """An entity as a model gives it; a bare string is a name."""
+
+    name: Text
+    type: Text = ""
+    description: Text = ""
+
+
+class FoundRelation(BaseModel):
+    """A relation between two names."""
+
+    source: Text
+    target: Text
+    type: Text = ""
+    description: Text = ""
+
+
+def _entities(value: object) -> object:
+    named = [{"name": item} if isinstance(item, str) else item for item in _items(value)]
+    return [item for item in named if _has(item, "name")]
+
+
+def _relations(value: object) -> object:
+    return [item for item in map(_triple, _items(value)) if _has(item, "source", "target")]
+
+
+def _items(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else []
+
+
+def _has(item: object, *keys: str) -> bool:
+    if isinstance(item, Mapping):
+        return all(_text(item.get(key)) for key in keys)
+    return isinstance(item, BaseModel)
+
+
+def _triple(item: object) -> object:
+    """A relation written as a list, [source, type, target]."""
+    if isinstance(item, list) and len(item) == 3:
+        return dict(zip(("source", "type", "target"), item, strict=True))
+    return item
+
+
+class Extraction(BaseModel):
+    """What a model found in a passage; items without a name are passed over."""
+
+    entities: Annotated[list[FoundEntity], BeforeValidator(_entities)] = []
+    relations: Annotated[list[FoundRelation], BeforeValidator(_relations)] = []
+
+    def __add__(self, other: Extraction) -> Extraction:
+        return Extraction(
+            entities=[*self.entities, *other.entities],
+            relations=[*self.relations, *other.relations],
+        )
+
+
+def entity_types(setting: str) -> tuple[str, ...]:
+    """The types of the setting, which separates them by commas."""
+    return tuple(filter(None, map(one_line, re.split("[,，、]", setting))))
+
+
+def model_evidence(
+    scope: Scope, chunk_id: UUID, text: str, found: Extraction, types: Sequence[str]
+) -> GraphEvidence:
+    """The evidence of one passage: each entity once, relations only between what is there.
+
+    An end of a relation that is not among the entities counts when the passage has its name. The
+    weight of a statement is 1: what models give as strength differs from call to call.
+    """
+    entities = _distinct([*found.entities, *_ends(found, text)])
+    mentions = [
+        _mention(scope, chunk_id, text, entity, _type(entity.type, types))
+        for entity in entities.values()
+    ]
+    stated: dict[tuple[UUID, UUID, str], RelationRow] = {}
+    for relation in found.relations:
+        ends = [normalise_name(name) for name in (relation.source, relation.target)]
+        if ends[0] == ends[1] or not all(end in entities for end in ends):
+            continue
+        source, target = (entity_id(scope, end) for end in ends)
+        kind = relation_type(relation.type)
+        row = RelationRow(
+            source, target, kind, chunk_id, 1.0, relation.description[:_LONGEST_DESCRIPTION]
+        )
+        stated.setdefault((source, target, kind), row)
+    return GraphEvidence(mentions, list(stated.values()))
+
+
+def relation_type(said: str) -> str:
+    """A relation's type in one form: "is part of" and "IS_PART_OF" are the same."""
+    words = re.split(r"[\s_-]+", normalise(said).strip())
+    return "_".join(filter(None, words)).upper()[:_LONGEST_TYPE] or "RELATED"
+
+
+def _distinct(entities: Iterable[FoundEntity]) -> dict[str, FoundEntity]:
+    """By normalised name; of several one with a type, then the one with most to say."""
+    kept: dict[str, FoundEntity] = {}
+    for entity in entities:
+        norm = normalise_name(entity.name)
+        if not norm or len(entity.name) > LONGEST_NAME or not any(map(str.isalnum, norm)):
+            continue
+        before = kept.get(norm)
+        if before is None or _tells(entity) > _tells(before):
+            kept[norm] = entity
+    return kept
+
+
+def _tells(entity: FoundEntity) -> tuple[bool, int]:
+    return bool(entity.type), len(entity.description)
+
+
+def _ends(found: Extraction, text: str) -> list[FoundEntity]:
+    named = {normalise_name(entity.name) for entity in found.entities}
+    ends = [name for one in found.relations for name in (one.source, one.target)]
+    return [
+        FoundEntity(name=name)
+        for name in ends
+        if normalise_name(name) not in named and place_of(name, text) != (0, 0)
+    ]
+
+
+def _mention(scope: Scope, chunk_id: UUID, text: str, entity: FoundEntity, kind: str) -> MentionRow:
+    start, end = place_of(entity.name, text)
+    return MentionRow(
+        entity_id(scope, entity.name),
+        chunk_id,
+        MentionKind.MODEL,
+        entity.name,
+        kind,
+        entity.description[:_LONGEST_DESCRIPTION],
+        start=start,
+        end=end,
+    )
+
+
+def _type(said: str, types: Sequence[str]) -> str:
+    """The type as it is configured; what is not configured says nothing."""
+    known = {normalise(one): one for one in types}
+    return known.get(normalise(said), _UNTYPED)
+
+
+def place_of(name: str, text: str) -> tuple[int, int]:
+    """Where a text first has a name, in any case and with any white space; (0, 0): nowhere."""
+    words = [re.escape(word) for word in name.split()]
+    match = re.search(r"\s+".join(words), text, re.IGNORECASE) if words else None
+    return match.span() if match else (0, 0)

@@ -1,0 +1,258 @@
+"""A chat model reads passages: what it finds is stored, what it fails at is kept for another try."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from domain.scope import Scope
+from domain.settings import ExtractionSettings, IngestionSettings, Settings
+from ingestion.graph.extract_llm import ModelExtractor, estimate_extraction
+from ingestion.graph.index import GraphIndexer
+from ingestion.pipeline import Ingested, Ingestor
+from models.chat import build_chat_model
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.extraction import ExtractionCounts, ExtractionStore
+from stores.graph.postgres import PostgresGraph
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+from testing.openai_server import ApiRequest, Script, ScriptedOpenAI
+from testing.replies import Reply, as_json, failing, fenced_json, rate_limited, refusal
+
+CURIE = {
+    "entities": [
+        {"name": "Marie Curie", "type": "person", "description": "She discovered polonium."},
+        {"name": "polonium", "type": "SUBSTANCE", "description": "An element."},
+        {"type": "PERSON"},
+        "Warsaw",
+        7,
+    ],
+    "relations": [
+        {"source": "Marie Curie", "target": "Polonium", "type": "discovered"},
+        {"source": "Marie Curie", "target": "marie curie", "type": "is"},
+        {"source": "Marie Curie", "target": "Nobody At All", "type": "knows"},
+        ["Marie Curie", "born in", "Warsaw"],
+        {"source": "Marie Curie"},
+    ],
+}
+NOTHING: dict[str, list[Any]] = {"entities": [], "relations": []}
+TEXT = "Marie Curie was born in\nWarsaw. She discovered polonium.\n"
+
+
+def some_sections(number: int) -> bytes:
+    """A document of so many passages."""
+    return "".join(f"# Part {place}\n\n{TEXT}\n" for place in range(number)).encode()
+
+
+class World:
+    """An ingestor with a chat model behind a scripted endpoint."""
+
+    def __init__(self, database: Database, server: ScriptedOpenAI, **extraction: Any) -> None:
+        base = database.settings.model_dump(exclude={"ingestion", "extraction"})
+        self.settings = Settings(
+            _env_file=None,
+            **base
+            | {
+                "chat_model": "scripted",
+                "openai_base_url": server.base_url,
+                "openai_api_key": "sk",
+                "model_retries": 1,
+                "ingestion": IngestionSettings(graph="llm"),
+                "extraction": ExtractionSettings(**{"concurrency": 2} | extraction),
+            },
+        )
+        chat = build_chat_model(self.settings)
+        assert chat is not None
+        self.chat = chat
+        self.database, self.server = database, server
+        self.extractor = ModelExtractor(database, chat, self.settings)
+        self.graph = PostgresGraph(database)
+
+    async def ingest(self, scope: Scope, content: bytes) -> Ingested:
+        ingestor = Ingestor(
+            DocumentStore(self.database),
+            JobStore(self.database),
+            HashEmbedder(384),
+            self.settings,
+            GraphIndexer(self.database),
+            extractor=self.extractor,
+        )
+        return await ingestor.ingest_bytes(scope, content, "curie.md")
+
+    async def counts(self, scope: Scope) -> tuple[int, int, int]:
+        """(done, failed, waiting)."""
+        found = await ExtractionStore(self.database).counts(scope)
+        return found.done, found.failed, found.waiting
+
+
+Start = Callable[..., Any]
+
+
+@pytest.fixture
+def world(database: Database) -> Start:
+    @asynccontextmanager
+    async def start(script: Script, **extraction: Any) -> Any:
+        async with ScriptedOpenAI(script) as server:
+            opened = World(database, server, **extraction)
+            try:
+                yield opened
+            finally:
+                await opened.chat.close()
+
+    return start
+
+
+@pytest.mark.parametrize("written", [as_json, fenced_json])
+async def test_what_the_model_finds_becomes_evidence_with_its_place(
+    world: Start, scope: Scope, written: Callable[[object], Reply]
+) -> None:
+    async with world([written(CURIE)]) as opened:
+        result = await opened.ingest(scope, TEXT.encode())
+        assert (result.error, result.warnings) == (None, ())
+        assert await opened.counts(scope) == (1, 0, 0)
+        names = ["Marie Curie", "polonium", "Warsaw"]
+        hits = await opened.graph.entities_by_alias(scope, names)
+        curie, polonium, warsaw = (hit.entity for hit in hits)
+        assert (curie.entity_type, curie.description) == ("PERSON", "She discovered polonium.")
+        assert (polonium.entity_type, warsaw.entity_type) == ("SUBSTANCE", "TERM")
+        hops = await opened.graph.neighbourhood(scope, [curie.id])
+        said = {(hop.relation_type, hop.target_id) for hop in hops if hop.source_id == curie.id}
+        assert {("DISCOVERED", polonium.id), ("BORN_IN", warsaw.id)} <= said
+        assert not any(hop.relation_type in ("IS", "KNOWS") for hop in hops)
+
+        query = """select m.name, c.text, m.start_offset, m.end_offset from mentions m
+          join chunks c on c.id = m.chunk_id where m.kind = 'model'"""
+        async with opened.database.transaction(scope.user_id) as connection:
+            places = await (await connection.execute(query)).fetchall()
+        assert {name: text[start:end] for name, text, start, end in places} == {
+            name: name for name in names
+        }
+
+
+async def test_a_refusal_leaves_the_document_searchable_and_is_tried_again(
+    world: Start, scope: Scope
+) -> None:
+    async with world([refusal(), refusal("Still no."), as_json(CURIE)]) as opened:
+        result = await opened.ingest(scope, b"# Notes of 1911\n\n" + TEXT.encode())
+        assert result.error is None
+        assert "1 of 1 passages" in result.warnings[0]
+        assert "sextant entities extract" in result.warnings[0]
+        assert await opened.counts(scope) == (0, 1, 0)
+        # What needs no model is there.
+        assert await opened.graph.entities_by_alias(scope, ["notes of 1911"])
+
+        report = await opened.extractor.extract(scope)
+        assert (report.done, report.failed, report.left) == (1, 0, 0)
+        assert await opened.counts(scope) == (1, 0, 0)
+
+
+async def test_a_rate_limit_passes(world: Start, scope: Scope) -> None:
+    async with world([rate_limited(0), as_json(CURIE)]) as opened:
+        result = await opened.ingest(scope, TEXT.encode())
+        assert result.warnings == ()
+        assert len(opened.server.chat_requests) == 2
+
+
+async def test_an_endpoint_that_is_gone_is_not_asked_for_every_passage(
+    world: Start, scope: Scope
+) -> None:
+    async with world(lambda _: failing(401, "No such key.", "invalid_api_key")) as opened:
+        result = await opened.ingest(scope, some_sections(12))
+        assert "12 of 12 passages" in result.warnings[0]
+        assert len(opened.server.chat_requests) <= 4
+        done, failed, waiting = await opened.counts(scope)
+        assert (done, failed + waiting) == (0, 12)
+        assert waiting >= 8
+
+
+async def test_a_run_that_is_stopped_goes_on_where_it_was(world: Start, scope: Scope) -> None:
+    hanging = asyncio.Event()
+
+    def script(request: ApiRequest) -> Reply:
+        held = "Part 3" in request.prompt and not hanging.is_set()
+        return Reply("{}", pause_after=0) if held else as_json(NOTHING)
+
+    async with world(script) as opened:
+        work = asyncio.create_task(opened.ingest(scope, some_sections(6)))
+        while (await opened.counts(scope))[0] < 5:
+            assert not work.done()
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        before = len(opened.server.chat_requests)
+        assert await opened.counts(scope) == (5, 0, 1)
+
+        hanging.set()
+        result = await opened.ingest(scope, some_sections(6))
+        assert result.error is None
+        assert await opened.counts(scope) == (6, 0, 0)
+        assert len(opened.server.chat_requests) == before + 1
+
+
+async def test_gleaning_asks_again_and_says_what_was_found(world: Start, scope: Scope) -> None:
+    more = {"entities": [{"name": "Warsaw", "type": "LOCATION"}], "relations": []}
+    async with world([as_json(CURIE), as_json(more), as_json(NOTHING)], gleaning=3) as opened:
+        await opened.ingest(scope, TEXT.encode())
+        assert len(opened.server.chat_requests) == 3
+        assert "She discovered polonium." in opened.server.chat_requests[1].prompt
+        (warsaw,) = await opened.graph.entities_by_alias(scope, ["Warsaw"])
+        assert warsaw.entity.entity_type == "LOCATION"
+
+
+async def test_the_budget_stops_before_it_is_passed_and_says_what_is_left(
+    world: Start, scope: Scope
+) -> None:
+    async with world(lambda _: as_json(NOTHING), budget_tokens=4000, input_price=2.0) as opened:
+        result = await opened.ingest(scope, some_sections(12))
+        done, failed, waiting = await opened.counts(scope)
+        assert 0 < done < 12
+        assert (failed, waiting) == (0, 12 - done)
+        assert opened.extractor.budget.spent.prompt_tokens <= 4000
+        assert f"{waiting} of 12" in result.warnings[0]
+
+        report = await ModelExtractor(opened.database, opened.chat, opened.settings).extract(scope)
+        assert report.done > 0
+        assert report.cost == pytest.approx(report.usage.prompt_tokens * 2 / 1e6)
+        assert (report.left == 0) == (not report.warnings)
+
+
+async def test_an_estimate_sends_nothing_and_comes_near(world: Start, scope: Scope) -> None:
+    def written(_: ApiRequest) -> Reply:
+        return as_json(CURIE)
+
+    async with world(written, input_price=1.0, output_price=4.0) as opened:
+        opened.settings = opened.settings.model_copy(
+            update={"extraction": ExtractionSettings(budget_tokens=1)}
+        )
+        opened.extractor = ModelExtractor(opened.database, opened.chat, opened.settings)
+        await opened.ingest(scope, some_sections(4))
+        assert opened.server.chat_requests == []
+
+        priced = opened.settings.model_copy(
+            update={"extraction": ExtractionSettings(input_price=1.0, output_price=4.0)}
+        )
+        estimate = await estimate_extraction(opened.database, scope, priced)
+        assert opened.server.chat_requests == []
+        report = await ModelExtractor(opened.database, opened.chat, priced).extract(scope)
+        assert (estimate.passages, report.done) == (4, 4)
+        assert estimate.cost is not None
+        assert report.cost is not None
+        assert 0.4 < estimate.cost / report.cost < 2.5
+
+
+async def test_what_a_document_said_is_extracted_anew_when_it_changes_and_gone_with_it(
+    world: Start, scope: Scope
+) -> None:
+    async with world(lambda _: as_json(CURIE)) as opened:
+        await opened.ingest(scope, TEXT.encode())
+        changed = await opened.ingest(scope, b"# New\n\n" + TEXT.encode())
+        assert len(opened.server.chat_requests) == 2
+        assert await opened.counts(scope) == (1, 0, 0)
+        await DocumentStore(opened.database).delete(scope, changed.document_id)
+        assert await ExtractionStore(opened.database).counts(scope) == ExtractionCounts()
+        assert await opened.graph.entities_by_alias(scope, ["polonium"]) == []
