@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from domain.linking import fold
 from domain.stopwords import ENGLISH_STOP_WORDS
-from retrievers.sparse import Floats, SparseRows
+from retrievers.sparse import Floats, Places, starts_of
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, §3.2.
 _K1 = 1.2
@@ -91,12 +91,26 @@ class LexicalMatch:
         return float(self.scores.max(initial=0.0)) / whole if whole else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The passages that hold term `i`: `holders[starts[i]:starts[i + 1]]`, with the term's weights."""
+
+    starts: Places
+    holders: npt.NDArray[np.int32]
+    weights: Floats
+
+    def of(self, term: int) -> tuple[npt.NDArray[np.int32], Floats]:
+        """The passages that hold a term, in order, and its BM25 weight in each."""
+        span = slice(self.starts[term], self.starts[term + 1])
+        return self.holders[span], self.weights[span]
+
+
 class LexicalIndex:
     """BM25 weights of all passages of a scope, by term.
 
     Args:
-        vocabulary: term → row of `weights`.
-        weights: a row for each term, a column for each passage.
+        vocabulary: term → its number in `postings`.
+        postings: where each term occurs.
         information: idf of every term, > 0.
         passages: how many passages are indexed.
     """
@@ -104,13 +118,13 @@ class LexicalIndex:
     def __init__(
         self,
         vocabulary: Mapping[str, int],
-        weights: SparseRows,
+        postings: Postings,
         information: Floats,
         passages: int,
     ) -> None:
         self.vocabulary = vocabulary
         self.passages = passages
-        self._weights = weights
+        self._postings = postings
         self._information = information
 
     @classmethod
@@ -131,8 +145,11 @@ class LexicalIndex:
         length = np.asarray(lengths, np.float32)
         relative = (length / max(float(length.mean()) if length.size else 1.0, 1.0))[row_of]
         weight = information[column] * tf * (_K1 + 1) / (tf + _K1 * (1 - _B + _B * relative))
-        matrix = SparseRows.of(column, row_of, weight, len(vocabulary))
-        return cls(vocabulary, matrix, information, len(lengths))
+        order = np.argsort(column, kind="stable")  # passages stay in order for each term
+        postings = Postings(
+            starts_of(column, shape[1]), row_of[order], weight[order].astype(np.float32)
+        )
+        return cls(vocabulary, postings, information, shape[0])
 
     def match(self, question: str) -> LexicalMatch:
         """Hold a question against every passage."""
@@ -140,7 +157,7 @@ class LexicalIndex:
         known = [self.vocabulary[term] for term in asked if term in self.vocabulary]
         weights = np.zeros((self.passages, len(known)), np.float32)
         for place, term in enumerate(known):
-            holders, values = self._weights.row(term)
+            holders, values = self._postings.of(term)
             weights[holders, place] = values
         return LexicalMatch(
             weights=weights,

@@ -70,10 +70,7 @@ def link_strength(lexical: LexicalIndex, words: str) -> float:
 
 def rank(index: WalkIndex, evidence: Evidence) -> Ranking:
     """Rank every passage and entity of a graph for one question."""
-    graph = index.graph
-    fit = blend(evidence.match, evidence.near)
-    statement = stated(graph, evidence.named, evidence.type_match, evidence.type_similarity)
-    fit = scaled(fit + _STATED_WEIGHT * statement)
+    fit = fit_of(index, evidence)
     passages, entities = _seeds(index, evidence, fit)
     whole = float(passages.sum() + entities.sum())
     if not whole:
@@ -84,11 +81,36 @@ def rank(index: WalkIndex, evidence: Evidence) -> Ranking:
     return Ranking(at_passage, at_entity, fit)
 
 
+def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
+    """How well every passage fits the question by itself, 0..1: words, meaning and statements."""
+    fit = blend(evidence.match, evidence.near)
+    statement = stated(
+        index.relations,
+        index.passages,
+        evidence.named,
+        evidence.type_match,
+        evidence.type_similarity,
+    )
+    return scaled(fit + _STATED_WEIGHT * statement)
+
+
+def rank_around(index: WalkIndex, evidence: Evidence) -> Ranking:
+    """The same walk, seeded by the question's entities alone: what is said of them, near them first."""
+    fit = fit_of(index, evidence)
+    _, entities = _seeds(index, evidence, fit)
+    whole = float(entities.sum())
+    passages = np.zeros_like(fit)
+    if not whole:
+        return Ranking(passages, entities, fit)
+    at_passage, at_entity = index.walk(passages, entities / whole, fit, evidence.type_match)
+    return Ranking(at_passage, at_entity, fit)
+
+
 def _seeds(index: WalkIndex, evidence: Evidence, fit: Floats) -> tuple[Floats, Floats]:
-    passages = np.zeros(index.graph.passages, np.float32)
+    passages = np.zeros(index.passages, np.float32)
     best = _best(fit, _SEED_PASSAGES)
     passages[best] = fit[best] ** _SEED_SHARPNESS
-    entities = np.zeros(index.graph.entities, np.float32)
+    entities = np.zeros(index.entities, np.float32)
     for entity, strength in evidence.named.items():
         titled = index.title_count[entity] > 0
         trust = 1.0 if titled else _UNTITLED_DISCOUNT * float(index.information[entity])

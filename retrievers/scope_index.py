@@ -18,11 +18,13 @@ from domain.graph import MentionKind
 from domain.linking import NameTrie, name_key, names_of_title
 from domain.scope import Scope
 from retrievers.lexical import LexicalIndex
+from retrievers.relations import Ints
 from retrievers.statements import RelationTypes
-from retrievers.walk import GraphArrays, Ints, WalkIndex
+from retrievers.walk import GraphArrays, WalkIndex
 from stores.chunks import ChunkStore, Passage
 from stores.graph.arrays import KINDS
 from stores.graph.arrays import GraphArrays as StoredGraph
+from stores.graph.ids import IdTable
 from stores.graph.record import GraphRecord
 
 _TITLE = KINDS.index(MentionKind.TITLE)
@@ -39,6 +41,7 @@ class ScopeIndex:
         names: finds entities by name and alias.
         types: finds relation types by the question's words.
         walk: the graph, for personalised PageRank.
+        entities: ids of the graph's entities, by row.
     """
 
     chunk_ids: Sequence[UUID]
@@ -47,6 +50,7 @@ class ScopeIndex:
     names: NameTrie[int]
     types: RelationTypes
     walk: WalkIndex
+    entities: IdTable
 
     @classmethod
     def build(cls, passages: Sequence[Passage], stored: StoredGraph) -> ScopeIndex:
@@ -60,6 +64,7 @@ class ScopeIndex:
             names=_names(stored),
             types=RelationTypes(stored.relation_types, lexical),
             walk=WalkIndex(_graph(stored, row_of)),
+            entities=IdTable(stored.entities),
         )
 
 
@@ -141,7 +146,7 @@ def _graph(stored: StoredGraph, row_of: dict[UUID, int]) -> GraphArrays:
     rows = np.array(
         [row_of.get(stored.chunk_id(place), -1) for place in range(len(stored.chunks))], np.int64
     )
-    passage = rows[stored.mention_chunk] if len(rows) else np.empty(0, np.int64)
+    passage = rows[stored.mention_chunk]
     there = passage >= 0
     pairs = np.stack([passage[there], stored.mention_entity[there].astype(np.int64)], axis=1)
     titled = stored.mention_kind[there] == _TITLE
@@ -157,23 +162,16 @@ def _graph(stored: StoredGraph, row_of: dict[UUID, int]) -> GraphArrays:
         titles=_distinct(pairs[titled]),
         relations=relations,
         relation_weights=stored.relation_weight.astype(np.float32),
-        statements=_statements(relations, mentions),
+        statements=_statements(stored, rows),
     )
+
+
+def _statements(stored: StoredGraph, rows: Ints) -> Ints:
+    """(Relation, passage) rows of what the passages at hand state."""
+    pairs = np.stack([stored.statement_relation.astype(np.int64), rows[stored.statement_chunk]], 1)
+    return _distinct(pairs[pairs[:, 1] >= 0])
 
 
 def _distinct(pairs: Ints) -> Ints:
     unique: Ints = np.unique(pairs, axis=0) if len(pairs) else pairs.reshape(0, 2)
     return unique
-
-
-def _statements(relations: Ints, mentions: Ints) -> Ints:
-    """(relation, passage) where a passage mentions both ends, which is where it may be stated."""
-    passages_of: defaultdict[int, set[int]] = defaultdict(set)
-    for passage, entity in mentions.tolist():
-        passages_of[entity].add(passage)
-    found = [
-        (relation, passage)
-        for relation, (source, target, _) in enumerate(relations.tolist())
-        for passage in passages_of[source] & passages_of[target]
-    ]
-    return np.array(found, np.int64).reshape(-1, 2)

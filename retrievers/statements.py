@@ -6,11 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from retrievers.lexical import LexicalIndex, terms
+from retrievers.relations import Indices, Relations
 from retrievers.sparse import Floats
-from retrievers.walk import GraphArrays
 
 
 class RelationTypes:
@@ -42,7 +41,8 @@ class RelationTypes:
 
 
 def stated(
-    graph: GraphArrays,
+    relations: Relations,
+    passages: int,
     named: Mapping[int, float],
     type_match: Mapping[int, float],
     type_similarity: Floats | None = None,
@@ -56,32 +56,36 @@ def stated(
     from 78 to 87; comparing the question with whole triples instead gains nothing more.
 
     Args:
-        graph: relations and where they are stated.
+        relations: relations and where they are stated.
+        passages: how many there are.
         named: entity → strength of its link, above 0 to 1.
         type_match: `RelationTypes.named_by`.
-        type_similarity: similarity of every type's text to the question, when vectors are there.
+        type_similarity: similarity of every type's text to the question, when vectors are there;
+            NaN where it is not known.
     """
-    found = np.zeros(graph.passages, np.float32)
-    if not named or not len(graph.statements):
+    found = np.zeros(passages, np.float32)
+    touching, strength = relations.touching(named)
+    if not len(touching):
         return found
-    strength = np.zeros(graph.entities, np.float32)
-    strength[list(named)] = list(named.values())
-    source, target, kind = graph.relations.T
-    touch = np.maximum(strength[source], strength[target])
-    fit = np.zeros(graph.types, np.float32)
-    fit[list(type_match)] = list(type_match.values())
+    kind = relations.kinds[touching]
+    fit = np.zeros(int(kind.max()) + 1, np.float32)
+    for one, share in type_match.items():
+        if one < len(fit):
+            fit[one] = share
     if type_similarity is not None:
-        fit = np.maximum(fit, _fit_by_meaning(type_similarity, kind[touch > 0]))
-    worth = touch * fit[kind]
-    relation, passage = graph.statements.T
-    np.maximum.at(found, passage, worth[relation])
+        fit = np.maximum(fit, _fit_by_meaning(type_similarity, kind)[: len(fit)])
+    places, owner = relations.stated_in.layout.places(touching)
+    np.maximum.at(found, relations.stated_in.columns[places], (strength * fit[kind])[owner])
     return found
 
 
-def _fit_by_meaning(similarity: Floats, present: npt.NDArray[np.int64]) -> Floats:
-    floor = float(np.median(similarity))
-    best = float(similarity[present].max(initial=floor))
+def _fit_by_meaning(similarity: Floats, present: Indices) -> Floats:
+    if np.isnan(similarity).all():
+        return np.zeros_like(similarity)
+    floor = float(np.nanmedian(similarity))
+    known = np.nan_to_num(similarity, nan=floor)
+    best = float(known[present].max(initial=floor))
     if best <= floor:
         return np.zeros_like(similarity)
-    fit: Floats = np.square(np.clip((similarity - floor) / (best - floor), 0, 1))
+    fit: Floats = np.square(np.clip((known - floor) / (best - floor), 0, 1))
     return fit.astype(np.float32)

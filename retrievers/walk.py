@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.sparse import Floats, SparseRows
-
-Ints = npt.NDArray[np.int64]
+from retrievers.relations import Ints, Relations
+from retrievers.sparse import Floats, Links, Places, product
 
 # How an entity divides its mass among the passages it titles, those that mention it, and its
 # relations; shares of what an entity lacks go to the rest.
@@ -29,11 +28,10 @@ _TITLED_PREFERENCE = 3.0
 # Summed weight of a passage's entities at which half of its mass leaves it. Where entities are few
 # or vague the walk stays at the passages that fit the question, and does no harm.
 _HALF_LEAVES_AT = 5.0
-_TYPE_PREFERENCE = 100.0
 _RESTART = 0.15
 _STEPS = 8
 _LEAST_FIT = 0.05
-_TINY = np.float32(1e-12)
+_TINY: np.float32 = np.float32(1e-12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,57 +58,64 @@ class GraphArrays:
 class Neighbours:
     """The entities of one passage: rows and the share of the passage's mass that each gets."""
 
-    entities: npt.NDArray[np.int32]
+    entities: Places
     shares: Floats
 
 
 class WalkIndex:
     """The transition structure of a graph, built once per version and shared by all questions.
 
-    Memory is about 30 bytes for each mention and 20 for each relation; float32 throughout.
+    Memory is about 16 bytes for each mention and 48 for each relation.
 
     Attributes:
+        passages, entities, types: how many there are.
         information: how telling each entity is, 0..1: 1 when a single passage mentions it.
         title_count: passages that each entity titles.
         leaving: probability of leaving each passage.
+        relations: the relations among entities.
     """
 
     def __init__(self, graph: GraphArrays) -> None:
-        self.graph = graph
+        self.passages, self.entities, self.types = graph.passages, graph.entities, graph.types
         passage, entity = graph.mentions.T
         mention_count = np.bincount(entity, minlength=graph.entities)
         self.title_count = np.bincount(graph.titles[:, 1], minlength=graph.entities)
         self.information = _information(mention_count, graph.passages)
-        weight = self._mention_weights(entity)
-        total = np.bincount(passage, weight, minlength=graph.passages)
-        self.leaving = self._leaving(passage, entity, weight)
-        share = weight / total[passage]
-        self._to_entity = SparseRows.of(entity, passage, share, graph.entities)
-        self._of_passage = SparseRows.of(passage, entity, share, graph.passages)
-        self._mentioned, self._mentioned_in = _both_ways(graph.mentions, graph)
-        self._titled, self._titles_of = _both_ways(graph.titles, graph)
-        self._relations = _Relations(graph)
+        self._weight = self._mention_weights()
+        total = np.bincount(passage, self._weight[entity], graph.passages).astype(np.float64)
+        self._held = total.astype(np.float32)
+        self.leaving = self._leaving(graph, total)
+        self._mentions = Links.of(graph.mentions, graph.passages, graph.entities)
+        self._titles = Links.of(graph.titles, graph.passages, graph.entities)
+        self.relations = Relations(
+            graph.relations,
+            graph.relation_weights,
+            graph.statements,
+            graph.entities,
+            graph.types,
+        )
         self._title_share, self._mention_share, self._relation_share = _shares(
-            self.title_count > 0, mention_count > 0, self._relations.strength > 0
+            self.title_count > 0, mention_count > 0, self.relations.strength > 0
         )
 
     def entities_of(self, passage: int) -> Neighbours:
         """The entities that a passage mentions."""
-        return Neighbours(*self._of_passage.row(passage))
+        entities = self._mentions.rights.row(passage)
+        return Neighbours(entities, _ratio(self._weight[entities], self._held[passage]))
 
-    def titled_by(self, entity: int) -> npt.NDArray[np.int32]:
+    def titled_by(self, entity: int) -> Places:
         """The passages that bear an entity's name."""
-        return self._titles_of.row(entity)[0]
+        return self._titles.lefts.row(entity)
 
-    def passages_about(self, entities: npt.NDArray[np.int32], weights: Floats) -> Floats:
+    def passages_about(self, entities: Places, weights: Floats) -> Floats:
         """Spread a weight for each entity over the passages that mention or are titled with it.
 
         A mention counts `weight × information`; titles share one `weight` among them.
         """
-        reached = np.zeros(self.graph.passages, np.float32)
-        per_title = (weights / np.maximum(self.title_count[entities], 1)).astype(np.float32)
-        self._mentioned_in.spread(entities, weights * self.information[entities], reached)
-        self._titles_of.spread(entities, per_title, reached)
+        by_mention = weights * self.information[entities]
+        by_title = _ratio(weights, self.title_count[entities].astype(np.float32))
+        reached = self._mentions.lefts.spread(entities, by_mention, self.passages)
+        reached += self._titles.lefts.spread(entities, by_title, self.passages)
         return reached
 
     def walk(
@@ -133,73 +138,40 @@ class WalkIndex:
             is reached has somewhere to go.
         """
         preference = np.square(_LEAST_FIT + fit).astype(np.float32)
-        by_mention = self._mention_share / np.maximum(self._mentioned_in.times(preference), _TINY)
-        by_title = self._title_share / np.maximum(self._titles_of.times(preference), _TINY)
-        relations, strength = self._relations.conditioned(type_match)
-        by_relation = self._relation_share / np.maximum(strength, _TINY)
-        stay, restart = 1 - self.leaving, np.float32(_RESTART)
+        by_mention = _ratio(self._mention_share, self._mentions.to_right(preference))
+        by_title = _ratio(self._title_share, self._titles.to_right(preference))
+        adjacency, strength = self.relations.conditioned(type_match)
+        by_relation = _ratio(self._relation_share, strength)
+        stay, outflow = 1 - self.leaving, _ratio(self.leaving, self._held)
+        restart = np.float32(_RESTART)
         at_passage, at_entity = passage_seeds, entity_seeds
         for _ in range(_STEPS):
-            arriving = self._mentioned.times(at_entity * by_mention)
-            arriving += self._titled.times(at_entity * by_title)
-            onward = self._to_entity.times(at_passage * self.leaving)
-            onward += relations.times(at_entity * by_relation)
+            arriving = self._mentions.to_left(at_entity * by_mention)
+            arriving += self._titles.to_left(at_entity * by_title)
+            onward = self._weight * self._mentions.to_right(at_passage * outflow)
+            onward += product(adjacency, adjacency, at_entity * by_relation)
             moved = preference * arriving + stay * at_passage
             at_passage = restart * passage_seeds + (1 - restart) * moved
             at_entity = restart * entity_seeds + (1 - restart) * onward
         return at_passage, at_entity
 
-    def _mention_weights(self, entity: Ints) -> Floats:
-        titles = self.title_count[entity]
-        preference = np.where(titles > 0, _TITLED_PREFERENCE / np.maximum(titles, 1), 1.0)
-        weights: Floats = (self.information[entity] * preference).astype(np.float32)
+    def _mention_weights(self) -> Floats:
+        preference = np.where(
+            self.title_count > 0, _TITLED_PREFERENCE / np.maximum(self.title_count, 1), 1.0
+        )
+        weights: Floats = (self.information * preference).astype(np.float32)
         return weights
 
-    def _leaving(self, passage: Ints, entity: Ints, weight: Floats) -> Floats:
+    def _leaving(self, graph: GraphArrays, total: npt.NDArray[np.float64]) -> Floats:
         """S / (s + constant), s the weight of a passage's entities other than its own title."""
-        own = np.isin(
-            passage * self.graph.entities + entity,
-            self.graph.titles[:, 0] * self.graph.entities + self.graph.titles[:, 1],
-        )
-        others = np.bincount(passage, np.where(own, 0, weight), minlength=self.graph.passages)
+        key = np.array([graph.entities, 1])
+        own = graph.titles[np.isin(graph.titles @ key, graph.mentions @ key)]
+        of_titles = np.bincount(own[:, 0], self._weight[own[:, 1]], graph.passages)
+        # What is left of a sum of the very numbers that are taken away may be just below 0.
+        others = np.maximum(total - of_titles, 0)
+        others[others < _TINY] = 0
         leaving: Floats = (others / (others + _HALF_LEAVES_AT)).astype(np.float32)
         return leaving
-
-
-class _Relations:
-    """Relations in both directions, sorted by where they lead, with an index by type."""
-
-    def __init__(self, graph: GraphArrays) -> None:
-        source, target, kind = graph.relations.T
-        origin, goal = np.concatenate([source, target]), np.concatenate([target, source])
-        order = np.lexsort((origin, goal))
-        self._origin = origin[order].astype(np.int32)
-        self._weights = np.tile(graph.relation_weights, 2)[order].astype(np.float32)
-        self._starts = _starts(goal, graph.entities)
-        self._entities = graph.entities
-        kinds = np.tile(kind, 2)[order]
-        self._by_type, self._type_starts = (
-            np.argsort(kinds, kind="stable"),
-            _starts(kinds, graph.types),
-        )
-        self.strength: Floats = self._out_strength(self._weights, slice(None))
-
-    def conditioned(self, type_match: Mapping[int, float]) -> tuple[SparseRows, Floats]:
-        """The adjacency with matching types preferred, and its summed weight for each entity."""
-        weights, strength = self._weights, self.strength
-        if type_match:
-            weights, strength = weights.copy(), strength.copy()
-        for kind, match in type_match.items():
-            rows = self._by_type[self._type_starts[kind] : self._type_starts[kind + 1]]
-            extra = weights[rows] * np.float32(_TYPE_PREFERENCE * match)
-            weights[rows] += extra
-            strength += self._out_strength(extra, rows)
-        return SparseRows.sorted(self._starts, self._origin, weights), strength
-
-    def _out_strength(self, weights: Floats, rows: npt.NDArray[np.intp] | slice) -> Floats:
-        summed = np.bincount(self._origin[rows], weights, minlength=self._entities)
-        strength: Floats = summed.astype(np.float32)
-        return strength
 
 
 def _information(mention_count: npt.NDArray[np.intp], passages: int) -> Floats:
@@ -208,6 +180,12 @@ def _information(mention_count: npt.NDArray[np.intp], passages: int) -> Floats:
     told = np.log((passages + 1) / np.maximum(mention_count, 1)) / whole
     information: Floats = np.maximum(told, 0.02).astype(np.float32)
     return information
+
+
+def _ratio(part: Floats, whole: Floats | np.float32) -> Floats:
+    """Part of the whole; 0 of nothing."""
+    ratio: Floats = (part / np.maximum(whole, _TINY)).astype(np.float32)
+    return ratio
 
 
 def _shares(
@@ -219,18 +197,3 @@ def _shares(
     whole = np.maximum(sum(parts), _TINY)
     title, mention, relation = ((part / whole).astype(np.float32) for part in parts)
     return title, mention, relation
-
-
-def _both_ways(pairs: Ints, graph: GraphArrays) -> tuple[SparseRows, SparseRows]:
-    """(Passage, entity) pairs by passage, and by entity."""
-    passage, entity = pairs.T
-    ones = np.ones(len(pairs), np.float32)
-    by_passage = SparseRows.of(passage, entity, ones, graph.passages)
-    return by_passage, SparseRows.of(entity, passage, ones, graph.entities)
-
-
-def _starts(sorted_by: Ints, count: int) -> Ints:
-    """Where each of `count` values begins once an array is sorted by them."""
-    sizes = np.bincount(sorted_by, minlength=count)
-    starts: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return starts

@@ -6,25 +6,29 @@ import numpy as np
 import pytest
 
 from retrievers.lexical import LexicalIndex
+from retrievers.relations import Relations
 from retrievers.statements import RelationTypes, stated
-from retrievers.walk import GraphArrays
 
 _DRUG, _DISEASE, _ORGAN = range(3)
 _TREATS, _AFFECTS = range(2)
 
 
-def graph() -> GraphArrays:
+def found(
+    named: dict[int, float],
+    type_match: dict[int, float],
+    type_similarity: list[float] | None = None,
+) -> list[float]:
     """The drug treats the disease (stated in passages 0 and 1); the disease affects the organ (2)."""
-    return GraphArrays(
-        passages=4,
+    relations = Relations(
+        np.array([[_DRUG, _DISEASE, _TREATS], [_DISEASE, _ORGAN, _AFFECTS]]),
+        np.ones(2, np.float32),
+        np.array([[0, 0], [0, 1], [1, 2]]),
         entities=3,
         types=2,
-        mentions=np.empty((0, 2), np.int64),
-        titles=np.empty((0, 2), np.int64),
-        relations=np.array([[_DRUG, _DISEASE, _TREATS], [_DISEASE, _ORGAN, _AFFECTS]]),
-        relation_weights=np.ones(2, np.float32),
-        statements=np.array([[0, 0], [0, 1], [1, 2]]),
     )
+    similarity = None if type_similarity is None else np.array(type_similarity, np.float32)
+    fits: list[float] = stated(relations, 4, named, type_match, similarity).tolist()
+    return fits
 
 
 def test_a_type_is_named_by_the_share_of_its_information() -> None:
@@ -37,19 +41,26 @@ def test_a_type_is_named_by_the_share_of_its_information() -> None:
 
 
 def test_passages_that_state_the_named_relation_of_a_named_entity_are_found() -> None:
-    found = stated(graph(), {_DRUG: 0.5}, {_TREATS: 1.0})
-    assert found.tolist() == [0.5, 0.5, 0, 0]
+    assert found({_DRUG: 0.5}, {_TREATS: 1.0}) == [0.5, 0.5, 0, 0]
+
+
+def test_of_two_named_ends_the_surer_one_counts() -> None:
+    assert found({_DRUG: 0.25, _DISEASE: 0.5}, {_TREATS: 1.0}) == [0.5, 0.5, 0, 0]
 
 
 def test_a_relation_of_an_entity_that_is_not_named_is_not_found() -> None:
-    assert stated(graph(), {_DRUG: 1.0}, {_AFFECTS: 1.0}).tolist() == [0, 0, 0, 0]
+    assert found({_DRUG: 1.0}, {_AFFECTS: 1.0}) == [0, 0, 0, 0]
 
 
 def test_without_words_the_type_nearest_in_meaning_is_found() -> None:
-    found = stated(graph(), {_DISEASE: 1.0}, {}, np.array([0.8, 0.9], np.float32))
-    assert found.tolist() == [0, 0, 1, 0]
+    assert found({_DISEASE: 1.0}, {}, [0.8, 0.9]) == [0, 0, 1, 0]
+
+
+def test_a_type_of_unknown_meaning_fits_nothing_by_meaning() -> None:
+    assert found({_DISEASE: 1.0}, {}, [0.8, float("nan")]) == [0, 0, 0, 0]
+    assert found({_DISEASE: 1.0}, {}, [float("nan")] * 2) == [0, 0, 0, 0]
 
 
 def test_nothing_named_and_nothing_stated_find_nothing() -> None:
-    assert not stated(graph(), {}, {_TREATS: 1.0}).any()
-    assert not stated(graph(), {_DRUG: 1.0}, {}).any()
+    assert found({}, {_TREATS: 1.0}) == [0, 0, 0, 0]
+    assert found({_DRUG: 1.0}, {}) == [0, 0, 0, 0]
