@@ -1,7 +1,8 @@
-"""Named queries: SQL lives in `sql/queries/*.sql`, Python calls it by name.
+"""Named queries: SQL lives in `sql/queries/*.sql`, Cypher in `cypher/*.cypher`; Python calls by name.
 
-A file holds statements that each begin with `-- name: what_it_does`, then a comment line that says
-what the statement is for. Values are always bound (`%(name)s`); nothing is ever spliced in.
+A file holds statements that each begin with `-- name: what_it_does` (Cypher: `// name: …`), then a
+comment line that says what the statement is for. Values are always bound (`%(name)s`, `$name`);
+nothing is ever spliced in.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from functools import cache
 from importlib.resources import files
 from typing import LiteralString, cast
 
-_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_NAME = re.compile(r"^(?:--|//) name: (\w+)$", re.MULTILINE)
 _FOLDER = files("stores") / "sql" / "queries"
+_CYPHER = files("stores") / "cypher"
 
 
 @cache
@@ -22,7 +24,17 @@ def load_queries(topic: str) -> Mapping[str, LiteralString]:
 
     They count as literal strings, because they come from our own files and from nowhere else.
     """
-    _, *parts = _NAME.split((_FOLDER / f"{topic}.sql").read_text(encoding="utf-8"))
+    return _statements((_FOLDER / f"{topic}.sql").read_text(encoding="utf-8"))
+
+
+@cache
+def load_cypher(topic: str) -> Mapping[str, LiteralString]:
+    """The statements of `cypher/<topic>.cypher` by name."""
+    return _statements((_CYPHER / f"{topic}.cypher").read_text(encoding="utf-8"))
+
+
+def _statements(text: str) -> Mapping[str, LiteralString]:
+    _, *parts = _NAME.split(text)
     names, bodies = parts[::2], parts[1::2]
     return {
         name: cast(LiteralString, body.strip()) for name, body in zip(names, bodies, strict=True)

@@ -503,11 +503,12 @@ where not c.dirty and (c.scope_id, c.id) in (
   join community_members m on m.scope_id = s.scope_id and m.entity_id = s.id);
 
 -- name: note_projection
--- What a graph database has to take over, in portions.
+-- What a graph database has to take over, in portions; also relations of which the sum has stayed the
+-- same, since words and chunks may not have.
 insert into graph_outbox (scope_id, user_id, kind, ids)
 select %(scope_id)s, %(user_id)s, kind, array_agg(id order by id) from (
   select kind, id, (row_number() over (partition by kind order by id) - 1) / 5000 as portion from (
     select 'entities' as kind, id from entity_states
-    union all select 'relations', id from relation_states
+    union select 'relations', relation_key(source_id, target_id, relation_type) from changed_relations
   ) as touched
 ) as portions group by kind, portion order by kind, portion;

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import pytest_asyncio
 
 from domain.scope import Scope
+from domain.settings import Settings
 from stores.database import Database
+from stores.graph.bolt import Bolt
+from stores.graph.neo4j import Neo4jGraph
 from stores.graph.postgres import PostgresGraph
+from stores.graph.projector import Projector
 from stores.graph.protocol import GraphStore
 from stores.graph.record import GraphRecord
+from testing.neo4j_server import neo4j_for_tests
 from tests.integration.stores.graph.world import Ingest, Store, Stored
 
 
@@ -44,10 +50,32 @@ class ReadSide:
     catch_up: Callable[[Scope], Awaitable[None]]
 
 
-@pytest.fixture(params=["postgres"])
+@pytest.fixture(scope="session")
+def neo4j_settings(settings: Settings) -> Iterator[Settings]:
+    """Settings of a Neo4j server for the whole session: the user's own, or one of the tests'."""
+    with neo4j_for_tests() as access:
+        yield settings.model_copy(update={"neo4j_timeout": 60.0, **access})
+
+
+@pytest_asyncio.fixture(scope="session")
+async def bolt(neo4j_settings: Settings) -> AsyncIterator[Bolt]:
+    bolt = Bolt(neo4j_settings)
+    yield bolt
+    await bolt.close()
+
+
+@pytest.fixture(params=["postgres", "neo4j"])
 def reading(request: pytest.FixtureRequest, database: Database) -> ReadSide:
     """Each graph store in turn; the suite expects the same rows of all."""
+    if request.param == "postgres":
 
-    async def nothing_to_wait_for(scope: Scope) -> None: ...
+        async def nothing_to_wait_for(scope: Scope) -> None: ...
 
-    return {"postgres": ReadSide(PostgresGraph(database), nothing_to_wait_for)}[request.param]
+        return ReadSide(PostgresGraph(database), nothing_to_wait_for)
+    bolt: Bolt = request.getfixturevalue("bolt")
+    projector = Projector(database, bolt)
+
+    async def sync(scope: Scope) -> None:
+        await projector.sync(scope)
+
+    return ReadSide(Neo4jGraph(bolt, database.settings.retrieval), sync)

@@ -1,0 +1,156 @@
+// name: by_alias
+// Entities by the ids that follow from names, and by alias. Of each name: its place, id and key.
+UNWIND $names AS name
+CALL (name) {
+  OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: name.id})
+  WITH coalesce(m.root_id, name.id) AS id
+  MATCH (e:__Entity__ {graph_key: $graph, id: id})
+  RETURN e
+  UNION
+  CALL db.index.fulltext.queryNodes('sextant_entity_names', name.key) YIELD node AS e
+  WITH e WHERE e.graph_key = $graph
+  RETURN e
+}
+RETURN name.place AS place, e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+  .external_id} AS e
+ORDER BY place, e.id
+
+// name: by_text
+// Entities by the words they share with a text: of an entity's names the best counts.
+UNWIND $queries AS query
+CALL (query) {
+  CALL db.index.fulltext.queryNodes('sextant_entity_words', query, {limit: $wide}) YIELD node
+  WITH node WHERE node.graph_key = $graph
+  RETURN node AS e
+}
+WITH DISTINCT e, split(e.words, '\n') AS lines
+UNWIND range(0, size(lines) - 1) AS place
+WITH e, place, split(lines[place], ' ') AS words
+WITH e, place, size(words) AS total, size([word IN words WHERE word IN $words]) AS shared
+WHERE shared > 0
+WITH e, 2.0 * shared / (total + size($words)) AS score, e.names[place] AS name
+ORDER BY score DESC, name
+WITH e, collect({score: score, name: name})[0] AS best
+WITH e, best ORDER BY best.score DESC, e.id LIMIT $k
+RETURN best.score AS score, best.name AS matched, e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+  .external_id} AS e
+ORDER BY score DESC, e.id
+
+// name: by_vector
+// The nearest entities of a graph, each looked at.
+MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL AND e.embedding IS NOT NULL
+WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
+WITH e, score ORDER BY score DESC, e.id LIMIT $k
+RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+  .external_id} AS e
+ORDER BY score DESC, e.id
+
+// name: by_vector_index
+// The same of those that the index finds, whosever they are; its own scores are rounded.
+CALL db.index.vector.queryNodes('sextant_entity_vectors', $wide, $vector) YIELD node AS e
+WITH e WHERE e.graph_key = $graph
+WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
+WITH e, score ORDER BY score DESC, e.id LIMIT $k
+RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+  .external_id} AS e
+ORDER BY score DESC, e.id
+
+// name: by_vector_within
+// The same of those that the index finds in this graph.
+CYPHER 25 MATCH (e:__Entity__)
+SEARCH e IN (VECTOR INDEX sextant_entity_vectors FOR $vector WHERE e.graph_key = $graph LIMIT $k)
+WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
+RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+  .external_id} AS e
+ORDER BY score DESC, e.id
+
+// name: sizes
+// How many entities this graph and all graphs have.
+OPTIONAL MATCH (g:__Graph__ {graph_key: $graph})
+RETURN coalesce(g.entities, 0) AS own, COUNT { (:__Entity__) } AS every
+
+// name: entities
+// Entities by id, in the order asked; one that was merged is the one it was merged into.
+UNWIND range(0, size($ids) - 1) AS place
+OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: $ids[place]})
+WITH coalesce(m.root_id, $ids[place]) AS id, min(place) AS place
+MATCH (e:__Entity__ {graph_key: $graph, id: id})
+WITH e, place
+RETURN e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+  .external_id} AS e
+ORDER BY place
+
+// name: relations
+// Relations by id, in the order asked.
+UNWIND range(0, size($ids) - 1) AS place
+MATCH (source)-[r:RELATED {graph_key: $graph, id: $ids[place]}]->(target)
+RETURN r {.*, source_id: source.id, target_id: target.id} AS r ORDER BY place
+
+// name: neighbourhood
+// From each start its heaviest relations, and from each end reached so the same; one round trip.
+// Without an index by weight a node costs its whole degree, so none is walked through that is a hub.
+UNWIND $ids AS asked
+OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: asked})
+WITH DISTINCT coalesce(m.root_id, asked) AS id
+MATCH (start:__Entity__ {graph_key: $graph, id: id})
+CALL (start) {
+  MATCH (start)-[r:RELATED]-(other)
+  RETURN r, other ORDER BY r.weight DESC, r.id LIMIT $per_node
+}
+WITH collect(DISTINCT start) AS starts, collect(DISTINCT r) AS near, collect(DISTINCT other) AS reached
+CALL (starts, reached) {
+  UNWIND CASE WHEN $depth > 1 THEN reached ELSE [] END AS middle
+  WITH middle WHERE middle.degree <= $hub_degree AND NOT middle IN starts
+  CALL (middle) {
+    MATCH (middle)-[r:RELATED]-()
+    RETURN r ORDER BY r.weight DESC, r.id LIMIT $per_node
+  }
+  RETURN collect(DISTINCT r) AS far
+}
+WITH [r IN near | [r, 1]] + [r IN far WHERE NOT r IN near | [r, 2]] AS hops
+UNWIND hops AS hop
+WITH hop[0] AS r, hop[1] AS depth
+RETURN r.id AS relation_id, startNode(r).id AS source_id, endNode(r).id AS target_id,
+  r.kind AS relation_type, r.weight AS weight, depth
+ORDER BY depth, weight DESC, relation_id
+
+// name: chunks_of
+// Chunks by how many of the entities they mention.
+UNWIND $ids AS asked
+OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: asked})
+WITH DISTINCT coalesce(m.root_id, asked) AS id
+MATCH (e:__Entity__ {graph_key: $graph, id: id})-[:FROM_CHUNK]->(c:Chunk)
+WITH c, e ORDER BY e.id
+WITH c, collect(e.id) AS entity_ids
+RETURN c.id AS chunk_id, entity_ids ORDER BY size(entity_ids) DESC, chunk_id LIMIT $k
+
+// name: communities
+// Communities of a level, or of all, with their members; one without a report is still being made.
+MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL
+  AND ($level IS NULL OR c.level = $level) AND c.title <> ''
+RETURN c {.id, .level, .parent_id, .title, .summary, .findings, .rating} AS c,
+  COLLECT { MATCH (c)<-[:IN_COMMUNITY]-(e) RETURN e.id ORDER BY e.id } AS entity_ids
+ORDER BY c.level, c.rating DESC, c.id
+
+// name: communities_by_vector
+// Communities by how near their report is.
+MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL
+  AND c.embedding IS NOT NULL AND ($level IS NULL OR c.level = $level)
+WITH c, 2 * vector.similarity.cosine(c.embedding, $vector) - 1 AS score
+ORDER BY score DESC, c.id LIMIT $k
+RETURN c {.id, .level, .parent_id, .title, .summary, .findings, .rating} AS c, score,
+  COLLECT { MATCH (c)<-[:IN_COMMUNITY]-(e) RETURN e.id ORDER BY e.id } AS entity_ids
+ORDER BY score DESC, c.id
+
+// name: graph
+// Whether a graph is here, and of which knowledge base it is.
+MATCH (g:__Graph__ {graph_key: $graph}) RETURN g.scope_id AS scope_id
+
+// name: counts
+// How large a graph is.
+RETURN
+  COUNT { MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL } AS entities,
+  COUNT { MATCH ()-[r:RELATED]->() WHERE r.graph_key = $graph AND r.id IS NOT NULL } AS relations,
+  COUNT { MATCH (e:__Entity__)-[:FROM_CHUNK]->() WHERE e.graph_key = $graph AND e.id IS NOT NULL }
+    AS mentions,
+  COUNT { MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL } AS communities

@@ -1,0 +1,134 @@
+// name: graph
+// A graph is here; `entities`: how many it has, which says how far to look in a shared index.
+MERGE (g:__Graph__ {graph_key: $graph})
+SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.entities = $entities
+
+// name: entities
+// Entities as they are now; says which were not there before.
+UNWIND $rows AS row
+MERGE (e:__Entity__ {graph_key: $graph, id: row.id})
+ON CREATE SET e.fresh = true
+WITH e, row, e.fresh IS NOT NULL AS fresh
+SET e += row.properties, e.fresh = null
+WITH row, fresh WHERE fresh
+RETURN row.id AS id
+
+// name: vectors
+// Vectors in half the space of a list.
+UNWIND $rows AS row
+MATCH (e:__Entity__ {graph_key: $graph, id: row.id})
+CALL db.create.setNodeVectorProperty(e, 'embedding', row.embedding)
+
+// name: no_vectors
+// Entities that have none (any more).
+UNWIND $ids AS id
+MATCH (e:__Entity__ {graph_key: $graph, id: id})
+REMOVE e.embedding
+
+// name: unmention
+// Chunks that do not mention an entity any more.
+UNWIND $rows AS row
+MATCH (:__Entity__ {graph_key: $graph, id: row.id})-[r:FROM_CHUNK]->(c:Chunk)
+WHERE NOT c.id IN row.chunks
+DELETE r
+WITH DISTINCT c WHERE NOT EXISTS { (c)<-[:FROM_CHUNK]-() }
+DELETE c
+
+// name: mention
+// Chunks that mention an entity.
+UNWIND $rows AS row
+MATCH (e:__Entity__ {graph_key: $graph, id: row.id})
+UNWIND row.chunks AS chunk
+MERGE (c:Chunk {graph_key: $graph, id: chunk})
+MERGE (e)-[:FROM_CHUNK]->(c)
+
+// name: unmerge
+// Ids that are not an entity's any more.
+UNWIND $rows AS row
+MATCH (m:__Merged__ {graph_key: $graph, root_id: row.id}) WHERE NOT m.id IN row.merged
+DELETE m
+
+// name: merge
+// Ids that have become an entity's.
+UNWIND $rows AS row
+UNWIND row.merged AS merged
+MERGE (m:__Merged__ {graph_key: $graph, id: merged})
+SET m.root_id = row.id
+
+// name: remove_entities
+// Entities that nobody sees any more, with their relations.
+UNWIND $ids AS id
+MATCH (e:__Entity__ {graph_key: $graph, id: id})
+OPTIONAL MATCH (e)-[:FROM_CHUNK]->(c:Chunk)
+WITH e, collect(c) AS chunks
+DETACH DELETE e
+WITH chunks UNWIND chunks AS c
+WITH DISTINCT c WHERE NOT EXISTS { (c)<-[:FROM_CHUNK]-() }
+DELETE c
+
+// name: remove_merged
+// What was merged into them.
+UNWIND $ids AS id
+MATCH (m:__Merged__ {graph_key: $graph, root_id: id})
+DELETE m
+
+// name: remove_relations
+// Relations that are written anew next, or are gone.
+UNWIND $ids AS id
+MATCH ()-[r:RELATED {graph_key: $graph, id: id}]->()
+DELETE r
+
+// name: relations
+// Relations as they are now. Of one whose end is not there yet the end's own turn comes.
+UNWIND $rows AS row
+MATCH (source:__Entity__ {graph_key: $graph, id: row.source_id})
+MATCH (target:__Entity__ {graph_key: $graph, id: row.target_id})
+CREATE (source)-[r:RELATED]->(target)
+SET r = row.properties
+
+// name: remove_communities
+// Communities that are written anew next, or are gone.
+UNWIND $ids AS id
+MATCH (c:__Community__ {graph_key: $graph, id: id})
+DETACH DELETE c
+
+// name: communities
+// Communities as they are now, with their members.
+UNWIND $rows AS row
+CREATE (c:__Community__) SET c = row.properties
+WITH c, row
+CALL (c, row) {
+  UNWIND row.entity_ids AS id
+  MATCH (e:__Entity__ {graph_key: $graph, id: id})
+  CREATE (e)-[:IN_COMMUNITY]->(c)
+}
+
+// name: community_vectors
+// Vectors of reports.
+UNWIND $rows AS row
+MATCH (c:__Community__ {graph_key: $graph, id: row.id})
+CALL db.create.setNodeVectorProperty(c, 'embedding', row.embedding)
+
+// name: parents
+// Which community is a part of which, as far as these or their parts are concerned.
+MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL
+  AND (c.id IN $ids OR c.parent_id IN $ids)
+MATCH (parent:__Community__ {graph_key: $graph, id: c.parent_id})
+MERGE (c)-[:PARENT_COMMUNITY]->(parent)
+
+// name: wipe
+// Some of a graph's nodes, as long as there are any.
+CALL () {
+  MATCH (n:__Entity__) WHERE n.graph_key = $graph AND n.id IS NOT NULL RETURN n LIMIT $limit
+  UNION
+  MATCH (n:Chunk) WHERE n.graph_key = $graph AND n.id IS NOT NULL RETURN n LIMIT $limit
+  UNION
+  MATCH (n:__Community__) WHERE n.graph_key = $graph AND n.id IS NOT NULL RETURN n LIMIT $limit
+  UNION
+  MATCH (n:__Merged__) WHERE n.graph_key = $graph AND n.id IS NOT NULL RETURN n LIMIT $limit
+  UNION
+  MATCH (n:__Graph__ {graph_key: $graph}) RETURN n
+}
+WITH n LIMIT $limit
+DETACH DELETE n
+RETURN count(*) AS gone

@@ -1,0 +1,155 @@
+"""The connection to a Neo4j server: one driver for each event loop, and errors of our own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString
+
+from neo4j import (
+    READ_ACCESS,
+    WRITE_ACCESS,
+    AsyncDriver,
+    AsyncGraphDatabase,
+    AsyncManagedTransaction,
+    AsyncSession,
+    unit_of_work,
+)
+from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
+
+from domain.errors import GraphStoreUnavailable, SettingsInvalid
+from domain.settings import Settings
+from stores.queries import load_cypher
+
+_SCHEMA = load_cypher("schema")
+_CONSTRAINTS = ("entity_key", "chunk_key", "community_key", "merged_key", "graph_key")
+_INDEXES = ("relation_key", "merged_roots", "entity_words", "entity_names")
+
+# `CALL (row) { … }` needs 5.23; the rest is older.
+_LEAST = (5, 23)
+# From here on a vector index can be searched within a graph.
+_PREFILTERED = (2026, 1)
+_RETRY_SECONDS = 1.0
+_INDEX_SECONDS = 120
+
+Row = dict[str, Any]
+Statement = tuple[LiteralString, dict[str, Any]]
+
+
+class Bolt:
+    """A Neo4j server as the settings name it; nothing is opened before it is first used.
+
+    Every call raises `GraphStoreUnavailable` when the server does not answer, refuses, or fails.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._drivers: dict[asyncio.AbstractEventLoop, AsyncDriver] = {}
+        self._version: tuple[int, ...] | None = None
+
+    async def read(self, query: LiteralString, **values: object) -> list[Row]:
+        """One statement in a transaction of its own; given up after `retrieval.lane_timeout`."""
+
+        @unit_of_work(timeout=self._settings.retrieval.lane_timeout)
+        async def work(transaction: AsyncManagedTransaction) -> list[Row]:
+            return await (await transaction.run(query, values)).data()
+
+        async with self._failing(), self._session(READ_ACCESS) as session:
+            return await session.execute_read(work)
+
+    async def write(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        """Statements in one transaction; returns the rows of each."""
+
+        async def work(transaction: AsyncManagedTransaction) -> list[list[Row]]:
+            return [
+                await (await transaction.run(query, values)).data() for query, values in statements
+            ]
+
+        async with self._failing(), self._session(WRITE_ACCESS) as session:
+            return await session.execute_write(work)
+
+    async def version(self) -> tuple[int, ...]:
+        """The server's version, like (5, 26, 30)."""
+        if self._version is None:
+            [row] = await self.read(_SCHEMA["version"])
+            numbers = str(row["version"]).split("-")[0].split(".")
+            self._version = tuple(int(number) for number in numbers if number.isdigit())
+        return self._version
+
+    async def prefiltered(self) -> bool:
+        """Whether a vector index can be searched within a graph."""
+        return await self.version() >= _PREFILTERED
+
+    async def prepare(self) -> None:
+        """Make constraints and indexes that are not there yet, and wait until they are."""
+        if (version := await self.version()) < _LEAST:
+            raise GraphStoreUnavailable(
+                f"Neo4j {'.'.join(map(str, version))} is too old.",
+                next_step="Upgrade to 5.26 or newer.",
+            )
+        prefiltered = await self.prefiltered()
+        vectors = "entity_vectors_by_graph" if prefiltered else "entity_vectors"
+        for name in (*_CONSTRAINTS, *_INDEXES, vectors):
+            await self.write([(_SCHEMA[name], {})])
+        await self.write([(_SCHEMA["await_indexes"], {"seconds": _INDEX_SECONDS})])
+
+    async def close(self) -> None:
+        """Close every driver, each on its own loop; those of loops that have ended are gone."""
+        drivers, self._drivers = self._drivers, {}
+        for loop, driver in drivers.items():
+            if loop is asyncio.get_running_loop():
+                await driver.close()
+            elif loop.is_running():
+                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(driver.close(), loop))
+
+    @asynccontextmanager
+    async def _session(self, access: str) -> AsyncIterator[AsyncSession]:
+        driver = await self._here()
+        async with driver.session(
+            database=self._settings.neo4j_database, default_access_mode=access
+        ) as session:
+            yield session
+
+    async def _here(self) -> AsyncDriver:
+        loop = asyncio.get_running_loop()
+        if loop not in self._drivers:
+            self._drivers = {old: one for old, one in self._drivers.items() if not old.is_closed()}
+            driver = await asyncio.to_thread(self._make)  # reads certificates
+            self._drivers.setdefault(loop, driver)
+        return self._drivers[loop]
+
+    def _make(self) -> AsyncDriver:
+        settings = self._settings
+        password = settings.neo4j_password
+        try:
+            return AsyncGraphDatabase.driver(
+                settings.neo4j_uri or "",
+                auth=(settings.neo4j_username, password.get_secret_value()) if password else None,
+                connection_timeout=settings.neo4j_timeout,
+                connection_acquisition_timeout=settings.neo4j_timeout,
+                max_transaction_retry_time=_RETRY_SECONDS,
+                liveness_check_timeout=10,
+                telemetry_disabled=True,
+                notifications_min_severity="OFF",
+                user_agent="sextant",
+            )
+        except (ConfigurationError, ValueError) as error:
+            raise SettingsInvalid(
+                f"NEO4J_URI cannot be used: {error}.",
+                next_step="Write it as bolt://host:7687 or neo4j+s://host:7687.",
+                field="neo4j_uri",
+            ) from None
+
+    @asynccontextmanager
+    async def _failing(self) -> AsyncIterator[None]:
+        """Turn the driver's errors into ours."""
+        try:
+            yield
+        except (DriverError, Neo4jError, OSError) as error:
+            self._version = None
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            raise GraphStoreUnavailable(
+                f"Neo4j did not answer as it should: {said[0][:300]}.",
+                next_step="Run `sextant doctor`, and `sextant graph sync` once Neo4j is back.",
+            ) from error

@@ -1,0 +1,31 @@
+"""What a store wants its caller's caller to know: that it went on, but not as it was asked to."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+logger = logging.getLogger(__name__)
+
+_collected: ContextVar[list[str] | None] = ContextVar("notices", default=None)
+
+
+@contextmanager
+def collected_notices() -> Iterator[list[str]]:
+    """Sentences that are told while the block runs, each once; tasks started in it tell here, too."""
+    collected: list[str] = []
+    token = _collected.set(collected)
+    try:
+        yield collected
+    finally:
+        _collected.reset(token)
+
+
+def tell(sentence: str) -> None:
+    """Log a warning, and pass it to whoever collects notices."""
+    logger.warning(sentence)
+    collected = _collected.get()
+    if collected is not None and sentence not in collected:
+        collected.append(sentence)

@@ -1,0 +1,150 @@
+"""Which graph store serves: the record, or Neo4j with the record behind it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar
+from uuid import UUID
+
+from domain.errors import GraphStoreUnavailable
+from domain.graph import Community, Entity, Relation
+from domain.scope import Scope
+from domain.settings import Settings
+from stores.database import Database, within
+from stores.graph.bolt import Bolt
+from stores.graph.neo4j import Neo4jGraph
+from stores.graph.notices import tell
+from stores.graph.postgres import PostgresGraph
+from stores.graph.projection import Projection
+from stores.graph.projector import standing
+from stores.graph.protocol import ChunkLink, CommunityHit, EntityHit, GraphStore, Hop, Vector
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+GONE = "Neo4j 不可用，图检索改用 PostgreSQL"
+BEHIND = "Neo4j 尚未同步最新图谱，图检索改用 PostgreSQL"
+
+
+@asynccontextmanager
+async def open_graph_store(settings: Settings, database: Database) -> AsyncIterator[GraphStore]:
+    """The graph store that the settings name; closes the connection to Neo4j.
+
+    Nothing is asked of Neo4j here: a server that is down holds nobody up.
+    """
+    if not settings.neo4j_uri:
+        yield PostgresGraph(database)
+        return
+    bolt = Bolt(settings)
+    try:
+        yield ProjectedGraph(database, bolt, settings)
+    finally:
+        await bolt.close()
+
+
+class ProjectedGraph:
+    """A `GraphStore` that asks Neo4j, and the record where Neo4j is gone or behind.
+
+    What it falls back from is told by `stores.graph.notices`. After a failure Neo4j is left alone for
+    `neo4j_pause` seconds, so that a dead server does not cost every question its timeout.
+    """
+
+    def __init__(self, database: Database, bolt: Bolt, settings: Settings) -> None:
+        self._database = database
+        self._bolt = bolt
+        self._settings = settings
+        self._record = PostgresGraph(database)
+        self._projection = Neo4jGraph(bolt, settings.retrieval)
+        self._paused_until = 0.0
+        self._known: set[int] = set()
+
+    async def entities_by_alias(self, scope: Scope, names: Sequence[str]) -> list[EntityHit]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.entities_by_alias(scope, names))
+
+    async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.entities_by_text(scope, text, k))
+
+    async def entities_by_vector(self, scope: Scope, vector: Vector, k: int) -> list[EntityHit]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.entities_by_vector(scope, vector, k))
+
+    async def get_entities(self, scope: Scope, ids: Sequence[UUID]) -> list[Entity]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.get_entities(scope, ids))
+
+    async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.get_relations(scope, ids))
+
+    async def neighbourhood(
+        self, scope: Scope, ids: Sequence[UUID], *, depth: int = 1, per_node: int = 10
+    ) -> list[Hop]:
+        """See `GraphStore`."""
+        return await self._ask(
+            scope, lambda graph: graph.neighbourhood(scope, ids, depth=depth, per_node=per_node)
+        )
+
+    async def chunks_of(self, scope: Scope, entity_ids: Sequence[UUID], k: int) -> list[ChunkLink]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.chunks_of(scope, entity_ids, k))
+
+    async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.communities(scope, level))
+
+    async def communities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
+    ) -> list[CommunityHit]:
+        """See `GraphStore`."""
+        return await self._ask(
+            scope, lambda graph: graph.communities_by_vector(scope, vector, k, level=level)
+        )
+
+    async def _ask(self, scope: Scope, question: Callable[[GraphStore], Awaitable[T]]) -> T:
+        scope_id = await self._followed(scope)
+        if scope_id is not None:
+            try:
+                return await within(
+                    self._settings.neo4j_timeout, self._from_neo4j(scope, scope_id, question)
+                )
+            except _NotThere:
+                tell(BEHIND)
+            except (GraphStoreUnavailable, TimeoutError) as error:
+                logger.warning("Neo4j is left alone for a while: %s", error)
+                self._paused_until = time.monotonic() + self._settings.neo4j_pause
+                self._known.clear()  # it may come back with nothing
+                tell(GONE)
+        return await question(self._record)
+
+    async def _followed(self, scope: Scope) -> int | None:
+        """The graph's number, if Neo4j may be asked and has taken over all there is."""
+        if time.monotonic() < self._paused_until:
+            tell(GONE)
+            return None
+        found = await standing(self._database, scope)
+        if found is None:
+            return None
+        if found.behind or not found.projected:
+            tell(BEHIND)
+            return None
+        return found.scope_id
+
+    async def _from_neo4j(
+        self, scope: Scope, scope_id: int, question: Callable[[GraphStore], Awaitable[T]]
+    ) -> T:
+        if scope_id not in self._known:
+            projection = Projection(self._database, self._bolt, scope, scope_id)
+            if not await projection.is_here():
+                raise _NotThere
+            self._known.add(scope_id)
+        return await question(self._projection)
+
+
+class _NotThere(Exception):
+    """The server has lost the graph, or is another one."""

@@ -1,0 +1,81 @@
+-- name: state
+-- Whether a graph database follows a graph, and whether it has something to take over yet.
+select g.scope_id, coalesce(v.projected, false) as projected,
+  exists (select from graph_outbox o where o.scope_id = g.scope_id) as behind
+from graphs g left join graph_versions v on v.scope_id = g.scope_id
+where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s;
+
+-- name: lock
+-- One projector at a time for a graph, until its transaction ends; 20020 is for nothing else.
+select pg_advisory_xact_lock(20020, %(scope_id)s);
+
+-- name: waiting
+-- How much there is to take over: ids, and notes that everything is.
+select coalesce(sum(greatest(cardinality(ids), 1)), 0)::bigint from graph_outbox
+where scope_id = %(scope_id)s;
+
+-- name: entities
+-- How many entities readers see.
+select count(*) from entities where scope_id = %(scope_id)s and shown;
+
+-- name: take
+-- What comes next.
+select seq, kind, ids from graph_outbox where scope_id = %(scope_id)s order by seq limit %(limit)s;
+
+-- name: done
+-- These have been taken over. By their numbers, since one of a smaller number may yet be committed.
+delete from graph_outbox where scope_id = %(scope_id)s and seq = any(%(seqs)s);
+
+-- name: note_everything
+-- A graph database has to take over the whole graph.
+insert into graph_outbox (scope_id, user_id, kind, ids)
+select scope_id, user_id, 'everything', '{}' from graph_versions where scope_id = %(scope_id)s;
+
+-- name: note_all_ids
+-- Everything, in portions: entities before the relations between them.
+insert into graph_outbox (scope_id, user_id, kind, ids)
+select %(scope_id)s, %(user_id)s, kind, array_agg(id order by id) from (
+  select rank, kind, id, (row_number() over (partition by kind order by id) - 1) / 5000 as portion from (
+    select 1 as rank, 'all entities' as kind, id from entities where scope_id = %(scope_id)s and shown
+    union all
+    select 2, 'relations', relation_id from adjacency
+    where scope_id = %(scope_id)s and shown and outgoing
+    union all select 3, 'communities', id from communities where scope_id = %(scope_id)s
+  ) as every
+) as portions group by rank, kind, portion order by rank, portion;
+
+-- name: relations_of
+-- Relations of entities that have come into sight.
+select distinct relation_id from adjacency
+where scope_id = %(scope_id)s and node_id = any(%(ids)s) and shown;
+
+-- name: attachments
+-- What hangs on entities: normalised names that mean them, ids merged into them, chunks that mention
+-- them (of each merged id the first thousand, as `chunks_of` reads), their vectors.
+with wanted as (
+  select distinct %(scope_id)s::int as scope_id, id from unnest(%(ids)s::uuid[]) as id
+), stated as (
+  select scope_id, id, id as stated_id from wanted
+  union all
+  select w.scope_id, w.id, g.from_id from wanted w
+  join entity_merges g on g.scope_id = w.scope_id and g.root_id = w.id
+)
+select w.id,
+  array(select distinct a.norm from stated s
+    join aliases a on a.scope_id = s.scope_id and a.entity_id = s.stated_id where s.id = w.id) as norms,
+  array(select s.stated_id from stated s where s.id = w.id and s.stated_id <> w.id) as merged,
+  array(select distinct m.chunk_id from stated s cross join lateral (
+      select chunk_id from mentions
+      where scope_id = s.scope_id and entity_id = s.stated_id and chunk_id > %(nil)s
+      order by chunk_id limit 1000
+    ) as m where s.id = w.id) as chunks,
+  (select embedding from entity_vectors v
+    where v.scope_id = w.scope_id and v.entity_id = w.id) as embedding
+from wanted w;
+
+-- name: communities
+-- Communities by id with their members and the vectors of their reports.
+select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, c.embedding,
+  array(select m.entity_id from community_members m
+    where m.scope_id = c.scope_id and m.community_id = c.id) as entity_ids
+from communities c where c.scope_id = %(scope_id)s and c.id = any(%(ids)s);

@@ -1,0 +1,134 @@
+"""A real Neo4j server for tests: the one that NEO4J_URI names, or one of our own for this run.
+
+Our own is a community server out of Maven Central's jars (`scripts/neo4j`), on the loopback interface,
+on a free port and in a fresh folder each time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import SecretStr
+
+SCRIPTS = Path(__file__).parent.parent / "scripts" / "neo4j"
+LIBRARY = Path(__file__).parent.parent / ".cache" / "neo4j" / "lib"
+
+_JAVA_BASE = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
+_INSTALL = (
+    "The tests of the graph store need a Neo4j server. Run `make setup`, which fetches one by Maven "
+    "(sudo apt-get install maven openjdk-17-jdk-headless), or set NEO4J_URI to a server of your own."
+)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class ServerMissing(RuntimeError):
+    """No Neo4j can be started here; the message says what to install."""
+
+
+@dataclass
+class Neo4jServer:
+    """A server process on a port of its own, which keeps its data while it is stopped and started.
+
+    Attributes:
+        uri: where it answers Bolt, without authentication.
+    """
+
+    library: Path = LIBRARY
+    java: str = "java"
+    port: int = field(default_factory=_free_port)
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="neo4j-")))
+    _process: subprocess.Popen[str] | None = None
+
+    @property
+    def uri(self) -> str:
+        """The address for a driver."""
+        return f"bolt://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start, and return when it answers.
+
+        Raises:
+            ServerMissing: Java or the jars are not there, or the server does not start.
+        """
+        if not any(self.library.glob("neo4j-bolt-*.jar")) or shutil.which(self.java) is None:
+            raise ServerMissing(_INSTALL)
+        with (self.folder / "server.log").open("a") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                self._command(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert self._process.stdout is not None  # noqa: S101 - a pipe
+        for line in self._process.stdout:
+            if line.strip() == "ready":
+                return
+        self._process = None
+        raise ServerMissing(f"Neo4j did not start; {self.folder / 'server.log'} says why.")
+
+    def kill(self) -> None:
+        """End the process at once, as a crash would; `start` starts it over the same data."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def close(self) -> None:
+        """End the process and take its data away."""
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _command(self) -> list[str]:
+        opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _JAVA_BASE]
+        memory = os.environ.get("NEO4J_TEST_MEMORY", "1g")
+        current = ["--enable-native-access=ALL-UNNAMED", "--add-modules", "jdk.incubator.vector"]
+        # 5.x needs neither and Java 17 knows only the second.
+        newer = current if any(self.library.glob("neo4j-bolt-20*.jar")) else []
+        program = [str(SCRIPTS / "Server.java"), str(self.folder / "data"), str(self.port)]
+        return [
+            self.java,
+            f"-Xmx{memory}",
+            *opened,
+            *newer,
+            "-cp",
+            f"{self.library}{os.sep}*",
+            *program,
+        ]
+
+
+@contextmanager
+def neo4j_for_tests() -> Iterator[dict[str, object]]:
+    """Settings of a server to test with: the one that NEO4J_URI names, else one of our own.
+
+    Raises:
+        ServerMissing: there is none, and none can be started; the message says what to install.
+    """
+    if uri := os.environ.get("NEO4J_URI"):
+        password = os.environ.get("NEO4J_PASSWORD")
+        yield {
+            "neo4j_uri": uri,
+            "neo4j_username": os.environ.get("NEO4J_USERNAME", "neo4j"),
+            "neo4j_password": SecretStr(password) if password else None,
+            "neo4j_database": os.environ.get("NEO4J_DATABASE"),
+        }
+        return
+    server = Neo4jServer()
+    try:
+        server.start()
+        yield {"neo4j_uri": server.uri}
+    finally:
+        server.close()
