@@ -1,0 +1,151 @@
+"""LightRAG's published package on the made-up corpus: chunks per CPU-second, milliseconds per mode.
+
+    python -m benchmarks.peer.run_lightrag SIZES FOLDER
+
+Runs in the peer's own environment (`benchmarks.versus_lightrag` makes it) with its default settings
+and file stores, and prints one line of JSON. Model and embedding are instant, and the time spent in
+them is taken off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import re
+import statistics
+import sys
+import time
+from typing import Any
+
+import numpy as np
+from lightrag import LightRAG, QueryParam  # type: ignore[import-not-found, unused-ignore]
+from lightrag.kg.shared_storage import (  # type: ignore[import-not-found, unused-ignore]
+    initialize_pipeline_status,
+)
+from lightrag.utils import (  # type: ignore[import-not-found, unused-ignore]
+    EmbeddingFunc,
+    Tokenizer,
+)
+
+from benchmarks.peer.corpus import (
+    DIMENSION,
+    IS_A,
+    SEPARATOR,
+    STATES,
+    Question,
+    make_corpus,
+    vector_of,
+)
+
+MODES = ("naive", "local", "global", "hybrid", "mix")
+_FIELD, _END = "<|#|>", "<|COMPLETE|>"
+
+
+class Words:
+    """A tokenizer of words; cheaper than LightRAG's own, whose file is fetched at first use."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._words: list[str] = []
+
+    def __deepcopy__(self, memo: object) -> Words:
+        return self
+
+    def encode(self, content: str) -> list[int]:
+        """Numbers of the words and what lies between them."""
+        numbers = []
+        for word in re.findall(r"\s*\w+|\W", content):
+            number = self._numbers.setdefault(word, len(self._numbers))
+            if number == len(self._words):
+                self._words.append(word)
+            numbers.append(number)
+        return numbers
+
+    def decode(self, tokens: list[int]) -> str:
+        """The text again."""
+        return "".join(self._words[token] for token in tokens)
+
+
+class Instant:
+    """Both models; `spent` is their CPU time in seconds."""
+
+    spent = 0.0
+
+    async def embed(self, texts: list[str]) -> Any:
+        """Vectors of hashed words."""
+        started = time.process_time()
+        vectors = np.stack([vector_of(text) for text in texts])
+        self.spent += time.process_time() - started
+        return vectors
+
+    async def answer(self, prompt: str, **_: Any) -> str:
+        """What a model would extract from the text of the prompt."""
+        started = time.process_time()
+        text = prompt.rsplit("---Input Text---", 1)[-1]
+        rows = [
+            _FIELD.join(("entity", name, kind, f"{name} is a {kind} known for {what}."))
+            for name, kind, what in IS_A.findall(text)
+        ]
+        rows += [
+            _FIELD.join(("relation", a, b, verb, f"{a} {verb} {b} for {what}."))
+            for a, verb, b, what in STATES.findall(text)
+        ]
+        self.spent += time.process_time() - started
+        return "\n".join((*rows, _END)) if "---Input Text---" in prompt else _END
+
+
+async def query_times(rag: Any, questions: list[Question]) -> dict[str, dict[str, float]]:
+    """Retrieval alone: keywords are given, no model is asked."""
+    times = {}
+    for mode in MODES:
+        samples, found = [], 0
+        for question in questions:
+            wanted = QueryParam(mode=mode, only_need_context=True)
+            wanted.hl_keywords, wanted.ll_keywords = list(question.themes), list(question.names)
+            started = time.perf_counter()
+            context = await rag.aquery(question.text, wanted)
+            samples.append((time.perf_counter() - started) * 1000)
+            found += question.mark in str(context)
+        times[mode] = {"median_ms": statistics.median(samples), "found": found / len(questions)}
+    return times
+
+
+async def main() -> None:
+    """Ingest up to each size and query there."""
+    sizes, folder = [int(size) for size in sys.argv[1].split(",")], sys.argv[2]
+    os.chdir(folder)  # it reads .env and config.ini of the working directory
+    corpus, instant = make_corpus(sizes[-1]), Instant()
+    rag = LightRAG(
+        working_dir=folder,
+        embedding_func=EmbeddingFunc(
+            embedding_dim=DIMENSION, max_token_size=8192, func=instant.embed
+        ),
+        llm_model_func=instant.answer,
+        tokenizer=Tokenizer("words", Words()),
+    )
+    await rag.initialize_storages()
+    await initialize_pipeline_status()
+    logging.getLogger("lightrag").setLevel(logging.CRITICAL)
+    done, stages = 0, []
+    for size in sizes:
+        names, texts = zip(*corpus.documents(done, size), strict=True)
+        started, before = time.process_time(), instant.spent
+        await rag.ainsert(
+            list(texts),
+            split_by_character=SEPARATOR,
+            split_by_character_only=True,
+            ids=list(names),
+            file_paths=list(names),
+        )
+        cpu = time.process_time() - started - (instant.spent - before)
+        modes = await query_times(rag, list(corpus.questions))
+        stages.append({"passages": size, "per_cpu_s": (size - done) / cpu, "modes": modes})
+        done = size
+    await rag.finalize_storages()
+    print(json.dumps(stages))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,170 @@
+"""Sextant beside LightRAG's published package: ingesting and retrieving one made-up corpus.
+
+    python -m benchmarks.versus_lightrag [PASSAGES]
+
+Limits (issue 4): ≥ 20× LightRAG's passages per CPU-second at 2,000 passages, the cost of a passage
+flat as the graph grows; retrieval in the graph modes ≥ 10× faster. Both get the same documents, the
+same instant embedding and keywords that cost no model call. LightRAG runs with its default settings
+and file stores in an environment of its own, `.venv/peer`, which is made on first use; its tokenizer
+is replaced by a cheaper one and its models' time is taken off. Of Sextant everything counts: this
+process, the parser's and PostgreSQL's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from benchmarks.peer.corpus import DIMENSION, Corpus, make_corpus, vector_of
+from domain.retrieval import Mode
+from domain.settings import Settings
+from models.cache import CachedEmbedder
+from models.protocols import Vectors
+from sextant.facade import Sextant
+from stores.database import Database
+
+GRAPH = "bench"
+PEER = Path(sys.prefix) / "peer"
+REQUIREMENTS = Path(__file__).parent / "peer" / "requirements.txt"
+MODES = (Mode.NAIVE, Mode.LOCAL, Mode.GLOBAL, Mode.HYBRID, Mode.MIX)
+
+
+class InstantEmbedder:
+    """The corpus's own embedding; `spent` is the CPU time in it."""
+
+    name, dimension = "instant", DIMENSION
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+
+    async def warm_up(self) -> None:
+        """Nothing to load."""
+
+    async def embed_query(self, text: str) -> Vectors:
+        """One vector."""
+        return vector_of(text)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """A vector per text."""
+        started = time.process_time()
+        vectors: Vectors = np.stack([vector_of(text) for text in texts])
+        self.spent += time.process_time() - started
+        return vectors
+
+
+def cpu_of_everything(data: Path) -> float:
+    """CPU seconds of this process, its children past and present, and the PostgreSQL of `data`."""
+    own = os.times()
+    server = psutil.Process(int(next(data.rglob("postmaster.pid")).read_text().split()[0]))
+    family = {*psutil.Process().children(recursive=True), server, *server.children()}
+    ended = own.children_user + own.children_system
+    return own.user + own.system + ended + sum(_cpu(process) for process in family)
+
+
+def _cpu(process: psutil.Process) -> float:
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(times.user + times.system + times.children_user + times.children_system)
+
+
+def measure_peer(sizes: Sequence[int], folder: Path) -> list[dict[str, Any]]:
+    """LightRAG's stages, from a process in its own environment."""
+    if not PEER.exists():
+        venv.create(PEER, with_pip=True)
+    python = PEER / "bin" / "python"
+    install = [python, "-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS]
+    subprocess.run(install, check=True)  # noqa: S603 - our own arguments
+    run = [python, "-m", "benchmarks.peer.run_lightrag", ",".join(map(str, sizes)), folder]
+    quiet = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(run, check=True, capture_output=True, text=True, env=quiet)  # noqa: S603
+    stages: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    return stages
+
+
+async def measure_ours(corpus: Corpus, sizes: Sequence[int], folder: Path) -> list[dict[str, Any]]:
+    """The same stages of Sextant."""
+    settings = Settings(
+        _env_file=None, data_dir=folder / "data", database_url=None, embedding="instant"
+    )
+    embedder = InstantEmbedder()
+    done, stages = 0, []
+    async with await Database.open(settings) as database, AsyncExitStack() as stack:
+        rag = Sextant(settings, database, CachedEmbedder(embedder, 0), stack)
+        for size in sizes:
+            files = folder / str(size)
+            files.mkdir()
+            for name, text in corpus.documents(done, size):
+                (files / name).write_text(text, encoding="utf-8")
+            started, before = cpu_of_everything(settings.data_dir), embedder.spent
+            await rag.ingest([files], graph_id=GRAPH)
+            cpu = cpu_of_everything(settings.data_dir) - started - (embedder.spent - before)
+            modes = await query_times(rag, corpus)
+            stages.append({"passages": size, "per_cpu_s": (size - done) / cpu, "modes": modes})
+            done = size
+    return stages
+
+
+async def query_times(rag: Sextant, corpus: Corpus) -> dict[str, dict[str, float]]:
+    """Retrieval alone, mode by mode; the first question of a mode loads what it needs."""
+    times = {}
+    for mode in MODES:
+        samples, found = [], 0
+        await rag.search(corpus.questions[0].text, graph_id=GRAPH, mode=mode)
+        for question in corpus.questions:
+            started = time.perf_counter()
+            answer = await rag.search(question.text, graph_id=GRAPH, mode=mode, limit=20)
+            samples.append((time.perf_counter() - started) * 1000)
+            found += any(question.mark in item.text for item in answer.results)
+        times[mode.value] = {
+            "median_ms": statistics.median(samples),
+            "found": found / len(corpus.questions),
+        }
+    return times
+
+
+def report(ours: Sequence[dict[str, Any]], peers: Sequence[dict[str, Any]]) -> None:
+    """Both side by side."""
+    for own, peer in zip(ours, peers, strict=True):
+        ratio = own["per_cpu_s"] / peer["per_cpu_s"]
+        print(
+            f"{own['passages']} passages: {own['per_cpu_s']:.0f} a CPU-second,"
+            f" LightRAG {peer['per_cpu_s']:.1f}: {ratio:.1f}x (limit 20 at 2,000)"
+        )
+        for mode, mine in own["modes"].items():
+            other = peer["modes"][mode]
+            print(
+                f"  {mode:<7} {mine['median_ms']:7.2f} ms, LightRAG {other['median_ms']:7.2f} ms:"
+                f" {other['median_ms'] / mine['median_ms']:.1f}x (limit 10);"
+                f" passage asked for found {mine['found']:.2f}, LightRAG {other['found']:.2f}"
+            )
+
+
+def main() -> None:
+    """Both, one after the other, at a quarter, a half and the whole of the passages."""
+    whole = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
+    sizes = [whole // 4, whole // 2, whole]
+    corpus = make_corpus(whole)
+    with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
+        (Path(folder) / "peer").mkdir()
+        ours = asyncio.run(measure_ours(corpus, sizes, Path(folder)))
+        report(ours, measure_peer(sizes, Path(folder) / "peer"))
+
+
+if __name__ == "__main__":
+    main()
