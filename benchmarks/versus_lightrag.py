@@ -88,9 +88,23 @@ def measure_peer(sizes: Sequence[int], folder: Path) -> list[dict[str, Any]]:
     if not PEER.exists():
         venv.create(PEER, with_pip=True)
     python = PEER / "bin" / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS]
+    install: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--requirement",
+        REQUIREMENTS,
+    ]
     subprocess.run(install, check=True)  # noqa: S603 - our own arguments
-    run = [python, "-m", "benchmarks.peer.run_lightrag", ",".join(map(str, sizes)), folder]
+    run: list[str | Path] = [
+        python,
+        "-m",
+        "benchmarks.peer.run_lightrag",
+        ",".join(map(str, sizes)),
+        folder,
+    ]
     quiet = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(run, check=True, capture_output=True, text=True, env=quiet)  # noqa: S603
     stages: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])

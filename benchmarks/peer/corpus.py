@@ -33,7 +33,7 @@ _VERBS = (
     "supports",
     "audits",
 )
-_PLAIN = (
+_PLAIN = (  # noqa: SIM905 - a text is easier to read
     "during the last period several teams compared earlier results with measurements from the field and"
     " asked the regional office for more detail about costs data quality training contracts weather"
     " demand and the schedule of the next visit because small gaps between written procedure and daily"

@@ -17,9 +17,10 @@ import re
 import statistics
 import sys
 import time
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 from lightrag import LightRAG, QueryParam  # type: ignore[import-not-found, unused-ignore]
 from lightrag.kg.shared_storage import (  # type: ignore[import-not-found, unused-ignore]
     initialize_pipeline_status,
@@ -73,14 +74,14 @@ class Instant:
 
     spent = 0.0
 
-    async def embed(self, texts: list[str]) -> Any:
+    async def embed(self, texts: list[str]) -> npt.NDArray[np.float32]:
         """Vectors of hashed words."""
         started = time.process_time()
         vectors = np.stack([vector_of(text) for text in texts])
         self.spent += time.process_time() - started
         return vectors
 
-    async def answer(self, prompt: str, **_: Any) -> str:
+    async def answer(self, prompt: str, **_: object) -> str:
         """What a model would extract from the text of the prompt."""
         started = time.process_time()
         text = prompt.rsplit("---Input Text---", 1)[-1]
@@ -96,7 +97,7 @@ class Instant:
         return "\n".join((*rows, _END)) if "---Input Text---" in prompt else _END
 
 
-async def query_times(rag: Any, questions: list[Question]) -> dict[str, dict[str, float]]:
+async def query_times(rag: LightRAG, questions: Sequence[Question]) -> dict[str, dict[str, float]]:
     """Retrieval alone: keywords are given, no model is asked."""
     times = {}
     for mode in MODES:
@@ -140,7 +141,7 @@ async def main() -> None:
             file_paths=list(names),
         )
         cpu = time.process_time() - started - (instant.spent - before)
-        modes = await query_times(rag, list(corpus.questions))
+        modes = await query_times(rag, corpus.questions)
         stages.append({"passages": size, "per_cpu_s": (size - done) / cpu, "modes": modes})
         done = size
     await rag.finalize_storages()
