@@ -68,10 +68,15 @@ class GraphContext:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """One retrieval: ranked items, graph context, what went wrong on the way, and times in ms."""
+    """One retrieval: ranked items, graph context, what went wrong on the way, and times in ms.
+
+    `results` are passages, in mode `global` reports of communities and the passages behind them.
+    `graph_items` accompany them: entities, relations and reports, each kind best first.
+    """
 
     results: tuple[RetrievedItem, ...]
     mode: Mode
     graph_context: GraphContext = GraphContext()
+    graph_items: tuple[RetrievedItem, ...] = ()
     warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict[str, float])

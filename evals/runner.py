@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from domain.errors import OptionInvalid
-from domain.retrieval import Mode, Retrieval
+from domain.retrieval import ItemKind, Mode, Retrieval
 from domain.scope import Scope
 from domain.settings import Settings
 from domain.text import language_of
@@ -29,6 +29,7 @@ from retrievers.graph_retriever import GraphRetriever
 from retrievers.scope_index import ScopeIndexes
 from stores.chunks import ChunkStore
 from stores.database import Database
+from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 
 # Corpora are nobody's documents: they live under a user of their own.
@@ -150,6 +151,7 @@ async def _ask_all(
         embedder=embedder,
         settings=settings,
         indexes=ScopeIndexes(chunks, GraphRecord(database), settings.retrieval.index_passages),
+        graph=PostgresGraph(database),
     )
     answerer = ExtractiveAnswerer(embedder) if options.answers else None
     at_once = asyncio.Semaphore(_AT_ONCE)
@@ -172,12 +174,13 @@ async def _ask_all(
 async def _outcome(
     question: Question, found: Retrieval, answerer: ExtractiveAnswerer | None
 ) -> _Outcome:
-    ranked = tuple(item.external_id or item.id for item in found.results)
+    passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
+    ranked = tuple(item.external_id or item.id for item in passages)
     measures = _measures(question, ranked) if question.gold_ids else {}
     declined = None
     if answerer is not None:
         language = language_of(question.query)
-        said = await answerer.extract(question.query, found.results, language=language)
+        said = await answerer.extract(question.query, passages, language=language)
         declined = not said.quotations
         if question.gold_ids and question.answers:
             quoted = " ".join(quote.sentence for quote in said.quotations)

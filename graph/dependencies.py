@@ -20,6 +20,7 @@ from models.chat import build_chat_model
 from models.embedding import build_embedder
 from models.extractive import ExtractiveAnswerer
 from models.protocols import Embedder
+from models.reranker import HttpReranker, build_reranker
 from nodes.context import Dependencies
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.scope_index import ScopeIndexes
@@ -27,6 +28,7 @@ from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.embedding_space import check_space
+from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 
 
@@ -61,11 +63,12 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
     """The workflow's dependencies over a database that is open already; closes the chat model.
 
     Raises:
-        SettingsInvalid: a chat model is named, but no endpoint.
+        SettingsInvalid: a chat model is named, but no endpoint; the reranker is of no known form.
     """
     settings = database.settings
     # In a thread: it imports the client library and reads certificates.
     chat = await asyncio.to_thread(build_chat_model, settings)
+    reranker = build_reranker(settings)
     chunks = ChunkStore(database)
     retriever = GraphRetriever(
         chunks=chunks,
@@ -73,12 +76,16 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
         settings=settings,
         documents=DocumentStore(database),
         indexes=ScopeIndexes(chunks, GraphRecord(database), settings.retrieval.index_passages),
+        graph=PostgresGraph(database),
+        reranker=reranker,
     )
     try:
         yield Dependencies(settings, retriever, ExtractiveAnswerer(embedder), chat)
     finally:
         if chat is not None:
             await chat.close()
+        if isinstance(reranker, HttpReranker):
+            await reranker.close()
 
 
 @dataclass(slots=True)

@@ -9,6 +9,8 @@ from dataclasses import replace
 from domain.retrieval import LaneScore, RetrievedItem
 
 DEFAULT_K = 60
+# What a lane adds to one that is sure of itself: it orders what the first leaves undecided.
+_LEAST_SHARE = 0.02
 
 
 def rrf(
@@ -60,3 +62,26 @@ def fuse(
         for item_id, score in ranking
         if score > 0
     ]
+
+
+def led(lead: Sequence[RetrievedItem], other: Sequence[RetrievedItem]) -> list[RetrievedItem]:
+    """Let one lane lead and the other fill in what the first is not sure of.
+
+    An item scores what the lead gives it plus a share of what the other gives it. The share is what
+    is missing from 1 to the lead's best score, which says how far the lead is to be trusted. Adding
+    both lanes alike would lose to the better of them (docs/evaluation.md).
+
+    Args:
+        lead: hits best first, no id twice, scores above 0 up to 1.
+        other: the same of the other lane.
+    """
+    share = max(_LEAST_SHARE, 1.0 - max((hit.score for hit in lead), default=0.0))
+    items = {hit.id: hit for hit in lead}
+    for hit in other:
+        first = items.get(hit.id)
+        if first is None:
+            items[hit.id] = replace(hit, score=share * hit.score)
+        else:
+            score, lanes = first.score + share * hit.score, {**hit.lanes, **first.lanes}
+            items[hit.id] = replace(first, score=score, lanes=lanes)
+    return sorted(items.values(), key=lambda hit: (-hit.score, hit.id))

@@ -16,13 +16,14 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
-from domain.errors import OptionInvalid, RetrievalError
+from domain.errors import OptionInvalid, RetrievalError, SextantError
 from domain.questions import checked_question
-from domain.retrieval import LaneScore, Mode, Retrieval, RetrievedItem
+from domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
 from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
-from models.protocols import Embedder
-from retrievers.fusion import fuse
+from models.protocols import Embedder, Reranker
+from retrievers.context import graph_context
+from retrievers.fusion import fuse, led
 from retrievers.lanes import (
     KEYWORD,
     VECTOR,
@@ -33,12 +34,18 @@ from retrievers.lanes import (
     VectorLane,
     run_lanes,
 )
+from retrievers.local import LocalLane
 from retrievers.mix import MixLane
-from retrievers.modes import Composition, composition_from, composition_of
+from retrievers.modes import Composition, Join, composition_from, composition_of
+from retrievers.reading import QuestionReader
+from retrievers.reports import GlobalLane, ReportsLane
+from retrievers.reranking import rerank
 from retrievers.scope_index import ScopeIndexes
+from retrievers.surroundings import Surroundings
 from retrievers.sync import run_sync
 from stores.chunks import ChunkStore
 from stores.documents import DocumentStore
+from stores.graph.protocol import GraphStore
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +87,9 @@ class GraphRetriever(BaseRetriever):
         embedder: turns the question into a vector.
         settings: constants of retrieval and limits.
         documents: when given, an unknown graph raises `GraphNotFound`; otherwise it is empty.
-        indexes: when given, `mix` is there; they belong to one event loop.
+        indexes: when given, `local` and `mix` are there.
+        graph: with it results come with entities and relations, and `global` and `hybrid` are there.
+        reranker: orders the best passages of `hybrid` and `mix` anew.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
@@ -90,13 +99,20 @@ class GraphRetriever(BaseRetriever):
     settings: SkipValidation[Settings] = Field(default_factory=Settings)
     documents: SkipValidation[DocumentStore | None] = None
     indexes: SkipValidation[ScopeIndexes | None] = None
+    graph: SkipValidation[GraphStore | None] = None
+    reranker: SkipValidation[Reranker | None] = None
 
     @property
     def lanes(self) -> dict[str, Lane]:
-        """The lanes that this retriever can run, by name."""
+        """The lanes that this retriever can run, by name; made anew, for they share one question."""
         lanes: list[Lane] = [VectorLane(self.chunks, self.embedder), KeywordLane(self.chunks)]
         if self.indexes is not None:
-            lanes.append(MixLane(self.chunks, self.embedder, self.indexes))
+            reader = QuestionReader(self.chunks, self.embedder, self.indexes)
+            around = Surroundings(self.graph)
+            lanes += [LocalLane(reader, around, self.graph), MixLane(reader, around)]
+            if self.graph is not None:
+                reports = ReportsLane(reader, self.graph)
+                lanes += [reports, GlobalLane(reports, around)]
         return {lane.name: lane for lane in lanes}
 
     async def search(
@@ -121,9 +137,11 @@ class GraphRetriever(BaseRetriever):
                 round widens a search by `("vector", "keyword")`.
 
         Returns:
-            Results with descending score. From one lane the score is the lane's own (cosine for the
-            vector lane); from several it is that of reciprocal rank fusion, and `lanes` keeps the
-            others. `timings` holds milliseconds per lane, of `fusion` and in `total`.
+            `top_k` passages (fewer only when there are fewer) with descending score; in `global` up to
+            half of them are reports, before the passages behind them. From one lane the score is the
+            lane's own (cosine for the vector lane); `lanes` keeps what every lane said. What of the
+            graph goes with them is in `graph_items` and, in short, in `graph_context`. `timings`
+            holds milliseconds per lane, of `fusion`, of `rerank` where there is one, and in `total`.
 
         Raises:
             QuestionInvalid, OptionInvalid, ModeNotAvailable: the request is at fault.
@@ -132,21 +150,32 @@ class GraphRetriever(BaseRetriever):
             RetrievalError: every lane failed; carries each cause.
         """
         started = time.perf_counter()
-        chosen, composition = composition_of(mode, list(self.lanes))
+        known = self.lanes
+        chosen, composition = composition_of(mode, list(known))
         if lanes is not None:
-            composition = composition_from(lanes, list(self.lanes))
+            composition = composition_from(lanes, list(known))
         request = self._request(scope, query, top_k, filters, len(composition.lanes))
-        runs = await self._run(composition, request)
-        warnings = _warnings(runs)
+        runs = await self._run(composition, known, request)
+        timings = {run.name: run.milliseconds for run in runs}
         fusing = time.perf_counter()
-        results = self._rank(runs)[: self._top_k(top_k)]
-        ended = time.perf_counter()
+        passages = self._rank(_passages(runs, composition), composition.join)
+        timings["fusion"] = (time.perf_counter() - fusing) * 1000
+        if composition.reranked and self.reranker is not None:
+            passages = await self._reranked(request, passages, timings)
+        around = _around(runs)
+        results = _results(passages, around, self._top_k(top_k), reports=composition.reports)
         if not results and composition.lanes and self.documents is not None:
             await self.documents.require_graph(scope)
-        timings = {run.name: run.milliseconds for run in runs}
-        timings |= {"fusion": (ended - fusing) * 1000, "total": (ended - started) * 1000}
+        timings["total"] = (time.perf_counter() - started) * 1000
         self._log(request, runs, results, timings)
-        return Retrieval(tuple(results), chosen, warnings=warnings, timings=timings)
+        return Retrieval(
+            tuple(results),
+            chosen,
+            graph_context=graph_context(around),
+            graph_items=tuple(around),
+            warnings=tuple(dict.fromkeys([*_warnings(runs), *request.warnings])),
+            timings=timings,
+        )
 
     async def aretrieve(
         self,
@@ -217,31 +246,50 @@ class GraphRetriever(BaseRetriever):
             )
         return wanted
 
-    async def _run(self, composition: Composition, request: LaneQuery) -> list[LaneRun]:
-        """Run the lanes, then the fallback if none succeeded."""
+    async def _run(
+        self, composition: Composition, known: Mapping[str, Lane], request: LaneQuery
+    ) -> list[LaneRun]:
+        """Run the lanes and what goes beside them, then the fallback if no lane succeeded."""
         timeout = self.settings.retrieval.lane_timeout
-        runs = await run_lanes([self.lanes[name] for name in composition.lanes], request, timeout)
-        if runs and all(run.error for run in runs):
-            step_in = [self.lanes[name] for name in composition.fallback]
+        beside = [name for name in composition.beside if name in known]
+        names = [*composition.lanes, *beside]
+        runs = await run_lanes([known[name] for name in names], request, timeout)
+        if _all_failed(runs, composition.lanes):
+            step_in = [known[name] for name in composition.fallback]
             runs += await run_lanes(step_in, request, timeout)
         failed = {run.name: run.error for run in runs if run.error is not None}
         for name, error in failed.items():
             logger.error("lane %s failed", name, exc_info=error)
-        if runs and len(failed) == len(runs):
+        if _all_failed(runs, [*composition.lanes, *composition.fallback]):
             raise RetrievalError(failed)
         return runs
 
-    def _rank(self, runs: Sequence[LaneRun]) -> list[RetrievedItem]:
-        found = {run.name: run.hits for run in runs if run.error is None}
-        if len(found) == 1:
-            [(lane, hits)] = found.items()
-            return [
-                replace(hit, lanes={**hit.lanes, lane: LaneScore(rank, hit.score)})
-                for rank, hit in enumerate(hits, start=1)
-            ]
+    def _rank(
+        self, found: Mapping[str, Sequence[RetrievedItem]], join: Join
+    ) -> list[RetrievedItem]:
+        placed = {lane: _placed(lane, hits) for lane, hits in found.items()}
+        if len(placed) == 1:
+            return next(iter(placed.values()))
+        if join is Join.LEAD and len(placed) == 2:
+            return led(*placed.values())
         constants = self.settings.retrieval
         weights = {VECTOR: constants.vector_weight, KEYWORD: constants.keyword_weight}
         return fuse(found, weights, constants.rrf_k)
+
+    async def _reranked(
+        self, request: LaneQuery, passages: list[RetrievedItem], timings: dict[str, float]
+    ) -> list[RetrievedItem]:
+        """The best passages in the reranker's order; as they were when it fails."""
+        assert self.reranker is not None  # noqa: S101 - the caller has seen it
+        started = time.perf_counter()
+        try:
+            return await rerank(self.reranker, request.text, passages, request.limit)
+        except SextantError as error:
+            request.warn(f"重排序失败，保持原有顺序：{error.message}")
+            logger.warning("reranking failed", exc_info=error)
+            return passages
+        finally:
+            timings["rerank"] = (time.perf_counter() - started) * 1000
 
     def _log(
         self,
@@ -264,6 +312,53 @@ class GraphRetriever(BaseRetriever):
             )
         if timings["total"] > self.settings.retrieval.slow_ms:
             logger.warning("retrieval took %.0f ms: %s", timings["total"], spent)
+
+
+def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:
+    errors = [run.error for run in runs if run.name in lanes]
+    return bool(errors) and all(errors)
+
+
+def _passages(runs: Sequence[LaneRun], composition: Composition) -> dict[str, list[RetrievedItem]]:
+    """The passages that each lane found; a lane that failed, or runs beside them, has none."""
+    return {
+        run.name: [hit for hit in run.hits if hit.kind is ItemKind.CHUNK]
+        for run in runs
+        if run.error is None and run.name not in composition.beside
+    }
+
+
+def _around(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
+    """What the lanes found of the graph: each item once, as the lane said that rates it highest."""
+    found: dict[str, RetrievedItem] = {}
+    for run in runs:
+        for hit in run.hits:
+            known = found.get(hit.id)
+            if hit.kind is not ItemKind.CHUNK and (known is None or known.score < hit.score):
+                found[hit.id] = hit
+    return sorted(found.values(), key=lambda item: (-item.score, item.id))
+
+
+def _placed(lane: str, hits: Sequence[RetrievedItem]) -> list[RetrievedItem]:
+    return [
+        replace(hit, lanes={**hit.lanes, lane: LaneScore(rank, hit.score)})
+        for rank, hit in enumerate(hits, start=1)
+    ]
+
+
+def _results(
+    passages: Sequence[RetrievedItem],
+    around: Sequence[RetrievedItem],
+    top_k: int,
+    *,
+    reports: bool,
+) -> list[RetrievedItem]:
+    """Passages; where reports are results, these first, up to half, and passages score below them."""
+    found = [item for item in around if reports and item.kind is ItemKind.COMMUNITY]
+    first = found[: max(1, top_k // 2)]
+    below = first[-1].score if first else 1.0
+    scaled = [replace(item, score=item.score * below) for item in passages[: top_k - len(first)]]
+    return [*first, *scaled]
 
 
 def _warnings(runs: Sequence[LaneRun]) -> tuple[str, ...]:

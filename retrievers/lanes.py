@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -30,12 +30,21 @@ _LEAST_SCORE = 1e-9
 
 @dataclass(frozen=True)
 class LaneQuery:
-    """What every lane gets: whose data, the question, how many hits are wanted."""
+    """What every lane gets: whose data, the question, how many passages are wanted.
+
+    `warnings` collects what a lane had to go without while it found something all the same.
+    """
 
     scope: Scope
     text: str
     limit: int
     max_keywords: int = 10
+    warnings: list[str] = field(default_factory=list[str], compare=False)
+
+    def warn(self, sentence: str) -> None:
+        """Note once that a lane went on without something."""
+        if sentence not in self.warnings:
+            self.warnings.append(sentence)
 
     @cached_property
     def keywords(self) -> list[str]:
@@ -52,7 +61,7 @@ class Lane(Protocol):
         ...
 
     async def search(self, query: LaneQuery) -> list[RetrievedItem]:
-        """Return at most `query.limit` hits."""
+        """Return at most `query.limit` passages, and what of the graph goes with them."""
         ...
 
 

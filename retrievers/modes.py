@@ -1,27 +1,57 @@
-"""Retrieval modes as data: which lanes a mode runs, and which step in when they fail."""
+"""Retrieval modes as data: which lanes a mode runs, how they are joined, and which step in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from domain.errors import ModeNotAvailable, OptionInvalid
 from domain.retrieval import AUTO, Mode
 from retrievers.lanes import KEYWORD, VECTOR
+from retrievers.local import LOCAL
 from retrievers.mix import MIX
+from retrievers.reports import GLOBAL, REPORTS
+
+
+class Join(Enum):
+    """How the passages of several lanes become one ranking."""
+
+    RANKS = auto()  # weighted reciprocal rank fusion
+    LEAD = auto()  # the first lane leads, the others fill what it is not sure of
 
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """The lanes of a mode; those of `fallback` run only when every lane of `lanes` failed."""
+    """The lanes of a mode.
+
+    Attributes:
+        lanes: find passages; when all of them fail, those of `fallback` run.
+        fallback: stand in.
+        beside: find what accompanies the passages; a failure there costs only that.
+        join: how several lanes are joined.
+        reports: whether reports are results of their own, before the passages behind them.
+        reranked: whether a reranker, where one is configured, orders the best passages anew.
+    """
 
     lanes: tuple[str, ...]
     fallback: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    join: Join = Join.RANKS
+    reports: bool = False
+    reranked: bool = False
 
+
+_WITHOUT_GRAPH = (VECTOR, KEYWORD)
 
 MODES: Mapping[Mode, Composition] = {
     Mode.NAIVE: Composition(lanes=(VECTOR,), fallback=(KEYWORD,)),
-    Mode.MIX: Composition(lanes=(MIX,), fallback=(VECTOR, KEYWORD)),
+    Mode.LOCAL: Composition(lanes=(LOCAL,), fallback=_WITHOUT_GRAPH),
+    Mode.GLOBAL: Composition(lanes=(GLOBAL,), fallback=_WITHOUT_GRAPH, reports=True),
+    Mode.HYBRID: Composition(
+        lanes=(LOCAL, GLOBAL), fallback=_WITHOUT_GRAPH, join=Join.LEAD, reranked=True
+    ),
+    Mode.MIX: Composition(lanes=(MIX,), fallback=_WITHOUT_GRAPH, beside=(REPORTS,), reranked=True),
     Mode.BYPASS: Composition(lanes=()),
 }
 
@@ -30,26 +60,23 @@ def composition_of(mode: str, known_lanes: Sequence[str]) -> tuple[Mode, Composi
     """Look up a mode by name.
 
     Args:
-        mode: one of the six names; `auto` is the workflow's and no mode of its own.
+        mode: one of the six names, or `auto`: `mix`, the best ranking on every set
+            (docs/evaluation.md), `naive` where there is no graph.
         known_lanes: the lanes that this retriever has.
 
     Raises:
         ModeNotAvailable: the name is unknown, or its lanes are not there.
     """
+    if mode == AUTO:
+        mode = Mode.MIX if _served(MODES[Mode.MIX], known_lanes) else Mode.NAIVE
     available = ", ".join(name for name, made_of in MODES.items() if _served(made_of, known_lanes))
     next_step = f"Available modes: {available}."
-    if mode == AUTO:
-        raise ModeNotAvailable(
-            "Mode `auto` is chosen by the workflow and cannot be searched directly.",
-            next_step=next_step,
-            field="mode",
-        )
     if mode not in list(Mode):
         raise ModeNotAvailable(f"There is no mode `{mode}`.", next_step=next_step, field="mode")
-    composition = MODES.get(Mode(mode))
-    if composition is None or not _served(composition, known_lanes):
+    composition = MODES[Mode(mode)]
+    if not _served(composition, known_lanes):
         raise ModeNotAvailable(
-            f"Mode `{mode}` needs the knowledge graph, which this version does not build yet.",
+            f"Mode `{mode}` needs the knowledge graph, which this retriever was not given.",
             next_step=next_step,
             field="mode",
         )

@@ -9,6 +9,7 @@ from domain.retrieval import Mode
 from retrievers.modes import Composition, composition_from, composition_of
 
 LANES = ["vector", "keyword"]
+GRAPH_LANES = [*LANES, "local", "mix", "reports", "global"]
 
 
 def test_naive_is_the_vector_lane_with_keywords_standing_in() -> None:
@@ -20,12 +21,28 @@ def test_bypass_runs_no_lane() -> None:
 
 
 @pytest.mark.parametrize("mode", ["local", "global", "hybrid", "mix"])
-def test_a_graph_mode_is_refused_with_the_modes_there_are(mode: str) -> None:
+def test_without_a_graph_its_modes_are_refused_with_those_there_are(mode: str) -> None:
     with pytest.raises(ModeNotAvailable, match=rf"`{mode}`.*graph.*Available modes: naive, bypass"):
         composition_of(mode, LANES)
 
 
-@pytest.mark.parametrize("mode", ["auto", "Naive", "", "hyrbid"])
+@pytest.mark.parametrize("mode", list(Mode))
+def test_with_a_graph_all_six_are_there(mode: str) -> None:
+    chosen, composition = composition_of(mode, GRAPH_LANES)
+    assert chosen == mode
+    assert {*composition.lanes, *composition.fallback} <= set(GRAPH_LANES)
+
+
+def test_auto_is_the_best_mode_there_is() -> None:
+    assert composition_of("auto", GRAPH_LANES)[0] is Mode.MIX
+    assert composition_of("auto", LANES)[0] is Mode.NAIVE
+
+
+def test_mix_does_without_reports_where_there_is_no_graph_store() -> None:
+    assert composition_of("mix", [*LANES, "mix"])[0] is Mode.MIX
+
+
+@pytest.mark.parametrize("mode", ["Naive", "", "hyrbid"])
 def test_another_name_is_refused_with_the_modes_there_are(mode: str) -> None:
     with pytest.raises(ModeNotAvailable, match=r"Available modes: naive, bypass") as refused:
         composition_of(mode, LANES)

@@ -1,0 +1,78 @@
+"""The context of an answer as plain values: the graph's part and the passages' part (seed 002)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from domain.retrieval import GraphContext, ItemKind, RetrievedItem
+
+# An entity without relations is still worth naming when the question is about it.
+_LEAST_CENTRALITY = 0.1
+
+
+def importance(relevance: float, centrality: float) -> float:
+    """How much an entity matters to a question: relevance × centrality, both 0..1.
+
+    Centrality counts from a tenth up, so that an entity that nothing is related to is not lost.
+    """
+    return relevance * (_LEAST_CENTRALITY + (1 - _LEAST_CENTRALITY) * centrality)
+
+
+def assemble_graph_context(items: Iterable[RetrievedItem]) -> dict[str, list[dict[str, Any]]]:
+    """The entities and relations among `items`, most important first.
+
+    Args:
+        items: what was retrieved, of any kind; the score of an entity or relation is its importance.
+
+    Returns:
+        `{"entities": [{id, name, type}], "relationships": [{source, target, type}]}`; a relationship
+        leads from `source` to `target`, both ids of entities that are listed.
+    """
+    ordered = sorted(items, key=lambda item: (-item.score, item.id))
+    entities = [item for item in ordered if item.kind is ItemKind.ENTITY]
+    known = {item.id for item in entities}
+    joined = (
+        item.metadata
+        for item in ordered
+        if item.kind is ItemKind.RELATION
+        and {item.metadata["source"], item.metadata["target"]} <= known
+    )
+    return {
+        "entities": [
+            {"id": item.id, "name": item.metadata["name"], "type": item.metadata["type"]}
+            for item in entities
+        ],
+        "relationships": [
+            {"source": one["source"], "target": one["target"], "type": one["type"]}
+            for one in joined
+        ],
+    }
+
+
+def graph_context(items: Iterable[RetrievedItem]) -> GraphContext:
+    """The same, as a retrieval carries it."""
+    assembled = assemble_graph_context(items)
+    return GraphContext(tuple(assembled["entities"]), tuple(assembled["relationships"]))
+
+
+def assemble_vector_context(items: Iterable[RetrievedItem]) -> list[dict[str, Any]]:
+    """The passages among `items` in their order: `{text, metadata, score}`.
+
+    `metadata` says where a passage is from: `chunk_id`, `document_id`, `source`, and what else the
+    store knows of it (`RetrievedItem`).
+    """
+    return [
+        {
+            "text": item.text,
+            "metadata": {
+                **item.metadata,
+                "chunk_id": item.id,
+                "document_id": item.document_id,
+                "source": item.metadata.get("source") or item.metadata.get("filename") or item.id,
+            },
+            "score": item.score,
+        }
+        for item in items
+        if item.kind is ItemKind.CHUNK
+    ]

@@ -1,0 +1,144 @@
+"""What of the graph goes with an answer: the entities that a walk met most, and what joins them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+
+from domain.errors import ConflictError, InputError, SextantError
+from domain.graph import CO_OCCURS, Entity
+from domain.retrieval import ItemKind, RetrievedItem
+from retrievers.context import importance
+from retrievers.lanes import LaneQuery
+from retrievers.scope_index import ScopeIndex
+from retrievers.sparse import Floats
+from stores.graph.protocol import GraphStore, Hop
+
+NO_GRAPH_STORE = "图数据库暂不可用，结果不含实体与关系"
+
+# The walk's best entities start the neighbourhood; with its ends, so many are told in all.
+_STARTS = 5
+_MET = 16
+_TOLD = 24
+_PER_NODE = 10
+_DEPTH = 2
+# That two terms share sentences says less than a statement about them.
+_CO_OCCURRENCE_WORTH = 0.3
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Finds the entities around a question and their relations; nothing without a graph store."""
+
+    graph: GraphStore | None
+
+    async def of(
+        self, query: LaneQuery, index: ScopeIndex, relevance: Floats
+    ) -> list[RetrievedItem]:
+        """Entities and relations by importance, best first.
+
+        Args:
+            query: whose graph.
+            index: tells which entity a row is.
+            relevance: of every entity of the index to the question, ≥ 0.
+        """
+        met = [row for row in np.argsort(-relevance, kind="stable")[:_MET] if relevance[row] > 0]
+        if self.graph is None or not met:
+            return []
+        starts = [index.entities[int(row)] for row in met]
+        try:
+            hops = await self.graph.neighbourhood(
+                query.scope, starts[:_STARTS], depth=_DEPTH, per_node=_PER_NODE
+            )
+            told = _relevance(index, relevance, [*starts, *_ends(hops)])
+            entities = await self.graph.get_entities(query.scope, list(told))
+        except (InputError, ConflictError):
+            raise
+        except SextantError:
+            query.warn(NO_GRAPH_STORE)
+            return []
+        return _items(entities, hops, told)
+
+
+def _ends(hops: Sequence[Hop]) -> list[UUID]:
+    return [end for hop in hops for end in (hop.source_id, hop.target_id)]
+
+
+def _relevance(index: ScopeIndex, relevance: Floats, ids: Sequence[UUID]) -> dict[UUID, float]:
+    """The most relevant of `ids` with their relevance relative to the best, best first."""
+    rows = {one: index.entities.row_of(one) for one in dict.fromkeys(ids)}
+    most = float(relevance.max())
+    found = {one: float(relevance[row]) / most for one, row in rows.items() if row is not None}
+    best = sorted(found, key=lambda one: -found[one])[:_TOLD]
+    return {one: found[one] for one in best}
+
+
+def _items(
+    entities: Sequence[Entity], hops: Sequence[Hop], relevance: Mapping[UUID, float]
+) -> list[RetrievedItem]:
+    central = _centrality(entities)
+    scores = {
+        one.id: max(importance(relevance.get(one.id, 0.0), central[one.id]), _LEAST)
+        for one in entities
+    }
+    names = {one.id: one.name for one in entities}
+    heaviest = max((hop.weight for hop in hops), default=1.0)
+    items = [_entity(one, scores[one.id], central[one.id]) for one in entities]
+    items += [
+        _relation(hop, names, scores, heaviest)
+        for hop in hops
+        if hop.source_id in names and hop.target_id in names
+    ]
+    return sorted(items, key=lambda item: (-item.score, item.id))
+
+
+def _centrality(entities: Sequence[Entity]) -> dict[UUID, float]:
+    """Of each, 0..1: as it was computed, or while it is not, by the number of its relations."""
+    if any(one.centrality for one in entities):
+        most = max(one.centrality for one in entities)
+        return {one.id: one.centrality / most for one in entities}
+    most = math.log1p(max((one.degree for one in entities), default=0)) or 1.0
+    return {one.id: math.log1p(one.degree) / most for one in entities}
+
+
+def _entity(entity: Entity, score: float, centrality: float) -> RetrievedItem:
+    return RetrievedItem(
+        ItemKind.ENTITY,
+        id=str(entity.id),
+        text=f"{entity.name}: {entity.description}" if entity.description else entity.name,
+        score=score,
+        external_id=entity.external_id,
+        metadata={
+            "name": entity.name,
+            "type": entity.entity_type,
+            "aliases": entity.aliases,
+            "degree": entity.degree,
+            "centrality": round(centrality, 6),
+        },
+    )
+
+
+def _relation(
+    hop: Hop, names: Mapping[UUID, str], scores: Mapping[UUID, float], heaviest: float
+) -> RetrievedItem:
+    worth = _CO_OCCURRENCE_WORTH if hop.relation_type == CO_OCCURS else 1.0
+    ends = math.sqrt(scores[hop.source_id] * scores[hop.target_id])
+    source, target = names[hop.source_id], names[hop.target_id]
+    return RetrievedItem(
+        ItemKind.RELATION,
+        id=str(hop.relation_id),
+        text=f"{source} → {hop.relation_type} → {target}",
+        score=max(ends * worth * (1 + hop.weight / heaviest) / 2, _LEAST),
+        metadata={
+            "source": str(hop.source_id),
+            "target": str(hop.target_id),
+            "type": hop.relation_type,
+            "weight": hop.weight,
+            "depth": hop.depth,
+        },
+    )
