@@ -22,7 +22,7 @@ _SQL = load_queries("chunks")
 _TYPES = [
     *("uuid", "uuid", "int4", "int4", "int4", "text", "int4", "text[]", "text", "text", "int4"),
     *("text", "text", "text[]", "text[]", "text[]", "text[]", "text[]", "uuid[]", "text"),
-    *("timestamptz", "vector", "text", "int8[]"),
+    *("timestamptz", "vector", "text", "int4[]"),
 ]
 
 
@@ -50,18 +50,18 @@ def searched_text(chunk: Chunk) -> str:
 
 
 class _GramsDumper(Dumper):
-    """A one-dimensional int64 array as PostgreSQL's binary int8[], without a Python int for each."""
+    """A one-dimensional int32 array as PostgreSQL's binary int4[], without a Python int for each."""
 
-    oid = types["int8"].array_oid
+    oid = types["int4"].array_oid
     format = Format.BINARY
 
     def dump(self, obj: Grams) -> bytes:
         """Dimensions, no nulls, element type; then length and lower bound; then size and value each."""
         if not len(obj):
-            return pack("!iiI", 0, 0, types["int8"].oid)
-        elements = np.empty(len(obj), [("size", ">i4"), ("value", ">i8")])
-        elements["size"], elements["value"] = 8, obj
-        return pack("!iiIii", 1, 0, types["int8"].oid, len(obj), 1) + elements.tobytes()
+            return pack("!iiI", 0, 0, types["int4"].oid)
+        elements = np.empty(len(obj), [("size", ">i4"), ("value", ">i4")])
+        elements["size"], elements["value"] = 4, obj
+        return pack("!iiIii", 1, 0, types["int4"].oid, len(obj), 1) + elements.tobytes()
 
 
 def _rows(scope_id: int, chunks: Sequence[Chunk], vectors: Vectors) -> list[tuple[Any, ...]]:

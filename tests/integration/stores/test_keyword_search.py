@@ -137,9 +137,7 @@ async def test_a_stranger_who_knows_the_number_of_a_scope_finds_nothing_in_it(
     async with database.transaction(corpus.scope.user_id) as connection:
         row = await (await connection.execute("select min(scope_id) from graphs")).fetchone()
     assert row is not None
-    query = (
-        "select count(*) from search_grams(%s, array['rust'], array[]::int[], array[]::bigint[])"
-    )
+    query = "select count(*) from search_grams(%s, array['rust'], array[]::int[], array[]::int[])"
     async with database.transaction(corpus.scope.user_id) as connection:
         own = await (await connection.execute(query, row)).fetchone()
     async with database.transaction(f"user-{uuid4()}") as connection:

@@ -1,0 +1,67 @@
+"""A data folder of an earlier version is brought up to date with what lies in it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+from psycopg import AsyncConnection, sql
+from psycopg.conninfo import make_conninfo
+
+from stores import migrations
+from stores.database import Database
+from stores.grams import fold, salted_grams
+
+TEXTS = ["糖尿病患者的血糖控制", "Ownership moves when a value is assigned", "-"]
+
+
+@pytest_asyncio.fixture
+async def empty(database: Database) -> AsyncIterator[AsyncConnection[Any]]:
+    """The owner's connection to a database of the test server without any schema."""
+    name = sql.Identifier(f"old-{uuid4()}")
+    async with database.owner() as connection:
+        await connection.set_autocommit(True)
+        await connection.execute(sql.SQL("create database {}").format(name))
+        own = make_conninfo(connection.info.dsn, dbname=name.as_string()[1:-1])
+        async with await AsyncConnection.connect(own, autocommit=True) as opened:
+            yield opened
+        await connection.execute(sql.SQL("drop database {}").format(name))
+
+
+async def test_grams_of_the_first_version_become_those_of_this_one(
+    empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = migrations.migrations()
+    monkeypatch.setattr(migrations, "migrations", lambda: everything[:2])
+    await migrations.migrate(empty)
+    await empty.execute("set search_path = sextant, public")
+    scope_id = 131_072 + 70_000  # its low bits set the sign
+    for text in TEXTS:
+        await empty.execute(
+            "insert into chunk_grams values (%s, gen_random_uuid(), 'u', %s, %s::bigint[])",
+            [scope_id, text, [scope_id << 32 | hashed for hashed in wide_hashes(text)]],
+        )
+    monkeypatch.setattr(migrations, "migrations", lambda: everything)
+    await migrations.migrate(empty)
+    stored = await empty.execute("select folded, grams from chunk_grams")
+    found = {text: set(grams) async for text, grams in stored}
+    expected = salted_grams([fold(text) for text in TEXTS], scope_id)
+    assert found == {text: set(own.tolist()) for text, own in zip(TEXTS, expected, strict=True)}
+
+
+def wide_hashes(text: str) -> list[int]:
+    """32-bit hashes as the first version stored them: of pairs in Chinese and triples in English."""
+    folded, found = fold(text), []
+    for at in range(len(folded)):
+        width = 2 if ord(folded[at]) >= 0x3400 else 3
+        window = folded[at : at + width]
+        if len(window) == width and window.isalnum():
+            packed = 0
+            for char in window:
+                packed = packed << 21 | ord(char)
+            packed ^= packed >> 32
+            found.append((packed * 0x9E3779B97F4A7C15 >> 32) & 0xFFFFFFFF)
+    return found
