@@ -150,7 +150,12 @@ async def _ask_all(
         chunks=chunks,
         embedder=embedder,
         settings=settings,
-        indexes=ScopeIndexes(chunks, GraphRecord(database), settings.retrieval.index_passages),
+        indexes=ScopeIndexes(
+            chunks,
+            GraphRecord(database),
+            settings.retrieval.index_passages,
+            settings.data_dir,
+        ),
         graph=PostgresGraph(database),
     )
     answerer = ExtractiveAnswerer(embedder) if options.answers else None

@@ -75,7 +75,12 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
         embedder=embedder,
         settings=settings,
         documents=DocumentStore(database),
-        indexes=ScopeIndexes(chunks, GraphRecord(database), settings.retrieval.index_passages),
+        indexes=ScopeIndexes(
+            chunks,
+            GraphRecord(database),
+            settings.retrieval.index_passages,
+            settings.data_dir,
+        ),
         graph=PostgresGraph(database),
         reranker=reranker,
     )

@@ -17,6 +17,7 @@ from retrievers.relevance import nearest_wanted, nearness
 from retrievers.scope_index import ScopeIndex, ScopeIndexes
 from retrievers.sparse import Floats
 from stores.chunks import ChunkHit, ChunkStore
+from stores.graph.arrays import places_of
 
 WALK = "walk"
 
@@ -34,7 +35,7 @@ class Reading:
         index: the scope's passages and graph.
         evidence: words, meaning and names that the question shares with them.
         vector: the question's vector; None when no model gave one.
-        cosines: similarity of the nearest passages, by row.
+        cosines: similarity of the nearest passages to the centred vector, by row.
     """
 
     index: ScopeIndex
@@ -63,9 +64,15 @@ class QuestionReader:
 
     async def _read(self, query: LaneQuery) -> Reading:
         index, vector = await asyncio.gather(self.indexes.get(query.scope), self._vector(query))
-        cosines = {} if vector is None else await self._cosines(query, index, vector)
-        evidence = await asyncio.to_thread(_evidence, index, query.text, vector, cosines)
-        return Reading(index, evidence, vector, cosines)
+        cosines, similar = None, None
+        if vector is not None:
+            meanings = self.indexes.meanings(self.embedder)
+            centred, similar = await asyncio.gather(
+                meanings.centred(vector), meanings.type_similarity(index.types, vector)
+            )
+            cosines = await self._cosines(query, index, centred)
+        evidence = await asyncio.to_thread(_evidence, index, query.text, cosines, similar)
+        return Reading(index, evidence, vector, cosines or {})
 
     async def _vector(self, query: LaneQuery) -> Vectors | None:
         try:
@@ -78,17 +85,18 @@ class QuestionReader:
 
     async def _cosines(
         self, query: LaneQuery, index: ScopeIndex, vector: Vectors
-    ) -> dict[int, float]:
+    ) -> dict[int, float] | None:
         try:
             wanted = nearest_wanted(len(index.chunk_ids))
-            hits = await self.chunks.vector_search(query.scope, vector, wanted)
+            near = await self.chunks.nearest(query.scope, vector, wanted)
         except ConflictError:
             raise
         except SextantError:
             query.warn(NO_VECTOR)
-            return {}
-        near = ((index.row_of.get(hit.chunk.id), hit.score) for hit in hits)
-        return {row: score for row, score in near if row is not None}
+            return None
+        rows = places_of(index.chunk_ids.halves, near.ids)
+        found = zip(rows.tolist(), near.cosines.tolist(), strict=True)
+        return {row: cosine for row, cosine in found if row >= 0}
 
     async def passages(
         self,
@@ -124,15 +132,22 @@ class _Placed:
 
 
 def _evidence(
-    index: ScopeIndex, question: str, vector: Vectors | None, cosines: Mapping[int, float]
+    index: ScopeIndex,
+    question: str,
+    cosines: Mapping[int, float] | None,
+    type_similarity: Floats | None,
 ) -> Evidence:
-    rows = np.fromiter(cosines, np.intp, len(cosines))
-    similar = np.fromiter(cosines.values(), np.float32, len(cosines))
+    near = None
+    if cosines is not None:
+        rows = np.fromiter(cosines, np.intp, len(cosines))
+        similar = np.fromiter(cosines.values(), np.float32, len(cosines))
+        near = nearness(rows, similar, len(index.chunk_ids))
     return Evidence(
         match=index.lexical.match(question),
-        near=None if vector is None else nearness(rows, similar, len(index.chunk_ids)),
+        near=near,
         named=_named(index, question),
         type_match=index.types.named_by(question),
+        type_similarity=type_similarity,
     )
 
 

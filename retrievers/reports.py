@@ -185,7 +185,7 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
         findings = report.community.findings
         for place, finding in enumerate(findings):
             worth = report.score * (1 - (1 - _LAST_FINDING) * place / max(len(findings), 1))
-            rows = [index.row_of[chunk] for chunk in finding.chunk_ids if chunk in index.row_of]
+            rows = index.chunk_ids.rows_of(finding.chunk_ids)
             worths = worth * (_LEAST_FIT + (1 - _LEAST_FIT) * fit[rows])
             passages[rows] = np.maximum(passages[rows], worths)
         members = index.entities.rows_of(report.community.entity_ids)

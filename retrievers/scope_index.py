@@ -10,19 +10,21 @@ import asyncio
 from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
+from pathlib import Path
 
 import numpy as np
 
 from domain.graph import MentionKind
 from domain.linking import NameTrie, name_key, names_of_title
 from domain.scope import Scope
+from models.protocols import Embedder
 from retrievers.lexical import LexicalIndex
+from retrievers.meanings import Meanings
 from retrievers.relations import Ints
 from retrievers.statements import RelationTypes
 from retrievers.walk import GraphArrays, WalkIndex
 from stores.chunks import ChunkStore, Passage
-from stores.graph.arrays import KINDS
+from stores.graph.arrays import KINDS, Ids, halves_of, places_of
 from stores.graph.arrays import GraphArrays as StoredGraph
 from stores.graph.ids import IdTable
 from stores.graph.record import GraphRecord
@@ -36,16 +38,14 @@ class ScopeIndex:
 
     Attributes:
         chunk_ids: id of every passage.
-        row_of: passage of every chunk id.
         lexical: BM25 over the passages.
         names: finds entities by name and alias.
-        types: finds relation types by the question's words.
+        types: finds relation types by the question's words and meaning.
         walk: the graph, for personalised PageRank.
         entities: ids of the graph's entities, by row.
     """
 
-    chunk_ids: Sequence[UUID]
-    row_of: dict[UUID, int]
+    chunk_ids: IdTable
     lexical: LexicalIndex
     names: NameTrie[int]
     types: RelationTypes
@@ -55,15 +55,15 @@ class ScopeIndex:
     @classmethod
     def build(cls, passages: Sequence[Passage], stored: StoredGraph) -> ScopeIndex:
         """Build from what the stores hold; takes about a third of a millisecond a passage."""
-        row_of = {passage.id: row for row, passage in enumerate(passages)}
+        chunk_ids = halves_of(passage.id for passage in passages)
         lexical = LexicalIndex.build(passage.searched for passage in passages)
+        uses = np.bincount(stored.relation_type, minlength=len(stored.relation_types))
         return cls(
-            chunk_ids=[passage.id for passage in passages],
-            row_of=row_of,
+            chunk_ids=IdTable(chunk_ids),
             lexical=lexical,
             names=_names(stored),
-            types=RelationTypes(stored.relation_types, lexical),
-            walk=WalkIndex(_graph(stored, row_of)),
+            types=RelationTypes(stored.relation_types, lexical, uses),
+            walk=WalkIndex(_graph(stored, chunk_ids)),
             entities=IdTable(stored.entities),
         )
 
@@ -75,14 +75,27 @@ class ScopeIndexes:
         chunks: where passages come from.
         record: where the graph comes from.
         passages: most passages kept over all scopes; those asked longest ago go first.
+        folder: where `meanings` keeps what it computes; None: nowhere.
     """
 
-    def __init__(self, chunks: ChunkStore, record: GraphRecord, passages: int) -> None:
+    def __init__(
+        self,
+        chunks: ChunkStore,
+        record: GraphRecord,
+        passages: int,
+        folder: Path | None = None,
+    ) -> None:
         self._chunks = chunks
         self._record = record
         self._limit = passages
+        self._folder = folder
+        self._meanings: dict[str, Meanings] = {}
         self._ready: OrderedDict[Scope, tuple[str, ScopeIndex]] = OrderedDict()
         self._building: dict[_Build, asyncio.Task[ScopeIndex]] = {}
+
+    def meanings(self, embedder: Embedder) -> Meanings:
+        """What questions are compared by besides passages, by this embedder's vectors."""
+        return self._meanings.setdefault(embedder.name, Meanings(embedder, self._folder))
 
     async def get(self, scope: Scope) -> ScopeIndex:
         """The index of the scope as it is now.
@@ -141,11 +154,9 @@ def _names(stored: StoredGraph) -> NameTrie[int]:
     return NameTrie(bearers)
 
 
-def _graph(stored: StoredGraph, row_of: dict[UUID, int]) -> GraphArrays:
+def _graph(stored: StoredGraph, chunk_ids: Ids) -> GraphArrays:
     """The stored graph over the passages at hand; the two were read a moment apart."""
-    rows = np.array(
-        [row_of.get(stored.chunk_id(place), -1) for place in range(len(stored.chunks))], np.int64
-    )
+    rows = places_of(chunk_ids, stored.chunks).astype(np.int64)
     passage = rows[stored.mention_chunk]
     there = passage >= 0
     pairs = np.stack([passage[there], stored.mention_entity[there].astype(np.int64)], axis=1)
@@ -155,7 +166,7 @@ def _graph(stored: StoredGraph, row_of: dict[UUID, int]) -> GraphArrays:
         [stored.relation_source, stored.relation_target, stored.relation_type], axis=1
     ).astype(np.int64)
     return GraphArrays(
-        passages=len(row_of),
+        passages=len(chunk_ids),
         entities=len(stored.entities),
         types=len(stored.relation_types),
         mentions=mentions,

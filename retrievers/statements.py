@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from domain.graph import CO_OCCURS
 from retrievers.lexical import LexicalIndex, terms
 from retrievers.relations import Indices, Relations
-from retrievers.sparse import Floats
+from retrievers.sparse import Floats, Places
+
+_MOST_COMMON = 512
 
 
 class RelationTypes:
@@ -18,9 +21,21 @@ class RelationTypes:
     Args:
         names: the types, as rows of `GraphArrays.relations` count them; `_` separates words.
         lexical: says how much each word tells.
+        uses: how many relations are of each type; None: the same of all.
+
+    Attributes:
+        common: the types worth comparing by meaning, most used first; at most 512, which embed in a
+            second or two, of what may be thousands of phrases that a model made up.
     """
 
-    def __init__(self, names: Sequence[str], lexical: LexicalIndex) -> None:
+    def __init__(
+        self, names: Sequence[str], lexical: LexicalIndex, uses: Places | None = None
+    ) -> None:
+        rank = np.zeros(len(names)) if uses is None else -uses
+        self._common = np.array(
+            [kind for kind in np.argsort(rank, kind="stable") if names[kind] != CO_OCCURS], np.intp
+        )[:_MOST_COMMON]
+        self.common = tuple(names[kind] for kind in self._common)
         self._types_with: defaultdict[str, list[int]] = defaultdict(list)
         self._information: dict[str, float] = {}
         self._whole = np.zeros(len(names))
@@ -38,6 +53,12 @@ class RelationTypes:
             for kind in self._types_with.get(term, ()):
                 named[kind] += self._information[term] / self._whole[kind]
         return dict(named)
+
+    def similarity(self, of_common: Floats) -> Floats:
+        """Similarity of every type, NaN where it is not known, from that of the `common` ones."""
+        similarity = np.full(len(self._whole), np.nan, np.float32)
+        similarity[self._common] = of_common
+        return similarity
 
 
 def stated(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, LiteralString
@@ -69,6 +70,14 @@ class ChunkHit:
 
 
 @dataclass(frozen=True, slots=True)
+class Nearest:
+    """The ids of the nearest chunks, as halves of shape (n, 2), high first, and their cosines."""
+
+    ids: npt.NDArray[np.uint64]
+    cosines: Vectors
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """What an in-memory index needs of a chunk: its id, and the text it is found by."""
 
@@ -99,23 +108,31 @@ class ChunkStore:
         """
         if k < 1:
             return []
-        query = np.ascontiguousarray(vector, dtype=np.float32)
-        async with self._database.transaction(scope.user_id, snapshot=True) as connection:
-            found = await find_scope(connection, scope)
+        async with self._vector_space(scope, k) as (connection, found):
             if found is None:
                 return []
-            await connection.execute(
-                _SQL["vector_options"],
-                {
-                    "ef_search": str(min(1000, max(self._settings.hnsw_ef_search, k))),
-                    **self._timeout,
-                },
-            )
-            hits = await _nearest(connection, found, query, k)
+            values = _vector_values(found, vector, k)
+            hits = await _hits(connection, _SQL["vector_search"], **values)
             if len(hits) < k and found.partition_key:
                 await connection.execute(_SQL["exactly"])
-                hits = await _nearest(connection, found, query, k)
+                hits = await _hits(connection, _SQL["vector_search"], **values)
             return hits
+
+    async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Nearest:
+        """The `k` nearest chunks as `vector_search` finds them, best first, by id and cosine only.
+
+        Raises:
+            DatabaseUnavailable: no answer within the lane's time.
+        """
+        async with self._vector_space(scope, k) as (connection, found):
+            if found is None or k < 1:
+                return _nearest(None)
+            values = _vector_values(found, vector, k)
+            near = await _nearest_of(connection, values)
+            if len(near.ids) < k and found.partition_key:
+                await connection.execute(_SQL["exactly"])
+                near = await _nearest_of(connection, values)
+            return near
 
     async def keyword_search(self, scope: Scope, keywords: Sequence[str], k: int) -> list[ChunkHit]:
         """Chunks that contain keywords, in the sense of ILIKE, most distinct keywords first.
@@ -186,22 +203,44 @@ class ChunkStore:
             row = await cursor.fetchone()
             return str(row[0]) if row else ""
 
+    @asynccontextmanager
+    async def _vector_space(
+        self, scope: Scope, k: int
+    ) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
+        """A snapshot that is set up for searching `k` vectors of a scope, and the scope's row."""
+        async with self._database.transaction(scope.user_id, snapshot=True) as connection:
+            found = await find_scope(connection, scope)
+            width = str(min(1000, max(self._settings.hnsw_ef_search, k)))
+            await connection.execute(_SQL["vector_options"], {"ef_search": width, **self._timeout})
+            yield connection, found
+
     @property
     def _timeout(self) -> dict[str, str]:
         return {"timeout": f"{self._settings.lane_timeout * 1000:.0f}"}
 
 
-async def _nearest(
-    connection: Connection, scope: ScopeRow, vector: Vectors, k: int
-) -> list[ChunkHit]:
-    return await _hits(
-        connection,
-        _SQL["vector_search"],
-        scope_id=scope.scope_id,
-        partition_key=scope.partition_key,
-        vector=vector,
-        k=k,
-    )
+def _vector_values(scope: ScopeRow, vector: Vectors, k: int) -> dict[str, object]:
+    return {
+        "scope_id": scope.scope_id,
+        "partition_key": scope.partition_key,
+        "vector": np.ascontiguousarray(vector, dtype=np.float32),
+        "k": k,
+    }
+
+
+_NEAR = np.dtype([("id", (">u8", 2)), ("cosine", ">f8")])
+
+
+async def _nearest_of(connection: Connection, values: dict[str, object]) -> Nearest:
+    cursor = connection.cursor(binary=True)
+    await cursor.execute(_SQL["nearest"], values)
+    row = await cursor.fetchone()
+    return _nearest(row[0] if row else None)
+
+
+def _nearest(rows: bytes | None) -> Nearest:
+    near = np.frombuffer(rows or b"", _NEAR)
+    return Nearest(near["id"].astype(np.uint64), near["cosine"].astype(np.float32))
 
 
 async def _hits(connection: Connection, query: LiteralString, **values: object) -> list[ChunkHit]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -78,11 +78,15 @@ class GraphArrays:
 
     def chunk_indices(self, ids: Sequence[UUID]) -> Indices:
         """The numbers of chunks, -1 where the graph has none of that id."""
-        return _places(self.chunks, _halves(ids))
+        return places_of(self.chunks, halves_of(ids))
 
     def entity_indices(self, ids: Sequence[UUID]) -> Indices:
         """The numbers of entities, -1 where the graph has none of that id."""
-        return _places(self.entities, _halves(ids))
+        return places_of(self.entities, halves_of(ids))
+
+    def entity_places(self, ids: Ids) -> Indices:
+        """The same for ids as `Ids`."""
+        return places_of(self.entities, ids)
 
     @property
     def titled(self) -> npt.NDArray[np.bool_]:
@@ -127,9 +131,9 @@ def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> 
     )
 
     def numbers(ids: Ids) -> Indices:
-        return _places(entities, _resolve(ids, roots))
+        return places_of(entities, _resolve(ids, roots))
 
-    entity, chunk = numbers(mentions["entity"]), _places(chunks, mentions["chunk"])
+    entity, chunk = numbers(mentions["entity"]), places_of(chunks, mentions["chunk"])
     seen = (entity >= 0) & (chunk >= 0)
     source, target = numbers(relations["source"]), numbers(relations["target"])
     joined = (source >= 0) & (target >= 0)
@@ -144,7 +148,7 @@ def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> 
             shape,
         ),
     )
-    stated_in = _places(chunks, statements["chunk"])
+    stated_in = places_of(chunks, statements["chunk"])
     placed = (stated >= 0) & (stated_in >= 0)
     return GraphArrays(
         version=version,
@@ -182,7 +186,7 @@ def _lines(blocks: Blocks, column: int) -> list[str]:
     return [line for block in blocks for line in block[column].split("\n")]
 
 
-def _places(known: Ids, wanted: Ids) -> Indices:
+def places_of(known: Ids, wanted: Ids) -> Indices:
     """Where each wanted id is among the known, which are sorted; -1 where it is not."""
     if not len(known):
         return np.full(len(wanted), -1, np.int32)
@@ -217,7 +221,7 @@ def _resolve(ids: Ids, roots: dict[str, Ids]) -> Ids:
     """The ids under which merged entities are known."""
     if not len(roots["merged"]):
         return ids
-    places = _places(roots["merged"], ids)
+    places = places_of(roots["merged"], ids)
     return np.where((places >= 0)[:, None], roots["root"][places], ids)
 
 
@@ -225,7 +229,8 @@ def _bytes(ids: Ids) -> npt.NDArray[np.bytes_]:
     return np.ascontiguousarray(ids.astype(">u8")).view("S16").reshape(-1)
 
 
-def _halves(ids: Sequence[UUID]) -> Ids:
+def halves_of(ids: Iterable[UUID]) -> Ids:
+    """Ids as numbers, shape (n, 2)."""
     joined = b"".join(one.bytes for one in ids)
     return np.frombuffer(joined, ">u8").reshape(-1, 2).astype(np.uint64)
 
