@@ -140,6 +140,15 @@ class ExtractionSettings(_Group):
     output_price: Weight | None = Field(None, description="Price of a million answer tokens.")
 
 
+class CommunitySettings(_Group):
+    """Communities of the graph's entities, and their reports."""
+
+    enabled: bool = Field(
+        default=True,
+        description="Keep communities and their reports up to date after every ingestion.",
+    )
+
+
 class Settings(BaseSettings):
     """All settings; `sextant config` lists them with value and origin."""
 
@@ -233,6 +242,7 @@ class Settings(BaseSettings):
     retrieval: RetrievalSettings = RetrievalSettings()
     limits: LimitSettings = LimitSettings()
     ingestion: IngestionSettings = IngestionSettings()
+    communities: CommunitySettings = CommunitySettings()
     extraction: ExtractionSettings = ExtractionSettings()
 
     @field_validator("data_dir")

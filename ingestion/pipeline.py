@@ -52,12 +52,16 @@ _POLL_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one file is: `done` of `total` chunks in stage `embed`; 0 of 0 where nothing counts."""
+    """How far one file is: `done` of `total` chunks in stage `embed`; 0 of 0 where nothing counts.
+
+    `note` says in words how it ended, where no result does.
+    """
 
     filename: str
     stage: JobStage
     done: int = 0
     total: int = 0
+    note: str = ""
 
 
 OnProgress = Callable[[Progress], None]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -39,10 +40,17 @@ from stores.embedding_space import check_space
 if TYPE_CHECKING:
     from graph.workflow import Workflow
     from ingestion.graph.extract_llm import ModelExtractor
+    from ingestion.graph.upkeep import GraphUpkeep
     from ingestion.pipeline import Ingested, Ingestor, OnProgress
     from ingestion.reembedding import OnChunks
     from ingestion.transfer.importing import ImportReport, OnStage
     from nodes.context import Dependencies
+
+
+log = logging.getLogger(__name__)
+
+# What progress calls the work that no single file is the reason for.
+_GRAPH = "knowledge graph"
 
 
 class Options(TypedDict, total=False):
@@ -120,7 +128,9 @@ class Sextant:
             DependencyError: the database or the embedding model is gone; what was stored stays.
         """
         ingestor = await self._ingestor()
-        return await ingestor.ingest(self._scope(graph_id), paths, on_progress)
+        results = await ingestor.ingest(self._scope(graph_id), paths, on_progress)
+        await self._refresh(graph_id, on_progress)
+        return results
 
     async def import_graph(
         self,
@@ -152,9 +162,11 @@ class Sextant:
         from stores.graph.record import GraphRecord
 
         importer = Importer(await self._ingestor(), GraphRecord(self._database))
-        return await importer.import_graph(
+        report = await importer.import_graph(
             self._scope(graph_id), source, strict=strict, on_progress=on_progress
         )
+        await self._refresh(graph_id, on_stage=on_progress)
+        return report
 
     def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:
         """The lines that import a knowledge base again, one dict each.
@@ -264,6 +276,7 @@ class Sextant:
             DocumentNotFound: the knowledge base has no such document.
         """
         await self._documents.delete(self._scope(graph_id), UUID(str(document_id)))
+        await self._refresh(graph_id)
 
     async def reembed(self, on_progress: OnChunks | None = None) -> int:
         """Embed all chunks again with the configured model, after it was changed.
@@ -278,6 +291,43 @@ class Sextant:
 
         await self._embedder.warm_up()
         return await reembed(self._database, self._embedder, on_progress)
+
+    async def _refresh(
+        self,
+        graph_id: str,
+        on_progress: OnProgress | None = None,
+        *,
+        on_stage: OnStage | None = None,
+    ) -> None:
+        """Bring communities up to date; a failure costs no document, so it is a warning."""
+        from domain.documents import JobStage
+        from ingestion.pipeline import Progress
+
+        def tell(stage: JobStage, done: int = 0, total: int = 0, note: str = "") -> None:
+            if on_progress is not None:
+                on_progress(Progress(_GRAPH, stage, done, total, note))
+
+        shown = False
+
+        def show(_: str, done: int, total: int) -> None:
+            nonlocal shown
+            shown = True
+            tell(JobStage.GRAPH, done, total)
+
+        try:
+            done = await self._upkeep().refresh(self._scope(graph_id), on_stage or show)
+        except Exception as error:
+            note = f"not brought up to date. {error} Run `sextant communities build`."
+            log.warning("%s: %s", graph_id, note, exc_info=error)
+            tell(JobStage.FAILED, note=note)
+        else:
+            if shown:
+                tell(JobStage.DONE, note=f"{done.communities} communities")
+
+    def _upkeep(self) -> GraphUpkeep:
+        from ingestion.graph.upkeep import GraphUpkeep
+
+        return GraphUpkeep(self._database, self._embedder)
 
     async def _ingestor(self) -> Ingestor:
         from ingestion.graph.index import GraphIndexer

@@ -80,8 +80,8 @@ def _line(progress: Progress) -> None:
 
 def _ended(progress: Progress) -> str:
     if progress.stage is JobStage.FAILED:
-        return f"✗ {progress.filename}"
-    return f"✓ {progress.filename}: {progress.total} passages"
+        return f"✗ {progress.filename}" + (f": {progress.note}" if progress.note else "")
+    return f"✓ {progress.filename}: {progress.note or f'{progress.total} passages'}"
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from domain.graph import Community
+from domain.graph import Community, Finding
 from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Database
@@ -27,6 +27,24 @@ class ReportText:
 
     id: UUID
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """The report of a community that is there already; `rating` is in 0..10.
+
+    `writer` is the chat model's name, empty for a report put together from sentences; `note` says why
+    a report is not what was asked for; `evidence` is a hash of what it was written from.
+    """
+
+    id: UUID
+    title: str
+    summary: str
+    findings: tuple[Finding, ...]
+    rating: float
+    writer: str = ""
+    note: str = ""
+    evidence: UUID | None = None
 
 
 class CommunityStore:
@@ -73,6 +91,43 @@ class CommunityStore:
                 return []
             cursor = await connection.execute(_SQL["dirty"], {"scope_id": found.scope_id})
             return [row[0] async for row in cursor]
+
+    async def evidence(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, tuple[str, UUID]]:
+        """Of communities that have a report: who wrote it, and the hash of what it was written from."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return {}
+            values = {"scope_id": found.scope_id, "ids": list(ids)}
+            cursor = await connection.execute(_SQL["evidence"], values)
+            return {own: (writer, evidence) async for own, writer, evidence in cursor}
+
+    async def write(self, scope: Scope, version: int, reports: Sequence[StoredReport]) -> None:
+        """Store reports, as of this version of the graph; what has changed since stays dirty."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return
+            key = {"scope_id": found.scope_id, "version": version}
+            # Whoever changes the graph now either has marked what is dirty before, or does it after.
+            await connection.execute(_SQL["hold_version"], key)
+            rows = [
+                key | _said(one) | {"writer": one.writer, "note": one.note, "hash": one.evidence}
+                for one in reports
+            ]
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_SQL["write"], rows)
+            ids = [one.id for one in reports]
+            await connection.execute(_SQL["note_projection"], key | {"ids": ids})
+
+    async def settle(self, scope: Scope, version: int, ids: Sequence[UUID]) -> None:
+        """These reports still say what is so, as of this version of the graph."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is not None and ids:
+                key = {"scope_id": found.scope_id, "version": version, "ids": list(ids)}
+                await connection.execute(_SQL["hold_version"], key)
+                await connection.execute(_SQL["settle"], key)
 
     async def to_embed(self, scope: Scope, limit: int = 256) -> list[ReportText]:
         """Some reports that have no vector; none when all have."""
@@ -124,16 +179,18 @@ async def _remove(connection: Connection, scope_id: int, ids: list[UUID]) -> Non
 
 
 def _values(community: Community) -> dict[str, Any]:
+    return _said(community) | {"level": community.level, "parent_id": community.parent_id}
+
+
+def _said(report: Community | StoredReport) -> dict[str, Any]:
     findings = [
         {"text": finding.text, "chunk_ids": [str(chunk) for chunk in finding.chunk_ids]}
-        for finding in community.findings
+        for finding in report.findings
     ]
     return {
-        "id": community.id,
-        "level": community.level,
-        "parent_id": community.parent_id,
-        "title": community.title,
-        "summary": community.summary,
+        "id": report.id,
+        "title": report.title,
+        "summary": report.summary,
         "findings": Jsonb(findings),
-        "rating": community.rating,
+        "rating": report.rating,
     }

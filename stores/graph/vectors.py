@@ -12,6 +12,7 @@ from psycopg.sql import SQL, Identifier, Literal
 from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Database
+from stores.graph.ids import NIL
 from stores.partitions import LONGEST_INDEXED
 from stores.queries import load_queries
 from stores.scopes import find_scope
@@ -34,17 +35,28 @@ class EntityVectors:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def to_embed(self, scope: Scope, limit: int = 256) -> list[EntityText]:
-        """Some entities that have no vector, or one of a text that has changed; none when all have.
+    async def to_embed(
+        self, scope: Scope, limit: int = 256, *, after: UUID = NIL, mentions: int = 2
+    ) -> list[EntityText]:
+        """Some entities behind `after`, by id, that have no vector, or one of a text that has changed.
 
-        An index knows them, so asking costs the same however large the graph is.
+        An index knows them, so asking costs the same however large the graph is. Mere terms are left
+        out that fewer than `mentions` passages mention.
         """
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
                 return []
             cursor = connection.cursor(row_factory=class_row(EntityText))
-            await cursor.execute(_SQL["to_embed"], {"scope_id": found.scope_id, "limit": limit})
+            await cursor.execute(
+                _SQL["to_embed"],
+                {
+                    "scope_id": found.scope_id,
+                    "limit": limit,
+                    "after": after,
+                    "mentions": mentions,
+                },
+            )
             return await cursor.fetchall()
 
     async def store(self, scope: Scope, texts: Sequence[EntityText], vectors: Vectors) -> None:

@@ -33,6 +33,31 @@ select id from communities where scope_id = %(scope_id)s and id <> all(%(ids)s::
 -- Communities of which something has changed since their report was written.
 select id from communities where scope_id = %(scope_id)s and dirty order by level desc, id;
 
+-- name: hold_version
+-- The graph does not change until this transaction ends.
+select from graph_versions where scope_id = %(scope_id)s for share;
+
+-- name: write
+-- A report; clean unless the graph has changed since it was read. A vector stays as long as the text
+-- that it is of.
+update communities c set title = %(title)s, summary = %(summary)s, findings = %(findings)s,
+  rating = %(rating)s, writer = %(writer)s, note = %(note)s, evidence = %(hash)s, updated_at = now(),
+  dirty = not exists (select from graph_versions v
+    where v.scope_id = c.scope_id and v.version = %(version)s),
+  embedding = case when (c.title, c.summary) = (%(title)s, %(summary)s) then c.embedding end
+where c.scope_id = %(scope_id)s and c.id = %(id)s;
+
+-- name: settle
+-- Reports that need not be written again, unless the graph has changed since it was read.
+update communities set dirty = false
+where scope_id = %(scope_id)s and id = any(%(ids)s) and exists (select from graph_versions v
+  where v.scope_id = communities.scope_id and v.version = %(version)s);
+
+-- name: evidence
+-- Who wrote which report from what.
+select id, writer, evidence from communities
+where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]) and evidence is not null;
+
 -- name: to_embed
 -- Reports that have no vector.
 select id, title || E'\n' || summary as text from communities

@@ -2,6 +2,7 @@
 -- Entities that readers see and that have no vector of what they are called and said to be.
 select id, name || E'\n' || description as text, text_hash from entities
 where scope_id = %(scope_id)s and shown and embedded_hash is distinct from text_hash
+  and id > %(after)s and (asserted_count > 0 or mention_count >= %(mentions)s)
 order by id limit %(limit)s;
 
 -- name: add_vector

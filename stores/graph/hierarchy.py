@@ -1,0 +1,155 @@
+"""Who is in which community, and how far that follows the graph; the reports are another matter."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+from psycopg.rows import class_row
+
+from domain.scope import Scope
+from stores.database import Database
+from stores.pools import Connection
+from stores.queries import load_queries
+from stores.scopes import find_scope
+
+_SQL = load_queries("graph_hierarchy")
+
+Ids = npt.NDArray[np.uint64]  # shape (n, 2): the halves of a uuid, high first
+_PAIR = np.dtype([("community", (">u8", 2)), ("entity", (">u8", 2))])
+
+
+@dataclass(frozen=True, slots=True)
+class Follows:
+    """version: of the graph that the communities follow. edges, modularity: of the last full run."""
+
+    version: int
+    edges: int
+    modularity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A community as it is stored; level 0 is the coarsest."""
+
+    id: UUID
+    level: int
+    parent_id: UUID | None
+    members: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A community that is new, or of which the place or (`members`) the entities are others now."""
+
+    id: UUID
+    level: int
+    parent_id: UUID | None
+    members: Sequence[UUID] | None
+
+
+class HierarchyStore:
+    """The hierarchies of a database's graphs; every call sees one scope."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @asynccontextmanager
+    async def alone(self, scope: Scope) -> AsyncIterator[None]:
+        """Keep every other process that brings this graph's communities up to date waiting.
+
+        Raises:
+            DatabaseUnavailable: the database is gone; the lock goes with the connection.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            if found := await find_scope(connection, scope):
+                await connection.execute(_SQL["alone"], {"scope_id": found.scope_id})
+            yield
+
+    async def is_due(self, scope: Scope) -> bool:
+        """Whether the graph has changed since the communities followed it, or a report waits."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return False
+            cursor = await connection.execute(_SQL["is_due"], {"scope_id": found.scope_id})
+            row = await cursor.fetchone()
+            return bool(row and row[0])
+
+    async def read(self, scope: Scope) -> tuple[Follows | None, list[Standing]]:
+        """What is stored, of one moment, ordered by level and id."""
+        async with self._database.transaction(scope.user_id, snapshot=True) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return None, []
+            key = {"scope_id": found.scope_id}
+            cursor = connection.cursor(row_factory=class_row(Follows))
+            follows = await (await cursor.execute(_SQL["follows"], key)).fetchone()
+            rows = await (await connection.execute(_SQL["communities"], key)).fetchall()
+            blocks = await (await connection.execute(_SQL["members"], key, binary=True)).fetchall()
+        return follows, await asyncio.to_thread(_standing, rows, b"".join(row[0] for row in blocks))
+
+    async def write(
+        self, scope: Scope, changes: Sequence[Change], gone: Sequence[UUID], follows: Follows
+    ) -> None:
+        """Store what has changed in one transaction; communities of other members become dirty.
+
+        A report stays until another is written; a new community has none and is not shown till then.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return
+            key: dict[str, Any] = {"scope_id": found.scope_id, "user_id": scope.user_id}
+            await _write(connection, key, changes, list(gone))
+            state = {
+                "version": follows.version,
+                "edges": follows.edges,
+                "modularity": follows.modularity,
+            }
+            await connection.execute(_SQL["follow"], key | state)
+
+
+async def _write(
+    connection: Connection,
+    key: dict[str, Any],
+    changes: Sequence[Change],
+    gone: list[UUID],
+) -> None:
+    places = [
+        {"id": one.id, "level": one.level, "parent_id": one.parent_id, "dirty": bool(one.members)}
+        for one in changes
+    ]
+    members = [{"id": one.id, "members": list(one.members)} for one in changes if one.members]
+    await connection.execute(_SQL["remove"], key | {"ids": gone})
+    async with connection.cursor() as cursor:
+        await cursor.executemany(_SQL["place"], [key | values for values in places])
+        await cursor.execute(
+            _SQL["clear_members"], key | {"ids": [values["id"] for values in members]}
+        )
+        await cursor.executemany(_SQL["add_members"], [key | values for values in members])
+        ids = [*gone, *(one.id for one in changes)]
+        await cursor.execute(_SQL["note_projection"], key | {"ids": ids})
+
+
+def _standing(rows: Sequence[tuple[UUID, int, UUID | None]], block: bytes) -> list[Standing]:
+    pairs = np.frombuffer(block, _PAIR)
+    communities = pairs["community"].astype(np.uint64)
+    entities = pairs["entity"].astype(np.uint64)
+    starts = np.flatnonzero((np.diff(communities, axis=0) != 0).any(axis=1)) + 1
+    parts = np.split(entities, starts) if len(pairs) else []
+    firsts = communities[np.concatenate([[0], starts])] if len(pairs) else []
+    members = {
+        UUID(int=int(high) << 64 | int(low)): part
+        for (high, low), part in zip(firsts, parts, strict=True)
+    }
+    nobody = np.empty((0, 2), np.uint64)
+    return [
+        Standing(own, level, parent_id, members.get(own, nobody)) for own, level, parent_id in rows
+    ]

@@ -1,0 +1,62 @@
+-- name: alone
+-- One process at a time brings a graph's communities up to date; gone with the transaction.
+select pg_advisory_xact_lock(1597128033, %(scope_id)s);
+
+-- name: is_due
+-- Whether there is anything to do.
+select exists (select from graph_versions v left join graph_upkeep u using (scope_id)
+    where v.scope_id = %(scope_id)s and u.version is distinct from v.version)
+  or exists (select from communities where scope_id = %(scope_id)s and dirty);
+
+-- name: follows
+-- How far the communities are.
+select version, edges, modularity from graph_upkeep where scope_id = %(scope_id)s;
+
+-- name: communities
+-- Where each community stands.
+select id, level, parent_id from communities where scope_id = %(scope_id)s order by level, id;
+
+-- name: members
+-- Who is in which, row after row in blocks, as in graph_arrays; the pairs of a community lie together.
+select string_agg(uuid_send(community_id) || uuid_send(entity_id), '' order by community_id, entity_id)
+from community_members where scope_id = %(scope_id)s
+group by get_byte(uuid_send(community_id), 0) order by get_byte(uuid_send(community_id), 0);
+
+-- name: remove
+-- Communities that are no more.
+with gone as (
+  delete from communities where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[])
+)
+delete from community_members where scope_id = %(scope_id)s and community_id = any(%(ids)s::uuid[]);
+
+-- name: place
+-- Where a community stands now; a new one has no report yet.
+insert into communities as c (scope_id, id, user_id, level, parent_id, title, summary, findings, rating,
+  dirty)
+values (%(scope_id)s, %(id)s, %(user_id)s, %(level)s, %(parent_id)s, '', '', '[]', 0, true)
+on conflict (scope_id, id) do update set level = excluded.level, parent_id = excluded.parent_id,
+  dirty = c.dirty or %(dirty)s;
+
+-- name: clear_members
+-- Before communities get their members.
+delete from community_members where scope_id = %(scope_id)s and community_id = any(%(ids)s::uuid[]);
+
+-- name: add_members
+-- The members of a community.
+insert into community_members (scope_id, community_id, entity_id, user_id)
+select %(scope_id)s, %(id)s::uuid, member, %(user_id)s from unnest(%(members)s::uuid[]) as member;
+
+-- name: follow
+-- Which version of the graph this is, and what the last full run found.
+insert into graph_upkeep as u (scope_id, user_id, version, edges, modularity)
+values (%(scope_id)s, %(user_id)s, %(version)s, %(edges)s, %(modularity)s)
+on conflict (scope_id) do update set version = excluded.version, edges = excluded.edges,
+  modularity = excluded.modularity, full_run_at = case
+    when (u.edges, u.modularity) = (excluded.edges, excluded.modularity) then u.full_run_at
+    else now() end;
+
+-- name: note_projection
+-- A graph database takes these over, if one follows.
+insert into graph_outbox (scope_id, user_id, kind, ids)
+select scope_id, user_id, 'communities', %(ids)s::uuid[] from graph_versions
+where scope_id = %(scope_id)s and projected and cardinality(%(ids)s::uuid[]) > 0;

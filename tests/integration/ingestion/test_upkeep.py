@@ -1,0 +1,234 @@
+"""Communities follow the documents: built, joined, cleaned up, kept apart, and resumed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from domain.errors import ModelUnavailable
+from domain.graph import Community
+from domain.scope import Scope
+from domain.settings import CommunitySettings, Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.graph.upkeep import GraphUpkeep
+from ingestion.pipeline import Ingestor
+from models.protocols import Vectors
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.communities import CommunityStore
+from stores.graph.postgres import PostgresGraph
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+
+SAMPLES = Path(__file__).parents[3] / "samples" / "documents"
+NEW = """# 热控系统
+
+热控系统控制加热回路的温度，蓄电池组向加热回路供电。
+
+## 加热回路
+
+加热回路有两条，都属于热控系统，由蓄电池组供电。
+
+## 蓄电池组
+
+蓄电池组的温度由热控系统监测，蓄电池组与加热回路相连。
+"""
+
+
+@pytest.fixture
+def graphed(
+    database: Database,
+    documents: DocumentStore,
+    jobs: JobStore,
+    embedder: HashEmbedder,
+    settings: Settings,
+) -> Ingestor:
+    return Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))
+
+
+@pytest.fixture
+def upkeep(database: Database, embedder: HashEmbedder) -> GraphUpkeep:
+    return GraphUpkeep(database, embedder)
+
+
+@pytest.fixture
+def graph(database: Database) -> PostgresGraph:
+    return PostgresGraph(database)
+
+
+def said(communities: Sequence[Community]) -> dict[UUID, tuple[object, ...]]:
+    return {one.id: (one.title, one.summary, one.findings) for one in communities}
+
+
+async def test_ingested_documents_have_communities_with_cited_reports(
+    graphed: Ingestor,
+    upkeep: GraphUpkeep,
+    graph: PostgresGraph,
+    chunks: ChunkStore,
+    scope: Scope,
+) -> None:
+    await graphed.ingest(scope, [SAMPLES])
+    done = await upkeep.refresh(scope)
+    communities = await graph.communities(scope)
+
+    assert done.full_run
+    assert done.communities == done.reports_written == len(communities) > 10
+    cited = {chunk for one in communities for said in one.findings for chunk in said.chunk_ids}
+    texts = {chunk.id: chunk.text for chunk in await chunks.get(scope, sorted(cited))}
+    assert texts.keys() == cited
+    for one in communities:
+        assert one.title
+        assert 0 < one.rating <= 10
+        assert len(one.entity_ids) > 1
+        for finding in one.findings:
+            [chunk] = finding.chunk_ids
+            assert "".join(finding.text.split()) in "".join(texts[chunk].split())
+    seen = [entity for one in communities if one.level == 0 for entity in one.entity_ids]
+    assert len(seen) == len(set(seen))
+    vector = await HashEmbedder(384).embed_query(
+        communities[0].title + "\n" + communities[0].summary
+    )
+    [hit] = await graph.communities_by_vector(scope, vector, 1)
+    assert hit.community == communities[0]
+    assert (await upkeep.refresh(scope)) == replace(done, communities=0, reports_written=0,
+        entities_embedded=0, full_run=False)  # fmt: skip
+
+
+async def test_one_more_document_leaves_most_reports_as_they_are_and_so_does_deleting_it(
+    graphed: Ingestor,
+    upkeep: GraphUpkeep,
+    graph: PostgresGraph,
+    documents: DocumentStore,
+    scope: Scope,
+) -> None:
+    await graphed.ingest(scope, [SAMPLES])
+    await upkeep.refresh(scope)
+    before = said(await graph.communities(scope))
+
+    added = await graphed.ingest_bytes(scope, NEW.encode(), "tcs.md")
+    done = await upkeep.refresh(scope)
+    after = said(await graph.communities(scope))
+    assert not done.full_run
+    assert any("加热回路" in str(report[0]) for report in after.values())
+    same = [own for own, report in before.items() if after.get(own) == report]
+    assert len(same) >= 0.9 * len(before)
+    assert done.reports_written == len(after.keys() - set(same))
+
+    assert added.document_id is not None
+    await documents.delete(scope, added.document_id)
+    await upkeep.refresh(scope)
+    left = said(await graph.communities(scope))
+    assert not any("加热回路" in str(report) for report in left.values())
+    assert len([own for own in same if left.get(own) == after[own]]) >= 0.9 * len(same)
+
+
+async def test_deleting_everything_leaves_no_community(
+    graphed: Ingestor,
+    upkeep: GraphUpkeep,
+    graph: PostgresGraph,
+    documents: DocumentStore,
+    scope: Scope,
+) -> None:
+    added = await graphed.ingest_bytes(scope, NEW.encode(), "tcs.md")
+    await upkeep.refresh(scope)
+    assert await graph.communities(scope)
+    assert added.document_id is not None
+    await documents.delete(scope, added.document_id)
+    await upkeep.refresh(scope)
+    assert await graph.communities(scope) == []
+
+
+async def test_communities_of_another_tenant_are_neither_seen_nor_touched(
+    graphed: Ingestor, upkeep: GraphUpkeep, graph: PostgresGraph, scope: Scope
+) -> None:
+    other = Scope(f"{scope.user_id}-other", scope.graph_id)
+    await graphed.ingest_bytes(scope, NEW.encode(), "tcs.md")
+    await graphed.ingest_bytes(other, NEW.encode(), "tcs.md")
+    await upkeep.refresh(scope)
+    assert await graph.communities(other) == []
+    own = await graph.communities(scope)
+    await upkeep.refresh(other, full=True)
+    theirs = await graph.communities(other)
+    assert theirs
+    assert {one.id for one in own}.isdisjoint(one.id for one in theirs)
+    assert await graph.communities(scope) == own
+
+
+async def test_two_refreshes_at_once_do_the_work_once(
+    graphed: Ingestor, upkeep: GraphUpkeep, scope: Scope
+) -> None:
+    await graphed.ingest(scope, [SAMPLES])
+    both = await asyncio.gather(upkeep.refresh(scope), upkeep.refresh(scope))
+    assert sorted(done.reports_written > 0 for done in both) == [False, True]
+
+
+class Breaking(HashEmbedder):
+    """Stops with an error at its nth call."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__(384)
+        self.left = calls
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        self.left -= 1
+        if self.left < 0:
+            raise ModelUnavailable("The embedding model is gone.", next_step="Wait.")
+        return await super().embed_passages(texts)
+
+
+@pytest.mark.parametrize("calls", [0, 1])
+async def test_what_a_broken_refresh_left_undone_is_done_by_the_next(
+    calls: int,
+    graphed: Ingestor,
+    graph: PostgresGraph,
+    database: Database,
+    scope: Scope,
+) -> None:
+    await graphed.ingest(scope, [SAMPLES])
+    with pytest.raises(ModelUnavailable):
+        await GraphUpkeep(database, Breaking(calls)).refresh(scope)
+    assert await graph.communities(scope)
+    assert await CommunityStore(database).to_embed(scope)
+    await GraphUpkeep(database, HashEmbedder(384)).refresh(scope)
+    assert await CommunityStore(database).to_embed(scope) == []
+
+
+async def test_a_refresh_that_is_killed_between_reports_goes_on_where_it_was(
+    graphed: Ingestor,
+    upkeep: GraphUpkeep,
+    graph: PostgresGraph,
+    monkeypatch: pytest.MonkeyPatch,
+    scope: Scope,
+) -> None:
+    monkeypatch.setattr("ingestion.graph.upkeep._REPORTS_AT_ONCE", 4)
+    await graphed.ingest(scope, [SAMPLES])
+
+    def stop(stage: str, done: int, _: int) -> None:
+        if stage == "reports" and done >= 8:
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await upkeep.refresh(scope, stop)
+    first = said(await graph.communities(scope))
+    assert len(first) == 8
+    done = await upkeep.refresh(scope)
+    communities = said(await graph.communities(scope))
+    assert done.reports_written == len(communities) - 8
+    assert first.items() <= communities.items()
+
+
+async def test_communities_can_be_turned_off(
+    graphed: Ingestor, settings: Settings, graph: PostgresGraph, scope: Scope
+) -> None:
+    await graphed.ingest_bytes(scope, NEW.encode(), "tcs.md")
+    off = settings.model_copy(update={"communities": CommunitySettings(enabled=False)})
+    async with await Database.open(off) as database:
+        await GraphUpkeep(database, HashEmbedder(384)).refresh(scope)
+    assert await graph.communities(scope) == []
+    assert await graph.entities_by_vector(scope, await HashEmbedder(384).embed_query("TCS"), 3)
