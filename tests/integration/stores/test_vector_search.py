@@ -133,3 +133,21 @@ async def test_searches_go_on_while_a_scope_moves_to_its_own_partition(
     seen = await searching
     assert seen
     assert {len(hits) for hits in seen} == {20}
+
+
+@pytest.mark.usefixtures("early")
+@pytest.mark.parametrize("size", [0, 60, LARGE + 50])
+async def test_ids_and_cosines_alone_are_those_of_the_hits(
+    database: Database, ingest: Ingest, scope: Scope, size: int
+) -> None:
+    vectors = clustered(size, 4)
+    await ingest(scope, [str(n) for n in range(size)], vectors)
+    await promote_if_large(database, scope)
+    chunks, query = ChunkStore(database), clustered(1, 5)[0]
+    near = await chunks.nearest(scope, query, 40)
+    hits = await chunks.vector_search(scope, query, 40)
+    assert [UUID(int=int(high) << 64 | int(low)) for high, low in near.ids] == [
+        hit.chunk.id for hit in hits
+    ]
+    assert near.cosines == pytest.approx(np.array([hit.score for hit in hits]), abs=1e-6)
+    assert len((await chunks.nearest(scope, query, 0)).ids) == 0
