@@ -58,6 +58,12 @@ class LimitSettings(_Group):
     )
     history_turns: int = Field(20, ge=0, description="Conversation turns kept.")
     model_calls: int = Field(8, ge=1, description="Chat-model calls per answer.")
+    report_calls: int = Field(
+        3,
+        ge=1,
+        le=16,
+        description="Chat-model calls that read community reports for one answer of `global`.",
+    )
     answer_seconds: float = Field(60.0, gt=0, description="Time for one answer.")
     context_tokens: int = Field(
         6000, ge=200, description="Tokens of retrieved context in a prompt."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
@@ -18,7 +18,6 @@ from nodes.asking import ask, conversation
 from nodes.context import RunContext
 from nodes.state import State
 from retrievers.keywords import extract_keywords
-from retrievers.mix import MIX
 from retrievers.modes import composition_of
 
 Complexity = Literal["simple", "complex"]
@@ -51,15 +50,14 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     question = checked_question(state.query, run.deps.settings.limits.question_chars)
     _check_options(state)
     wish = run.choices.mode if state.mode == AUTO else state.mode
-    if wish != AUTO:
-        composition_of(wish, list(run.deps.retriever.lanes))
+    chosen, _ = composition_of(wish, list(run.deps.retriever.lanes))
     fresh = _new_turn(question, run)
     if wish == Mode.BYPASS:
         return fresh | {"strategy": wish, "reason": "bypass was asked for"}
     understood = await _understand(State(**vars(state) | fresh), run)
     if wish != AUTO:
         understood |= {"complexity": COMPLEX, "reason": f"{wish} was asked for"}
-    return fresh | {"strategy": _strategy(wish, run.deps.retriever.lanes)} | understood
+    return fresh | {"strategy": chosen.value} | understood
 
 
 def _check_options(state: State) -> None:
@@ -92,6 +90,7 @@ def _new_turn(question: str, run: RunContext) -> dict[str, Any]:
         "keywords": extract_keywords(question),
         "searched": [],
         "items": [],
+        "around": [],
         "evidence": [],
         "relevance": 0.0,
         "sufficient": False,
@@ -129,12 +128,6 @@ async def _understand(state: State, run: RunContext) -> dict[str, Any]:
         "keywords": judged.reply.keywords or state.keywords,
         **judged.costs,
     }
-
-
-def _strategy(wish: str, lanes: Container[str]) -> str:
-    """The mode to retrieve in; `auto` is `mix`, the best ranking on every set (docs/evaluation.md)."""
-    best = Mode.MIX if MIX in lanes else Mode.NAIVE
-    return best.value if wish == AUTO else str(wish)
 
 
 # Whole questions only: "你好，请问付款节点有哪些？" is not small talk. No question of the public

@@ -15,7 +15,7 @@ from domain.text import clean_text, language_of
 from models.chat import ChatModel, as_chat_model
 from nodes.citations import Citations
 from nodes.citing import CitedText
-from nodes.passages import ContextLike, as_items, numbered, within_budget
+from nodes.passages import ContextLike, Layout, as_items, laid_out, numbered
 from prompts import Messages
 from retrievers.sync import run_sync
 
@@ -32,7 +32,7 @@ class AnswerGenerator:
 
     Args:
         llm: a LangChain chat model, or a `ChatModel`.
-        context_tokens: how much of the passages goes into the prompt (estimated tokens).
+        context_tokens: how much of passages and graph goes into the prompt (estimated tokens).
     """
 
     def __init__(self, llm: BaseChatModel | ChatModel, *, context_tokens: int = 6000) -> None:
@@ -72,17 +72,27 @@ class AnswerGenerator:
             ModelUnavailable, ModelOutputInvalid: the model gave no answer, or broke off.
         """
         language = language or language_of(query)
-        passages = within_budget(as_items(context), self._context_tokens)
-        if not passages:
+        layout = laid_out(as_items(context), self._context_tokens)
+        if not layout.passages:
             for event in said(NOTHING_FOUND[language], self._chat.name):
                 yield event
             return
-        messages = prompts.GENERATE.messages(
-            language, question=clean_text(query), passages=numbered(passages), history=history
-        )
-        async with aclosing(written(self._chat, messages, CitedText(passages))) as events:
+        async with aclosing(self.laid_out(query, layout, language, history)) as events:
             async for event in events:
                 yield event
+
+    def laid_out(
+        self, query: str, layout: Layout, language: str, history: str = "", knowledge: str = ""
+    ) -> AsyncGenerator[AnswerEvent]:
+        """Answer from what is laid out already; `knowledge` stands in for the layout's own."""
+        messages = prompts.GENERATE.messages(
+            language,
+            question=clean_text(query),
+            passages=numbered(layout.passages),
+            knowledge=knowledge or layout.knowledge,
+            history=history,
+        )
+        return written(self._chat, messages, CitedText(layout.passages))
 
 
 async def written(

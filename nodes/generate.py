@@ -13,13 +13,14 @@ import prompts
 from domain.answers import Answer
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.events import Done
-from domain.retrieval import Mode
+from domain.retrieval import ItemKind, Mode, RetrievedItem
 from models.chat import ChatModel
 from nodes.answer_generator import AnswerEvent, AnswerGenerator, said, written
 from nodes.asking import conversation, usage_of
 from nodes.citing import CitedText
 from nodes.context import RunContext
 from nodes.quoting import quoted
+from nodes.reporting import Reading, mapped, reported
 from nodes.state import State
 
 NO_MODEL = {
@@ -67,8 +68,27 @@ def _events(state: State, run: RunContext, warnings: list[str]) -> AsyncGenerato
     if state.strategy == Mode.BYPASS:
         return _directly(state, run, warnings)
     if run.deps.chat is None or not state.items:
-        return quoted(run.deps.answerer, state.question, state.items, state.language)
+        return _quoted(state, run)
     return _written(state, run, run.deps.chat, warnings)
+
+
+async def _quoted(state: State, run: RunContext) -> AsyncGenerator[AnswerEvent]:
+    """Without a chat model: findings of reports where they were asked for, else quoted sentences."""
+    answerer, items, language = run.deps.answerer, state.items, state.language
+    begun = False
+    if state.strategy == Mode.GLOBAL:
+        async for event in reported(
+            state.question, _reports(state), items, language, answerer.name
+        ):
+            begun = True
+            yield event
+    if not begun:
+        async for event in quoted(answerer, state.question, items, language):
+            yield event
+
+
+def _reports(state: State) -> list[RetrievedItem]:
+    return [item for item in state.around if item.kind is ItemKind.COMMUNITY]
 
 
 async def _directly(
@@ -92,14 +112,9 @@ async def _written(
     state: State, run: RunContext, chat: ChatModel, warnings: list[str]
 ) -> AsyncGenerator[AnswerEvent]:
     """By the chat model; quoted from the documents when it fails before its first word."""
-    limits = run.deps.settings.limits
-    writer = AnswerGenerator(chat, context_tokens=limits.context_tokens)
-    history = conversation(state.history, limits.history_turns)
     begun = False
     try:
-        async with aclosing(
-            writer.astream(state.question, state.items, language=state.language, history=history)
-        ) as events:
+        async with aclosing(_writing(state, run, chat, warnings)) as events:
             async for event in events:
                 begun = True
                 yield event
@@ -107,5 +122,19 @@ async def _written(
         if begun:
             raise
         warnings.append(MODEL_FAILED.format(reason=error.message))
-        async for event in quoted(run.deps.answerer, state.question, state.items, state.language):
+        async for event in _quoted(state, run):
             yield event
+
+
+def _writing(
+    state: State, run: RunContext, chat: ChatModel, warnings: list[str]
+) -> AsyncGenerator[AnswerEvent]:
+    """From all that was found at once; in `global` from points that calls of their own took down."""
+    limits, found = run.deps.settings.limits, [*state.items, *state.around]
+    calls = min(limits.report_calls, limits.model_calls - usage_of(state).calls - 1)
+    if state.strategy == Mode.GLOBAL and _reports(state) and calls > 0:
+        reading = Reading(calls, limits.context_tokens, state.language)
+        return mapped(chat, state.question, found, reading, warnings)
+    writer = AnswerGenerator(chat, context_tokens=limits.context_tokens)
+    history = conversation(state.history, limits.history_turns)
+    return writer.astream(state.question, found, language=state.language, history=history)

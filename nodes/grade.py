@@ -9,6 +9,7 @@ from langgraph.types import Command
 from pydantic import BaseModel, Field
 
 import prompts
+from domain.retrieval import ItemKind, Mode
 from nodes.asking import ask
 from nodes.context import RunContext
 from nodes.passages import numbered, within_budget
@@ -47,6 +48,8 @@ def by_rule(state: State) -> dict[str, Any]:
     """Judge by the terms that the question and the first passages share."""
     asked = claim_of(state.question)
     first = state.items[:_FIRST]
+    if state.strategy == Mode.GLOBAL:  # there the reports are what was looked for
+        first = [*first, *(item for item in state.around if item.kind is ItemKind.COMMUNITY)]
     text = Wording("\n".join(f"{item.metadata.get('title', '')} {item.text}" for item in first))
     covered = text.covers(asked)
     return {

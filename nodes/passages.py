@@ -1,28 +1,75 @@
-"""The context of an answer: what was found, as numbered passages within a token budget."""
+"""The context of an answer: numbered passages, and beside them what the graph knows, in a budget."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from domain.errors import OptionInvalid
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.text import clean_text, estimate_tokens
+from nodes.budget import share_out
 from nodes.support import headings
+
+# What opens or closes a part of our prompts.
+_OWN_TAG = re.compile(r"<(?=/?(?:passage|knowledge))")
 
 ContextLike = Retrieval | Sequence[RetrievedItem | str | Mapping[str, Any]]
 """What an answer can be made from: a retrieval, items, plain texts, or mappings with `text`."""
 
 
+# How passages, reports, and entities with relations divide a budget that does not hold all of them.
+# Passages come first because only they can be cited.
+_WEIGHTS = (6.0, 2.0, 1.0)
+_FACTS = frozenset({ItemKind.ENTITY, ItemKind.RELATION})
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What goes into a prompt: passages to be numbered from 1, and knowledge to read them by."""
+
+    passages: list[RetrievedItem]
+    reports: list[RetrievedItem]
+    facts: list[RetrievedItem]
+
+    @property
+    def knowledge(self) -> str:
+        """Reports and facts as a prompt shows them, one a line."""
+        return lines_of([*self.reports, *self.facts])
+
+
+def laid_out(items: Sequence[RetrievedItem], tokens: int) -> Layout:
+    """Share `tokens` (estimated) between the passages, reports, entities and relations of `items`.
+
+    Whatever fits is in; of what does not, each kind loses by need (`nodes.budget`). The best passage
+    is always in.
+    """
+    groups = [
+        [item for item in items if item.kind is ItemKind.CHUNK],
+        [item for item in items if item.kind is ItemKind.COMMUNITY],
+        [item for item in items if item.kind in _FACTS],
+    ]
+    costs = [[estimate_tokens(_shown(item)) for item in group] for group in groups]
+    kept = share_out(costs, _WEIGHTS, tokens)
+    passages, reports, facts = (
+        [group[place] for place in places] for group, places in zip(groups, kept, strict=True)
+    )
+    return Layout(passages or groups[0][:1], reports, facts)
+
+
 def as_items(context: ContextLike) -> list[RetrievedItem]:
-    """Return `context` as items, in order.
+    """Return `context` as items, in order; a retrieval's graph items follow its results.
 
     A mapping's other keys become the item's metadata (`filename`, `title`, `page`, `start`, …).
 
     Raises:
         OptionInvalid: a mapping has no `text`.
     """
-    found = context.results if isinstance(context, Retrieval) else context
+    if isinstance(context, Retrieval):
+        return list({item.id: item for item in (*context.results, *context.graph_items)}.values())
+    found = context
     return [_as_item(passage, number) for number, passage in enumerate(found, start=1)]
 
 
@@ -48,29 +95,44 @@ def _as_item(passage: RetrievedItem | str | Mapping[str, Any], number: int) -> R
 
 
 def within_budget(items: Iterable[RetrievedItem], tokens: int) -> list[RetrievedItem]:
-    """Return the first items whose texts together take at most `tokens` (estimated), at least one.
+    """Return the first passages whose texts together take at most `tokens` (estimated), at least one.
 
     What does not fit is left out whole; shorter items behind it may still fit.
     """
-    kept, left = list[RetrievedItem](), tokens
-    for item in items:
-        cost = estimate_tokens(headings(item) + item.text)
-        if cost <= left or not kept:
-            kept.append(item)
-            left -= cost
-    return kept
+    return laid_out([item for item in items if item.kind is ItemKind.CHUNK], tokens).passages
 
 
-def numbered(items: Sequence[RetrievedItem]) -> str:
-    """Return the items as a prompt shows them: delimited, numbered from 1, with where they are from.
+def numbered(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str:
+    """Return the items as a prompt shows them: delimited, numbered, with where they are from.
 
     A passage cannot close its own delimiter, so its text stays data whatever it says.
+
+    Args:
+        items: the passages.
+        numbers: of each; by default from 1.
     """
     return "\n".join(
         f'<passage number="{number}" from="{_attribute(headings(item))}">\n'
         f"{_text(_body(item))}\n</passage>"
-        for number, item in enumerate(items, start=1)
+        for number, item in zip(numbers or range(1, len(items) + 1), items, strict=True)
     )
+
+
+def lines_of(items: Iterable[RetrievedItem]) -> str:
+    """Return reports, entities and relations as a prompt shows them, one a line."""
+    return _text("\n".join(f"- {' '.join(_told(item).split())}" for item in items))
+
+
+def _shown(item: RetrievedItem) -> str:
+    return headings(item) + _body(item) if item.kind is ItemKind.CHUNK else _told(item)
+
+
+def _told(item: RetrievedItem) -> str:
+    """A report with its findings, an entity with its type, a relation."""
+    if item.kind is ItemKind.ENTITY:
+        return f"{item.text} ({item.metadata['type']})"
+    findings = item.metadata.get("findings") or ()
+    return " ".join([item.text, *(finding["text"] for finding in findings)])
 
 
 def _body(item: RetrievedItem) -> str:
@@ -79,7 +141,7 @@ def _body(item: RetrievedItem) -> str:
 
 
 def _text(text: str) -> str:
-    return text.replace("<passage", "‹passage").replace("</passage", "‹/passage")
+    return _OWN_TAG.sub("‹", text)
 
 
 def _attribute(text: str) -> str:

@@ -49,9 +49,14 @@ def _quotations(
 ) -> Iterator[Token | Cited]:
     for quotation in found.quotations:
         marker = given.marker(quotation.source)
-        shown = _LIKE_A_MARKER.sub(r"(\1)", quotation.sentence)
+        shown = unmarked(quotation.sentence)
         yield given.token(f"\n{shown}")
         yield given.token(f"[{marker}]")
         offset = int(items[quotation.source].metadata.get("start") or 0)
         quote = Quote(quotation.sentence, offset + quotation.start, offset + quotation.end, 1.0)
         yield given.cite(marker, f"{shown}[{marker}]", quote)
+
+
+def unmarked(text: str) -> str:
+    """Return `text` with what looks like one of our markers in round brackets."""
+    return _LIKE_A_MARKER.sub(r"(\1)", text)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from domain.events import Retrieved
-from domain.retrieval import Mode, RetrievedItem
+from domain.retrieval import ItemKind, Mode, RetrievedItem
 from nodes.context import RunContext, scope_of
 from nodes.state import State
+from retrievers.context import assemble_graph_context
 from retrievers.lanes import KEYWORD, VECTOR
+from retrievers.modes import MODES
 
-# A refining round of `naive` looks wider than the first: by words as well as by meaning.
-_WIDER = (VECTOR, KEYWORD)
+# A refining round looks wider than the one before: `naive` by words as well as by meaning, the modes
+# of the graph with more of it.
+_BY_WORDS_TOO = (VECTOR, KEYWORD)
+_WIDENING = (Mode.LOCAL, Mode.HYBRID, Mode.MIX)
 # Cormack, Clarke and Büttcher 2009.
 _RRF_K = 60
 
@@ -31,25 +35,42 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     """
     run = runtime.context
     top_k = run.top_k(state)
+    mode = widened(state.strategy, state.attempts, run.deps.retriever.lanes)
     found = await run.deps.retriever.search(
         scope_of(state, runtime),
         state.search,
-        mode=state.strategy,
+        mode=mode,
         top_k=top_k,
         filters=state.filters,
-        lanes=_WIDER if state.attempts and state.strategy == Mode.NAIVE else None,
+        lanes=_BY_WORDS_TOO if state.attempts and mode == Mode.NAIVE else None,
     )
-    event = Retrieved(state.strategy, len(found.results), found.timings, found.warnings)
+    event = Retrieved(mode, len(found.results), found.timings, found.warnings)
     runtime.stream_writer(asdict(event))
+    passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
+    around = _once([*found.graph_items, *state.around])
     return {
         "searched": [*state.searched, state.search],
-        "items": merged(state, found.results, top_k),
-        "graph_context": {
-            "entities": list(found.graph_context.entities),
-            "relationships": list(found.graph_context.relationships),
-        },
+        "items": merged(state, passages, top_k),
+        "around": around,
+        "graph_context": assemble_graph_context(around),
         "warnings": list(dict.fromkeys([*state.warnings, *found.warnings])),
     }
+
+
+def widened(strategy: str, attempts: int, lanes: Iterable[str]) -> str:
+    """The mode of a refining round: one step wider each, as far as the retriever can go."""
+    if strategy not in _WIDENING:
+        return strategy
+    known = set(lanes)
+    served = [mode for mode in _WIDENING if set(MODES[mode].lanes) <= known]
+    start = served.index(Mode(strategy))
+    return served[min(start + attempts, len(served) - 1)].value
+
+
+def _once(items: Iterable[RetrievedItem]) -> list[RetrievedItem]:
+    """Each item once, best first."""
+    best = {item.id: item for item in sorted(items, key=lambda item: item.score)}
+    return sorted(best.values(), key=lambda item: (-item.score, item.id))
 
 
 def merged(state: State, found: Sequence[RetrievedItem], top_k: int) -> list[RetrievedItem]:

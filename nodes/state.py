@@ -51,8 +51,8 @@ class State(InputState, OutputState):
 
     `analyze` resets the loop's fields at each turn, since a checkpointer carries them over.
     `question` is the query made to stand alone; `strategy` the mode in use; `search` the query to
-    run next and `searched` those already run; `items` what was found, best first; `evidence` the ids
-    of those judged relevant; `missing` what the grader did not find. `attempts` counts refinement
+    run next and `searched` those already run; `items` the passages found, best first; `around` the
+    entities, relations and reports that go with them; `evidence` the ids of passages judged relevant; `missing` what the grader did not find. `attempts` counts refinement
     rounds (0..3).
     """
 
@@ -66,6 +66,7 @@ class State(InputState, OutputState):
     search: str = ""
     searched: list[str] = field(default_factory=list[str])
     items: list[RetrievedItem] = field(default_factory=list[RetrievedItem])
+    around: list[RetrievedItem] = field(default_factory=list[RetrievedItem])
     evidence: list[str] = field(default_factory=list[str])
     relevance: float = 0.0
     sufficient: bool = False

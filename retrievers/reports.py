@@ -15,6 +15,7 @@ from retrievers.lanes import KEYWORD, VECTOR, LaneQuery
 from retrievers.lexical import LexicalIndex, terms
 from retrievers.mixing import Ranking, fit_of
 from retrievers.reading import QuestionReader, Reading
+from retrievers.scope_index import ScopeIndex
 from retrievers.sparse import Floats
 from retrievers.surroundings import Surroundings
 from stores.graph.protocol import CommunityHit, GraphStore
@@ -182,13 +183,24 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
     passages = np.zeros_like(fit)
     entities: Floats = np.zeros(len(index.entities), np.float32)
     for report in chosen:
-        findings = report.community.findings
-        for place, finding in enumerate(findings):
-            worth = report.score * (1 - (1 - _LAST_FINDING) * place / max(len(findings), 1))
-            rows = index.chunk_ids.rows_of(finding.chunk_ids)
-            worths = worth * (_LEAST_FIT + (1 - _LEAST_FIT) * fit[rows])
-            passages[rows] = np.maximum(passages[rows], worths)
+        worths = _worths(report, index, fit)
+        if worths:  # each report brings its best passage, so that the passages are as broad as they
+            worths[max(worths, key=lambda row: worths[row])] = report.score
+        for row, worth in worths.items():
+            passages[row] = max(passages[row], worth)
         members = index.entities.rows_of(report.community.entity_ids)
         common = 1 - walk.information[members] + np.float32(_LEAST)
         entities[members] = np.maximum(entities[members], report.score * common)
     return Ranking(passages, entities, fit)
+
+
+def _worths(report: ScoredReport, index: ScopeIndex, fit: Floats) -> dict[int, float]:
+    """Of each passage that the report's findings rest on: earlier findings and better fit count more."""
+    worths: dict[int, float] = {}
+    findings = report.community.findings
+    for place, finding in enumerate(findings):
+        weight = report.score * (1 - (1 - _LAST_FINDING) * place / len(findings))
+        for row in index.chunk_ids.rows_of(finding.chunk_ids):
+            worth = weight * (_LEAST_FIT + (1 - _LEAST_FIT) * float(fit[row]))
+            worths[row] = max(worth, worths.get(row, 0.0))
+    return worths

@@ -117,7 +117,7 @@ def test_a_changed_file_that_is_broken_leaves_its_old_version_searchable(
         (["ask", "anything", "--graph", "never-made"], "graph_not_found"),
         (["search", "anything", "--graph", "never-made"], "graph_not_found"),
         (["ask", "anything", "--mode", "telepathy"], "mode_not_available"),
-        (["ask", "anything", "--mode", "global"], "mode_not_available"),
+        (["search", "anything", "--mode", "telepathy"], "mode_not_available"),
         (["search", "anything", "--limit", "0"], "option_invalid"),
     ],
 )

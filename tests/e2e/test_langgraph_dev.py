@@ -108,7 +108,7 @@ async def test_a_run_streams_events_and_ends_with_a_cited_answer(client: LangGra
     ("asked", "code"),
     [
         ({}, "question_invalid"),
-        ({"query": "Why?", "mode": "local"}, "mode_not_available"),
+        ({"query": "Why?", "mode": "telepathy"}, "mode_not_available"),
         ({"query": "Why?", "graph_id": "nowhere"}, "graph_not_found"),
     ],
 )

@@ -224,7 +224,9 @@ async def test_filters_are_refused_rather_than_ignored(
         await retriever.search(filled, "糖尿病", filters={"tags": ["a"]})
 
 
-async def test_a_graph_mode_is_refused(retriever: GraphRetriever, filled: Scope) -> None:
+async def test_a_graph_mode_is_refused_by_a_retriever_without_a_graph(
+    retriever: GraphRetriever, filled: Scope
+) -> None:
     with pytest.raises(ModeNotAvailable):
         await retriever.search(filled, "糖尿病", mode="hybrid")
 

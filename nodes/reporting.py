@@ -1,0 +1,224 @@
+"""Answers to broad questions from reports of communities, cited to the passages behind them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+
+from pydantic import BaseModel, Field
+
+import prompts
+from domain.answers import Usage
+from domain.errors import ModelOutputInvalid, ModelUnavailable
+from domain.events import Cited, Done, Token
+from domain.retrieval import RetrievedItem
+from models.chat import ChatModel
+from nodes.answer_generator import AnswerEvent, AnswerGenerator, ending
+from nodes.citations import Citations
+from nodes.passages import laid_out, lines_of, numbered
+from nodes.quoting import unmarked
+from nodes.support import Quote, QuotedPassage, Wording, claim_of
+
+_log = logging.getLogger(__name__)
+
+FOUND = {
+    "en": "According to the reports on this knowledge base:",
+    "zh": "根据知识库各主题的报告：",
+}
+UNREAD = "The chat model could not read {count} of the reports: {reason}"
+
+_FINDINGS = 6
+_POINTS = 24
+_SECONDS = 30.0
+
+
+class Point(BaseModel):
+    """One thing that a report contributes to the answer."""
+
+    text: str = ""
+    importance: float = 0.0
+    passages: list[int] = Field(default_factory=list[int])
+
+
+class Points(BaseModel):
+    """What the chat model takes from some reports."""
+
+    points: list[Point] = Field(default_factory=list[Point])
+
+
+async def reported(
+    question: str,
+    reports: Sequence[RetrievedItem],
+    items: Sequence[RetrievedItem],
+    language: str,
+    model: str,
+) -> AsyncGenerator[AnswerEvent]:
+    """Yield the best findings of the best reports, without a model, each with the passage it rests on.
+
+    A finding that rests on none of `items` is left out; yields nothing when that leaves none.
+    """
+    given = Citations(items)
+    told = list(islice(_told(question, reports, items), _FINDINGS))
+    if not told:
+        return
+    yield given.token(FOUND[language])
+    for one in told:
+        statement = f"{one.title}{_COLON[language]}{one.finding}"
+        for event in _stated(given, statement, one.place, one.quote):
+            yield event
+    for last in ending(given, model, grounded=True):
+        yield last
+
+
+_COLON = {"en": ": ", "zh": "："}
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A finding, the report it is from, the place of the passage it rests on, and the words there."""
+
+    title: str
+    finding: str
+    place: int
+    quote: Quote
+
+
+def _told(
+    question: str, reports: Sequence[RetrievedItem], items: Sequence[RetrievedItem]
+) -> Iterator[_Told]:
+    """The best finding of every report, then the second best ones; each passage's words once.
+
+    Best is what shares most of the question's terms; where none does, what the report says first.
+    """
+    asked = claim_of(question)
+    places = {item.id: place for place, item in enumerate(items)}
+    quoted: dict[int, QuotedPassage] = {}
+    ordered = [
+        sorted(report.metadata["findings"], key=lambda one: -Wording(one["text"]).covers(asked))
+        for report in reports
+    ]
+    for turn in zip_longest(*ordered):
+        for report, finding in zip(reports, turn, strict=True):
+            ids = finding["chunk_ids"] if finding else ()
+            for place in (places[one] for one in ids if one in places):
+                passage = quoted.setdefault(place, QuotedPassage(items[place]))
+                quote = passage.best_quote(claim_of(finding["text"]))
+                if quote is not None:
+                    yield _Told(report.metadata["title"], finding["text"].strip(), place, quote)
+                    break
+
+
+def _stated(given: Citations, finding: str, place: int, quote: Quote) -> Iterator[Token | Cited]:
+    marker = given.marker(place)
+    shown = unmarked(finding)
+    yield given.token(f"\n- {shown}")
+    yield given.token(f"[{marker}]")
+    yield given.cite(marker, f"{shown}[{marker}]", quote)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How many calls may read reports, how much fits a prompt, and the language of the answer."""
+
+    calls: int
+    tokens: int
+    language: str
+
+
+async def mapped(
+    chat: ChatModel,
+    question: str,
+    items: Sequence[RetrievedItem],
+    reading: Reading,
+    warnings: list[str],
+) -> AsyncGenerator[AnswerEvent]:
+    """Map and reduce: points are noted from groups of reports at once, then one answer is written.
+
+    At most `reading.calls` calls read reports, besides the one that answers. The points name
+    passages, and the answer cites passages, so that reports lead but are never the evidence. A call
+    that fails costs its reports only, with a warning.
+
+    Source: the global search of GraphRAG (Edge et al. 2024, arXiv 2404.16130).
+
+    Raises:
+        ModelUnavailable, ModelOutputInvalid: the answer itself could not be written.
+    """
+    layout = laid_out(items, reading.tokens)
+    groups = [layout.reports[at :: reading.calls] for at in range(reading.calls)]
+    asked = [
+        _points(chat, question, group, layout.passages, reading.language)
+        for group in groups
+        if group
+    ]
+    read = await asyncio.gather(*asked)
+    failed = [outcome.failure for outcome in read if outcome.failure]
+    if failed:
+        warnings.append(UNREAD.format(count=f"{len(failed)}/{len(read)}", reason=failed[0]))
+    spent = sum((outcome.usage for outcome in read), Usage())
+    noted = _noted([point for outcome in read for point in outcome.points], len(layout.passages))
+    writer = AnswerGenerator(chat, context_tokens=reading.tokens)
+    writing = writer.laid_out(question, layout, reading.language, knowledge=noted)
+    async with aclosing(writing) as events:
+        async for event in events:
+            if isinstance(event, Done):
+                answer = replace(event.answer, usage=event.answer.usage + spent)
+                yield Done(answer)
+            else:
+                yield event
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """What one call took from its reports, or why nothing."""
+
+    points: Sequence[Point]
+    usage: Usage
+    failure: str = ""
+
+
+async def _points(
+    chat: ChatModel,
+    question: str,
+    reports: Sequence[RetrievedItem],
+    passages: Sequence[RetrievedItem],
+    language: str,
+) -> _Noted:
+    resting = {chunk for report in reports for chunk in _rests_on(report)}
+    numbers = [number for number, item in enumerate(passages, start=1) if item.id in resting]
+    messages = prompts.POINTS.messages(
+        language,
+        question=question,
+        reports=lines_of(reports),
+        passages=numbered([passages[number - 1] for number in numbers], numbers),
+    )
+    try:
+        async with asyncio.timeout(_SECONDS):
+            reply, usage = await chat.structured(messages, Points)
+    except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
+        _log.warning("chat model read no report (%s)", error)
+        reason = getattr(error, "message", "it did not answer in time.")
+        return _Noted((), Usage(calls=1), reason)
+    return _Noted(reply.points, usage)
+
+
+def _rests_on(report: RetrievedItem) -> list[str]:
+    return [chunk for finding in report.metadata["findings"] for chunk in finding["chunk_ids"]]
+
+
+def _noted(points: Sequence[Point], passages: int) -> str:
+    """The points as a prompt shows them, most important first, each with its passages' numbers."""
+    known = [
+        (point, [number for number in point.passages if 1 <= number <= passages])
+        for point in points
+        if point.text.strip()
+    ]
+    known.sort(key=lambda one: -one[0].importance)
+    return "\n".join(
+        f"- {unmarked(' '.join(point.text.split()))} {''.join(f'[{n}]' for n in numbers)}"
+        for point, numbers in known[:_POINTS]
+        if numbers
+    )
