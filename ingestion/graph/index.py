@@ -19,13 +19,15 @@ from domain.documents import Chunk, ParsedDocument
 from domain.graph import CO_OCCURS, MentionKind
 from domain.scope import Scope
 from domain.text import normalise_name
-from ingestion.graph.extract_terms import Term, co_occurrences, extract_terms
+from ingestion.graph.definitions import definitions
+from ingestion.graph.extract_terms import Span, Term, co_occurrences, extract_terms
 from ingestion.graph.link import Bearer, Names, core, links, name_trie, texts, title_evidence
 from stores.database import Database
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.names import chunks_containing, is_live, read_names
 from stores.graph.record import GraphRecord
+from stores.graph.resolution import ABBREVIATES
 from stores.graph.writing import GraphWriter
 
 # Tries of names that are kept; one of 100,000 names takes about 100 MB.
@@ -117,6 +119,25 @@ def term_evidence(
         for one, other, times in co_occurrences(chunk.text, terms):
             source, target = sorted((ids[one], ids[other]))
             relations.append(RelationRow(source, target, CO_OCCURS, chunk.id, float(times)))
+        defined_mentions, defined = _defined(scope, chunk)
+        mentions += [row for row in defined_mentions if row.entity_id not in ids]
+        relations += defined
+    return mentions, relations
+
+
+def _defined(scope: Scope, chunk: Chunk) -> tuple[list[MentionRow], list[RelationRow]]:
+    """The abbreviations that a chunk defines, from which `ingestion.graph.resolve` learns."""
+    mentions: list[MentionRow] = []
+    relations: list[RelationRow] = []
+    for found in definitions(chunk.text):
+        ends = []
+        for name, start in ((found.short, found.short_start), (found.full, found.full_start)):
+            term = Term(name, (Span(start, start + len(name), 1.0),))
+            ends.append(entity_id(scope, name))
+            mentions.append(_term_mention(ends[-1], term, chunk.id))
+        short, full = ends
+        if short != full:
+            relations.append(RelationRow(short, full, ABBREVIATES, chunk.id))
     return mentions, relations
 
 

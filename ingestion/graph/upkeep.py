@@ -1,4 +1,4 @@
-"""What follows from a graph that has changed: vectors of entities, communities, reports.
+"""What follows from a graph that has changed: merges, vectors of entities, communities, reports.
 
 Called once after documents came or went. Every step works from what the store says is missing or
 dirty, and commits as it goes, so a refresh that was killed goes on where it was, and one with nothing
@@ -21,6 +21,7 @@ from ingestion.graph import communities as leiden
 from ingestion.graph.communities import Group, Network
 from ingestion.graph.outlines import Outline, outlines
 from ingestion.graph.reports import Evidence, extractive_report
+from ingestion.graph.resolve import resolve
 from models.protocols import Embedder
 from stores.chunks import ChunkStore
 from stores.database import Database
@@ -88,6 +89,8 @@ class GraphUpkeep:
         report = on_progress or _silent
         missing: ModelUnavailable | None = None
         async with self._hierarchy.alone(scope):
+            report("names", 0, 0)
+            await resolve(self._database, scope)
             embedded = 0
             try:
                 embedded = await self._embed_entities(scope, report)

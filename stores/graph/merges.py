@@ -23,12 +23,16 @@ _TABLES = ("mentions", "aliases", "relations")
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """`from_id` is another name of `into_id`; `reason` says who or what found so."""
+    """`from_id` is another name of `into_id`; `reason` says who or what found so.
+
+    `automatic`: by comparing names, which decides anew whenever they change; else by the user.
+    """
 
     from_id: UUID
     into_id: UUID
     reason: str = ""
     created_at: datetime | None = None
+    automatic: bool = False
 
 
 async def merge(writer: GraphWriter, merges: Sequence[Merge]) -> int:
@@ -45,7 +49,11 @@ async def merge(writer: GraphWriter, merges: Sequence[Merge]) -> int:
     async with _recounted(writer, [end for one in merges for end in (one.from_id, one.into_id)]):
         for one in merges:
             done += await writer.execute(
-                SQL["merge"], from_id=one.from_id, into_id=one.into_id, reason=one.reason
+                SQL["merge"],
+                from_id=one.from_id,
+                into_id=one.into_id,
+                reason=one.reason,
+                automatic=one.automatic,
             )
     return done
 

@@ -94,8 +94,8 @@ with ends as (
   update entity_merges g set root_id = into_root from ends
   where g.scope_id = %(scope_id)s and g.root_id = from_root and from_root <> into_root
 )
-insert into entity_merges (scope_id, from_id, into_id, root_id, user_id, reason)
-select %(scope_id)s, from_root, %(into_id)s, into_root, %(user_id)s, %(reason)s
+insert into entity_merges (scope_id, from_id, into_id, root_id, user_id, reason, automatic)
+select %(scope_id)s, from_root, %(into_id)s, into_root, %(user_id)s, %(reason)s, %(automatic)s
 from ends where from_root <> into_root;
 
 -- name: unmerge
@@ -113,5 +113,5 @@ delete from entity_merges where scope_id = %(scope_id)s and from_id = %(from_id)
 
 -- name: merges
 -- The decisions, oldest first.
-select g.from_id, g.into_id, g.reason, g.created_at from entity_merges g
+select g.from_id, g.into_id, g.reason, g.created_at, g.automatic from entity_merges g
 where g.scope_id = %(scope_id)s order by g.created_at, g.from_id;

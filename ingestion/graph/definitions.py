@@ -1,0 +1,87 @@
+"""Abbreviations that a text defines: "World Health Organization (WHO)", 世界卫生组织（世卫组织）.
+
+Only what can be checked counts. In Latin script the abbreviation must be the initials of the words
+before the bracket (stricter than Schwartz and Hearst 2003, whose rule takes letters from anywhere);
+in Chinese its characters must stand in the words before it, in order, from the first on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import rjieba
+
+_IDEOGRAPH = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_LATIN = re.compile(r"[(（]\s*([A-Z][A-Z&]{1,7}[A-Z])s?\s*[)）]")
+_CHINESE = re.compile(
+    rf"([{_IDEOGRAPH}]{{3,20}})[(（]\s*(?:(?:以下)?[简簡][称稱]|[缩縮][写寫]|又[称稱])?[为為:：]?\s*"
+    rf"[“\"「『]?([{_IDEOGRAPH}]{{2,8}})[”\"」』]?\s*[)）]"
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_SKIPPED = frozenset({"of", "the", "and", "for", "in", "on", "to", "at", "by", "de", "la", "du"})
+_MOST_SKIPPED = 3
+
+
+class Definition(NamedTuple):
+    """An abbreviation and what it stands for, each with its place in the text."""
+
+    short: str
+    short_start: int
+    full: str
+    full_start: int
+
+
+def definitions(text: str) -> Iterator[Definition]:
+    """What a text defines, in order of the kind and then of the place."""
+    for match in _LATIN.finditer(text):
+        start = _initialled(text[: match.start()], match.group(1).replace("&", ""))
+        if start is not None:
+            full = text[start : match.start()].rstrip()
+            yield Definition(match.group(1), match.start(1), full, start)
+    for match in _CHINESE.finditer(text):
+        offset = _shortened(match.group(1), match.group(2))
+        if offset is not None:
+            start = match.start(1) + offset
+            yield Definition(match.group(2), match.start(2), match.group(1)[offset:], start)
+
+
+def _initialled(before: str, letters: str) -> int | None:
+    """Where the words begin whose initials, read backwards from the end, are these letters."""
+    begin = max(0, len(before) - 200)
+    words = list(_WORD.finditer(before, begin))
+    wanted, skipped = list(letters.casefold()), 0
+    end = len(before.rstrip())
+    for word in reversed(words):
+        gap = before[word.end() : end]
+        if gap.strip(" -–") or "\n" in gap:
+            return None
+        end = word.start()
+        if word.group()[0].casefold() == wanted[-1]:
+            wanted.pop()
+        elif word.group().casefold() in _SKIPPED and skipped < _MOST_SKIPPED:
+            skipped += 1
+        else:
+            return None
+        if not wanted:
+            return word.start()
+    return None
+
+
+def _shortened(full: str, short: str) -> int | None:
+    """Where in `full`, at the beginning of a word, the name begins that `short` is short for."""
+    starts, at = [], 0
+    for word in rjieba.cut(full):
+        starts.append(at)
+        at += len(word)
+    for start in reversed(starts):
+        name = full[start:]
+        if name[0] == short[0] and len(name) > len(short) and _is_within(short, name):
+            return start
+    return None
+
+
+def _is_within(short: str, name: str) -> bool:
+    rest = iter(name)
+    return all(char in rest for char in short)

@@ -1,0 +1,129 @@
+-- name: names
+-- Every entity that readers see or some text defines, as its own evidence has it, whatever it is
+-- merged with: derived rows where no merge touches them, and counted anew where one does.
+with defined as materialized (
+  select end_id as id from relation_evidence e
+  cross join lateral (values (e.source_id), (e.target_id)) as ends (end_id)
+  where e.scope_id = %(scope_id)s and e.relation_type = %(abbreviates)s group by end_id
+), concerned as materialized (
+  select %(scope_id)s::int as scope_id, from_id as id from entity_merges where scope_id = %(scope_id)s
+  union select scope_id, root_id from entity_merges where scope_id = %(scope_id)s
+), said as (
+  select c.id, m.name, m.entity_type, m.external_id, count(*) as times,
+    count(*) filter (where m.kind <> 'term') as asserted
+  from concerned c join mentions m on m.scope_id = c.scope_id and m.entity_id = c.id
+  where m.kind <> 'alias' group by c.id, m.name, m.entity_type, m.external_id
+), counts as (
+  select c.id, count(*) filter (where m.chunk_id <> %(nil)s) as mentions
+  from concerned c join mentions m on m.scope_id = c.scope_id and m.entity_id = c.id group by c.id
+), own as (
+  select c.id, c.mentions, (
+      select s.name from said s where s.id = c.id
+      group by s.name order by sum(s.times) desc, s.name collate "C" limit 1) as name, coalesce((
+      select s.entity_type from said s where s.id = c.id and s.entity_type <> 'TERM'
+      group by s.entity_type order by sum(s.times) desc, s.entity_type collate "C" limit 1), 'TERM')
+      as entity_type, (select min(s.external_id collate "C") from said s where s.id = c.id)
+      as external_id, (select coalesce(sum(s.asserted), 0) from said s where s.id = c.id) as asserted
+  from counts c
+)
+select id, name, entity_type, external_id, mentions from own
+where name is not null and (asserted > 0 or mentions >= 2 or id in (select id from defined))
+union all
+select e.id, e.name, e.entity_type, e.external_id, e.mention_count from entities e
+where e.scope_id = %(scope_id)s and (e.shown or e.id in (select id from defined)) and e.name <> ''
+  and not exists (select from concerned c where c.id = e.id);
+
+-- name: definitions
+-- Which entity some text says is short for which.
+select distinct source_id, target_id from relation_evidence
+where scope_id = %(scope_id)s and relation_type = %(abbreviates)s;
+
+-- name: own_aliases
+-- Names that the user gave to entities.
+select distinct entity_id, norm from aliases
+where scope_id = %(scope_id)s and document_id = %(nil)s;
+
+-- name: merges
+-- The decisions in force.
+select from_id, into_id, root_id, automatic from entity_merges where scope_id = %(scope_id)s;
+
+-- name: distinctions
+-- What the user has said are two.
+select one_id, other_id from entity_distinctions where scope_id = %(scope_id)s;
+
+-- name: pairs
+-- What comparing has found so far.
+select one_id, other_id, verdict, reason, score from entity_pairs where scope_id = %(scope_id)s;
+
+-- name: compared
+-- Which names have been compared.
+select entity_id, hash from compared_names where scope_id = %(scope_id)s;
+
+-- name: versions
+-- The version of the graph, and the one whose names are compared.
+select version, compared_version from graph_versions where scope_id = %(scope_id)s;
+
+-- name: note_version
+-- The names of this version are compared.
+update graph_versions set compared_version = %(version)s where scope_id = %(scope_id)s;
+
+-- name: note_compared
+-- These names have been compared with all others.
+insert into compared_names (scope_id, entity_id, user_id, hash)
+select %(scope_id)s, id, %(user_id)s, hash from unnest(%(ids)s::uuid[], %(hashes)s::bigint[]) as n (id, hash)
+on conflict (scope_id, entity_id) do update set hash = excluded.hash;
+
+-- name: forget_compared
+-- These names are not there any more, or are others now.
+with gone as (
+  delete from compared_names where scope_id = %(scope_id)s and entity_id = any(%(ids)s)
+)
+delete from entity_pairs
+where scope_id = %(scope_id)s and (one_id = any(%(ids)s) or other_id = any(%(ids)s));
+
+-- name: add_pairs
+-- What comparing has found; a verdict stands until its names change.
+insert into entity_pairs (scope_id, one_id, other_id, user_id, verdict, reason, score)
+select %(scope_id)s, one_id, other_id, %(user_id)s, verdict, reason, score
+from unnest(%(ones)s::uuid[], %(others)s::uuid[], %(verdicts)s::text[], %(reasons)s::text[],
+  %(scores)s::float8[]) as p (one_id, other_id, verdict, reason, score)
+on conflict (scope_id, one_id, other_id) do update
+set verdict = excluded.verdict, reason = excluded.reason, score = excluded.score;
+
+-- name: candidates
+-- Pairs for the user to decide, likeliest first: neither one entity by now nor told apart.
+select p.one_id, p.other_id, p.reason, p.score, one.name as one_name, other.name as other_name,
+  one.entity_type as one_type, other.entity_type as other_type
+from entity_pairs p
+join entities one on one.scope_id = p.scope_id and one.id = coalesce((select g.root_id
+  from entity_merges g where g.scope_id = p.scope_id and g.from_id = p.one_id), p.one_id)
+join entities other on other.scope_id = p.scope_id and other.id = coalesce((select g.root_id
+  from entity_merges g where g.scope_id = p.scope_id and g.from_id = p.other_id), p.other_id)
+where p.scope_id = %(scope_id)s and p.verdict = 'open' and one.id <> other.id
+  and not exists (select from entity_distinctions d where d.scope_id = p.scope_id
+    and d.one_id = p.one_id and d.other_id = p.other_id)
+order by p.score desc, p.one_id, p.other_id limit %(limit)s;
+
+-- name: distinguish
+-- The user says that these are two.
+insert into entity_distinctions (scope_id, one_id, other_id, user_id)
+select %(scope_id)s, least(%(id)s::uuid, other), greatest(%(id)s::uuid, other), %(user_id)s
+from unnest(%(others)s::uuid[]) as other where other <> %(id)s
+on conflict do nothing;
+
+-- name: confuse
+-- The user says that entities are one after all.
+delete from entity_distinctions d where d.scope_id = %(scope_id)s
+  and d.one_id = any(%(ids)s) and d.other_id = any(%(ids)s);
+
+-- name: component
+-- Everything that is one with these entities, and how it came to be.
+with roots as (
+  select distinct coalesce((select g.root_id from entity_merges g
+    where g.scope_id = %(scope_id)s and g.from_id = named.id), named.id) as id
+  from unnest(%(ids)s::uuid[]) as named (id)
+)
+select r.id, r.id as root_id, false as automatic, false as merged from roots r
+union all
+select g.from_id, g.root_id, g.automatic, true from roots r
+join entity_merges g on g.scope_id = %(scope_id)s and g.root_id = r.id;

@@ -1,0 +1,225 @@
+"""Names that mean one thing become one entity, whatever came and went before."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+
+from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.graph.resolve import resolve
+from ingestion.pipeline import Ingestor
+from models.chat import as_chat_model
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.ids import entity_id
+from stores.graph.merges import Merge
+from stores.graph.postgres import PostgresGraph
+from stores.graph.record import GraphRecord
+from stores.graph.resolution import ResolutionStore, decide_one, decide_two
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+
+WORLD = {
+    "who": "# World Health Organization\n\nThe World Health Organization (WHO) fights malaria.\n",
+    "geneva": "# Geneva\n\nThe WHO has its seat in Geneva, and so has the New-York Office.\n",
+    "band": "# Heroes Of Wales\n\nThe Welsh Hero Outfit (WHO) plays in Geneva.\n",
+    "york": "# New York Office\n\nThe New York Office of the World Health Organization.\n",
+    "york2": "# New-York Office\n\nThe New—York Office is closed.\n",
+    "zh": "# 世界卫生组织\n\n世界卫生组织（世卫组织）发布报告，世卫组织说明情况。\n",
+    "types": "# Type 1 diabetes\n\nType 1 diabetes is not Type 2 diabetes.\n",
+    "types2": "# Type-2 diabetes\n\nType 2 diabetes.\n",
+}
+
+
+class Library:
+    """A knowledge base whose documents come and go by name."""
+
+    def __init__(self, database: Database, settings: Settings, scope: Scope) -> None:
+        self.database, self.scope = database, scope
+        self.documents = DocumentStore(database)
+        jobs, graph = JobStore(database), GraphIndexer(database)
+        self.ingestor = Ingestor(self.documents, jobs, HashEmbedder(384), settings, graph)
+        self.record = GraphRecord(database)
+        self.there: dict[str, UUID] = {}
+
+    async def add(self, name: str) -> None:
+        found = await self.ingestor.ingest_bytes(self.scope, WORLD[name].encode(), f"{name}.md")
+        assert found.document_id is not None
+        self.there[name] = found.document_id
+
+    async def delete(self, name: str) -> None:
+        if name in self.there:
+            await self.documents.delete(self.scope, self.there.pop(name))
+
+    async def refresh(self, _: str = "") -> None:
+        await resolve(self.database, self.scope)
+
+    async def one(self, from_name: str, into_name: str) -> None:
+        async with self.record.writing(self.scope) as writer:
+            await decide_one(writer, [Merge(self.id(from_name), self.id(into_name), "mine")])
+
+    async def two(self, name: str) -> int:
+        async with self.record.writing(self.scope) as writer:
+            return await decide_two(writer, self.id(name))
+
+    def id(self, name: str) -> UUID:
+        return entity_id(self.scope, name)
+
+    async def merged(self) -> set[tuple[str, str]]:
+        """(name, name of what it has become), in normal form."""
+        query = """select distinct lower(m.name), lower(e.name) from entity_merges g
+          join mentions m on m.scope_id = g.scope_id and m.entity_id = g.from_id
+          join entities e on e.scope_id = g.scope_id and e.id = g.root_id
+          join graphs s on s.scope_id = g.scope_id and s.graph_id = %s"""
+        return set(await self.rows(query))
+
+    async def state(self) -> dict[str, set[tuple[Any, ...]]]:
+        queries = {
+            "entities": """select e.name, entity_type, mention_count, asserted_count, degree, shown
+              from entities e join graphs s using (scope_id) where s.graph_id = %s""",
+            "relations": """select a.name, b.name, r.relation_type, r.weight, r.shown
+              from relations r join graphs s using (scope_id)
+              join entities a on a.scope_id = r.scope_id and a.id = r.source_id
+              join entities b on b.scope_id = r.scope_id and b.id = r.target_id
+              where s.graph_id = %s""",
+            "names": """select e.name, n.name, n.spare, n.times from entity_names n
+              join graphs s using (scope_id)
+              join entities e on e.scope_id = n.scope_id and e.id = n.entity_id
+              where s.graph_id = %s""",
+        }
+        found = {table: set(await self.rows(query)) for table, query in queries.items()}
+        # Names without direction: ids, by which co-occurrence is directed, differ between graphs.
+        found["relations"] = {
+            (*sorted(row[:2]), *row[2:]) if row[2] == "CO_OCCURS" else row
+            for row in found["relations"]
+        }
+        return found
+
+    async def rows(self, query: str) -> list[tuple[Any, ...]]:
+        async with self.database.transaction(self.scope.user_id) as connection:
+            cursor = await connection.execute(query.encode(), [self.scope.graph_id])
+            return await cursor.fetchall()
+
+
+@pytest.fixture
+def library(database: Database, settings: Settings, scope: Scope) -> Library:
+    return Library(database, settings, scope)
+
+
+async def test_spellings_and_defined_abbreviations_become_one_and_numbers_stay_apart(
+    library: Library, database: Database, scope: Scope
+) -> None:
+    for name in WORLD:
+        if name != "band":
+            await library.add(name)
+    done = await resolve(database, scope)
+    assert done.merged > 0
+    merged = await library.merged()
+    assert ("who", "world health organization") in merged
+    assert ("世卫组织", "世界卫生组织") in merged
+    assert {("new-york office", "new york office"), ("new york office", "new-york office")} & merged
+    assert not any("type 1" in one and "2" in other for one, other in merged)
+    (hit,) = await PostgresGraph(database).entities_by_alias(scope, ["WHO"])
+    assert hit.entity.name == "World Health Organization"
+    assert await resolve(database, scope) == type(done)()
+
+
+async def test_another_meaning_takes_a_merge_back_and_goes_with_its_document(
+    library: Library,
+) -> None:
+    for name in ("who", "geneva"):
+        await library.add(name)
+    await library.refresh()
+    assert ("who", "world health organization") in await library.merged()
+    await library.add("band")
+    await library.refresh()
+    assert await library.merged() == set()
+    await library.delete("band")
+    await library.refresh()
+    assert ("who", "world health organization") in await library.merged()
+
+
+async def test_what_the_user_unmerged_is_not_merged_again_until_he_says_so(
+    library: Library,
+) -> None:
+    for name in ("who", "geneva"):
+        await library.add(name)
+    await library.refresh()
+    assert await library.two("WHO") == 1
+    assert await library.two("Geneva") == 0
+    await library.refresh()
+    await library.add("york")
+    await library.refresh()
+    assert await library.merged() == set()
+    await library.one("WHO", "World Health Organization")
+    await library.refresh()
+    assert await library.merged() == {("who", "world health organization")}
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_after_any_history_and_a_refresh_the_graph_is_that_of_what_is_left(
+    database: Database, settings: Settings, library: Library, seed: int
+) -> None:
+    dice = random.Random(seed)  # noqa: S311 - a test's dice
+    acts: list[Callable[[str], Awaitable[None]]]
+    acts = [library.add, library.add, library.delete, library.refresh]
+    for _ in range(dice.randint(6, 14)):
+        act = dice.choice(acts)
+        await act(dice.choice(list(WORLD)))
+    if dice.random() < 0.5:
+        await library.one("Geneva", "Heroes Of Wales")
+    await library.two("WHO")
+    await library.refresh()
+
+    scratch = Library(database, settings, Scope(library.scope.user_id, "scratch"))
+    for name in dice.sample(list(library.there), len(library.there)):
+        await scratch.add(name)
+    decided = [one for one in await library.record.merges(library.scope) if not one.automatic]
+    if decided:
+        await scratch.one("Geneva", "Heroes Of Wales")
+    await scratch.refresh()
+    apart = await library.rows(
+        "select one_id from entity_distinctions join graphs s using (scope_id) where s.graph_id = %s"
+    )
+    if apart:
+        await scratch.two("WHO")
+        await scratch.refresh()
+    assert await library.state() == await scratch.state()
+
+
+async def test_candidates_are_listed_once_and_a_model_may_judge_them(
+    library: Library, database: Database, scope: Scope
+) -> None:
+    bachs = {
+        "a": "# Johann Sebastian Bach\n\nHe composed.\n",
+        "b": "# Johan Sebastian Bach\n\nHe played.\n",
+        "c": "# Johann Sebastian Back\n\nHe did not.\n",
+    }
+    for name, text in bachs.items():
+        await library.ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
+    done = await resolve(database, scope)
+    store = ResolutionStore(database)
+    listed = await store.candidates(scope, 10)
+    assert (done.merged, done.candidates) == (0, len(listed))
+    assert {frozenset((one.one_name, one.other_name)) for one in listed} >= {
+        frozenset(("Johann Sebastian Bach", "Johan Sebastian Bach"))
+    }
+    assert (await resolve(database, scope)).candidates == 0
+
+    place = [
+        {one.one_name, one.other_name} == {"Johann Sebastian Bach", "Johan Sebastian Bach"}
+        for one in listed
+    ].index(True)
+    said = f'{{"same": [{place + 1}]}}'
+    judged = await resolve(database, scope, as_chat_model(FakeListChatModel(responses=[said])))
+    assert (judged.judged, judged.merged, judged.warnings) == (len(listed), 1, ())
+    assert await store.candidates(scope, 10) == []
+    broken = as_chat_model(FakeListChatModel(responses=["no idea"]))
+    assert (await resolve(database, scope, broken)).judged == 0

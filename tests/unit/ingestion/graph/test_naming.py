@@ -1,0 +1,138 @@
+"""Which names share a key, which must never, and what a text defines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.graph.definitions import definitions
+from ingestion.graph.minhash import like_pairs
+from ingestion.graph.naming import initials, is_comparable, likeness, marks, name_key
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("U.S.", "US"),
+        ("F-16", "F16"),
+        ("New-York", "New York"),
+        ("玛丽·居里", "玛丽居里"),
+        ("北京 大学", "北京大学"),
+        ("ＷＨＯ", "who"),
+        ("The New York Times", "New York Times"),
+        ("Johnson & Johnson", "Johnson and Johnson"),
+        ("Beyoncé Knowles", "Beyonce Knowles"),
+        ("neural networks", "neural network"),
+        ("Alzheimer's disease", "Alzheimers disease"),
+        ("COVID-19", "Covid 19"),
+    ],
+)
+def test_spellings_of_one_name_share_a_key(one: str, other: str) -> None:
+    assert name_key(one) == name_key(other) != ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Type 1 diabetes", "Type 2 diabetes"),
+        ("一型糖尿病", "二型糖尿病"),
+        ("World War I", "World War II"),
+        ("C++", "C#"),
+        (".NET", "NET"),
+        ("vitamin A", "vitamin B"),
+        ("Bär", "Bar"),
+        ("Blue Jays", "Blue Jay"),
+        ("The Who", "who"),
+        ("が行", "か行"),
+        ("й край", "и край"),
+        ("Mercury (planet)", "Mercury"),
+        ("2010-11 season", "2010 11 season"),
+        ("上海大学", "下海大学"),
+        ("AC/DC", "AC DC"),
+        ("Élan", "Elan"),
+    ],
+)
+def test_other_names_do_not(one: str, other: str) -> None:
+    assert name_key(one) != name_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Type 1 diabetes mellitus", "Type 2 diabetes mellitus"),
+        ("一型糖尿病", "二型糖尿病"),
+        ("甲状腺功能亢进症1级", "甲状腺功能亢进症2级"),
+        ("2014 FIFA World Cup", "2018 FIFA World Cup"),
+        ("World War I", "World War II"),
+        ("hepatitis B virus", "hepatitis C virus"),
+        ("North Carolina", "South Carolina"),
+        ("上半年报告", "下半年报告"),
+        ("John Smith Jr.", "John Smith Sr."),
+    ],
+)
+def test_marks_differ_between_things_that_are_counted_or_opposed(one: str, other: str) -> None:
+    assert marks(one) != marks(other)
+
+
+@given(st.text(max_size=40))
+def test_keys_of_any_text_are_found_and_do_not_depend_on_case_or_width(name: str) -> None:
+    assert isinstance(marks(name), tuple)
+    assert name_key(name) == name_key(f" {name} ")
+    assert isinstance(is_comparable(name), bool)
+
+
+def test_initials_are_those_of_capitalised_words() -> None:
+    assert initials("World Health Organization") == "WHO"
+    assert initials("United Nations Office of the High Commissioner") == "UNOHC"
+    assert initials("世界卫生组织") == initials("Health Organization") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The World Health Organization (WHO) met.", [("WHO", "World Health Organization")]),
+        ("a magnetic resonance imaging (MRI) scan", [("MRI", "magnetic resonance imaging")]),
+        (
+            "the Food and Drug Administration (FDA)",
+            [("FDA", "Food and Drug Administration")],
+        ),
+        ("由世界卫生组织（世卫组织）发布", [("世卫组织", "世界卫生组织")]),
+        ("北京大学（以下简称“北大”）招生", [("北大", "北京大学")]),
+        ("John Smith (MIT) and Mary", []),
+        ("Health. Organization (HO) of", []),
+        ("第一中学（一中）", []),
+        ("a city (USA)", []),
+        ("王小明（班长）", []),
+    ],
+)
+def test_definitions_are_those_that_can_be_checked(
+    text: str, expected: list[tuple[str, str]]
+) -> None:
+    found = list(definitions(text))
+    assert [(one.short, one.full) for one in found] == expected
+    for one in found:
+        assert text[one.short_start :].startswith(one.short)
+        assert text[one.full_start :].startswith(one.full)
+
+
+@given(st.text(max_size=200))
+def test_any_text_may_be_searched_for_definitions(text: str) -> None:
+    for one in definitions(text):
+        assert text[one.full_start :].startswith(one.full)
+
+
+def test_like_names_meet_among_many_and_old_pairs_do_not_come_again() -> None:
+    dice = np.random.default_rng(7)
+    letters = list("abcdefghijklmnopqrstuvwxyz")
+    names = ["".join(dice.choice(letters, 14)) for _ in range(3000)]
+    names += ["Johann Sebastian Bach", "Johan Sebastian Bach", "北京协和医学院", "北京协和医科院"]
+    new = np.ones(len(names), np.bool_)
+    found = {tuple(pair) for pair in like_pairs(names, new, 1000).tolist()}
+    assert {(3000, 3001), (3002, 3003)} <= found
+    assert likeness(names[3000], names[3001]) > 0.6
+    new[3000:3002] = False
+    again = {tuple(pair) for pair in like_pairs(names, new, 1000).tolist()}
+    assert (3000, 3001) not in again
+    assert (3002, 3003) in again
