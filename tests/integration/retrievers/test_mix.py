@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from uuid import UUID
+
+import numpy as np
 import pytest
 import pytest_asyncio
 
 from domain.errors import ModelUnavailable
+from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
@@ -16,6 +22,8 @@ from retrievers.scope_index import ScopeIndexes
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
+from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
@@ -150,3 +158,84 @@ async def test_the_scopes_asked_longest_ago_are_forgotten_first(
     assert await indexes.get(scope) is first
     assert len((await indexes.get(other)).chunk_ids) == 1
     assert await indexes.get(scope) is not first
+
+
+class Plane(HashEmbedder):
+    """An embedder whose texts lie in a plane, each at the angle (in degrees) of the words it holds.
+
+    The vector of every other text is at 0 degrees.
+    """
+
+    def __init__(self, **angles: float) -> None:
+        super().__init__(384)
+        self._angles = angles
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        vectors = np.zeros((len(texts), 384), np.float32)
+        for row, text in enumerate(texts):
+            held = [angle for word, angle in self._angles.items() if word in text]
+            angle = math.radians(held[0] if held else 0)
+            vectors[row, :2] = math.cos(angle), math.sin(angle)
+        return vectors
+
+    async def embed_query(self, text: str) -> Vectors:
+        [vector] = await self.embed_passages([text])
+        return np.asarray(vector)
+
+
+async def added(ingestor: Ingestor, scope: Scope, name: str, text: str) -> UUID:
+    registered = await ingestor.ingest_bytes(scope, text.encode(), name)
+    assert registered.document_id is not None
+    return registered.document_id
+
+
+async def test_nearness_leaves_out_what_all_questions_share(
+    database: Database, settings: Settings, scope: Scope
+) -> None:
+    # Questions lie at 0 degrees, this one at 40: nearer to the passage at 10 than to the one at 75.
+    # Without half of the direction of questions it lies at 68 degrees.
+    embedder = Plane(哪里=40, Ordinary=10, Telling=75)
+    plain = Ingestor(DocumentStore(database), JobStore(database), embedder, settings)
+    for name in ("Ordinary", "Telling"):
+        await added(plain, scope, f"{name}.txt", f"{name} words.")
+    retriever = over(database, embedder, settings)
+    naive = await retriever.search(scope, "在哪里？", mode="naive", top_k=1)
+    assert naive.results[0].metadata["filename"] == "Ordinary.txt"
+    assert await found(retriever, scope, "在哪里？", 1) == ["Telling.txt"]
+
+
+@pytest.mark.parametrize(("asked", "first"), [("病", "boxes.txt"), ("厂家", "jars.txt")])
+async def test_the_passage_that_states_the_relation_meant_by_the_question_comes_first(
+    database: Database, settings: Settings, scope: Scope, asked: str, first: str
+) -> None:
+    # Types in English, the question in Chinese: only their vectors have something in common.
+    embedder = Plane(病=60, treats=60, 厂家=120, made=120, known=30)
+    plain = Ingestor(DocumentStore(database), JobStore(database), embedder, settings)
+    drug, chunks = entity_id(scope, "Zolpan"), ChunkStore(database)
+    for name in ("boxes", "jars"):
+        await added(plain, scope, f"{name}.txt", f"Zolpan in {name}.")
+    stored = {passage.searched.split()[-1]: passage.id for passage in await chunks.passages(scope)}
+    boxes, jars = stored["boxes."], stored["jars."]
+    names = ("Zolpan", "Insomnia", "Acme")
+    mentions = [
+        MentionRow(entity_id(scope, name), chunk, MentionKind.IMPORT, name)
+        for name in names
+        for chunk in (boxes, jars)
+    ]
+    relations = [
+        RelationRow(drug, entity_id(scope, "Insomnia"), "treats", boxes),
+        RelationRow(drug, entity_id(scope, "Acme"), "made_by", jars),
+        RelationRow(drug, entity_id(scope, "Acme"), "known_to", None),
+    ]
+    await GraphRecord(database).add(scope, GraphEvidence(mentions, relations))
+    retriever = over(database, embedder, settings)
+    assert await found(retriever, scope, f"Zolpan {asked}", 1) == [first]
+
+
+async def test_that_two_terms_share_a_sentence_states_nothing(
+    database: Database, settings: Settings, scope: Scope, filled: Ingestor
+) -> None:
+    assert filled
+    indexes = ScopeIndexes(ChunkStore(database), GraphRecord(database), passages=1000)
+    index = await indexes.get(scope)
+    assert index.types.common == ()
