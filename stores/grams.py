@@ -77,7 +77,7 @@ def _keys(codes: _Codes, owner: _Keys, mask: _Mask, length: int) -> _Keys:
         packed = (packed << _CODE_BITS) | codes[starts + offset]
     packed ^= packed >> _HALF
     hashes = (packed * _GOLDEN) >> _HASH_SHIFT
-    keys: _Keys = (owner[starts] << _HASH_BITS) | hashes.astype(owner.dtype)
+    keys: _Keys = (owner[starts] << owner.dtype.type(_HASH_BITS)) | hashes.astype(owner.dtype)
     return keys
 
 
