@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from operator import add
 
 import numpy as np
 import numpy.typing as npt
@@ -35,10 +38,17 @@ def terms(text: str) -> list[str]:
     found: list[str] = []
     for ideographs, word in _RUN.findall(text):
         if ideographs:
-            found += [ideographs[i : i + 2] for i in range(len(ideographs) - 1)] or [ideographs]
-        elif (folded := fold(word)) not in ENGLISH_STOP_WORDS:
-            found.append(_stem(folded))
+            found += map(add, ideographs, ideographs[1:]) if len(ideographs) > 1 else [ideographs]
+        elif term := _term(word):
+            found.append(term)
     return found
+
+
+@lru_cache(maxsize=65_536)
+def _term(word: str) -> str:
+    """The word folded and stemmed; nothing of a stop word."""
+    folded = fold(word)
+    return "" if folded in ENGLISH_STOP_WORDS else _stem(folded)
 
 
 def _stem(word: str) -> str:
@@ -130,26 +140,22 @@ class LexicalIndex:
     @classmethod
     def build(cls, texts: Iterable[str]) -> LexicalIndex:
         """Index passages; row i of every result is the i-th text."""
-        vocabulary: dict[str, int] = {}
-        rows, columns, counts, lengths = array("i"), array("i"), array("i"), array("i")
-        for row, text in enumerate(texts):
-            frequency = Counter(terms(text))
-            lengths.append(frequency.total())
-            rows.extend([row] * len(frequency))
-            columns.extend(vocabulary.setdefault(term, len(vocabulary)) for term in frequency)
-            counts.extend(frequency.values())
-        shape = (len(lengths), len(vocabulary))
-        row_of, column = np.asarray(rows, np.int32), np.asarray(columns, np.int32)
-        tf = np.asarray(counts, np.float32)
-        information = _idf(np.bincount(column, minlength=shape[1]), shape[0])
+        vocabulary: defaultdict[str, int] = defaultdict()
+        vocabulary.default_factory = vocabulary.__len__
+        lengths = array("i")
+        counted = [_counted(batch, vocabulary, lengths) for batch in _batches(texts)]
+        row, column, count = (np.concatenate(part) for part in zip(_NOTHING, *counted, strict=True))
+        information = _idf(np.bincount(column, minlength=len(vocabulary)), len(lengths))
         length = np.asarray(lengths, np.float32)
-        relative = (length / max(float(length.mean()) if length.size else 1.0, 1.0))[row_of]
+        relative = (length / max(float(length.mean()) if length.size else 1.0, 1.0))[row]
+        tf = count.astype(np.float32)
         weight = information[column] * tf * (_K1 + 1) / (tf + _K1 * (1 - _B + _B * relative))
         order = np.argsort(column, kind="stable")  # passages stay in order for each term
         postings = Postings(
-            starts_of(column, shape[1]), row_of[order], weight[order].astype(np.float32)
+            starts_of(column, len(vocabulary)), row[order], weight[order].astype(np.float32)
         )
-        return cls(vocabulary, postings, information, shape[0])
+        vocabulary.default_factory = None
+        return cls(vocabulary, postings, information, len(lengths))
 
     def match(self, question: str) -> LexicalMatch:
         """Hold a question against every passage."""
@@ -179,6 +185,35 @@ class LexicalIndex:
     def most_information(self) -> float:
         """The idf of a term that no passage holds."""
         return math.log(1 + (self.passages + 0.5) / 0.5)
+
+
+_Ints = npt.NDArray[np.int32]
+_NOTHING = (np.empty(0, np.int32),) * 3
+_BATCH = 1024
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    rest = iter(texts)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch
+
+
+def _counted(
+    texts: Sequence[str], vocabulary: Mapping[str, int], lengths: array[int]
+) -> tuple[_Ints, _Ints, _Ints]:
+    """Row, term and frequency of every term of some texts, whose lengths are appended.
+
+    Counted by sorting a batch: a counter for each text takes twice as long.
+    """
+    first, found = len(lengths), array("i")
+    for text in texts:
+        before = len(found)
+        found.extend(map(vocabulary.__getitem__, terms(text)))
+        lengths.append(len(found) - before)
+    term = np.asarray(found, np.int64)
+    row = np.repeat(np.arange(first, len(lengths)), np.asarray(lengths[first:]))
+    key, count = np.unique(row << 32 | term, return_counts=True)
+    return (key >> 32).astype(np.int32), key.astype(np.int32), count.astype(np.int32)
 
 
 def _idf(frequency: npt.NDArray[np.int64], passages: int) -> Floats:
