@@ -1,15 +1,14 @@
-"""The parser process: one file in over stdin, its draft or a typed error out over stdout.
+"""What a parser process does: it limits itself, then turns one file into a draft or a typed error.
 
-Started by `ingestion.parse` with an empty environment. It limits itself before it looks at the
-file: address space, CPU time, no files written, no network where the system allows it to leave.
-Request and answer are one JSON line; the file's bytes, and the draft, follow.
+Forked by `ingestion.host` for one file. It limits itself before it looks at the file: address space,
+CPU time, no files written, no network where the system allows it to leave.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from dataclasses import asdict
 
 import orjson
 
@@ -24,19 +23,14 @@ _KILL_WITH_PARENT = 1  # PR_SET_PDEATHSIG, prctl(2)
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # clone(2)
 
 
-def main() -> None:
-    """Read the request, parse, answer."""
-    request = orjson.loads(sys.stdin.buffer.readline())
-    limits = Limits(**request["limits"])
-    restrict(limits)
-    content = sys.stdin.buffer.read()
+def answer(content: bytes, filename: str, limits: Limits) -> bytes:
+    """One JSON line that says how it went; after success the draft follows."""
     try:
-        answer = b'{"ok":true}\n' + to_wire(parse(content, request["filename"], limits))
+        return b'{"ok":true}\n' + to_wire(parse(content, filename, limits))
     except FileRejected as error:
-        answer = orjson.dumps(
+        return orjson.dumps(
             {"code": error.code, "message": error.message, "next_step": error.next_step}
         )
-    sys.stdout.buffer.write(answer)
 
 
 def parse(content: bytes, filename: str, limits: Limits) -> Draft:
@@ -80,7 +74,6 @@ def restrict(limits: Limits) -> None:
     if sys.platform == "linux":
         most = _address_space() + limits.memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        _leave_network()
 
 
 def _address_space() -> int:
@@ -90,24 +83,22 @@ def _address_space() -> int:
         return int(statm.read().split()[0]) * resource.getpagesize()
 
 
-def _leave_network() -> None:
-    """Move into a network namespace without interfaces, and die with the parent process.
+def leave_network() -> None:
+    """Move this process and those it forks into a network namespace without interfaces. Linux only.
 
     Unprivileged namespaces may be switched off; then the process keeps the network it never uses.
     """
-    import ctypes
-    import signal
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_KILL_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
     # Root may do so by itself, and in a user namespace would lose its way into others' folders.
-    libc.unshare(_NEW_NETWORK if os.geteuid() == 0 else _NEW_USER | _NEW_NETWORK)
+    _libc("unshare", _NEW_NETWORK if os.geteuid() == 0 else _NEW_USER | _NEW_NETWORK)
 
 
-def request_line(filename: str, limits: Limits) -> bytes:
-    """What the parent writes before the file's bytes."""
-    return orjson.dumps({"filename": filename, "limits": asdict(limits)}) + b"\n"
+def die_with_parent() -> None:
+    """Have the kernel kill this process when the one that forked it ends. Linux only."""
+    _libc("prctl", _KILL_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
 
 
-if __name__ == "__main__":
-    main()
+def _libc(function: str, *arguments: int) -> None:
+    if sys.platform == "linux":
+        import ctypes
+
+        getattr(ctypes.CDLL(None, use_errno=True), function)(*arguments)

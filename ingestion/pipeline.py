@@ -35,6 +35,7 @@ from ingestion.files import find_files, read_file
 from ingestion.graph.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer
 from ingestion.guards import check_size
+from ingestion.hosts import ParserHosts
 from ingestion.limits import Limits
 from ingestion.parse import parse_file
 from ingestion.transfer.documents import is_packed, unpack
@@ -119,6 +120,7 @@ class Ingestor:
         self._graph = graph
         self._extractor = extractor
         self._limits = Limits.of(settings)
+        self._hosts = ParserHosts()
         self._worker = f"{socket.gethostname()}:{os.getpid()}"
         self._embedding = asyncio.Lock()
 
@@ -274,7 +276,11 @@ class Ingestor:
         if is_packed(content):
             return await asyncio.to_thread(unpack, content, job.document_id)
         return await parse_file(
-            content, job.filename, document_id=job.document_id, settings=self._settings
+            content,
+            job.filename,
+            document_id=job.document_id,
+            settings=self._settings,
+            hosts=self._hosts,
         )
 
     async def _embed(

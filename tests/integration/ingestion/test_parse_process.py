@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from uuid import UUID
 import docx
 import openpyxl
 import pptx
+import psutil
 import pytest
 
 from domain.documents import ParsedDocument
@@ -30,6 +33,7 @@ from domain.errors import (
 from domain.settings import LimitSettings, Settings
 from ingestion.child import parse
 from ingestion.draft import Draft
+from ingestion.hosts import ParserHosts
 from ingestion.limits import Limits
 from ingestion.parse import parse_file
 from testing.pdf import Text, write_pdf
@@ -217,11 +221,97 @@ async def test_a_cancelled_parse_leaves_no_process_behind(settings: Settings) ->
     assert not parser_processes()
 
 
+async def test_files_one_after_the_other_share_one_host(settings: Settings) -> None:
+    hosts = ParserHosts()
+    seen = set()
+    for number in range(12):
+        name = ["a.txt", "a.md", "a.docx", "a.pdf"][number % 4]
+        await parse_file(GOOD[name], name, document_id=DOCUMENT, settings=settings, hosts=hosts)
+        seen.update(parser_processes())
+
+    assert len(seen) == 1
+
+
+async def test_files_side_by_side_have_a_host_each(settings: Settings) -> None:
+    hosts = ParserHosts()
+    parsed = await asyncio.gather(
+        *(
+            parse_file(GOOD[name], name, document_id=DOCUMENT, settings=settings, hosts=hosts)
+            for name in GOOD
+        )
+    )
+
+    assert all(one.chunks for one in parsed)
+    assert len(parser_processes()) == len(GOOD)
+
+
+async def test_a_hostile_file_costs_its_host_and_no_other_file(settings: Settings) -> None:
+    hosts = ParserHosts()
+    bomb = b"[" + b"[]," * 3_000_000 + b"0]"
+    tight = limited(settings, parse_memory_bytes=100_000_000)
+    for _ in range(2):
+        await parse_file(GOOD["a.md"], "a.md", document_id=DOCUMENT, settings=settings, hosts=hosts)
+        with pytest.raises(FileUnsafe):
+            await parse_file(bomb, "a.json", document_id=DOCUMENT, settings=tight, hosts=hosts)
+        with pytest.raises(FileUnsafe, match="1 s of CPU"):
+            await parse_file(
+                SLOW_HTML,
+                "a.html",
+                document_id=DOCUMENT,
+                settings=limited(settings, parse_cpu_seconds=1),
+                hosts=hosts,
+            )
+
+    again = await parse_file(
+        GOOD["a.md"], "a.md", document_id=DOCUMENT, settings=settings, hosts=hosts
+    )
+    assert again.chunks
+
+
+async def test_a_host_that_was_killed_meanwhile_is_replaced(settings: Settings) -> None:
+    hosts = ParserHosts()
+    await parse_file(GOOD["a.md"], "a.md", document_id=DOCUMENT, settings=settings, hosts=hosts)
+    [killed] = parser_processes()
+    os.kill(killed, signal.SIGKILL)
+
+    parsed = await parse_file(
+        GOOD["a.md"], "a.md", document_id=DOCUMENT, settings=settings, hosts=hosts
+    )
+
+    assert parsed.chunks
+    assert parser_processes() != [killed]
+
+
+async def test_hosts_end_with_the_object_that_has_them(settings: Settings) -> None:
+    hosts = ParserHosts()
+    await parse_file(GOOD["a.md"], "a.md", document_id=DOCUMENT, settings=settings, hosts=hosts)
+    assert parser_processes()
+
+    del hosts
+
+    assert not parser_processes()
+
+
+async def test_a_host_does_not_grow_with_the_files_it_had_parsed(settings: Settings) -> None:
+    hosts = ParserHosts()
+    sizes = []
+    for _ in range(3):
+        for _ in range(40):
+            await parse_file(
+                GOOD["a.html"], "a.html", document_id=DOCUMENT, settings=settings, hosts=hosts
+            )
+        [host] = parser_processes()
+        sizes.append(psutil.Process(host).memory_info().rss)
+
+    assert sizes[-1] - sizes[0] < 1_000_000
+    assert len(psutil.Process(host).children()) <= 1  # the last one may be about to end
+
+
 def parser_processes() -> list[int]:
-    """Ids of this process's children that run the parser."""
+    """Ids of this process's children that fork the parser."""
     children = Path("/proc/self/task").glob("*/children")
     ids = [int(number) for task in children for number in task.read_text().split()]
-    return [number for number in ids if b"ingestion.child" in command_line(number)]
+    return [number for number in ids if b"ingestion.host" in command_line(number)]
 
 
 def command_line(number: int) -> bytes:
@@ -234,8 +324,9 @@ def command_line(number: int) -> bytes:
 def test_the_process_can_neither_write_files_nor_reach_the_network(tmp_path: Path) -> None:
     program = (
         "import socket, sys\n"
-        "from ingestion.child import restrict\n"
+        "from ingestion.child import leave_network, restrict\n"
         "from ingestion.limits import Limits\n"
+        "leave_network()\n"
         "restrict(Limits())\n"
         "try:\n  with open(sys.argv[1], 'w') as file: file.write('x')\n  print('wrote')\n"
         "except OSError: print('no file')\n"
