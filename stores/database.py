@@ -65,13 +65,17 @@ class Database:
         owner_conninfo: str,
         app_conninfo: str,
         pools: Pools,
+        *,
+        vector: TypeInfo | None,
         server: EmbeddedServer | None,
     ) -> None:
         self.settings = settings
         self.app_conninfo = app_conninfo
         self._owner_conninfo = owner_conninfo
         self._pools = pools
+        self._vector = vector
         self._server = server
+        self._lost = False  # whether the last call found no server
 
     @classmethod
     async def open(cls, settings: Settings) -> Database:
@@ -97,7 +101,7 @@ class Database:
             if server is not None:
                 await asyncio.to_thread(server.stop)
             raise
-        return cls(settings, owner, app, pools, server)
+        return cls(settings, owner, app, pools, vector=vector, server=server)
 
     async def close(self) -> None:
         """Give the connections back; the last user of an embedded server stops it."""
@@ -122,26 +126,43 @@ class Database:
             snapshot: all statements see the database as of the first one (REPEATABLE READ).
 
         Raises:
-            DatabaseUnavailable: the server does not answer, or went away in the middle.
+            DatabaseUnavailable: the server does not answer, or went away in the middle. The next call
+                starts an embedded server again.
         """
-        with unavailable():
-            async with (await self._pools.here()).connection() as connection:
-                if snapshot:
-                    await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
-                try:
-                    async with connection.transaction():
-                        await connection.execute(_SQL["set_tenant"], {"user_id": user_id})
-                        yield connection
-                finally:
-                    if snapshot and not connection.closed:
-                        await connection.set_isolation_level(None)
+        async with self._answering(), (await self._pools.here()).connection() as connection:
+            if snapshot:
+                await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
+            try:
+                async with connection.transaction():
+                    await connection.execute(_SQL["set_tenant"], {"user_id": user_id})
+                    yield connection
+            finally:
+                if snapshot and not connection.closed:
+                    await connection.set_isolation_level(None)
 
     @asynccontextmanager
     async def owner(self) -> AsyncIterator[Connection]:
         """A connection of the schema's owner, for maintenance only; commits unless it raises."""
-        with unavailable():
+        async with self._answering():
             async with await AsyncConnection.connect(self._owner_conninfo) as connection:
                 yield connection
+
+    @asynccontextmanager
+    async def _answering(self) -> AsyncIterator[None]:
+        """Remember that the server has gone, and before the next call see to one of our own."""
+        if self._lost and self._server is not None:
+            await asyncio.to_thread(self._server.revive)
+            self._lost, before = False, self.app_conninfo
+            self._owner_conninfo, self.app_conninfo = _logins(self.settings, self._server)
+            if self.app_conninfo != before:
+                make = _pool_maker(self.settings, self.app_conninfo, self._vector)
+                await self._pools.renew(make)
+        try:
+            with unavailable():
+                yield
+        except DatabaseUnavailable:
+            self._lost = True
+            raise
 
     async def role_rights(self) -> RoleRights:
         """Who we are in the database, and whether row-level security binds us."""

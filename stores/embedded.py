@@ -27,6 +27,7 @@ import socket
 import stat
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -82,6 +83,7 @@ class EmbeddedServer:
         self.data_dir = data_dir
         self.socket_dir = socket_dir
         self._use: int | None = use
+        self._reviving = threading.Lock()
         atexit.register(self.stop)
 
     @classmethod
@@ -101,6 +103,23 @@ class EmbeddedServer:
         except (OSError, KeyError, subprocess.SubprocessError) as error:
             raise _cannot_start(root, error) from error
         return cls(root, socket_dir, use)
+
+    def revive(self) -> None:
+        """Start the server again if it has died, or join the one another user has started since.
+
+        `conninfo` then leads to it. Threads may call this at once; after `stop` it does nothing.
+
+        Raises:
+            DatabaseUnavailable: the server does not start; says why.
+        """
+        with self._reviving:
+            if self._use is None:
+                return
+            try:
+                with _locked(self.data_dir / "server.lock"):
+                    self.socket_dir = _join(self.data_dir) or _launch(self.data_dir)
+            except (OSError, KeyError, subprocess.SubprocessError) as error:
+                raise _cannot_start(self.data_dir, error) from error
 
     def conninfo(self, user: str, database: str = "postgres") -> dict[str, Any]:
         """Keywords for `psycopg.connect` as `user`; the socket folder's mode is the lock."""

@@ -41,13 +41,21 @@ class Pools:
             await self._pools[loop].open()
         return self._pools[loop]
 
+    async def renew(self, make: Callable[[], AsyncConnectionPool[Connection]]) -> None:
+        """Give up the connections of a server that is gone; new ones come from `make`."""
+        self._make = make
+        await self._close_all()
+
     async def close(self) -> None:
         """Close every pool, each on its own loop; those of loops that have ended are gone already."""
         self._closed = True
-        for loop, pool in self._pools.items():
+        await self._close_all()
+
+    async def _close_all(self) -> None:
+        pools, self._pools = self._pools, {}
+        for loop, pool in pools.items():
             if loop is asyncio.get_running_loop():
                 await pool.close()
             elif loop.is_running():
                 closing = asyncio.run_coroutine_threadsafe(pool.close(), loop)
                 await asyncio.wrap_future(closing)
-        self._pools.clear()

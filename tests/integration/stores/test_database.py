@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ from domain.settings import Settings
 from stores.chunks import ChunkStore, Vectors
 from stores.database import Database, within
 from stores.documents import DocumentStore
-from stores.embedded import SUPERUSER, EmbeddedServer
+from stores.embedded import SUPERUSER, EmbeddedServer, is_running
 from stores.embedding_space import check_space
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
@@ -227,6 +228,32 @@ async def test_a_connection_that_breaks_in_a_transaction_is_a_typed_error(
     async with await Database.open(settings) as database:
         with pytest.raises(DatabaseUnavailable, match="sextant doctor"):
             await broken_off(database)
+
+
+async def test_an_embedded_server_that_dies_is_started_again_at_the_next_call(
+    scope: Scope,
+) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="sxt-"))
+    settings = Settings(
+        _env_file=None, data_dir=folder, database_url=None, database_timeout=3, database_pool=2
+    )
+    try:
+        async with await Database.open(settings) as database:
+            documents = DocumentStore(database)
+            await documents.register(
+                scope, source="kept", filename="kept", media_type="text/plain", content=b"kept"
+            )
+            pid = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
+            os.kill(pid, signal.SIGKILL)
+            with pytest.raises(DatabaseUnavailable, match="sextant doctor"):
+                await documents.list(scope)
+            at_once = await asyncio.gather(*(documents.list(scope) for _ in range(3)))
+            assert [[one.source for one in listed] for listed in at_once] == [["kept"]] * 3
+            async with database.owner() as connection:
+                assert await (await connection.execute("select 1")).fetchone() == (1,)
+        assert not is_running(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def test_no_server_at_the_url_is_a_typed_error_with_the_next_step() -> None:
