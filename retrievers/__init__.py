@@ -6,14 +6,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from retrievers.context import assemble_graph_context, assemble_vector_context
     from retrievers.fusion import fuse, rrf
     from retrievers.graph_retriever import GraphRetriever
     from retrievers.keywords import extract_keywords
 
-__all__ = ["GraphRetriever", "extract_keywords", "fuse", "rrf"]
+__all__ = [
+    "GraphRetriever",
+    "assemble_graph_context",
+    "assemble_vector_context",
+    "extract_keywords",
+    "fuse",
+    "rrf",
+]
 
 _HOMES = {
     "GraphRetriever": "retrievers.graph_retriever",
+    "assemble_graph_context": "retrievers.context",
+    "assemble_vector_context": "retrievers.context",
     "extract_keywords": "retrievers.keywords",
     "fuse": "retrievers.fusion",
     "rrf": "retrievers.fusion",

@@ -51,7 +51,7 @@ class LocalLane:
         ranking = await asyncio.to_thread(rank_around, reading.index.walk, evidence)
         passages, around = await asyncio.gather(
             self.reader.passages(query, reading, ranking, trust=trust),
-            self.surroundings.of(query, reading.index, ranking.entities),
+            self.surroundings.of(query, reading.index, ranking.entities, evidence.named),
         )
         return [*passages, *around]
 

@@ -33,6 +33,6 @@ class MixLane:
         ranking = await asyncio.to_thread(rank, reading.index.walk, reading.evidence)
         passages, around = await asyncio.gather(
             self.reader.passages(query, reading, ranking),
-            self.surroundings.of(query, reading.index, ranking.entities),
+            self.surroundings.of(query, reading.index, ranking.entities, reading.evidence.named),
         )
         return [*passages, *around]

@@ -28,6 +28,8 @@ NO_COMMUNITIES = (
 
 _NEAREST = 24
 _CHOSEN = 6
+# Below this share of the best report's score a report is about something else.
+_LEAST_SHARE = 0.4
 # A report repeats a better one when so much of what it is about is covered already.
 _REPEATS = 0.5
 # Findings of a report count from 1 down to this for the last.
@@ -135,11 +137,12 @@ def _chosen(
     scored = sorted(
         _scored(lexical, question, hits), key=lambda one: (-one.score, one.community.id)
     )
+    least = _LEAST_SHARE * max((one.score for one in scored), default=0.0)
     chosen: list[ScoredReport] = []
     covered: set[UUID] = set()
     for one in scored:
         members = set(one.community.entity_ids)
-        if one.score > 0 and len(members & covered) <= _REPEATS * len(members):
+        if one.score >= max(least, _LEAST) and len(members & covered) <= _REPEATS * len(members):
             chosen.append(one)
             covered |= members
         if len(chosen) == _CHOSEN:

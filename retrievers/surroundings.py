@@ -21,7 +21,7 @@ from stores.graph.protocol import GraphStore, Hop
 NO_GRAPH_STORE = "图数据库暂不可用，结果不含实体与关系"
 
 # The walk's best entities start the neighbourhood; with its ends, so many are told in all.
-_STARTS = 5
+_STARTS = 8
 _MET = 16
 _TOLD = 24
 _PER_NODE = 10
@@ -38,15 +38,24 @@ class Surroundings:
     graph: GraphStore | None
 
     async def of(
-        self, query: LaneQuery, index: ScopeIndex, relevance: Floats
+        self,
+        query: LaneQuery,
+        index: ScopeIndex,
+        mass: Floats,
+        named: Mapping[int, float] | None = None,
     ) -> list[RetrievedItem]:
         """Entities and relations by importance, best first.
 
         Args:
             query: whose graph.
             index: tells which entity a row is.
-            relevance: of every entity of the index to the question, ≥ 0.
+            mass: of every entity of the index, ≥ 0: how much it matters to the question.
+            named: entities of the question with the strength of the link, 0..1: what a question names
+                matters to it as much as what the walk met most.
         """
+        relevance = mass / (float(mass.max(initial=0.0)) or 1.0)
+        for row, strength in (named or {}).items():
+            relevance[row] = max(float(relevance[row]), strength)
         met = [row for row in np.argsort(-relevance, kind="stable")[:_MET] if relevance[row] > 0]
         if self.graph is None or not met:
             return []
@@ -70,10 +79,9 @@ def _ends(hops: Sequence[Hop]) -> list[UUID]:
 
 
 def _relevance(index: ScopeIndex, relevance: Floats, ids: Sequence[UUID]) -> dict[UUID, float]:
-    """The most relevant of `ids` with their relevance relative to the best, best first."""
+    """The most relevant of `ids` with their relevance, best first."""
     rows = {one: index.entities.row_of(one) for one in dict.fromkeys(ids)}
-    most = float(relevance.max())
-    found = {one: float(relevance[row]) / most for one, row in rows.items() if row is not None}
+    found = {one: float(relevance[row]) for one, row in rows.items() if row is not None}
     best = sorted(found, key=lambda one: -found[one])[:_TOLD]
     return {one: found[one] for one in best}
 

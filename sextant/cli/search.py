@@ -1,4 +1,4 @@
-"""`sextant search`: the passages nearest to a question, without an answer."""
+"""`sextant search`: what a question retrieves, without an answer."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _SHOWN_CHARS = 300
+_SHOWN_GRAPH = 20
 
 
 @app.command("search")
@@ -25,11 +26,11 @@ def search(
     limit: Annotated[int, typer.Option("--limit", "-n", help="Results at most.")] = 10,
     *,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show each lane's rank, score, weight and time.")
+        bool, typer.Option("--explain", help="Show each lane's rank, score and time.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the passages that a question retrieves, best first."""
+    """Show what a question retrieves, best first: passages; with `global` reports too."""
     import asyncio
 
     found = asyncio.run(_search(question, graph, mode, limit))
@@ -37,13 +38,13 @@ def search(
         terminal.emit(found)
         return
     for rank, item in enumerate(found.results, start=1):
-        _print_item(rank, item, explain=explain)
+        _print_item(rank, item)
     if not found.results:
         terminal.say("Nothing found.")
     for warning in found.warnings:
         terminal.warn(f"Note: {warning}")
     if explain:
-        terminal.faint("times: " + _times(found))
+        _explain(found)
 
 
 async def _search(question: str, graph: str, mode: str, limit: int) -> Retrieval:
@@ -53,26 +54,57 @@ async def _search(question: str, graph: str, mode: str, limit: int) -> Retrieval
         return await rag.search(question, graph_id=graph, mode=mode, limit=limit)
 
 
-def _print_item(rank: int, item: RetrievedItem, *, explain: bool) -> None:
+def _print_item(rank: int, item: RetrievedItem) -> None:
     terminal.heading(f"{rank}. {_place(item)}  {item.score:.4f}")
     text = " ".join(item.text.split())
     terminal.say("   " + (text[:_SHOWN_CHARS] + "…" if len(text) > _SHOWN_CHARS else text))
-    if explain:
-        for name, lane in item.lanes.items():
-            terminal.faint(
-                f"   {name}: rank {lane.rank}, score {lane.score:.4f}, weight {lane.weight:g}"
-            )
 
 
 def _place(item: RetrievedItem) -> str:
+    if item.kind.value != "chunk":
+        return f"{item.kind.value} · {item.metadata['title']}"
     page = item.metadata.get("page")
     parts = [
-        str(item.metadata.get("filename", item.kind.value)),
+        str(item.metadata.get("filename", item.id)),
         " › ".join(item.metadata.get("section_path", ())),
         f"page {page}" if page is not None else "",
     ]
     return " · ".join(part for part in parts if part)
 
 
-def _times(found: Retrieval) -> str:
-    return ", ".join(f"{step} {spent:.1f} ms" for step, spent in found.timings.items())
+def _explain(found: Retrieval) -> None:
+    """Print where every lane put each result, what of the graph went with them, and the times."""
+    lanes = list(dict.fromkeys(lane for item in found.results for lane in item.lanes))
+    terminal.say("")
+    terminal.table(
+        ("RESULT", "SCORE", *(lane.upper() for lane in lanes)),
+        [
+            (str(rank), f"{item.score:.4f}", *(_placing(item, lane) for lane in lanes))
+            for rank, item in enumerate(found.results, start=1)
+        ],
+    )
+    terminal.faint("Each lane: rank, score. The score of a result is what its mode makes of them.")
+    if found.graph_items:
+        terminal.say("")
+        terminal.table(
+            ("GRAPH", "SCORE", "WHAT"),
+            [
+                (item.kind.value, f"{item.score:.4f}", _name(item))
+                for item in found.graph_items[:_SHOWN_GRAPH]
+            ],
+        )
+    terminal.say("")
+    terminal.table(
+        ("STEP", "MS"), [(step, f"{spent:.1f}") for step, spent in found.timings.items()]
+    )
+
+
+def _placing(item: RetrievedItem, lane: str) -> str:
+    place = item.lanes.get(lane)
+    return f"{place.rank}, {place.score:.4f}" if place else "-"
+
+
+def _name(item: RetrievedItem) -> str:
+    if item.kind.value == "entity":
+        return f"{item.metadata['name']} ({item.metadata['type']})"
+    return str(item.metadata.get("title") or item.text)

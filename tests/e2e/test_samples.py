@@ -85,13 +85,34 @@ def test_an_answer_on_the_terminal_shows_source_section_page_and_quote(
     assert "\x1b" not in shown.out + shown.err
 
 
-def test_search_explains_rank_score_weight_and_time(
-    sextant: Sextant, ingested: dict[str, Any]
+@pytest.mark.parametrize(
+    ("mode", "lanes"),
+    [("naive", {"VECTOR"}), ("local", {"LOCAL", "WALK"}), ("mix", {"MIX", "WALK", "KEYWORD"})],
+)
+def test_search_explains_rank_and_score_in_every_lane_and_the_times(
+    sextant: Sextant, ingested: dict[str, Any], mode: str, lanes: set[str]
 ) -> None:
-    shown = sextant("search", "付款节点", "--graph", "samples", "--explain")
+    shown = sextant("search", "付款节点", "--graph", "samples", "--mode", mode, "--explain")
     assert "软件开发合同.docx" in shown.out.splitlines()[0]
-    assert "vector: rank 1, score " in shown.out
-    assert "total" in shown.out.splitlines()[-1]
+    [header] = [line for line in shown.out.splitlines() if line.startswith("RESULT")]
+    assert lanes <= set(header.split())
+    first = shown.out.splitlines()[shown.out.splitlines().index(header) + 1]
+    assert re.match(r"1 +\d+\.\d{4} .*\b1, \d", first)
+    assert shown.out.splitlines()[-1].startswith("total")
+
+
+@pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix", "auto"])
+def test_every_mode_answers_with_citations_of_stored_passages(
+    sextant: Sextant, ingested: dict[str, Any], mode: str
+) -> None:
+    question = "糖尿病患者的主要症状是什么？"
+    answer = sextant("ask", question, "--graph", "samples", "--mode", mode, "--json").json()
+    assert answer["mode"] == ("mix" if mode == "auto" else mode)
+    assert answer["grounded"]
+    texts = {source["filename"]: source["text"] for source in answer["sources"]}
+    assert "糖尿病诊疗指南.pdf" in texts
+    for citation in answer["citations"]:
+        assert citation["quote"] in texts[citation["source"]] or len(answer["sources"]) > len(texts)
 
 
 def test_documents_are_listed_and_deleted(sextant: Sextant) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from retrievers.fusion import fuse, rrf
+from retrievers.fusion import fuse, led, rrf
 
 rankings = st.dictionaries(
     st.sampled_from(["vector", "keyword", "graph"]),
@@ -17,6 +20,9 @@ rankings = st.dictionaries(
 weights = st.fixed_dictionaries(
     {lane: st.floats(0.01, 10) for lane in ("vector", "keyword", "graph")}
 )
+
+
+own_scores = st.lists(st.floats(0.001, 1), min_size=1, max_size=8)
 
 
 def item(name: str, score: float) -> RetrievedItem:
@@ -106,3 +112,41 @@ def test_moving_up_in_one_lane_raises_an_items_score(
     better = [*names[: place - 1], moved, names[place - 1], *names[place + 1 :]]
     before = dict(rrf({**found, "vector": names}, weigh))[moved]
     assert dict(rrf({**found, "vector": better}, weigh))[moved] > before
+
+
+@given(own_scores, own_scores)
+def test_a_lead_that_is_sure_of_itself_keeps_its_order_where_it_is_clear(
+    lead: list[float], other: list[float]
+) -> None:
+    first = [item(f"a{place}", score) for place, score in enumerate(sorted(lead, reverse=True))]
+    second = [item(f"a{place}", score) for place, score in enumerate(other)]
+    first = [replace(first[0], score=1.0), *first[1:]]
+    merged = {hit.id: place for place, hit in enumerate(led(first, second))}
+    for above, below in pairwise(first):
+        if above.score - below.score > 0.021:
+            assert merged[above.id] < merged[below.id]
+
+
+@given(own_scores, own_scores)
+def test_leading_loses_nothing_and_falls(lead: list[float], other: list[float]) -> None:
+    first = [item(f"a{place}", score) for place, score in enumerate(sorted(lead, reverse=True))]
+    second = [item(f"b{place}", score) for place, score in enumerate(sorted(other, reverse=True))]
+    merged = led(first, [*second, *first[:1]])
+    assert {hit.id for hit in merged} == {hit.id for hit in [*first, *second]}
+    scores = [hit.score for hit in merged]
+    assert scores == sorted(scores, reverse=True)
+    assert min(scores) > 0
+
+
+def test_the_less_the_lead_is_sure_the_more_the_other_says() -> None:
+    doubtful, sure = [item("named", 0.05)], [item("named", 1.0)]
+    other = [item("fits", 1.0)]
+    assert led(doubtful, other)[0].id == "fits"
+    assert led(sure, other)[0].id == "named"
+
+
+def test_an_item_of_both_keeps_what_both_said() -> None:
+    first = replace(item("x", 1.0), lanes={"local": LaneScore(1, 1.0)})
+    second = replace(item("x", 0.4), lanes={"global": LaneScore(3, 0.4)})
+    [merged] = led([first], [second])
+    assert set(merged.lanes) == {"local", "global"}
