@@ -1,0 +1,70 @@
+"""The context of an answer as seed 002 asks for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from domain.retrieval import ItemKind, RetrievedItem
+from retrievers import assemble_graph_context, assemble_vector_context
+from retrievers.context import importance
+
+
+def item(kind: ItemKind, id_: str, score: float, **metadata: Any) -> RetrievedItem:
+    return RetrievedItem(kind, id_, f"text of {id_}", score, "d1", metadata=metadata)
+
+
+DIABETES = item(ItemKind.ENTITY, "e1", 0.9, name="糖尿病", type="DISEASE")
+INSULIN = item(ItemKind.ENTITY, "e2", 0.5, name="胰岛素", type="MEDICINE")
+TREATS = item(ItemKind.RELATION, "r1", 0.4, source="e2", target="e1", type="TREATS")
+ELSEWHERE = item(ItemKind.RELATION, "r2", 0.8, source="e2", target="e9", type="CAUSES")
+PASSAGE = item(ItemKind.CHUNK, "c1", 0.7, filename="指南.pdf", page=2)
+
+
+def test_the_graphs_context_has_entities_and_directed_relations() -> None:
+    assert assemble_graph_context([DIABETES, INSULIN, TREATS]) == {
+        "entities": [
+            {"id": "e1", "name": "糖尿病", "type": "DISEASE"},
+            {"id": "e2", "name": "胰岛素", "type": "MEDICINE"},
+        ],
+        "relationships": [{"source": "e2", "target": "e1", "type": "TREATS"}],
+    }
+
+
+def test_it_is_ordered_by_importance_however_the_items_come() -> None:
+    assert assemble_graph_context([TREATS, INSULIN, PASSAGE, DIABETES]) == assemble_graph_context(
+        [DIABETES, INSULIN, TREATS]
+    )
+
+
+def test_a_relation_to_an_entity_that_is_not_told_is_left_out() -> None:
+    told = assemble_graph_context([DIABETES, INSULIN, TREATS, ELSEWHERE])["relationships"]
+    assert [relation["type"] for relation in told] == ["TREATS"]
+
+
+def test_nothing_found_is_an_empty_context() -> None:
+    assert assemble_graph_context([]) == {"entities": [], "relationships": []}
+
+
+@pytest.mark.parametrize(("relevance", "centrality"), [(0.2, 1.0), (1.0, 0.1)])
+def test_importance_is_relevance_times_centrality(relevance: float, centrality: float) -> None:
+    assert 0 < importance(relevance, centrality) < importance(1.0, 1.0) == 1.0
+    assert importance(relevance, centrality) < importance(relevance, centrality + 0.1)
+    assert importance(relevance, centrality) < importance(relevance + 0.1, centrality)
+
+
+def test_the_vectors_context_has_text_where_it_is_from_and_its_score() -> None:
+    assert assemble_vector_context([DIABETES, PASSAGE]) == [
+        {
+            "text": "text of c1",
+            "metadata": {
+                "filename": "指南.pdf",
+                "page": 2,
+                "chunk_id": "c1",
+                "document_id": "d1",
+                "source": "指南.pdf",
+            },
+            "score": 0.7,
+        }
+    ]
