@@ -19,6 +19,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from uuid import UUID
@@ -26,7 +27,7 @@ from uuid import UUID
 from domain.answers import Answer
 from domain.configuration import load_settings
 from domain.documents import Document, GraphInfo
-from domain.errors import ModelUnavailable, SettingsInvalid, SextantError, error_of
+from domain.errors import ModelUnavailable, SextantError, error_of
 from domain.events import Done, Event, Failed
 from domain.retrieval import AUTO, Mode, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from ingestion.reembedding import OnChunks
     from ingestion.transfer.importing import ImportReport, OnStage
     from nodes.context import Dependencies
+    from sextant.entities import Entities
 
 
 log = logging.getLogger(__name__)
@@ -256,6 +258,19 @@ class Sextant:
             self._scope(graph_id), question, mode=mode, top_k=limit, filters=filters
         )
 
+    async def entities(self, graph_id: str = DEFAULT_GRAPH) -> Entities:
+        """The entities of a knowledge base, to look at, to merge and to extract.
+
+        Raises:
+            GraphNotFound: there is no such knowledge base.
+        """
+        from sextant.entities import Entities
+
+        scope = self._scope(graph_id)
+        await self._documents.require_graph(scope)
+        refresh = partial(self._refresh, graph_id)
+        return Entities(self._database, scope, extractor=self._extractor, refresh=refresh)
+
     async def graphs(self) -> list[GraphInfo]:
         """The knowledge bases, by name."""
         return await self._documents.graphs(self.settings.user_id)
@@ -347,20 +362,9 @@ class Sextant:
         )
 
     async def _extractor(self) -> ModelExtractor:
-        from ingestion.graph.extract_llm import ModelExtractor
-        from models.chat import build_chat_model
+        from sextant.entities import open_extractor
 
-        # In a thread: it imports the client library and reads certificates.
-        chat = await asyncio.to_thread(build_chat_model, self.settings)
-        if chat is None:
-            raise SettingsInvalid(
-                "Extraction needs a chat model, and none is set.",
-                next_step="Set SEXTANT_CHAT_MODEL with OPENAI_API_KEY or OPENAI_BASE_URL, "
-                "or SEXTANT_INGESTION__GRAPH=nlp to do without.",
-                field="chat_model",
-            )
-        self._stack.push_async_callback(chat.close)
-        return ModelExtractor(self._database, chat, self.settings)
+        return await open_extractor(self._database, self._stack)
 
     def _scope(self, graph_id: str) -> Scope:
         return Scope(self.settings.user_id, graph_id)

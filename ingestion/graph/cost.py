@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from domain.answers import Usage
+from domain.errors import OptionInvalid
 from domain.settings import ExtractionSettings, Settings
 from domain.text import estimate_tokens
 
@@ -70,8 +71,30 @@ class Budget:
 
     @classmethod
     def of(cls, settings: ExtractionSettings) -> Budget:
-        """The cap that the settings name."""
-        return cls(settings, settings.budget_tokens, settings.budget_cost)
+        """The cap that the settings name.
+
+        Raises:
+            OptionInvalid: a budget in money is set, but no price.
+        """
+        budget = cls(settings, settings.budget_tokens)
+        if settings.budget_cost is not None:
+            budget.limit_cost(settings.budget_cost)
+        return budget
+
+    def limit_cost(self, cost: float) -> None:
+        """Cap what the rest may cost in money.
+
+        Raises:
+            OptionInvalid: there are no prices to go by.
+        """
+        if cost_of(Usage(), self.settings) is None:
+            raise OptionInvalid(
+                "A budget in money needs prices.",
+                next_step="Set SEXTANT_EXTRACTION__INPUT_PRICE and SEXTANT_EXTRACTION__OUTPUT_PRICE, "
+                "or give the budget in tokens.",
+                field="budget_cost",
+            )
+        self.cost = cost
 
     def reserve(self, need: Usage) -> bool:
         """Set `need` aside; False, and `exhausted` from then on, when it does not fit any more."""

@@ -89,7 +89,6 @@ class GraphUpkeep:
         report = on_progress or _silent
         missing: ModelUnavailable | None = None
         async with self._hierarchy.alone(scope):
-            report("names", 0, 0)
             await resolve(self._database, scope)
             embedded = 0
             try:

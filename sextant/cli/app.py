@@ -26,6 +26,7 @@ COMMANDS = (
     "search",
     "graphs",
     "documents",
+    "entities",
     "reembed",
     "eval",
     "doctor",

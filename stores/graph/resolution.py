@@ -67,6 +67,32 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Mentioned:
+    """A passage that mentions an entity; `start` and `end` lie in `text`, 0 where it is only titled so."""
+
+    chunk_id: UUID
+    document_id: UUID
+    filename: str
+    page: int | None
+    section_path: tuple[str, ...]
+    kind: str
+    name: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergedName:
+    """An entity that was merged into another."""
+
+    from_id: UUID
+    name: str
+    reason: str
+    automatic: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Decided:
     """A merge in force; `root_id` is where its chain ends."""
 
@@ -140,6 +166,24 @@ class ResolutionStore:
                 return []
             key = {"scope_id": found.scope_id, "limit": limit}
             return await _rows(connection, "candidates", Candidate, key)
+
+    async def mentions(self, scope: Scope, entity_id: UUID, limit: int) -> list[Mentioned]:
+        """Passages that mention an entity under any of its names, what vouches most first."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            key = {"scope_id": found.scope_id, "id": entity_id, "nil": NIL, "limit": limit}
+            return await _rows(connection, "mentions", Mentioned, key)
+
+    async def merged(self, scope: Scope, entity_id: UUID) -> list[MergedName]:
+        """What has been merged into an entity, and why."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            key = {"scope_id": found.scope_id, "id": entity_id}
+            return await _rows(connection, "merged", MergedName, key)
 
     async def component(self, scope: Scope, ids: Sequence[UUID]) -> list[Member]:
         """Everything that is one with these entities; those that are not merged by themselves."""

@@ -127,3 +127,27 @@ select r.id, r.id as root_id, false as automatic, false as merged from roots r
 union all
 select g.from_id, g.root_id, g.automatic, true from roots r
 join entity_merges g on g.scope_id = %(scope_id)s and g.root_id = r.id;
+
+-- name: mentions
+-- Passages that mention an entity under any of its names, what vouches most first; a passage once.
+with names as (
+  select %(id)s::uuid as id
+  union select from_id from entity_merges where scope_id = %(scope_id)s and root_id = %(id)s
+), best as (
+  select distinct on (m.chunk_id) m.chunk_id, m.kind, m.name, m.start_offset, m.end_offset
+  from names n join mentions m on m.scope_id = %(scope_id)s and m.entity_id = n.id
+  where m.chunk_id <> %(nil)s
+  order by m.chunk_id, m.end_offset = 0, m.kind desc, m.start_offset
+)
+select b.chunk_id, f.document_id, f.filename, f.page, f.section_path, b.kind::text, b.name, f.text,
+  b.start_offset as start, b.end_offset as end
+from best b join found_chunks f on f.scope_id = %(scope_id)s and f.id = b.chunk_id
+order by b.kind = 'term', f.filename, f.ordinal limit %(limit)s;
+
+-- name: merged
+-- What has been merged into an entity, and why.
+select g.from_id, coalesce((select min(m.name collate "C") from mentions m
+    where m.scope_id = g.scope_id and m.entity_id = g.from_id and m.kind <> 'alias'), '') as name,
+  g.reason, g.automatic
+from entity_merges g where g.scope_id = %(scope_id)s and g.root_id = %(id)s
+order by g.created_at, g.from_id;

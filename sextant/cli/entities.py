@@ -1,0 +1,208 @@
+"""`sextant entities`: look at entities, decide which are one, and extract more with a chat model."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import GRAPH, AsJson, GraphId
+
+if TYPE_CHECKING:
+    from ingestion.graph.cost import Estimate
+    from ingestion.graph.extract_llm import ExtractionReport
+    from sextant.entities import Entities, EntityView
+
+T = TypeVar("T")
+
+app = typer.Typer()
+entities = typer.Typer(help="Look at entities, decide which are one, extract more.")
+app.add_typer(entities, name="entities")
+
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows at most.")]
+Named = Annotated[str, typer.Argument(metavar="ENTITY", help="A name, alias or id.")]
+
+
+@entities.command("list")
+def list_entities(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson = False) -> None:
+    """List the entities with most relations."""
+    found = _run(graph, lambda own: own.top(limit))
+    if as_json:
+        terminal.emit(found)
+        return
+    rows = [(one.entity_type, str(one.degree), str(one.mention_count), one.name) for one in found]
+    terminal.table(("TYPE", "RELATIONS", "PASSAGES", "NAME"), rows)
+
+
+@entities.command("search")
+def search_entities(
+    text: Annotated[str, typer.Argument(help="Words of a name.")],
+    graph: GraphId = GRAPH,
+    limit: Limit = 20,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Find entities by words of their names."""
+    found = _run(graph, lambda own: own.search(text, limit))
+    if as_json:
+        terminal.emit(found)
+        return
+    rows = [(f"{hit.score:.2f}", hit.entity.entity_type, hit.entity.name) for hit in found]
+    terminal.table(("SCORE", "TYPE", "NAME"), rows)
+
+
+@entities.command("show")
+def show_entity(
+    entity: Named, graph: GraphId = GRAPH, limit: Limit = 20, *, as_json: AsJson = False
+) -> None:
+    """Show an entity with its relations, its names, and the sentences that mention it."""
+    view = _run(graph, lambda own: own.show(entity, limit))
+    if as_json:
+        terminal.emit(view)
+    else:
+        _print_view(view)
+
+
+@entities.command("list-duplicates")
+def list_duplicates(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson = False) -> None:
+    """List pairs that may be one thing; `entities merge` decides."""
+    found = _run(graph, lambda own: own.duplicates(limit))
+    if as_json:
+        terminal.emit(found)
+        return
+    rows = [(f"{one.score:.2f}", one.reason, one.one_name, one.other_name) for one in found]
+    terminal.table(("LIKENESS", "WHY", "NAME", "OTHER NAME"), rows)
+
+
+@entities.command("merge")
+def merge_entities(
+    entity: Named,
+    into: Annotated[str, typer.Argument(help="What it is the same as; keeps its name.")],
+    graph: GraphId = GRAPH,
+    *,
+    reason: Annotated[str, typer.Option(help="Kept with the decision.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Decide that two entities are one; `entities unmerge` takes it back."""
+    merged = _run(graph, lambda own: own.merge(entity, into, reason))
+    if as_json:
+        terminal.emit(merged)
+    else:
+        terminal.say(f"{entity} is {merged.name} from now on.")
+
+
+@entities.command("unmerge")
+def unmerge_entity(entity: Named, graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
+    """Take a merge back; it is not made again by itself."""
+    _run(graph, lambda own: own.unmerge(entity))
+    if as_json:
+        terminal.emit({"unmerged": entity})
+    else:
+        terminal.say(f"{entity} is an entity of its own.")
+
+
+@entities.command("extract")
+def extract(
+    graph: GraphId = GRAPH,
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say about what it would take.")
+    ] = False,
+    budget: Annotated[int | None, typer.Option(min=1, help="Tokens after which to stop.")] = None,
+    budget_cost: Annotated[
+        float | None, typer.Option(help="Money after which to stop, by the prices set.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let the chat model read the passages it has not read yet, also those that failed."""
+    if dry_run:
+        estimate = _run(graph, lambda own: own.estimate())
+        if as_json:
+            terminal.emit(estimate)
+        else:
+            _print_estimate(estimate)
+        return
+    report = _extract(graph, budget, budget_cost, quiet=as_json)
+    if as_json:
+        terminal.emit(report)
+    else:
+        _print_report(report)
+    if report.failed:
+        raise typer.Exit(1)
+
+
+def _run(graph: str, call: Callable[[Entities], Awaitable[T]]) -> T:
+    import asyncio
+
+    async def run() -> T:
+        from sextant.cli.session import opened
+
+        async with opened() as rag:
+            return await call(await rag.entities(graph))
+
+    return asyncio.run(run())
+
+
+def _extract(
+    graph: str, budget: int | None, budget_cost: float | None, *, quiet: bool
+) -> ExtractionReport:
+    from sextant.cli.progress import stage_bars
+
+    with stage_bars(quiet=quiet) as on_stage:
+
+        def show(done: int, total: int) -> None:
+            if on_stage is not None:
+                on_stage("passages", done, total)
+
+        return _run(
+            graph,
+            lambda own: own.extract(
+                budget_tokens=budget, budget_cost=budget_cost, on_progress=show
+            ),
+        )
+
+
+def _print_view(view: EntityView) -> None:
+    one = view.entity
+    terminal.heading(f"{one.name} · {one.entity_type}")
+    for label, text in (
+        ("also", ", ".join(one.aliases[:20])),
+        ("merged", ", ".join(f"{own.name} ({own.reason})" for own in view.merged)),
+        ("description", one.description),
+        ("id", str(one.id)),
+    ):
+        if text:
+            terminal.faint(f"{label}: {text}")
+    for related in view.relations:
+        terminal.say(
+            f"  {related.source} —{related.relation_type}→ {related.target}  {related.weight:g}"
+        )
+    for quote in view.mentions:
+        page = f", page {quote.page}" if quote.page is not None else ""
+        terminal.say(f"  “{quote.sentence}” ({quote.filename}{page})")
+
+
+def _print_estimate(estimate: Estimate) -> None:
+    terminal.say(
+        f"About {estimate.input_tokens} prompt and {estimate.output_tokens} answer tokens for "
+        f"{estimate.passages} passages (an estimate)."
+    )
+    if estimate.cost is None:
+        terminal.note(
+            "Set SEXTANT_EXTRACTION__INPUT_PRICE and __OUTPUT_PRICE (per million tokens) to see money."
+        )
+    else:
+        terminal.say(f"About {estimate.cost:.2f} in money.")
+
+
+def _print_report(report: ExtractionReport) -> None:
+    spent = report.usage
+    money = "" if report.cost is None else f", {report.cost:.4f} in money"
+    terminal.say(
+        f"{report.done} passages read, {report.failed} failed, {report.left} left; "
+        f"{spent.prompt_tokens} prompt and {spent.completion_tokens} answer tokens{money}"
+    )
+    for warning in report.warnings:
+        terminal.warn(f"Note: {warning}")

@@ -1,0 +1,112 @@
+"""`Sextant.entities` and `sextant entities`: what a user sees of entities and decides about them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from domain.errors import GraphNotFound, OptionInvalid, SettingsInvalid
+from domain.settings import Settings
+from sextant.entities import Entities
+from sextant.facade import Sextant
+from testing.openai_server import ScriptedOpenAI
+from testing.replies import as_json
+
+WHO = "# World Health Organization\n\nThe World Health Organization (WHO) sits in Geneva.\n"
+CITY = "# Geneva\n\nThe WHO has its seat in Geneva. 日内瓦也有办公室。\n"
+FOUND = {
+    "entities": [{"name": "Geneva", "type": "LOCATION", "description": "Seat of the WHO."}],
+    "relations": [],
+}
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ScriptedOpenAI]:
+    async with ScriptedOpenAI(lambda _: as_json(FOUND), dimension=384) as started:
+        yield started
+
+
+@pytest.fixture
+async def rag(settings: Settings, scope: object, tmp_path: Path) -> AsyncIterator[Sextant]:
+    user = settings.model_copy(update={"user_id": scope.user_id})  # type: ignore[attr-defined]
+    (tmp_path / "who.md").write_text(WHO, encoding="utf-8")
+    (tmp_path / "city.md").write_text(CITY, encoding="utf-8")
+    async with Sextant.open(user) as opened:
+        await opened.ingest([tmp_path])
+        yield opened
+
+
+@pytest.fixture
+async def entities(rag: Sextant) -> Entities:
+    return await rag.entities()
+
+
+async def test_an_entity_is_shown_with_its_relations_and_the_sentences_that_mention_it(
+    entities: Entities,
+) -> None:
+    view = await entities.show("who")
+    assert view.entity.name == "World Health Organization"
+    assert [one.name for one in view.merged] == ["WHO"]
+    assert {"The World Health Organization (WHO) sits in Geneva."} <= {
+        quote.sentence for quote in view.mentions
+    }
+    assert {"Geneva"} <= {end for one in view.relations for end in (one.source, one.target)}
+    assert (await entities.show(str(view.entity.id))).entity == view.entity
+    assert view.entity in await entities.top()
+    assert (await entities.search("health"))[0].entity == view.entity
+
+
+async def test_a_merge_is_undone_for_good_and_may_be_made_again(
+    entities: Entities, rag: Sextant, tmp_path: Path
+) -> None:
+    await entities.unmerge("WHO")
+    assert (await entities.show("WHO")).entity.name == "WHO"
+    (tmp_path / "more.md").write_text("# Notes\n\nThe WHO again.\n", encoding="utf-8")
+    await rag.ingest([tmp_path])
+    assert (await entities.show("WHO")).entity.name == "WHO"
+    merged = await entities.merge("WHO", "World Health Organization", "so it is")
+    assert merged.name == "World Health Organization"
+    assert (await entities.show("WHO")).merged[0].reason == "so it is"
+
+
+async def test_mistakes_name_the_field_and_the_way_out(entities: Entities, rag: Sextant) -> None:
+    with pytest.raises(OptionInvalid, match="No entity is called 'Health'") as unknown:
+        await entities.merge("Health", "Geneva")
+    assert unknown.value.field == "entity"
+    assert "World Health Organization" in unknown.value.next_step
+    with pytest.raises(OptionInvalid, match="one entity already") as same:
+        await entities.merge("WHO", "World Health Organization")
+    assert same.value.field == "into"
+    with pytest.raises(OptionInvalid, match="not merged into another") as whole:
+        await entities.unmerge("World Health Organization")
+    assert "WHO" in whole.value.next_step
+    with pytest.raises(SettingsInvalid, match="chat model"):
+        await entities.extract()
+    with pytest.raises(GraphNotFound):
+        await rag.entities("nowhere")
+
+
+async def test_extraction_after_the_fact_reads_what_was_ingested_offline(
+    rag: Sextant, server: ScriptedOpenAI
+) -> None:
+    with_model = rag.settings.model_copy(
+        update={"chat_model": "scripted", "openai_base_url": server.base_url}
+    )
+    async with Sextant.open(with_model) as opened:
+        entities = await opened.entities()
+        estimate = await entities.estimate()
+        assert (estimate.passages, server.chat_requests) == (2, [])
+        with pytest.raises(OptionInvalid, match="needs prices") as unpriced:
+            await entities.extract(budget_cost=1.0)
+        assert unpriced.value.field == "budget_cost"
+        nothing = await entities.extract(budget_tokens=10)
+        assert (nothing.done, nothing.left, server.chat_requests) == (0, 2, [])
+        report = await entities.extract()
+        assert (report.done, report.failed, report.left) == (2, 0, 0)
+        view = await entities.show("Geneva")
+        assert (view.entity.entity_type, view.entity.description) == (
+            "LOCATION",
+            "Seat of the WHO.",
+        )
