@@ -2,13 +2,14 @@
 
 Only what can be checked counts. In Latin script the abbreviation must be the initials of the words
 before the bracket (stricter than Schwartz and Hearst 2003, whose rule takes letters from anywhere);
-in Chinese its characters must stand in the words before it, in order, from the first on.
+in Chinese its characters must stand in the words before it, in order, from the first on, with others
+between them: "新加坡金曲奖（新加坡）" says where, not what.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import rjieba
@@ -20,8 +21,10 @@ _CHINESE = re.compile(
     rf"[“\"「『]?([{_IDEOGRAPH}]{{2,8}})[”\"」』]?\s*[)）]"
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_POSSESSIVE = re.compile(r"['’]s?$")
 _SKIPPED = frozenset({"of", "the", "and", "for", "in", "on", "to", "at", "by", "de", "la", "du"})
 _MOST_SKIPPED = 3
+_FARTHEST = 200  # characters before the bracket
 
 
 class Definition(NamedTuple):
@@ -38,7 +41,7 @@ def definitions(text: str) -> Iterator[Definition]:
     for match in _LATIN.finditer(text):
         start = _initialled(text[: match.start()], match.group(1).replace("&", ""))
         if start is not None:
-            full = text[start : match.start()].rstrip()
+            full = _POSSESSIVE.sub("", text[start : match.start()].rstrip())
             yield Definition(match.group(1), match.start(1), full, start)
     for match in _CHINESE.finditer(text):
         offset = _shortened(match.group(1), match.group(2))
@@ -48,25 +51,33 @@ def definitions(text: str) -> Iterator[Definition]:
 
 
 def _initialled(before: str, letters: str) -> int | None:
-    """Where the words begin whose initials, read backwards from the end, are these letters."""
-    begin = max(0, len(before) - 200)
-    words = list(_WORD.finditer(before, begin))
-    wanted, skipped = list(letters.casefold()), 0
+    """Where the words begin whose initials, up to the end of `before`, are these letters."""
+    words = []
     end = len(before.rstrip())
-    for word in reversed(words):
+    for word in reversed(list(_WORD.finditer(before, max(0, len(before) - _FARTHEST)))):
         gap = before[word.end() : end]
         if gap.strip(" -–") or "\n" in gap:
-            return None
+            break
+        words.append(word)
         end = word.start()
-        if word.group()[0].casefold() == wanted[-1]:
-            wanted.pop()
-        elif word.group().casefold() in _SKIPPED and skipped < _MOST_SKIPPED:
-            skipped += 1
-        else:
-            return None
-        if not wanted:
-            return word.start()
-    return None
+    place = _matched([word.group() for word in words], letters.casefold(), _MOST_SKIPPED)
+    return None if place is None else words[place].start()
+
+
+def _matched(words: Sequence[str], letters: str, skips: int, place: int = 0) -> int | None:
+    """The place of the word (from the last on) that has the first letter; "of" may be left out."""
+    if place == len(words):
+        return None
+    word = words[place]
+    if skips and word in _SKIPPED:
+        found = _matched(words, letters, skips - 1, place + 1)
+        if found is not None:
+            return found
+    if word[0].casefold() != letters[-1]:
+        return None
+    if len(letters) == 1:
+        return None if word in _SKIPPED else place
+    return _matched(words, letters[:-1], skips, place + 1)
 
 
 def _shortened(full: str, short: str) -> int | None:
@@ -77,7 +88,7 @@ def _shortened(full: str, short: str) -> int | None:
         at += len(word)
     for start in reversed(starts):
         name = full[start:]
-        if name[0] == short[0] and len(name) > len(short) and _is_within(short, name):
+        if name[0] == short[0] and short not in name and _is_within(short, name):
             return start
     return None
 

@@ -105,6 +105,11 @@ def test_initials_are_those_of_capitalised_words() -> None:
         ("第一中学（一中）", []),
         ("a city (USA)", []),
         ("王小明（班长）", []),
+        ("新加坡金曲奖（新加坡）", []),
+        ("the World Poker Tour's (WPT) rules", [("WPT", "World Poker Tour")]),
+        ("Office of Science Education (OSE)", [("OSE", "Office of Science Education")]),
+        ("the Department of Defense (DOD)", [("DOD", "Department of Defense")]),
+        ("people of Science Education (OSE)", []),
     ],
 )
 def test_definitions_are_those_that_can_be_checked(
