@@ -113,7 +113,10 @@ class DocumentStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A stored document; `source` is the name by which a changed file replaces its old version."""
+    """A stored document; `source` is the name by which a changed file replaces its old version.
+
+    `error` is the reason why a document with the status `failed` could not be taken in.
+    """
 
     id: UUID
     source: str
@@ -130,6 +133,7 @@ class Document:
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     created_at: datetime | None = None
     updated_at: datetime | None = None
+    error: str | None = None
 
 
 class JobStage(StrEnum):
@@ -149,7 +153,8 @@ class Job:
     """The durable record of one document's ingestion: how far it is and why it stopped.
 
     `version` is the document's version that this job ingests; a newer upload of the same source
-    closes the job, and the store then refuses what the old worker still writes.
+    closes the job, and the store then refuses what the old worker still writes. `worker` is who has
+    claimed it, None while nobody has.
     """
 
     id: UUID
@@ -163,6 +168,7 @@ class Job:
     attempts: int
     error_code: str | None = None
     error: str | None = None
+    worker: str | None = None
     heartbeat_at: datetime | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -39,6 +37,7 @@ from ingestion.hosts import ParserHosts
 from ingestion.limits import Limits
 from ingestion.parse import parse_file
 from ingestion.transfer.documents import is_packed, unpack
+from ingestion.workers import is_dead, worker_name
 from models.protocols import Embedder
 from stores.chunks import StoredChunk
 from stores.documents import DocumentStore
@@ -72,6 +71,7 @@ OnProgress = Callable[[Progress], None]
 class Ingested:
     """What became of a file. `unchanged`: it was there already. `error`: it could not be taken in.
 
+    `same_as`: the other file whose bytes these are; both are the one document `document_id`.
     `warnings`: it was taken in, but something about it is missing, such as what a chat model finds.
     """
 
@@ -82,6 +82,7 @@ class Ingested:
     unchanged: bool = False
     error: SextantError | None = None
     warnings: tuple[str, ...] = ()
+    same_as: str | None = None
 
 
 def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
@@ -121,7 +122,7 @@ class Ingestor:
         self._extractor = extractor
         self._limits = Limits.of(settings)
         self._hosts = ParserHosts()
-        self._worker = f"{socket.gethostname()}:{os.getpid()}"
+        self._worker = worker_name()
         self._embedding = asyncio.Lock()
 
     async def ingest(
@@ -182,11 +183,24 @@ class Ingestor:
             metadata=metadata,
         )
         if registered.job_id is None:
-            return Ingested(source, filename, registered.document_id, unchanged=True)
+            return Ingested(
+                source,
+                filename,
+                registered.document_id,
+                unchanged=True,
+                same_as=registered.same_as,
+            )
         job = await self._claim(scope, registered.job_id, filename, on_progress)
         chunks = await self.run_job(job, on_progress) if isinstance(job, Job) else job
         warnings = await self._remarks(scope, registered.document_id)
-        return Ingested(source, filename, registered.document_id, chunks, warnings=warnings)
+        return Ingested(
+            source,
+            filename,
+            registered.document_id,
+            chunks,
+            warnings=warnings,
+            same_as=registered.same_as,
+        )
 
     async def run_job(self, job: Job, on_progress: OnProgress | None = None) -> int:
         """Do a claimed job to its end and return the number of chunks.
@@ -319,7 +333,8 @@ class Ingestor:
     ) -> Job | int:
         """The job to do; or, when another worker has just done it, the number of its chunks.
 
-        A job of a worker that was killed becomes free when its heartbeat is stale.
+        A job of a worker that was killed becomes free at once if it ran on this machine, else when its
+        heartbeat is stale.
         """
         while True:
             claimed = await self._jobs.claim(self._worker, user_id=scope.user_id, job_id=job_id)
@@ -330,6 +345,9 @@ class Ingestor:
                 return job.total if job else 0
             if job.stage is JobStage.FAILED:
                 raise error_of(job.error_code or "", job.error or "")
+            if await asyncio.to_thread(is_dead, job.worker):
+                await self._jobs.take_from_dead(job)
+                continue
             (on_progress or _silent)(Progress(filename, job.stage, job.done, job.total))
             await asyncio.sleep(_POLL_SECONDS)
 

@@ -24,6 +24,8 @@ Complexity = Literal["simple", "complex"]
 # As in `RetrievalSettings.top_k`.
 _MOST_PASSAGES = 50
 
+NOT_LOOKED_AT = "multimodal_content ({count} part(s)) was not looked at: answers come from text."
+
 SIMPLE: Complexity = "simple"
 COMPLEX: Complexity = "complex"
 
@@ -52,6 +54,8 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     wish = run.choices.mode if state.mode == AUTO else state.mode
     chosen, _ = composition_of(wish, list(run.deps.retriever.lanes))
     fresh = _new_turn(question, run)
+    if state.multimodal_content:
+        fresh["warnings"] = [NOT_LOOKED_AT.format(count=len(state.multimodal_content))]
     if wish == Mode.BYPASS:
         return fresh | {"strategy": wish, "reason": "bypass was asked for"}
     understood = await _understand(State(**vars(state) | fresh), run)

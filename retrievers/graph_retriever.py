@@ -258,8 +258,7 @@ class GraphRetriever(BaseRetriever):
             step_in = [known[name] for name in composition.fallback]
             runs += await run_lanes(step_in, request, timeout)
         failed = {run.name: run.error for run in runs if run.error is not None}
-        for name, error in failed.items():
-            logger.error("lane %s failed", name, exc_info=error)
+        _log_failures(failed)
         if _all_failed(runs, [*composition.lanes, *composition.fallback]):
             raise RetrievalError(failed)
         return runs
@@ -312,6 +311,15 @@ class GraphRetriever(BaseRetriever):
             )
         if timings["total"] > self.settings.retrieval.slow_ms:
             logger.warning("retrieval took %.0f ms: %s", timings["total"], spent)
+
+
+def _log_failures(failed: Mapping[str, BaseException]) -> None:
+    """One line for each lane, and one traceback for each cause: lanes share a database."""
+    traced = set[str]()
+    for name, error in failed.items():
+        cause = repr(error)
+        logger.error("lane %s failed: %s", name, error, exc_info=None if cause in traced else error)
+        traced.add(cause)
 
 
 def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:

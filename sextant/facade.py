@@ -27,7 +27,7 @@ from uuid import UUID
 from domain.answers import Answer
 from domain.configuration import load_settings
 from domain.documents import Document, GraphInfo
-from domain.errors import ModelUnavailable, SextantError, error_of
+from domain.errors import ModelUnavailable, OptionInvalid, SextantError, error_of
 from domain.events import Done, Event, Failed
 from domain.retrieval import AUTO, Mode, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
@@ -253,6 +253,12 @@ class Sextant:
             QuestionInvalid, OptionInvalid, ModeNotAvailable, GraphNotFound: the request is at fault.
             RetrievalError: every lane failed.
         """
+        if limit < 1:
+            raise OptionInvalid(
+                f"limit is {limit}; it must be at least 1.",
+                next_step="Ask for at least one result.",
+                field="limit",
+            )
         dependencies, _ = await self._workflow()
         return await dependencies.retriever.search(
             self._scope(graph_id), question, mode=mode, top_k=limit, filters=filters
@@ -274,6 +280,14 @@ class Sextant:
     async def graphs(self) -> list[GraphInfo]:
         """The knowledge bases, by name."""
         return await self._documents.graphs(self.settings.user_id)
+
+    async def delete_graph(self, graph_id: str) -> None:
+        """Remove a knowledge base with everything in it; there is no way back.
+
+        Raises:
+            GraphNotFound: there is no such knowledge base.
+        """
+        await self._documents.delete_graph(self._scope(graph_id))
 
     async def documents(self, graph_id: str = DEFAULT_GRAPH) -> list[Document]:
         """The documents of a knowledge base, oldest first.

@@ -11,11 +11,12 @@ import asyncio
 import builtins
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from psycopg.rows import dict_row
+from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
 from domain.documents import (
@@ -54,11 +55,16 @@ _CHUNK_SQL = load_queries("chunks")
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What became of an upload; `unchanged`: these bytes are there and searchable, so no job."""
+    """What became of an upload.
+
+    `unchanged`: these bytes are there and searchable, so no job. `same_as`: the other name by which
+    the scope has them.
+    """
 
     document_id: UUID
     job_id: UUID | None
     unchanged: bool
+    same_as: str | None = None
 
 
 class DocumentStore:
@@ -96,7 +102,9 @@ class DocumentStore:
             if same is not None:
                 if named is not None and named["id"] != same["id"]:
                     await delete_document(connection, row, named["id"])
-                return await _again(connection, scope, row, same["id"], live=bool(same["live"]))
+                again = await _again(connection, scope, row, same["id"], live=bool(same["live"]))
+                other = same["source"] if same["source"] != source else None
+                return replace(again, same_as=other)
             if named is None:
                 named = await fetch_one(connection, "create_document", {**key, "source": source})
             assert named is not None  # noqa: S101 - an insert returns its row
@@ -329,6 +337,25 @@ class DocumentStore:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(_SQL["graphs"], {"user_id": user_id})
             return [GraphInfo(**row) async for row in cursor]
+
+    async def delete_graph(self, scope: Scope) -> None:
+        """Remove a knowledge base with everything in it, from every table.
+
+        Raises:
+            GraphNotFound: no such knowledge base.
+        """
+        await self.require_graph(scope)
+        async with self._database.transaction(scope.user_id) as connection:
+            row = await lock_scope(connection, scope)
+            await connection.execute(_SQL["doom"], {"scope_id": str(row.scope_id)})
+            await connection.execute(_SQL["delete_doomed"])
+        if row.partition_key:
+            async with self._database.owner() as owner:
+                await owner.execute(
+                    SQL("drop table if exists {}").format(
+                        Identifier(f"chunk_vectors_{row.scope_id}")
+                    )
+                )
 
     async def require_graph(self, scope: Scope) -> None:
         """Return if the user has this knowledge base.

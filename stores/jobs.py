@@ -73,6 +73,15 @@ class JobStore:
         """Put the job back for another try, with the reason; raises like `heartbeat`."""
         await self._mine(job, _SQL["release"], **_reason(error))
 
+    async def take_from_dead(self, job: Job) -> None:
+        """Free a job whose worker is known to be dead, without waiting for its heartbeat to be stale.
+
+        Does nothing when the job has been closed or claimed again since it was read.
+        """
+        key = {"user_id": job.scope.user_id, "job_id": job.id, "attempts": job.attempts}
+        async with self._database.transaction(job.scope.user_id) as connection:
+            await connection.execute(_SQL["take_from_dead"], {**key, "worker": job.worker})
+
     async def get(self, user_id: str, job_id: UUID) -> Job | None:
         """One job, or None."""
         jobs = await self._rows(user_id, _SQL["get"], {"user_id": user_id, "job_id": job_id})
@@ -120,6 +129,7 @@ def _job(row: dict[str, Any]) -> Job:
         attempts=row["attempts"],
         error_code=row["error_code"],
         error=row["error"],
+        worker=row["worker"],
         heartbeat_at=row["heartbeat_at"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],

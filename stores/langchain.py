@@ -13,13 +13,19 @@ from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 from langchain_core.embeddings import Embeddings
-from langchain_postgres import PGEngine, PGVectorStore
 from psycopg import AsyncConnection
 
 from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Database
 from stores.queries import load_queries
+
+try:
+    from langchain_postgres import PGEngine, PGVectorStore
+except ImportError as missing:
+    raise ImportError(
+        "LangChain's vector store needs the extra: pip install 'sextant[langchain]'."
+    ) from missing
 
 _SQL = load_queries("langchain")
 

@@ -20,7 +20,7 @@ app.add_typer(documents, name="documents")
 
 @documents.command("list")
 def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
-    """List the documents of a knowledge base."""
+    """List the documents of a knowledge base, and why any could not be taken in."""
     import asyncio
 
     listed = asyncio.run(_list(graph))
@@ -32,6 +32,9 @@ def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
         for document in listed
     ]
     terminal.table(("ID", "STATUS", "CHUNKS", "SOURCE"), rows)
+    for document in listed:
+        if document.error is not None:
+            terminal.warn(f"✗ {document.source}: {document.error}")
 
 
 @documents.command("delete")

@@ -1,8 +1,8 @@
-"""`sextant graphs`: the knowledge bases."""
+"""`sextant graphs`: list the knowledge bases, or delete one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from domain.documents import GraphInfo
 
 app = typer.Typer()
+graphs = typer.Typer(help="List the knowledge bases, or delete one.")
+app.add_typer(graphs, name="graphs")
 
 
-@app.command("graphs")
-def graphs(*, as_json: AsJson = False) -> None:
-    """List the knowledge bases with their documents and chunks."""
+@graphs.callback(invoke_without_command=True)
+def list_graphs(context: typer.Context, *, as_json: AsJson = False) -> None:
+    """List the knowledge bases with their documents and chunks, or delete one."""
+    if context.invoked_subcommand is not None:
+        return
     import asyncio
 
     listed = asyncio.run(_list())
@@ -31,8 +35,38 @@ def graphs(*, as_json: AsJson = False) -> None:
     terminal.table(("GRAPH", "DOCUMENTS", "CHUNKS", "CREATED"), rows)
 
 
+@graphs.command("delete")
+def delete_graph(
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="From `sextant graphs`.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a knowledge base with everything in it; asks first."""
+    import asyncio
+
+    if not yes:
+        typer.confirm(
+            f"Delete the knowledge base {terminal.printable(graph)!r} with all its documents?",
+            abort=True,
+            err=True,
+        )
+    asyncio.run(_delete(graph))
+    if as_json:
+        terminal.emit({"deleted": graph})
+    else:
+        terminal.say(f"Deleted {graph}.")
+
+
 async def _list() -> list[GraphInfo]:
     from sextant.cli.session import opened
 
     async with opened() as rag:
         return await rag.graphs()
+
+
+async def _delete(graph: str) -> None:
+    from sextant.cli.session import opened
+
+    async with opened() as rag:
+        await rag.delete_graph(graph)

@@ -33,11 +33,16 @@ def print_summary(results: Sequence[Ingested]) -> None:
     for result in results:
         if result.error is not None:
             terminal.warn(f"✗ {result.source}: {result.error}")
+        elif result.same_as is not None:
+            terminal.note(f"= {result.source}: same as {result.same_as}")
     failed = sum(result.error is not None for result in results)
-    unchanged = sum(result.unchanged for result in results)
-    stored = len(results) - failed - unchanged
-    chunks = sum(result.chunks for result in results)
+    same = sum(result.same_as is not None and result.error is None for result in results)
+    unchanged = sum(result.unchanged and result.same_as is None for result in results)
+    stored = len(results) - failed - unchanged - same
+    chunks = sum(result.chunks for result in results if result.same_as is None)
     parts = [f"{stored} ingested ({chunks} passages)", f"{unchanged} unchanged", f"{failed} failed"]
+    if same:
+        parts.insert(2, f"{same} the same as another")
     terminal.say(f"{len(results)} files: " + ", ".join(parts))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from domain.errors import FileEmpty, FileRejected, FileTypeUnknown, FileUnsafe, 
 from domain.scope import Scope
 from domain.settings import IngestionSettings, Settings
 from ingestion.pipeline import Ingestor, Progress
+from ingestion.workers import worker_name
 from models.protocols import Vectors
 from stores.chunks import ChunkStore
 from stores.documents import DocumentStore
@@ -109,6 +111,73 @@ async def test_a_bad_file_is_reported_and_stops_no_other(
     states = {one.filename: one.status for one in await documents.list(scope)}
     assert states["c-good.txt"] is DocumentStatus.READY
     assert states["b-broken.docx"] is DocumentStatus.FAILED
+
+
+async def test_the_same_bytes_under_two_names_in_one_call_are_one_document_and_said_so(
+    ingestor: Ingestor, documents: DocumentStore, scope: Scope, tmp_path: Path
+) -> None:
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text(GUIDE, encoding="utf-8")
+
+    results = await ingestor.ingest(scope, [tmp_path])
+
+    [kept] = await documents.list(scope)
+    assert {one.document_id for one in results} == {kept.id}
+    assert [one.same_as for one in results if one.source != kept.source] == [kept.source]
+    assert [one.same_as for one in results if one.source == kept.source] == [None]
+    again = await ingestor.ingest(scope, [tmp_path])
+    assert [one.unchanged for one in again] == [True, True]
+
+
+async def test_a_refused_file_keeps_its_reason_until_it_is_taken_in(
+    ingestor: Ingestor, documents: DocumentStore, scope: Scope, tmp_path: Path
+) -> None:
+    file = tmp_path / "broken.docx"
+    file.write_bytes(b"PK\x03\x04 but no archive")
+    [refused] = await ingestor.ingest(scope, [file])
+    [listed] = await documents.list(scope)
+    assert refused.error is not None
+    assert (listed.status, listed.error) == (DocumentStatus.FAILED, str(refused.error))
+    file.write_bytes(GUIDE.encode())
+    await ingestor.ingest_bytes(scope, GUIDE.encode(), "guide.md", source=file.as_posix())
+    [listed] = await documents.list(scope)
+    assert (listed.status, listed.error) == (DocumentStatus.READY, None)
+
+
+async def test_the_job_of_a_killed_worker_of_this_machine_is_taken_over_at_once(
+    ingestor: Ingestor, documents: DocumentStore, jobs: JobStore, scope: Scope
+) -> None:
+    registered = await documents.register(
+        scope, source="a.md", filename="a.md", media_type="text/markdown", content=GUIDE.encode()
+    )
+    killed = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE
+    )
+    worker = f"{worker_name().rpartition(':')[0]}:{killed.pid}"
+    claimed = await jobs.claim(worker, user_id=scope.user_id, job_id=registered.job_id)
+    assert claimed is not None
+    killed.kill()
+    await killed.wait()
+
+    result = await ingestor.ingest_bytes(scope, GUIDE.encode(), "a.md")
+
+    assert (result.document_id, result.chunks) == (registered.document_id, 2)
+    [job] = await jobs.list(scope)
+    assert (job.stage, job.attempts) == (JobStage.DONE, 2)
+
+
+async def test_the_job_of_a_dead_worker_is_not_taken_from_who_has_it_now(
+    documents: DocumentStore, jobs: JobStore, scope: Scope
+) -> None:
+    registered = await documents.register(
+        scope, source="a.md", filename="a.md", media_type="text/markdown", content=b"# Text"
+    )
+    first = await jobs.claim("the dead", user_id=scope.user_id, job_id=registered.job_id)
+    assert first is not None
+    await jobs.take_from_dead(first)
+    assert (await jobs.claim("the next", user_id=scope.user_id)) is not None
+    await jobs.take_from_dead(first)
+    assert await jobs.claim("a third", user_id=scope.user_id) is None
 
 
 async def test_progress_is_told_batch_by_batch(

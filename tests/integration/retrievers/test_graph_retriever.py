@@ -137,6 +137,18 @@ async def test_the_keyword_lane_stands_in_when_the_model_is_gone(
     assert isinstance(failure.exc_info[1], ModelUnavailable)
 
 
+async def test_lanes_that_fail_for_one_reason_log_one_traceback(
+    settings: Settings, embedder: Embedder, filled: Scope, caplog: pytest.LogCaptureFixture
+) -> None:
+    gone = await Database.open(settings)
+    await gone.close()
+    with pytest.raises(RetrievalError), caplog.at_level(logging.ERROR, "retrievers"):
+        await over(gone, embedder, settings).search(filled, "糖尿病", mode="naive")
+    records = [one for one in caplog.records if one.levelno == logging.ERROR]
+    assert len(records) == 2
+    assert [one.exc_info is not None for one in records] == [True, False]
+
+
 async def test_all_lanes_failing_is_one_error_with_every_cause(
     settings: Settings, embedder: Embedder, filled: Scope
 ) -> None:

@@ -19,6 +19,7 @@ from domain.errors import (
     EmbeddingModelChanged,
     GraphNotFound,
     ModelUnavailable,
+    OptionInvalid,
     QuestionInvalid,
     SettingsInvalid,
 )
@@ -117,6 +118,20 @@ async def test_a_search_gives_ranked_items_with_times(rag: Sextant, handbook: Pa
     assert [item.metadata["filename"] for item in found.results] == [handbook.name]
     assert found.results[0].score > 0
     assert found.timings["total"] > 0
+
+
+async def test_a_graph_is_deleted_with_its_documents(rag: Sextant, handbook: Path) -> None:
+    await rag.ingest([handbook], graph_id="doomed")
+    await rag.delete_graph("doomed")
+    assert "doomed" not in [one.graph_id for one in await rag.graphs()]
+    with pytest.raises(GraphNotFound):
+        await rag.delete_graph("doomed")
+
+
+async def test_a_search_for_no_results_is_refused_by_the_options_own_name(rag: Sextant) -> None:
+    with pytest.raises(OptionInvalid, match="limit is 0") as refused:
+        await rag.search("annual leave", limit=0)
+    assert refused.value.field == "limit"
 
 
 async def test_errors_of_a_run_are_raised_as_what_they_are(rag: Sextant) -> None:

@@ -11,6 +11,7 @@ import pytest
 from domain.documents import Chunk, DocumentStatus, ParsedDocument, Section
 from domain.errors import ConflictError, DocumentNotFound, GraphNotFound
 from domain.scope import Scope
+from domain.settings import Settings
 from stores.chunks import ChunkStore, Vectors
 from stores.database import Database
 from stores.documents import DocumentStore, Registered
@@ -95,7 +96,7 @@ async def test_the_same_bytes_are_one_document_under_any_name(
 ) -> None:
     first = await ingest(documents, scope, TEXT)
     again = await register(documents, scope, TEXT, "copy.txt")
-    assert again == Registered(first, None, unchanged=True)
+    assert again == Registered(first, None, unchanged=True, same_as="a.txt")
     assert len(await documents.list(scope)) == 1
 
 
@@ -186,6 +187,61 @@ async def test_a_deleted_document_leaves_no_row_anywhere(
     }
     with pytest.raises(DocumentNotFound):
         await documents.get(scope, gone)
+
+
+async def test_a_deleted_graph_leaves_no_row_in_any_table_and_other_graphs_alone(
+    settings: Settings, scope: Scope
+) -> None:
+    exact_below = settings.retrieval.model_copy(update={"exact_below": 2})
+    large = settings.model_copy(update={"retrieval": exact_below})
+    async with await Database.open(large) as database:
+        documents = DocumentStore(database)
+        await ingest(documents, scope, TEXT)  # grown enough for a partition of its own
+        await register(documents, scope, "Under way.", "later.txt")
+        sibling = Scope(scope.user_id, "sibling")
+        kept = await ingest(documents, sibling, "Kept.", "kept.txt")
+        number = await scope_number(database, scope)
+        before = await rows_of_scope(database, number)
+        assert 0 not in (before["chunks"], before["sections"], before[f"chunk_vectors_{number}"])
+        with pytest.raises(GraphNotFound):
+            await documents.delete_graph(Scope(f"user-{uuid4()}", scope.graph_id))
+        await documents.delete_graph(scope)
+
+        assert set((await rows_of_scope(database, number)).values()) == {0}
+        assert [graph.graph_id for graph in await documents.graphs(scope.user_id)] == ["sibling"]
+        assert [one.id for one in await documents.list(sibling)] == [kept]
+        async with database.owner() as connection:
+            own = await connection.execute(
+                "select to_regclass(%s)", [f"sextant.chunk_vectors_{number}"]
+            )
+            assert await own.fetchone() == (None,)
+        with pytest.raises(GraphNotFound):
+            await documents.delete_graph(scope)
+
+
+async def scope_number(database: Database, scope: Scope) -> int:
+    query = "select scope_id from graphs where user_id = %s and graph_id = %s"
+    async with database.owner() as connection:
+        row = await (await connection.execute(query, [scope.user_id, scope.graph_id])).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+async def rows_of_scope(database: Database, number: int) -> dict[str, int]:
+    """Every table that has rows of scopes, with the number of this one's."""
+    listing = (
+        "select table_name from information_schema.columns join information_schema.tables "
+        "using (table_schema, table_name) where column_name = 'scope_id' "
+        "and table_type = 'BASE TABLE' and table_schema = 'sextant'"
+    )
+    counts = {}
+    async with database.owner() as connection:
+        for (table,) in await (await connection.execute(listing)).fetchall():
+            query = f"select count(*) from {table} where scope_id = %s".encode()
+            row = await (await connection.execute(query, [number])).fetchone()
+            assert row is not None
+            counts[table] = row[0]
+    return counts
 
 
 async def rows_per_table(database: Database, scope: Scope) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -48,6 +49,14 @@ def test_without_arguments_it_shows_the_help(capsys: pytest.CaptureFixture[str])
 def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([name, "--help"]) == 0
     assert f"sextant {name}" in capsys.readouterr().out
+
+
+def test_deleting_a_graph_asks_first_and_opens_nothing_before(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
+    assert cli.run(["graphs", "delete", "hr"]) == 130
+    assert "'hr'" in capsys.readouterr().err
 
 
 def test_help_loads_nothing_heavy() -> None:

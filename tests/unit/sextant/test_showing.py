@@ -101,3 +101,17 @@ def test_the_summary_counts_and_names_what_failed(capsys: pytest.CaptureFixture[
     shown = capsys.readouterr()
     assert shown.out == "3 files: 1 ingested (3 passages), 1 unchanged, 1 failed\n"
     assert shown.err == "✗ c.md: c.md is empty. Save it.\n"
+
+
+def test_the_summary_names_the_file_whose_bytes_another_has(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one = uuid4()
+    progress.print_summary(
+        [Ingested("a.md", "a.md", one, 3), Ingested("b.md", "b.md", one, 3, same_as="a.md")]
+    )
+    shown = capsys.readouterr()
+    assert shown.out == (
+        "2 files: 1 ingested (3 passages), 0 unchanged, 1 the same as another, 0 failed\n"
+    )
+    assert shown.err == "= b.md: same as a.md\n"
