@@ -1,0 +1,126 @@
+"""What a hostile or careless import says: each line is refused with its reason, or taken exactly."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+import pytest
+
+from domain.scope import Scope
+from domain.settings import Settings
+from sextant.facade import Sextant
+
+NASTY = [
+    'Robert"); DROP TABLE entities;--',
+    "title:(AND OR NOT) ~2 ^3 [a TO b] {",
+    "}) MATCH (n) DETACH DELETE n //",
+    "' OR '1'='1",
+    "a\\",
+    "%_%",
+    "🧬🚀",
+    "👩‍🔬 Ada",
+    "糖尿病🩺",
+    "\u202eevil",
+    "+ - && || ! ( )",
+    "NOT",
+    "x" * 5000,
+    "长" * 5000,
+    "Tab\tand\nline",
+]
+
+
+@pytest.fixture
+async def rag(settings: Settings, scope: Scope) -> AsyncIterator[Sextant]:
+    async with Sextant.open(settings.model_copy(update={"user_id": scope.user_id})) as opened:
+        yield opened
+
+
+async def stream(lines: Iterable[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+    for line in lines:
+        yield line
+
+
+async def test_names_of_any_kind_are_stored_found_shown_and_exported(rag: Sextant) -> None:
+    lines = [
+        {"type": "entity", "id": f"e{place}", "name": name, "entityType": "THING"}
+        for place, name in enumerate(NASTY)
+    ]
+    lines += [
+        {"type": "relation", "source": f"e{place}", "target": "e0", "relationType": name[:100]}
+        for place, name in enumerate(NASTY)
+        if place
+    ]
+    report = await rag.import_graph(stream(lines), "nasty")
+    assert (report.entities, report.relations, report.problems) == (
+        len(NASTY),
+        len(NASTY) - 1,
+        [],
+    )
+    entities = await rag.entities("nasty")
+    for place, name in enumerate(NASTY):
+        view = await entities.show(name)
+        assert view.entity.external_id == f"e{place}"
+        await entities.search(name)
+        await rag.search(name[:2000], graph_id="nasty", mode="mix")
+    first = await entities.show(NASTY[0])
+    assert len(first.relations) == min(20, len(NASTY) - 1)
+    exported = [line async for line in rag.export_graph("nasty")]
+    assert {line["id"] for line in exported if line["type"] == "entity"} == {
+        line["id"] for line in lines if line["type"] == "entity"
+    }
+    assert (await entities.duplicates()) == []
+
+
+async def test_faulty_lines_are_told_by_number_and_good_ones_kept(rag: Sextant) -> None:
+    lines: list[dict[str, Any]] = [
+        {"type": "entity", "id": "a", "name": "Ada", "description": ""},
+        {"type": "entity", "id": "b", "name": "Bob", "description": "   "},
+        {"type": "relation", "source": "a", "target": "a", "relationType": "IS"},
+        {"type": "relation", "source": "a", "target": "nobody", "relationType": "KNOWS"},
+        {"type": "relation", "source": "a", "target": "b", "relationType": "W", "weight": "nan"},
+        {
+            "type": "relation",
+            "source": "a",
+            "target": "b",
+            "relationType": "W",
+            "weight": float("nan"),
+        },
+        {
+            "type": "relation",
+            "source": "a",
+            "target": "b",
+            "relationType": "W",
+            "weight": float("inf"),
+        },
+        {"type": "relation", "source": "a", "target": "b", "relationType": "W", "weight": -1},
+        {"type": "relation", "source": "a", "target": "b", "relationType": "W", "weight": 0},
+        {"type": "relation", "source": "a", "target": "b", "relationType": " "},
+        {"type": "entity", "id": "c", "name": " \u0000 "},
+        {"type": "entity", "id": "d", "name": "x" * 200_000},
+        {"type": "relation", "source": "a", "target": "b", "relationType": "KNOWS"},
+        {"type": "relation", "source": "b", "target": "a", "relationType": "KNOWS"},
+    ]
+    report = await rag.import_graph(stream(lines), "faulty")
+    assert (report.entities, report.relations) == (2, 2)
+    assert {problem.line for problem in report.problems if not problem.kept} == set(range(3, 13))
+    reasons = {problem.line: problem.reason for problem in report.problems}
+    assert "itself" in reasons[3]
+    assert "nobody" in reasons[4]
+    assert all("weight" in reasons[line] for line in range(5, 10))
+    view = await (await rag.entities("faulty")).show("Ada")
+    assert sorted((one.source, one.weight) for one in view.relations) == [("Ada", 1), ("Bob", 1)]
+
+
+async def test_ten_thousand_aliases_are_one_entity(rag: Sextant) -> None:
+    aliases = [f"Alias number {place}" for place in range(10_000)]
+    lines = [
+        {"type": "entity", "id": "many", "name": "Legion", "aliases": aliases},
+        {"type": "chunk", "id": "c", "text": "Alias number 77 met Alias number 9999 in Rome."},
+    ]
+    report = await rag.import_graph(stream(lines), "legion")
+    assert (report.entities, report.chunks, report.problems) == (1, 1, [])
+    entities = await rag.entities("legion")
+    assert (await entities.show("alias number 9999")).entity.name == "Legion"
+    again = await rag.import_graph(stream(lines), "legion")
+    assert again.problems == []
