@@ -1,0 +1,368 @@
+"""local, global, hybrid and mix over a real PostgreSQL: what each finds, and what it goes without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from domain.errors import GraphNotFound, GraphStoreUnavailable, ModelUnavailable, RetrievalError
+from domain.graph import Community, Finding
+from domain.retrieval import ItemKind, Retrieval
+from domain.scope import Scope
+from domain.settings import Settings
+from evals.corpus import load_corpus
+from evals.dataset import Passage
+from ingestion.graph.upkeep import GraphUpkeep
+from models.protocols import Embedder, Vectors
+from retrievers import GraphRetriever
+from retrievers.local import NO_ENTITY
+from retrievers.reading import NO_VECTOR
+from retrievers.reports import NO_COMMUNITIES
+from retrievers.scope_index import ScopeIndexes
+from retrievers.surroundings import NO_GRAPH_STORE
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.communities import CommunityStore
+from stores.graph.postgres import PostgresGraph
+from stores.graph.protocol import Hop
+from stores.graph.record import GraphRecord
+from testing.hash_embedder import HashEmbedder
+
+PASSAGES = [
+    Passage("mounds", "Pocahontas Mounds", "The mounds are an archaeological site in Mississippi."),
+    Passage("state", "Mississippi", "It joined the Union on December 10, 1817, as the twentieth."),
+    Passage("river", "Meramec River", "A waterway that drains the hills of Missouri in spring."),
+    Passage("missouri", "Missouri", "The Meramec River and many springs lie in this state."),
+    Passage("rust", "Rust", "Each value has one owner; memory is freed when it goes out of scope."),
+    Passage("bread", "Sourdough", "Flour, water and salt; the dough rests overnight in the cold."),
+    Passage("chess", "Openings", "The Sicilian answers the king's pawn by a fight for the centre."),
+    Passage("chess2", "Endgames", "A king and a pawn against a king: the opposition wins."),
+]
+QUESTION = "When did the place where Pocahontas Mounds lies join the Union?"
+MODES = ["local", "global", "hybrid", "mix"]
+
+
+class BrokenEmbedder(HashEmbedder):
+    """An embedder whose model does not answer."""
+
+    async def embed_query(self, text: str) -> Vectors:
+        raise ModelUnavailable(f"No vector for {len(text)} characters.")
+
+
+class GoneGraph(PostgresGraph):
+    """A graph store whose server is gone."""
+
+    async def neighbourhood(self, *args: Any, **kwargs: Any) -> list[Hop]:
+        raise GraphStoreUnavailable("Neo4j does not answer.")
+
+    async def communities_by_vector(self, *args: Any, **kwargs: Any) -> list[Any]:
+        raise GraphStoreUnavailable("Neo4j does not answer.")
+
+
+@pytest.fixture
+def embedder() -> Embedder:
+    return HashEmbedder(384)
+
+
+@pytest_asyncio.fixture(scope="module")
+async def scope(database: Database) -> Scope:
+    """One knowledge base for all tests that only read it."""
+    scope = Scope(f"user-{uuid4()}", "read-only")
+    await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
+    return scope
+
+
+@pytest_asyncio.fixture(scope="module")
+async def reported(database: Database) -> Scope:
+    """Another one, with two reports: on places, and on board games."""
+    scope = Scope(f"user-{uuid4()}", "with reports")
+    await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
+    await write_reports(database, HashEmbedder(384), scope)
+    return scope
+
+
+@pytest.fixture
+def retriever(database: Database, embedder: Embedder, settings: Settings) -> GraphRetriever:
+    return over(database, embedder, settings)
+
+
+def over(
+    database: Database,
+    embedder: Embedder,
+    settings: Settings,
+    graph: PostgresGraph | None = None,
+    **more: Any,
+) -> GraphRetriever:
+    chunks = ChunkStore(database)
+    return GraphRetriever(
+        chunks=chunks,
+        embedder=embedder,
+        settings=settings,
+        documents=DocumentStore(database),
+        indexes=ScopeIndexes(chunks, GraphRecord(database), passages=1000),
+        graph=graph or PostgresGraph(database),
+        **more,
+    )
+
+
+async def write_reports(database: Database, embedder: Embedder, scope: Scope) -> None:
+    index = await ScopeIndexes(ChunkStore(database), GraphRecord(database), 1000).get(scope)
+    every = [index.chunk_ids[row] for row in range(len(index.chunk_ids))]
+    stored = await ChunkStore(database).get(scope, every)
+    ids = {chunk.external_id: chunk.id for chunk in stored}
+    graph = PostgresGraph(database)
+
+    async def community(title: str, summary: str, rating: float, *names: str) -> Community:
+        told = [passage for passage in PASSAGES if passage.id in names]
+        members = await graph.entities_by_alias(scope, [passage.title for passage in told])
+        return Community(
+            uuid4(), 0, None, title, summary,
+            tuple(Finding(passage.text, (ids[passage.id],)) for passage in told),
+            rating, tuple(hit.entity.id for hit in members),
+        )  # fmt: skip
+
+    places = await community("American places", "States and sites.", 6.0, "mounds", "state")
+    games = await community("Board games", "Chess and its phases.", 8.0, "chess", "chess2")
+    store = CommunityStore(database)
+    await store.save(scope, [places, games])
+    waiting = await store.to_embed(scope)
+    vectors = await embedder.embed_passages([report.text for report in waiting])
+    await store.store_vectors(scope, waiting, vectors)
+
+
+def files(found: Retrieval) -> list[str]:
+    return [str(item.external_id) for item in found.results if item.kind is ItemKind.CHUNK]
+
+
+def of_kind(found: Retrieval, kind: ItemKind) -> list[str]:
+    return [item.text for item in found.graph_items if item.kind is kind]
+
+
+@pytest.mark.parametrize("mode", ["local", "hybrid", "mix"])
+async def test_a_passage_one_hop_from_the_named_entity_is_found(
+    retriever: GraphRetriever, scope: Scope, mode: str
+) -> None:
+    found = await retriever.search(scope, QUESTION, mode=mode, top_k=2)
+    assert set(files(found)) == {"mounds", "state"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("top_k", [1, 3, len(PASSAGES), 50])
+async def test_as_many_results_come_as_were_asked_for_with_falling_scores(
+    retriever: GraphRetriever, scope: Scope, mode: str, top_k: int
+) -> None:
+    found = await retriever.search(scope, QUESTION, mode=mode, top_k=top_k)
+    assert len(found.results) == min(top_k, len(PASSAGES))
+    scores = [item.score for item in found.results]
+    assert scores == sorted(scores, reverse=True)
+    assert min(scores) > 0
+    assert len({item.id for item in found.results}) == len(found.results)
+
+
+async def test_entities_and_relations_come_along_with_ids_names_types_and_directions(
+    retriever: GraphRetriever, scope: Scope
+) -> None:
+    found = await retriever.search(scope, "Which rivers does Missouri have?", mode="local")
+    entities = {one["id"]: one for one in found.graph_context.entities}
+    assert "Missouri" in [one["name"] for one in entities.values()]
+    assert all(set(one) == {"id", "name", "type"} for one in entities.values())
+    assert found.graph_context.entities[0]["name"] == "Missouri"
+    for relation in found.graph_context.relationships:
+        assert set(relation) == {"source", "target", "type"}
+        assert {relation["source"], relation["target"]} <= set(entities)
+
+
+async def test_global_gives_reports_and_then_the_passages_they_rest_on(
+    retriever: GraphRetriever, reported: Scope
+) -> None:
+    found = await retriever.search(
+        reported, "Which board games are told of?", mode="global", top_k=4
+    )
+    assert found.results[0].kind is ItemKind.COMMUNITY
+    assert found.results[0].metadata["title"] == "Board games"
+    assert set(files(found)[:2]) == {"chess", "chess2"}
+    assert found.warnings == ()
+    assert {"Openings", "Endgames"} <= {one["name"] for one in found.graph_context.entities}
+
+
+async def test_reports_come_along_in_hybrid_and_mix_but_results_are_passages(
+    retriever: GraphRetriever, reported: Scope
+) -> None:
+    for mode in ("hybrid", "mix"):
+        found = await retriever.search(reported, "Which board games are told of?", mode=mode)
+        assert {item.kind for item in found.results} == {ItemKind.CHUNK}
+        assert any("Board games" in text for text in of_kind(found, ItemKind.COMMUNITY))
+
+
+async def test_the_graphs_own_upkeep_writes_reports_that_global_finds(
+    retriever: GraphRetriever, database: Database, embedder: Embedder
+) -> None:
+    kept = Scope(f"user-{uuid4()}", "kept up")
+    await load_corpus(database, embedder, kept, PASSAGES)
+    await GraphUpkeep(database, embedder).refresh(kept)
+    found = await retriever.search(kept, "Where does the Meramec River flow?", mode="global")
+    assert found.results[0].kind is ItemKind.COMMUNITY
+    assert set(files(found)) & {"river", "missouri"}
+
+
+async def test_without_reports_global_says_how_to_make_them_and_finds_passages(
+    retriever: GraphRetriever, scope: Scope
+) -> None:
+    found = await retriever.search(scope, "Who frees the memory of Rust?", mode="global", top_k=1)
+    assert files(found) == ["rust"]
+    assert found.warnings == (NO_COMMUNITIES,)
+    assert "sextant communities" in NO_COMMUNITIES
+
+
+async def test_mix_says_nothing_of_reports_that_are_not_there(
+    retriever: GraphRetriever, scope: Scope
+) -> None:
+    assert (await retriever.search(scope, QUESTION, mode="mix")).warnings == ()
+
+
+async def test_local_without_an_entity_goes_by_similarity_and_says_so(
+    retriever: GraphRetriever, scope: Scope
+) -> None:
+    found = await retriever.search(scope, "overnight cold rests", mode="local", top_k=1)
+    assert files(found) == ["bread"]
+    assert found.warnings in {(), (NO_ENTITY,)}
+
+
+@pytest.mark.parametrize("mode", ["local", "hybrid", "mix"])
+async def test_without_a_model_for_the_question_words_and_graph_go_on(
+    database: Database, settings: Settings, scope: Scope, mode: str
+) -> None:
+    found = await over(database, BrokenEmbedder(384), settings).search(
+        scope, QUESTION, mode=mode, top_k=2
+    )
+    assert set(files(found)) == {"mounds", "state"}
+    assert NO_VECTOR in found.warnings
+
+
+@pytest.mark.parametrize("mode", ["local", "hybrid", "mix"])
+async def test_a_graph_store_that_is_gone_costs_entities_and_reports_but_no_passage(
+    database: Database,
+    embedder: Embedder,
+    settings: Settings,
+    scope: Scope,
+    mode: str,
+) -> None:
+    retriever = over(database, embedder, settings, GoneGraph(database))
+    found = await retriever.search(scope, QUESTION, mode=mode, top_k=2)
+    assert set(files(found)) == {"mounds", "state"}
+    assert found.graph_context.entities == ()
+    assert NO_GRAPH_STORE in found.warnings
+
+
+async def test_when_the_reports_cannot_be_read_global_goes_on_by_meaning_and_words(
+    database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    retriever = over(database, embedder, settings, GoneGraph(database))
+    found = await retriever.search(scope, "Who frees the memory of Rust?", mode="global", top_k=1)
+    assert files(found) == ["rust"]
+    assert any("global" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_when_all_lanes_fail_every_cause_is_told(
+    database: Database,
+    settings: Settings,
+    scope: Scope,
+    mode: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def fails(*args: Any, **kwargs: Any) -> Any:
+        raise GraphStoreUnavailable("gone")
+
+    for method in ("keyword_search", "vector_search", "stamp"):
+        monkeypatch.setattr(ChunkStore, method, fails)
+    retriever = over(database, HashEmbedder(384), settings)
+    with pytest.raises(RetrievalError, match="知识库检索失败") as failed:
+        await retriever.search(scope, QUESTION, mode=mode)
+    assert {"vector", "keyword"} < set(failed.value.causes)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_an_unknown_knowledge_base_is_said_to_be_so(
+    retriever: GraphRetriever, scope: Scope, mode: str
+) -> None:
+    with pytest.raises(GraphNotFound):
+        await retriever.search(Scope(scope.user_id, "nowhere"), QUESTION, mode=mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "query", ["的了吗", "！？…", "😀😀", "' OR 1=1 --", "a AND (", "问" * 2000]
+)
+async def test_an_odd_question_is_searched_all_the_same(
+    retriever: GraphRetriever, scope: Scope, mode: str, query: str
+) -> None:
+    assert len((await retriever.search(scope, query, mode=mode, top_k=3)).results) == 3
+
+
+class ByLength:
+    """A reranker that prefers short passages."""
+
+    name = "by length"
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        assert query
+        return [-float(len(text)) for text in texts]
+
+
+class NoReranker(ByLength):
+    """A reranker whose model does not answer."""
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        raise ModelUnavailable(f"no scores for {len(texts)}")
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "mix"])
+async def test_a_reranker_orders_the_passages_and_says_how(
+    database: Database,
+    embedder: Embedder,
+    settings: Settings,
+    scope: Scope,
+    mode: str,
+) -> None:
+    retriever = over(database, embedder, settings, reranker=ByLength())
+    found = await retriever.search(scope, QUESTION, mode=mode, top_k=len(PASSAGES))
+    lengths = [len(item.text) for item in found.results]
+    assert lengths == sorted(lengths)
+    assert [item.lanes["rerank"].rank for item in found.results] == [*range(1, len(lengths) + 1)]
+    scores = [item.score for item in found.results]
+    assert scores == sorted(scores, reverse=True)
+    assert found.timings["rerank"] >= 0
+
+
+async def test_a_reranker_that_fails_leaves_the_order_and_a_warning(
+    database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    retriever = over(database, embedder, settings, reranker=NoReranker())
+    found = await retriever.search(scope, QUESTION, mode="mix", top_k=2)
+    assert set(files(found)) == {"mounds", "state"}
+    assert any("重排序失败" in warning for warning in found.warnings)
+
+
+async def test_the_synchronous_twin_gives_ten_scored_results_in_hybrid(
+    retriever: GraphRetriever, scope: Scope
+) -> None:
+    results = retriever.retrieve(
+        QUESTION, graph_id=scope.graph_id, user_id=scope.user_id, mode="hybrid", top_k=5
+    )
+    assert len(results) == 5
+    assert all(item.score > 0 for item in results)
+
+
+async def test_as_a_langchain_retriever_it_gives_documents_in_every_mode(
+    retriever: GraphRetriever, scope: Scope
+) -> None:
+    for mode in MODES:
+        bound = retriever.bind(graph_id=scope.graph_id, user_id=scope.user_id, mode=mode, top_k=2)
+        documents = await bound.ainvoke(QUESTION)
+        assert documents[0].page_content
