@@ -55,6 +55,7 @@ class GraphWriter:
     _names: set[str] = field(default_factory=set)
     _changes: int = 0
     _losses: int = 0
+    _many: bool = False
 
     async def add(self, evidence: GraphEvidence) -> list[Problem]:
         """Take evidence in; returns the rows that are left out, and why.
@@ -100,6 +101,7 @@ class GraphWriter:
     async def _derive(self, *, many: bool) -> None:
         known = {"known": self.version > 0}
         if many:
+            await self._expect_many()
             await self._run("analyze_changes")
         await self.resolve()
         await self._run("derive_names")
@@ -139,10 +141,10 @@ class GraphWriter:
     async def execute(self, query: LiteralString, **values: object) -> int:
         """Execute a statement for this scope; returns the number of rows it changed.
 
-        Not prepared: a plan that suits ten rows does not suit a hundred thousand.
+        Prepared for few rows only: a plan that suits ten does not suit a hundred thousand.
         """
         key: dict[str, Any] = {"scope_id": self.scope_id, "user_id": self.user_id, "nil": NIL}
-        cursor = await self.connection.execute(query, key | values, prepare=False)
+        cursor = await self.connection.execute(query, key | values, prepare=not self._many)
         return cursor.rowcount
 
     async def _store(self) -> None:
@@ -151,7 +153,7 @@ class GraphWriter:
         if not waiting:
             return
         if sum(waiting.values()) >= _MANY:
-            await self._run("memory")
+            await self._expect_many()
             await self._run("analyze_incoming")
         if "aliases" in waiting:
             self.added.aliases += await self._gain(_SQL["add_aliases"])
@@ -159,6 +161,11 @@ class GraphWriter:
             self.added.mentions += await self._replace("mentions", waiting["mentions"])
         if "relations" in waiting:
             self.added.relations += await self._replace("relations", waiting["relations"])
+
+    async def _expect_many(self) -> None:
+        if not self._many:
+            self._many = True
+            await self._run("plan_for_many")
 
     async def _replace(self, table: str, number: int) -> int:
         """Add rows; where some are there already, those that differ go first."""
@@ -204,6 +211,7 @@ async def writing(connection: Connection, scope_id: int) -> AsyncIterator[GraphW
     row = await cursor.fetchone()
     assert row is not None  # noqa: S101 - an upsert returns its row
     writer = GraphWriter(connection, scope_id, *row)
+    await connection.execute(_SQL["plan_for_few"])
     yield writer
     await writer.derive()
 

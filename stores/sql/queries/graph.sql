@@ -50,7 +50,7 @@ begin
     'incoming_names', 'changed_mentions', 'changed_aliases', 'changed_relations',
     'relation_states', 'entity_states']
   loop
-    if pg_relation_size(one::regclass) > 1000000 then
+    if pg_relation_size(one::regclass) > 200000 then
       execute format('truncate %I', one);
     end if;
   end loop;
@@ -105,9 +105,13 @@ delete from communities where scope_id = %(scope_id)s;
 insert into graph_outbox (scope_id, user_id, kind, ids)
 values (%(scope_id)s, %(user_id)s, 'everything', '{}');
 
--- name: memory
--- Sorts of a bulk import; the default suits small queries.
-select set_config('work_mem', '128MB', true);
+-- name: plan_for_few
+-- Plans for a few rows, made once: making them took as long as carrying them out.
+select set_config('plan_cache_mode', 'force_generic_plan', true);
+
+-- name: plan_for_many
+-- A bulk import: plans made for the rows at hand, and memory for its sorts.
+select set_config('plan_cache_mode', 'auto', true), set_config('work_mem', '128MB', true);
 
 -- name: copy_mentions
 -- One batch, binary.
