@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Iterable
 from functools import lru_cache
 
 from models.e5.weights import Vocabulary
@@ -35,7 +36,7 @@ class UnigramTokenizer:
         self._scores = array("f", vocabulary.scores.tobytes())
         self._unknown = vocabulary.unknown
         self._unknown_score = float(vocabulary.scores.min()) - _UNKNOWN_PENALTY
-        self._longest = {piece[0]: len(piece) for piece in sorted(self._ids, key=len)}
+        self._longest = _longest_by_first(self._ids)
         self._common = lru_cache(_CACHED_WORDS)(self._cut)
 
     def encode(self, text: str) -> list[int]:
@@ -64,6 +65,15 @@ class UnigramTokenizer:
                 best[start + 1] = base + self._unknown_score
                 chosen[start + 1] = (self._unknown, start)
         return tuple(_walk_back(chosen))[::-1]
+
+
+def _longest_by_first(pieces: Iterable[str]) -> dict[str, int]:
+    """The length of the longest piece that begins with a character."""
+    longest = dict[str, int]()
+    for piece in pieces:
+        if len(piece) > longest.get(piece[0], 0):
+            longest[piece[0]] = len(piece)
+    return longest
 
 
 def _walk_back(chosen: list[tuple[int, int]]) -> list[int]:
