@@ -15,13 +15,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from domain.documents import Chunk, ParsedDocument
+from domain.documents import Chunk, Modality, ParsedDocument
 from domain.graph import CO_OCCURS, MentionKind
 from domain.scope import Scope
 from domain.text import normalise_name
 from ingestion.graph.definitions import definitions
-from ingestion.graph.extract_terms import Span, Term, co_occurrences, extract_terms
+from ingestion.graph.extract_terms import Term, co_occurrences, extract_terms
 from ingestion.graph.link import Bearer, Names, core, links, name_trie, texts, title_evidence
+from ingestion.graph.table_facts import Cell, table_facts
 from stores.database import Database
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
@@ -119,26 +120,52 @@ def term_evidence(
         for one, other, times in co_occurrences(chunk.text, terms):
             source, target = sorted((ids[one], ids[other]))
             relations.append(RelationRow(source, target, CO_OCCURS, chunk.id, float(times)))
-        defined_mentions, defined = _defined(scope, chunk)
-        mentions += [row for row in defined_mentions if row.entity_id not in ids]
-        relations += defined
+        for stated in (_defined(scope, chunk), _tabled(scope, chunk)):
+            said = [row for row in stated.mentions if row.description or row.entity_id not in ids]
+            mentions += said
+            relations += stated.relations
     return mentions, relations
 
 
-def _defined(scope: Scope, chunk: Chunk) -> tuple[list[MentionRow], list[RelationRow]]:
+def _defined(scope: Scope, chunk: Chunk) -> GraphEvidence:
     """The abbreviations that a chunk defines, from which `ingestion.graph.resolve` learns."""
     mentions: list[MentionRow] = []
     relations: list[RelationRow] = []
     for found in definitions(chunk.text):
-        ends = []
-        for name, start in ((found.short, found.short_start), (found.full, found.full_start)):
-            term = Term(name, (Span(start, start + len(name), 1.0),))
-            ends.append(entity_id(scope, name))
-            mentions.append(_term_mention(ends[-1], term, chunk.id))
-        short, full = ends
-        if short != full:
-            relations.append(RelationRow(short, full, ABBREVIATES, chunk.id))
-    return mentions, relations
+        short = _named(scope, chunk, found.short, found.short_start)
+        full = _named(scope, chunk, found.full, found.full_start)
+        if short.entity_id != full.entity_id:
+            mentions += [short, full]
+            relations.append(RelationRow(short.entity_id, full.entity_id, ABBREVIATES, chunk.id))
+    return GraphEvidence(mentions, relations)
+
+
+def _tabled(scope: Scope, chunk: Chunk) -> GraphEvidence:
+    """What the rows of a table state; values that name nothing describe what their row is about."""
+    mentions: dict[UUID, MentionRow] = {}
+    relations: list[RelationRow] = []
+
+    def mention(cell: Cell, said: str = "") -> UUID:
+        row = _named(scope, chunk, *cell)
+        row = mentions.setdefault(row.entity_id, row)
+        told = "; ".join(filter(None, (row.description, said)))
+        mentions[row.entity_id] = row._replace(description=told)
+        return row.entity_id
+
+    if chunk.modality is Modality.TABLE:
+        for row in table_facts(chunk.text, chunk.context):
+            subject = mention(row.subject, row.description)
+            for heading, cell in row.related:
+                value = mention(cell)
+                if value != subject:
+                    relations.append(RelationRow(subject, value, heading, chunk.id))
+    return GraphEvidence(list(mentions.values()), relations)
+
+
+def _named(scope: Scope, chunk: Chunk, name: str, start: int) -> MentionRow:
+    end = start + len(name)
+    kind = MentionKind.TERM
+    return MentionRow(entity_id(scope, name), chunk.id, kind, name, start=start, end=end)
 
 
 def _term_mention(entity: UUID, term: Term, chunk_id: UUID) -> MentionRow:

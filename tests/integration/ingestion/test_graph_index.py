@@ -18,6 +18,7 @@ from ingestion.pipeline import Ingestor
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
+from stores.graph.postgres import PostgresGraph
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
@@ -232,3 +233,16 @@ async def test_an_upload_that_comes_while_the_graph_is_written_takes_over(
         "热控系统",
         "TCS",
     }
+
+
+async def test_rows_of_tables_state_relations_and_describe(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    table = "| Drug | Class | Dose |\n|---|---|---|\n| Metformin | Biguanides | 500 mg |\n"
+    await add(graphed, scope, "first", f"# Table of drugs\n\n{table}")
+    await add(
+        graphed, scope, "second", "# Notes\n\nA doctor gives Metformin or other Biguanides.\n"
+    )
+    assert ("Biguanides", "Metformin", "Class", 1.0) in await relations(database, scope)
+    (metformin,) = await PostgresGraph(database).entities_by_alias(scope, ["metformin"])
+    assert metformin.entity.description == "Dose: 500 mg"

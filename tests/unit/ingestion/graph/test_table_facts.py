@@ -1,0 +1,52 @@
+"""Rows of tables as facts: names are related, values are said."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.graph.table_facts import table_facts
+
+HEADER = "| 药品 | 类别 | 剂量 | 厂家 |\n| --- | --- | --- | --- |"
+ROWS = "| 二甲双胍 | 双胍类 | 500 mg | 华北制药 |\n| 格列美脲 |  | 2 mg | 赛诺菲 |"
+
+
+def said(text: str, context: str = "") -> list[tuple[str, list[tuple[str, str]], str]]:
+    return [
+        (row.subject.text, [(heading, cell.text) for heading, cell in row.related], row.description)
+        for row in table_facts(text, context)
+    ]
+
+
+EXPECTED = [
+    ("二甲双胍", [("类别", "双胍类"), ("厂家", "华北制药")], "剂量: 500 mg"),
+    ("格列美脲", [("厂家", "赛诺菲")], "剂量: 2 mg"),
+]
+
+
+def test_a_row_says_things_of_its_first_cell() -> None:
+    assert said(f"{HEADER}\n{ROWS}") == EXPECTED
+
+
+def test_later_rows_have_their_headings_in_the_context() -> None:
+    assert said(ROWS, HEADER) == EXPECTED
+
+
+def test_places_are_those_of_the_cells() -> None:
+    text = f"{HEADER}\n{ROWS}"
+    for row in table_facts(text):
+        for cell in (row.subject, *(cell for _, cell in row.related)):
+            assert text[cell.start :].startswith(cell.text)
+
+
+def test_what_is_not_plainly_a_table_of_things_says_nothing() -> None:
+    assert said(ROWS) == []
+    assert said("| a | a |\n| --- | --- |\n| Berlin | Bonn |") == []
+    assert said("| Year | City |\n| --- | --- |\n| 1990 | Bonn |\n| Berlin |") == []
+    assert said("Plain text | with a bar") == []
+
+
+@given(st.text(alphabet="|-\\ \nab一1", max_size=80), st.text(alphabet="|- \nab", max_size=40))
+def test_any_text_may_be_read(text: str, context: str) -> None:
+    for row in table_facts(text, context):
+        assert text[row.subject.start :].startswith(row.subject.text)
