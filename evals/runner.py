@@ -146,16 +146,15 @@ async def _ask_all(
 ) -> list[_Outcome]:
     chunks = ChunkStore(database)
     settings = database.settings
+    indexes = ScopeIndexes(
+        chunks, GraphRecord(database), settings.retrieval.index_passages, settings.data_dir
+    )
+    await indexes.get(scope)  # built once, not in the time of the first questions
     retriever = GraphRetriever(
         chunks=chunks,
         embedder=embedder,
         settings=settings,
-        indexes=ScopeIndexes(
-            chunks,
-            GraphRecord(database),
-            settings.retrieval.index_passages,
-            settings.data_dir,
-        ),
+        indexes=indexes,
         graph=PostgresGraph(database),
     )
     answerer = ExtractiveAnswerer(embedder) if options.answers else None

@@ -176,7 +176,7 @@ class WalkIndex:
 
 def _information(mention_count: npt.NDArray[np.intp], passages: int) -> Floats:
     """log(N / df) / log N: 1 for an entity of one passage, near 0 for one of all passages."""
-    whole = np.log(passages + 1)
+    whole = np.log(max(passages, 1) + 1)
     told = np.log((passages + 1) / np.maximum(mention_count, 1)) / whole
     information: Floats = np.maximum(told, 0.02).astype(np.float32)
     return information
