@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.errors import ConflictError, InputError, SextantError
@@ -18,9 +19,9 @@ NO_ENTITY = "问题没有提到知识图谱中的实体，结果按相似度排�
 
 _NEAREST = 5
 # How far passages are trusted that no entity of the question led to.
-_UNNAMED_TRUST = 0.05
+_LEAST_TRUST = 0.05
 # A name that shares words with the question, or lies near it, is weaker evidence than the name itself.
-_NEAR_STRENGTH = 0.5
+_BY_WORDS, _BY_MEANING = 0.3, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class LocalLane:
 
     The entities are those that the question names (titles, names, aliases), or, when it names none,
     those whose names share words with it or whose vectors lie nearest. Scores are scaled by how far
-    the link from question to entity is to be trusted.
+    the entities are to be trusted.
     """
 
     reader: QuestionReader
@@ -45,10 +46,10 @@ class LocalLane:
         evidence = reading.evidence
         if not evidence.named:
             evidence = await self._with_nearest(query, reading)
-        trust = max(evidence.named.values(), default=_UNNAMED_TRUST)
         if not evidence.named:
             query.warn(NO_ENTITY)
         ranking = await asyncio.to_thread(rank_around, reading.index.walk, evidence)
+        trust = max(ranking.trust, _LEAST_TRUST)
         passages, around = await asyncio.gather(
             self.reader.passages(query, reading, ranking, trust=trust),
             self.surroundings.of(query, reading.index, ranking.entities, evidence.named),
@@ -58,27 +59,26 @@ class LocalLane:
     async def _with_nearest(self, query: LaneQuery, reading: Reading) -> Evidence:
         if self.graph is None or not len(reading.index.entities):
             return reading.evidence
-        searches = [self.graph.entities_by_text(query.scope, query.text, _NEAREST)]
-        if reading.vector is not None:
-            searches.append(self.graph.entities_by_vector(query.scope, reading.vector, _NEAREST))
         try:
-            found = await asyncio.gather(*searches)
+            by_words, by_meaning = await asyncio.gather(
+                self.graph.entities_by_text(query.scope, query.text, _NEAREST),
+                self._by_meaning(query, reading),
+            )
         except (InputError, ConflictError):
             raise
         except SextantError:
             query.warn(NO_GRAPH_STORE)
             return reading.evidence
-        return replace(reading.evidence, named=_linked(reading, found))
+        linked = _linked(reading, by_meaning, _BY_MEANING) | _linked(reading, by_words, _BY_WORDS)
+        return replace(reading.evidence, named=linked)
+
+    async def _by_meaning(self, query: LaneQuery, reading: Reading) -> list[EntityHit]:
+        if self.graph is None or reading.vector is None:
+            return []
+        return await self.graph.entities_by_vector(query.scope, reading.vector, _NEAREST)
 
 
-def _linked(reading: Reading, searches: list[list[EntityHit]]) -> dict[int, float]:
-    """Row of each entity found → strength of its link: the search's score relative to its best."""
-    linked: dict[int, float] = {}
-    for hits in searches:
-        best = max((hit.score for hit in hits), default=0.0)
-        for hit in hits:
-            row = reading.index.entities.row_of(hit.entity.id)
-            if row is not None and hit.score > 0:
-                strength = _NEAR_STRENGTH * hit.score / best
-                linked[row] = max(strength, linked.get(row, 0.0))
-    return linked
+def _linked(reading: Reading, hits: Sequence[EntityHit], strength: float) -> dict[int, float]:
+    """Row of each entity found → strength of its link: `strength` × the search's score, 0..1."""
+    found = ((reading.index.entities.row_of(hit.entity.id), hit.score) for hit in hits)
+    return {row: strength * score for row, score in found if row is not None and score > 0}

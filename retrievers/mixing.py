@@ -55,11 +55,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Scores of every passage and entity: the mass of the walk, and the fit it started from."""
+    """Scores of every passage and entity: the mass of the walk, and the fit it started from.
+
+    `trust`: how far the question's entities vouch for it, 0..1.
+    """
 
     passages: Floats
     entities: Floats
     fit: Floats
+    trust: float = 1.0
 
 
 def link_strength(lexical: LexicalIndex, words: str) -> float:
@@ -100,15 +104,22 @@ def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
 
 
 def rank_around(index: WalkIndex, evidence: Evidence) -> Ranking:
-    """The same walk, seeded by the question's entities alone: what is said of them, near them first."""
+    """The same walk, seeded by the question's entities alone: what is said of them, near them first.
+
+    As far as those entities are not to be trusted, passages rank by their own fit instead. The trust
+    is the share that entities have of the seeds in `rank`: near 1 for titles, small for mere terms
+    (recall@5 with and without: lihua 91 and 78, hotpotqa 94 and 92, prqa_zh and twowiki the same).
+    """
     fit = fit_of(index, evidence)
-    _, entities = _seeds(index, evidence, fit)
-    whole = float(entities.sum())
-    passages = np.zeros_like(fit)
-    if not whole:
-        return Ranking(passages, entities, fit)
-    at_passage, at_entity = index.walk(passages, entities / whole, fit, evidence.type_match)
-    return Ranking(at_passage, at_entity, fit)
+    passages, entities = _seeds(index, evidence, fit)
+    named = float(entities.sum())
+    if not named:
+        return Ranking(fit, entities, fit, trust=0.0)
+    trust = named / (named + float(passages.sum()))
+    seeds = entities / np.float32(named)
+    at_passage, at_entity = index.walk(np.zeros_like(fit), seeds, fit, evidence.type_match)
+    near = np.float32(trust) * scaled(at_passage) + np.float32(1 - trust) * fit
+    return Ranking(near, at_entity, fit, trust)
 
 
 def _seeds(index: WalkIndex, evidence: Evidence, fit: Floats) -> tuple[Floats, Floats]:
