@@ -153,6 +153,19 @@ class CommunitySettings(_Group):
         default=True,
         description="Keep communities and their reports up to date after every ingestion.",
     )
+    reports: Literal["auto", "extractive", "llm"] = Field(
+        "auto",
+        description="Who writes the reports: `extractive`, sentences of the documents; `llm`, the chat model; `auto`, the chat model if it also reads the documents (`ingestion.graph` is `llm`).",
+    )
+    model_reports: int = Field(
+        200, ge=0, description="Most reports that the chat model writes in one run."
+    )
+    concurrency: int = Field(4, ge=1, le=64, description="Reports under way at a time.")
+    entity_vectors: int = Field(
+        20_000,
+        ge=0,
+        description="Entities of a knowledge base that get a vector, those with most relations first; all are found by name.",
+    )
 
 
 class Settings(BaseSettings):

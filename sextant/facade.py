@@ -344,7 +344,8 @@ class Sextant:
             tell(JobStage.GRAPH, done, total)
 
         try:
-            done = await self._upkeep().refresh(self._scope(graph_id), on_stage or show)
+            async with self._upkeep() as upkeep:
+                done = await upkeep.refresh(self._scope(graph_id), on_stage or show)
         except Exception as error:
             note = f"not brought up to date. {error} Run `sextant communities build`."
             log.warning("%s: %s", graph_id, note, exc_info=error)
@@ -353,10 +354,22 @@ class Sextant:
             if shown:
                 tell(JobStage.DONE, note=f"{done.communities} communities")
 
-    def _upkeep(self) -> GraphUpkeep:
+    @asynccontextmanager
+    async def _upkeep(self) -> AsyncIterator[GraphUpkeep]:
         from ingestion.graph.upkeep import GraphUpkeep
+        from models.chat import build_chat_model
 
-        return GraphUpkeep(self._database, self._embedder)
+        settings = self.settings
+        by_model = settings.communities.reports == "llm" or (
+            settings.communities.reports == "auto" and settings.ingestion.graph == "llm"
+        )
+        # In a thread: it imports the client library and reads certificates.
+        chat = await asyncio.to_thread(build_chat_model, settings) if by_model else None
+        try:
+            yield GraphUpkeep(self._database, self._embedder, chat)
+        finally:
+            if chat is not None:
+                await chat.close()
 
     async def _ingestor(self) -> Ingestor:
         from ingestion.graph.index import GraphIndexer

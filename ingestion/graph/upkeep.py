@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from uuid import UUID
 
 import numpy as np
@@ -19,9 +20,11 @@ from domain.errors import ModelUnavailable
 from domain.scope import Scope
 from ingestion.graph import communities as leiden
 from ingestion.graph.communities import Group, Network
+from ingestion.graph.model_reports import Material, ReportWriter
 from ingestion.graph.outlines import Outline, outlines
-from ingestion.graph.reports import Evidence, extractive_report
+from ingestion.graph.reports import Evidence, Report, extractive_report
 from ingestion.graph.resolve import resolve
+from models.chat import ChatModel
 from models.protocols import Embedder
 from stores.chunks import ChunkStore
 from stores.database import Database
@@ -29,7 +32,7 @@ from stores.embedding_space import check_space
 from stores.graph.arrays import GraphArrays
 from stores.graph.communities import CommunityStore, StoredReport
 from stores.graph.hierarchy import Change, Follows, HierarchyStore, Standing
-from stores.graph.ids import NIL, relation_id
+from stores.graph.ids import relation_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityText, EntityVectors
@@ -39,7 +42,7 @@ OnStage = Callable[[str, int, int], None]
 # Passages that mention a mere term before it gets a vector: there are many, and whoever asks for one
 # finds it by its words. See docs/performance.md for the cost.
 _TELLING_MENTIONS = 5
-_NAMES_AT_ONCE = 256
+_NAMES_AT_ONCE = 512
 _REPORTS_AT_ONCE = 64
 
 
@@ -59,10 +62,14 @@ class GraphUpkeep:
     Args:
         database: where the graphs are.
         embedder: for names and reports; loaded only when there is something to embed.
+        chat: writes the reports; None: they are put together from sentences.
     """
 
-    def __init__(self, database: Database, embedder: Embedder) -> None:
+    def __init__(
+        self, database: Database, embedder: Embedder, chat: ChatModel | None = None
+    ) -> None:
         self._database = database
+        self._chat = chat
         self._embedder = embedder
         self._settings = database.settings.communities
         self._record = GraphRecord(database)
@@ -80,11 +87,13 @@ class GraphUpkeep:
         Args:
             scope: whose graph.
             on_progress: called with (stage, done, total; 0 where the total is not known).
-            full: partition the whole graph anew, whatever has changed.
+            full: partition the whole graph anew, whatever has changed, and write the reports anew
+                that somebody else has written than would now.
 
         Raises:
             ModelUnavailable: vectors are missing, all else is done.
             DatabaseUnavailable: what was committed stays; the next refresh goes on from there.
+            GraphStoreUnavailable: Neo4j is gone, all else is done; what it has to take over waits.
         """
         report = on_progress or _silent
         missing: ModelUnavailable | None = None
@@ -105,15 +114,15 @@ class GraphUpkeep:
         return replace(done, entities_embedded=embedded)
 
     async def _embed_entities(self, scope: Scope, report: OnStage) -> int:
-        after, done = NIL, 0
+        most, done = self._settings.entity_vectors, 0
         while texts := await self._vectors.to_embed(
-            scope, _NAMES_AT_ONCE, after=after, mentions=_TELLING_MENTIONS
+            scope, _NAMES_AT_ONCE, mentions=_TELLING_MENTIONS, most=most
         ):
             if not done:
                 await self._load_model()
             vectors = await self._embedder.embed_passages([_passage(text) for text in texts])
             await self._vectors.store(scope, texts, vectors)
-            after, done = texts[-1].id, done + len(texts)
+            done += len(texts)
             report("entities", done, 0)
         if done:
             await self._vectors.index_if_large(scope)
@@ -137,6 +146,8 @@ class GraphUpkeep:
         if not (full or await self._hierarchy.is_due(scope)):
             return Refreshed()
         report("communities", 0, 0)
+        if full:
+            await self._communities.reopen(scope, self._chat.name if self._chat else "")
         arrays = await self._record.arrays(scope)
         follows, standing = await self._hierarchy.read(scope)
         old = _groups(arrays, standing)
@@ -168,26 +179,68 @@ class GraphUpkeep:
         groups: Sequence[Group],
         report: OnStage,
     ) -> int:
-        """Write the reports of all dirty communities, the innermost first."""
+        """Write the reports of all dirty communities, the innermost first: a model reads those."""
         waiting = set(await self._communities.dirty(scope))
         due = sorted((one for one in groups if one.id in waiting), key=lambda one: -one.level)
         drawn = await asyncio.to_thread(outlines, arrays, network, due)
-        written = 0
-        for start in range(0, len(drawn), _REPORTS_AT_ONCE):
-            part = drawn[start : start + _REPORTS_AT_ONCE]
-            written += await self._write_some(scope, arrays, part)
-            report("reports", start + len(part), len(drawn))
+        writer = self._writer()
+        written = done = 0
+        for part in _portions(drawn):
+            written += await self._write_some(scope, arrays, part, writer)
+            done += len(part)
+            report("reports", done, len(drawn))
         return written
 
-    async def _write_some(self, scope: Scope, arrays: GraphArrays, part: Sequence[Outline]) -> int:
+    async def _write_some(
+        self,
+        scope: Scope,
+        arrays: GraphArrays,
+        part: Sequence[Outline],
+        writer: ReportWriter | None,
+    ) -> int:
         evidence = await self._evidence(scope, arrays, part)
         known = await self._communities.evidence(scope, [one.group.id for one in part])
-        reports = await asyncio.to_thread(lambda: [_stored(one) for one in evidence])
-        fresh = [one for one in reports if known.get(one.id) != (one.writer, one.evidence)]
+        if writer is None:
+            reports = await asyncio.to_thread(lambda: [_extracted(one) for one in evidence])
+            fresh = [one for one in reports if known.get(one.id) != (one.writer, one.evidence)]
+        else:
+            fresh = await self._write_by_model(scope, evidence, known, writer)
         await self._communities.write(scope, arrays.version, fresh)
-        same = {one.id for one in reports} - {one.id for one in fresh}
+        same = {one.group.id for one in part} - {one.id for one in fresh}
         await self._communities.settle(scope, arrays.version, sorted(same))
         return len(fresh)
+
+    async def _write_by_model(
+        self,
+        scope: Scope,
+        evidence: Sequence[Evidence],
+        known: Mapping[UUID, tuple[str, UUID]],
+        writer: ReportWriter,
+    ) -> list[StoredReport]:
+        """Ask the model about the communities of which the material has changed."""
+        inner = await self._communities.parts(scope, [one.outline.group.id for one in evidence])
+        asked = {
+            own: material
+            for one in evidence
+            for own in [one.outline.group.id]
+            for material in [Material(one, inner.get(own, ()))]
+            if known.get(own) != (writer.name, material.digest)
+        }
+        reports = await asyncio.gather(*(writer.write(material) for material in asked.values()))
+        return [
+            _stored(own, report, material.digest)
+            for (own, material), report in zip(asked.items(), reports, strict=True)
+        ]
+
+    def _writer(self) -> ReportWriter | None:
+        if self._chat is None:
+            return None
+        return ReportWriter(
+            self._chat,
+            tokens=self._database.settings.limits.context_tokens,
+            most=self._settings.model_reports,
+            at_once=self._settings.concurrency,
+        )
 
     async def _evidence(
         self, scope: Scope, arrays: GraphArrays, part: Sequence[Outline]
@@ -282,15 +335,30 @@ def _passage(text: EntityText) -> str:
     return f"{name}: {description}" if description else name
 
 
-def _stored(evidence: Evidence) -> StoredReport:
+def _portions(drawn: Sequence[Outline]) -> Iterator[list[Outline]]:
+    """Some communities at a time, all of one level, so that parts are written before the whole."""
+    for _, level in groupby(drawn, key=lambda one: one.group.level):
+        rest = list(level)
+        for start in range(0, len(rest), _REPORTS_AT_ONCE):
+            yield rest[start : start + _REPORTS_AT_ONCE]
+
+
+def _extracted(evidence: Evidence) -> StoredReport:
     report = extractive_report(evidence)
+    digest = _hash(report.title, report.summary, repr(report.findings))
+    return _stored(evidence.outline.group.id, report, digest)
+
+
+def _stored(own: UUID, report: Report, evidence: UUID) -> StoredReport:
     return StoredReport(
-        evidence.outline.group.id,
+        own,
         report.title,
         report.summary,
         report.findings,
         report.rating,
-        evidence=_hash(report.title, report.summary, repr(report.findings)),
+        report.writer,
+        report.note,
+        evidence,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
 from domain.graph import Community, Finding
@@ -102,6 +102,29 @@ class CommunityStore:
             cursor = await connection.execute(_SQL["evidence"], values)
             return {own: (writer, evidence) async for own, writer, evidence in cursor}
 
+    async def parts(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, list[StoredReport]]:
+        """The reports of the communities right inside of each of these."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return {}
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(_SQL["parts"], {"scope_id": found.scope_id, "ids": list(ids)})
+            parts: dict[UUID, list[StoredReport]] = {}
+            async for row in cursor:
+                parts.setdefault(row.pop("parent_id"), []).append(
+                    StoredReport(**row | {"findings": read_findings(row["findings"])})
+                )
+            return parts
+
+    async def reopen(self, scope: Scope, writer: str) -> None:
+        """Have every report written again that is not by `writer`."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is not None:
+                key = {"scope_id": found.scope_id, "writer": writer}
+                await connection.execute(_SQL["reopen"], key)
+
     async def write(self, scope: Scope, version: int, reports: Sequence[StoredReport]) -> None:
         """Store reports, as of this version of the graph; what has changed since stays dirty."""
         async with self._database.transaction(scope.user_id) as connection:
@@ -156,6 +179,13 @@ class CommunityStore:
                 await cursor.executemany(_SQL["add_vector"], rows)
             ids = [report.id for report in reports]
             await connection.execute(_SQL["note_projection"], {**key, "ids": ids})
+
+
+def read_findings(rows: Sequence[dict[str, Any]]) -> tuple[Finding, ...]:
+    """Findings as `communities.findings` holds them."""
+    return tuple(
+        Finding(row["text"], tuple(UUID(chunk) for chunk in row["chunk_ids"])) for row in rows
+    )
 
 
 async def _save(

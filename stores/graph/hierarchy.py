@@ -64,12 +64,18 @@ class HierarchyStore:
     async def alone(self, scope: Scope) -> AsyncIterator[None]:
         """Keep every other process that brings this graph's communities up to date waiting.
 
+        On a connection of its own: the pool is for the work that goes on meanwhile.
+
         Raises:
             DatabaseUnavailable: the database is gone; the lock goes with the connection.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            if found := await find_scope(connection, scope):
-                await connection.execute(_SQL["alone"], {"scope_id": found.scope_id})
+            found = await find_scope(connection, scope)
+        if found is None:
+            yield
+            return
+        async with self._database.owner() as owner:
+            await owner.execute(_SQL["alone"], {"scope_id": found.scope_id})
             yield
 
     async def is_due(self, scope: Scope) -> bool:

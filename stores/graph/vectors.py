@@ -12,12 +12,12 @@ from psycopg.sql import SQL, Identifier, Literal
 from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Database
-from stores.graph.ids import NIL
 from stores.partitions import LONGEST_INDEXED
 from stores.queries import load_queries
 from stores.scopes import find_scope
 
 _SQL = load_queries("graph_vectors")
+_EXACT_FACTOR = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +36,23 @@ class EntityVectors:
         self._database = database
 
     async def to_embed(
-        self, scope: Scope, limit: int = 256, *, after: UUID = NIL, mentions: int = 2
+        self, scope: Scope, limit: int = 256, *, mentions: int = 2, most: int = 2**31 - 1
     ) -> list[EntityText]:
-        """Some entities behind `after`, by id, that have no vector, or one of a text that has changed.
+        """Some entities that have no vector, or one of a text that has changed; none when all have.
 
-        An index knows them, so asking costs the same however large the graph is. Mere terms are left
-        out that fewer than `mentions` passages mention.
+        Args:
+            scope: whose entities.
+            limit: how many at once.
+            mentions: mere terms that fewer passages mention are left out.
+            most: so many entities of the scope may have a vector, those with most relations first.
         """
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
                 return []
             cursor = connection.cursor(row_factory=class_row(EntityText))
-            await cursor.execute(
-                _SQL["to_embed"],
-                {
-                    "scope_id": found.scope_id,
-                    "limit": limit,
-                    "after": after,
-                    "mentions": mentions,
-                },
-            )
+            values = {"limit": limit, "mentions": mentions, "most": most}
+            await cursor.execute(_SQL["to_embed"], {"scope_id": found.scope_id, **values})
             return await cursor.fetchall()
 
     async def store(self, scope: Scope, texts: Sequence[EntityText], vectors: Vectors) -> None:
@@ -78,9 +74,10 @@ class EntityVectors:
             await connection.execute(_SQL["note_projection"], {**key, "ids": ids})
 
     async def index_if_large(self, scope: Scope) -> bool:
-        """Give a scope of `retrieval.exact_below` vectors or more an HNSW index; True if it got one.
+        """Give a scope with very many vectors an HNSW index; True if it got one.
 
-        Below that an exact scan is fast and misses nothing. Reading and writing go on meanwhile.
+        That is five times `retrieval.exact_below` or more: an exact scan of fewer takes some 10 ms and
+        misses nothing, and the index costs 2 ms a vector. Reading and writing go on meanwhile.
         """
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
@@ -89,7 +86,7 @@ class EntityVectors:
             name = f"entity_vectors_{found.scope_id}"
             limits = {
                 "scope_id": found.scope_id,
-                "exact_below": self._database.settings.retrieval.exact_below,
+                "exact_below": _EXACT_FACTOR * self._database.settings.retrieval.exact_below,
                 "longest": LONGEST_INDEXED,
                 "index": f"sextant.{name}",
             }

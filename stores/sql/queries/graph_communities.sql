@@ -58,6 +58,17 @@ where scope_id = %(scope_id)s and id = any(%(ids)s) and exists (select from grap
 select id, writer, evidence from communities
 where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]) and evidence is not null;
 
+-- name: parts
+-- The reports of the communities right inside of some, best first.
+select parent_id, id, title, summary, findings, rating, writer, note, evidence from communities
+where scope_id = %(scope_id)s and parent_id = any(%(ids)s::uuid[]) and title <> ''
+order by rating desc, id;
+
+-- name: reopen
+-- Reports of another writer are to be written again.
+update communities set dirty = true
+where scope_id = %(scope_id)s and not dirty and writer <> %(writer)s;
+
 -- name: to_embed
 -- Reports that have no vector.
 select id, title || E'\n' || summary as text from communities

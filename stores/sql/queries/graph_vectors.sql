@@ -1,9 +1,12 @@
 -- name: to_embed
--- Entities that readers see and that have no vector of what they are called and said to be.
+-- Entities that readers see and that have no vector of what they are called and said to be; new ones
+-- only as long as there is room.
 select id, name || E'\n' || description as text, text_hash from entities
 where scope_id = %(scope_id)s and shown and embedded_hash is distinct from text_hash
-  and id > %(after)s and (asserted_count > 0 or mention_count >= %(mentions)s)
-order by id limit %(limit)s;
+  and (asserted_count > 0 or mention_count >= %(mentions)s)
+  and (embedded_hash is not null
+    or (select count(*) from entity_vectors where scope_id = %(scope_id)s) < %(most)s)
+order by degree desc, id limit %(limit)s;
 
 -- name: add_vector
 -- The vector of an entity, unless its text has changed meanwhile.

@@ -21,7 +21,7 @@ LARGE = 400
 @pytest.fixture
 def early(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scopes count as large from LARGE vectors on."""
-    retrieval = database.settings.retrieval.model_copy(update={"exact_below": LARGE})
+    retrieval = database.settings.retrieval.model_copy(update={"exact_below": LARGE // 5})
     settings = database.settings.model_copy(update={"retrieval": retrieval})
     monkeypatch.setattr(database, "settings", settings)
 

@@ -1,0 +1,150 @@
+"""Reports by a chat model: cited, bounded, written once, and replaced by sentences when it fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from domain.scope import Scope
+from domain.settings import CommunitySettings, Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.graph.upkeep import GraphUpkeep
+from ingestion.pipeline import Ingestor
+from models.chat import build_chat_model
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.communities import CommunityStore, StoredReport
+from stores.graph.postgres import PostgresGraph
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+from testing.openai_server import ApiRequest, ScriptedOpenAI
+from testing.replies import Reply, failing
+
+SAMPLES = Path(__file__).parents[3] / "samples" / "documents"
+Chat = Callable[[ApiRequest], Reply | str]
+
+
+def written(request: ApiRequest) -> str:
+    """A report as a model that follows its orders writes it, and one source that is not there."""
+    numbers = [int(n) for n in re.findall(r"^\[(\d+)\]", request.prompt, re.MULTILINE)]
+    report: dict[str, Any] = {
+        "title": "A group",
+        "summary": f"Told by {len(numbers)} sources.",
+        "rating": 12,
+        "findings": [
+            {"text": "It is so.", "sources": [numbers[0], 999]},
+            {"text": "Nobody said this.", "sources": [998]},
+        ],
+    }
+    return orjson.dumps(report).decode()
+
+
+@pytest.fixture
+async def indexed(
+    database: Database,
+    documents: DocumentStore,
+    jobs: JobStore,
+    embedder: HashEmbedder,
+    scope: Scope,
+) -> Scope:
+    ingestor = Ingestor(documents, jobs, embedder, database.settings, GraphIndexer(database))
+    await ingestor.ingest(scope, [SAMPLES])
+    return scope
+
+
+@asynccontextmanager
+async def upkeep(
+    database: Database, settings: Settings, chat: Chat, **communities: object
+) -> AsyncIterator[tuple[GraphUpkeep, ScriptedOpenAI]]:
+    async with ScriptedOpenAI(chat=chat) as server:
+        changed = settings.model_copy(
+            update={
+                "chat_model": "scripted",
+                "openai_base_url": server.base_url,
+                "model_retries": 0,
+                "communities": CommunitySettings(**communities),
+            }
+        )
+        model = build_chat_model(changed)
+        assert model is not None
+        async with await Database.open(changed) as opened:
+            yield GraphUpkeep(opened, HashEmbedder(384), model), server
+        await model.close()
+
+
+async def reports(database: Database, scope: Scope) -> list[StoredReport]:
+    ids = [one.id for one in await PostgresGraph(database).communities(scope)]
+    return [StoredReport(*row) for row in await rows(database, scope) if row[0] in ids]
+
+
+async def rows(database: Database, scope: Scope) -> list[Any]:
+    async with database.transaction(scope.user_id) as connection:
+        query = """select id, title, summary, findings, rating, writer, note, evidence
+          from communities order by level, id"""
+        return await (await connection.execute(query)).fetchall()
+
+
+async def test_a_model_writes_reports_whose_findings_are_cited(
+    database: Database, settings: Settings, indexed: Scope
+) -> None:
+    async with upkeep(database, settings, written) as (own, server):
+        done = await own.refresh(indexed)
+        found = await reports(database, indexed)
+        assert len(server.chat_requests) == done.reports_written == len(found) > 10
+        again = await own.refresh(indexed, full=True)
+        assert again.reports_written == 0
+        assert len(server.chat_requests) == len(found)
+
+    assert {(one.writer, one.note, one.title, one.rating) for one in found} == {
+        ("scripted", "", "A group", 10.0)
+    }
+    graph = await PostgresGraph(database).communities(indexed)
+    for one in graph:
+        [finding] = one.findings
+        assert finding.text == "It is so."
+        chunks = await ChunkStore(database).get(indexed, finding.chunk_ids)
+        assert len(chunks) == len(finding.chunk_ids) > 0
+
+
+async def test_what_the_model_cannot_do_is_done_from_sentences_and_says_why(
+    database: Database, settings: Settings, indexed: Scope
+) -> None:
+    async with upkeep(database, settings, lambda _: "I would rather not.") as (own, _):
+        done = await own.refresh(indexed)
+    found = await reports(database, indexed)
+    assert done.reports_written == len(found)
+    assert all(one.title and one.summary and not one.writer for one in found)
+    assert {one.note for one in found} == {found[0].note}
+    assert "structure" in found[0].note
+
+
+async def test_a_model_that_is_gone_is_not_asked_for_every_report(
+    database: Database, settings: Settings, indexed: Scope
+) -> None:
+    async with upkeep(database, settings, lambda _: failing(503), concurrency=1) as (own, server):
+        await own.refresh(indexed)
+        assert len(server.chat_requests) == 1
+    assert all(one.title and one.note for one in await reports(database, indexed))
+
+    async with upkeep(database, settings, written) as (own, _):
+        done = await own.refresh(indexed, full=True)
+    assert done.reports_written == len(await reports(database, indexed))
+
+
+async def test_a_run_asks_the_model_no_more_often_than_it_may(
+    database: Database, settings: Settings, indexed: Scope
+) -> None:
+    async with upkeep(database, settings, written, model_reports=3) as (own, server):
+        await own.refresh(indexed)
+        assert len(server.chat_requests) == 3
+    found = await reports(database, indexed)
+    assert sum(one.writer == "scripted" for one in found) == 3
+    assert sum("as many reports" in one.note for one in found) == len(found) - 3
+    assert await CommunityStore(database).dirty(indexed) == []
