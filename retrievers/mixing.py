@@ -55,7 +55,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Scores of every passage and entity: the mass of the walk, and the fit it started from.
+    """Scores of every passage and entity by the walk, and the fit of the passages it started from.
 
     `trust`: how far the question's entities vouch for it, 0..1.
     """
