@@ -77,3 +77,12 @@ def test_scores_are_finite_and_coverage_is_a_share(texts: list[str], question: s
     assert (match.scores >= 0).all()
     assert 0 <= match.coverage <= 1
     assert ((match.held >= 0) & (match.held <= 1)).all()
+
+
+def test_passages_of_different_batches_are_told_apart() -> None:
+    fillers = [f"plum {number}" for number in range(1100)]
+    index = LexicalIndex.build(["apple pie", *fillers, "apple apple"])
+    scores = index.match("apple").scores
+    assert np.flatnonzero(scores).tolist() == [0, 1101]
+    assert scores[1101] > scores[0]
+    assert index.passages == 1102

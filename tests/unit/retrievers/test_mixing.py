@@ -81,3 +81,24 @@ def test_a_name_of_common_words_is_hardly_a_name() -> None:
     assert link_strength(lexical, "Kraus House") == 1
     assert link_strength(lexical, "time") < 0.01
     assert link_strength(lexical, "unheard of") == 0
+
+
+def test_passages_to_which_the_graph_leads_alike_rank_by_what_they_say() -> None:
+    # Neither is titled, neither mentions anything: each keeps its own seed, the cube of its fit, and
+    # gets a tenth of its fit beside the best passage's mass.
+    lexical = LexicalIndex.build(["red apple", "red plum", "kiwi"])
+    nothing = np.empty((0, 2), np.int64)
+    graph = GraphArrays(
+        passages=3,
+        entities=0,
+        types=0,
+        mentions=nothing,
+        titles=nothing,
+        relations=np.empty((0, 3), np.int64),
+        relation_weights=np.empty(0, np.float32),
+        statements=nothing,
+    )
+    ranking = rank(WalkIndex(graph), Evidence(lexical.match("red apple")))
+    half = ranking.fit[1]
+    mass = np.array([1, half**3, 0]) / (1 + half**3)
+    assert ranking.passages == pytest.approx(mass + 0.1 * mass[0] * ranking.fit)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from retrievers.lexical import LexicalIndex
+from retrievers.lexical import LexicalIndex, LexicalMatch
 from retrievers.relevance import blend, lexical_trust, nearest_wanted, nearness, scaled
 
 _SCORES = arrays(np.float32, st.integers(0, 12), elements=st.floats(-5, 5, width=32))
@@ -51,6 +51,15 @@ def test_without_common_words_the_meaning_ranks() -> None:
     near = np.array([0.2, 1.0, 0], np.float32)
     assert lexical_trust(match) == 0
     assert blend(match, near) == pytest.approx(near)
+
+
+@pytest.mark.parametrize(("weight", "trust"), [(0.286, 1), (0.572, 2**0.75), (0, 0)])
+def test_words_are_trusted_by_the_share_of_the_question_that_a_passage_holds(
+    weight: float, trust: float
+) -> None:
+    # The one term has idf 1, and its weight can be 2.2 at most: 0.286 covers 0.13 of the question.
+    weights, information = np.array([[0], [weight]], np.float32), np.ones(1, np.float32)
+    assert lexical_trust(LexicalMatch(weights, information, 0)) == pytest.approx(trust)
 
 
 def test_words_that_cover_the_question_outweigh_meaning() -> None:
