@@ -16,18 +16,19 @@ with defined as materialized (
 ), counts as (
   select c.id, count(*) filter (where m.chunk_id <> %(nil)s) as mentions
   from concerned c join mentions m on m.scope_id = c.scope_id and m.entity_id = c.id group by c.id
-), own as (
-  select c.id, c.mentions, (
-      select s.name from said s where s.id = c.id
-      group by s.name order by sum(s.times) desc, s.name collate "C" limit 1) as name, coalesce((
-      select s.entity_type from said s where s.id = c.id and s.entity_type <> 'TERM'
-      group by s.entity_type order by sum(s.times) desc, s.entity_type collate "C" limit 1), 'TERM')
-      as entity_type, (select min(s.external_id collate "C") from said s where s.id = c.id)
-      as external_id, (select coalesce(sum(s.asserted), 0) from said s where s.id = c.id) as asserted
-  from counts c
+), own_names as (
+  select distinct on (id) id, name from said
+  group by id, name order by id, sum(times) desc, name collate "C"
+), own_types as (
+  select distinct on (id) id, entity_type from said where entity_type <> 'TERM'
+  group by id, entity_type order by id, sum(times) desc, entity_type collate "C"
+), sums as (
+  select id, min(external_id collate "C") as external_id, sum(asserted) as asserted
+  from said group by id
 )
-select id, name, entity_type, external_id, mentions from own
-where name is not null and (asserted > 0 or mentions >= 2 or id in (select id from defined))
+select c.id, n.name, coalesce(t.entity_type, 'TERM') as entity_type, s.external_id, c.mentions
+from counts c join own_names n using (id) join sums s using (id) left join own_types t using (id)
+where s.asserted > 0 or c.mentions >= 2 or c.id in (select id from defined)
 union all
 select e.id, e.name, e.entity_type, e.external_id, e.mention_count from entities e
 where e.scope_id = %(scope_id)s and (e.shown or e.id in (select id from defined)) and e.name <> ''
