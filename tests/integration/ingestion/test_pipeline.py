@@ -199,6 +199,18 @@ async def test_progress_is_told_batch_by_batch(
     assert (job.stage, job.done, job.total) == (JobStage.DONE, total, total)
 
 
+async def test_the_first_passages_of_a_long_document_do_not_wait_for_a_whole_batch(
+    documents: DocumentStore, jobs: JobStore, settings: Settings, scope: Scope, tmp_path: Path
+) -> None:
+    (tmp_path / "long.txt").write_text(long_text(60))
+    seen: list[Progress] = []
+    ingestor = Ingestor(documents, jobs, HashEmbedder(384), with_batches_of(16, settings))
+    [result] = await ingestor.ingest(scope, [tmp_path], seen.append)
+    done = [one.done for one in seen if one.stage is JobStage.EMBED]
+    assert result.chunks > 24
+    assert done[:3] == [0, 8, 24]
+
+
 async def test_a_job_that_lost_its_model_goes_on_with_the_missing_chunks_only(
     documents: DocumentStore,
     jobs: JobStore,
