@@ -25,7 +25,7 @@ from ingestion.graph.link import Bearer, Names, core, links, name_trie, texts, t
 from ingestion.graph.table_facts import Cell, table_facts
 from stores.database import Database
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id
+from stores.graph.ids import NIL, entity_id
 from stores.graph.names import chunks_containing, is_live, read_names
 from stores.graph.record import GraphRecord
 from stores.graph.resolution import ABBREVIATES
@@ -34,6 +34,7 @@ from stores.graph.writing import GraphWriter
 # Tries of names that are kept; one of 100,000 names takes about 100 MB.
 _SCOPES = 4
 _TEXTS_AT_ONCE = 256
+_NAMES_AT_ONCE = 500
 
 
 @dataclass(slots=True)
@@ -187,6 +188,22 @@ async def _link_others(
     for start in range(0, len(found), _TEXTS_AT_ONCE):
         part = found[start : start + _TEXTS_AT_ONCE]
         await writer.add(GraphEvidence(await asyncio.to_thread(_links, trie, part)))
+
+
+async def link_names(writer: GraphWriter, fresh: Sequence[Bearer]) -> None:
+    """Link the passages that contain names which the user has just given to entities.
+
+    So it does not matter whether the names or the passages came first.
+    """
+    await writer.derive()  # a mention by a name that is not stored would be dropped
+    wanted = {_normal(bearer) for bearer in fresh}
+    known = _Known(name_trie(()))
+    for bearer in (Bearer(*row) for row in await read_names(writer)):
+        if (normal := _normal(bearer)) in wanted:
+            known.spellings.setdefault(normal, set()).add(bearer)
+    there = [bearer for bearer in fresh if _normal(bearer) in known.spellings]
+    for start in range(0, len(there), _NAMES_AT_ONCE):
+        await _link_others(writer, known, there[start : start + _NAMES_AT_ONCE], NIL)
 
 
 def _links(trie: Names, chunks: Sequence[tuple[UUID, str]]) -> list[MentionRow]:

@@ -10,10 +10,13 @@ from uuid import UUID
 
 from domain.graph import MentionKind
 from domain.scope import Scope
+from ingestion.graph.index import link_names
+from ingestion.graph.link import Bearer
 from ingestion.transfer.lines import ChunkLine, EntityLine, Mentioned, Problem, RelationLine
 from ingestion.transfer.spool import Numbered, Spool
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
+from stores.graph.names import read_names
 from stores.graph.transfer import (
     chunks_by_external_id,
     entities_by_external_id,
@@ -34,6 +37,8 @@ class EvidenceWriter:
         self._lines = lines
         self.entities = 0
         self.relations = 0
+        self._known: set[Bearer] | None = None
+        self._fresh: list[Bearer] = []
 
     async def write_all(self) -> AsyncIterator[tuple[list[Problem], int]]:
         """Write batch by batch; yields the problems of each, and how many lines it had."""
@@ -48,6 +53,8 @@ class EvidenceWriter:
         relations = self._lines.relations()
         while batch := await _some(relations, _BATCH):
             yield await self._add_relations(batch), len(batch)
+        if self._fresh:
+            await link_names(self._writer, self._fresh)
 
     async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
         evidence = await asyncio.to_thread(self._said, chunks)
@@ -88,7 +95,15 @@ class EvidenceWriter:
                 called = [line.name, *line.aliases] if here != named else line.aliases
                 aliases += [AliasRow(here, alias, "import") for alias in called]
         self.entities += len(mentions)
+        await self._note_names(aliases)
         await self._writer.add(GraphEvidence(mentions, (), aliases))
+
+    async def _note_names(self, aliases: Sequence[AliasRow]) -> None:
+        """Remember names that are new, by which passages are to be linked."""
+        if aliases and self._known is None:
+            self._known = {Bearer(*row) for row in await read_names(self._writer)}
+        named = [Bearer(alias.entity_id, alias.name) for alias in aliases]
+        self._fresh += [bearer for bearer in named if bearer not in (self._known or ())]
 
     async def _add_relations(self, batch: Sequence[Numbered[RelationLine]]) -> list[Problem]:
         ends, chunks = await self._resolved(batch)

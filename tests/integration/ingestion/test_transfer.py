@@ -13,6 +13,8 @@ import pytest
 
 from domain.errors import GraphNotFound, OptionInvalid
 from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from ingestion.transfer.exporting import export_graph
 from ingestion.transfer.importing import Importer, ImportReport
@@ -20,6 +22,8 @@ from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.graph.record import GraphRecord
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
 
 Line = dict[str, Any]
 
@@ -290,3 +294,25 @@ async def test_a_file_that_cannot_be_read_says_so(
     for file in (broken, tmp_path / "missing.jsonl", tmp_path):
         with pytest.raises(OptionInvalid, match="cannot be read"):
             await importer.import_graph(scope, file)
+
+
+async def test_an_alias_links_the_passages_that_have_it_whichever_came_first(
+    ingestor: Ingestor, database: Database, settings: Settings, scope: Scope
+) -> None:
+    city: Line = {"type": "entity", "id": "ny", "name": "New York", "aliases": ["Big Apple"]}
+    trip: Line = {"type": "chunk", "id": "c", "text": "In spring we saw the Big Apple."}
+    documents, jobs = DocumentStore(database), JobStore(database)
+    graphed = Ingestor(documents, jobs, HashEmbedder(384), settings, GraphIndexer(database))
+    found = []
+    for graph_id, imports in {
+        "together": [[city, trip]],
+        "name first": [[city], [trip]],
+        "passage first": [[trip], [city], [city]],
+    }.items():
+        own = Scope(scope.user_id, graph_id)
+        for lines in imports:
+            await Importer(graphed, GraphRecord(database)).import_graph(own, stream(lines))
+        columns = "t.kind::text, t.name, t.start_offset, t.end_offset"
+        found.append(await rows(database, own, "mentions", columns))
+    assert found[0] == found[1] == found[2]
+    assert ("alias", "big apple", 21, 30) in found[0]
