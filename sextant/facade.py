@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ingestion.reembedding import OnChunks
     from ingestion.transfer.importing import ImportReport, OnStage
     from nodes.context import Dependencies
+    from sextant.communities import Communities
     from sextant.entities import Entities
 
 
@@ -263,6 +264,17 @@ class Sextant:
         return await dependencies.retriever.search(
             self._scope(graph_id), question, mode=mode, top_k=limit, filters=filters
         )
+
+    async def communities(self, graph_id: str = DEFAULT_GRAPH) -> Communities:
+        """The communities of a knowledge base: the hierarchy, reports, building them.
+
+        Raises:
+            GraphNotFound: there is no such knowledge base.
+        """
+        from sextant.communities import Communities
+
+        await self._documents.require_graph(self._scope(graph_id))
+        return Communities(self._database, self._scope(graph_id), self._upkeep)
 
     async def entities(self, graph_id: str = DEFAULT_GRAPH) -> Entities:
         """The entities of a knowledge base, to look at, to merge and to extract.

@@ -27,6 +27,7 @@ COMMANDS = (
     "graphs",
     "documents",
     "entities",
+    "communities",
     "reembed",
     "eval",
     "doctor",

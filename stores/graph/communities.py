@@ -117,6 +117,14 @@ class CommunityStore:
                 )
             return parts
 
+    async def origin(self, scope: Scope, community_id: UUID) -> tuple[str, str]:
+        """Who wrote a report, and the note beside it."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            key = {"scope_id": found.scope_id if found else 0, "id": community_id}
+            row = await (await connection.execute(_SQL["origin"], key)).fetchone()
+            return (row[0], row[1]) if row else ("", "")
+
     async def reopen(self, scope: Scope, writer: str) -> None:
         """Have every report written again that is not by `writer`."""
         async with self._database.transaction(scope.user_id) as connection:

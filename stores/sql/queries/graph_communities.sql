@@ -64,6 +64,10 @@ select parent_id, id, title, summary, findings, rating, writer, note, evidence f
 where scope_id = %(scope_id)s and parent_id = any(%(ids)s::uuid[]) and title <> ''
 order by rating desc, id;
 
+-- name: origin
+-- Who wrote a report.
+select writer, note from communities where scope_id = %(scope_id)s and id = %(id)s;
+
 -- name: reopen
 -- Reports of another writer are to be written again.
 update communities set dirty = true

@@ -1,0 +1,95 @@
+"""`Sextant.communities` and `sextant communities`: the hierarchy, one report, and building anew."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from domain.errors import GraphNotFound, OptionInvalid
+from domain.scope import Scope
+from domain.settings import Settings
+from sextant.cli.communities import _nested
+from sextant.facade import Sextant
+from testing.openai_server import ScriptedOpenAI
+
+NOTES = """# Heater
+
+The Heater is fed by the Battery. The Control Unit watches the Heater and the Battery.
+
+## Battery
+
+The Battery feeds the Heater and the Control Unit.
+
+## Control Unit
+
+The Control Unit switches the Heater on when the Battery is cold.
+"""
+
+
+@pytest.fixture
+async def rag(settings: Settings, scope: Scope, tmp_path: Path) -> AsyncIterator[Sextant]:
+    (tmp_path / "notes.md").write_text(NOTES, encoding="utf-8")
+    async with ScriptedOpenAI(dimension=384) as server:
+        user = settings.model_copy(
+            update={
+                "user_id": scope.user_id,
+                "embedding": "openai:scripted",
+                "openai_base_url": server.base_url,
+            }
+        )
+        async with Sextant.open(user) as opened:
+            await opened.ingest([tmp_path])
+            yield opened
+
+
+async def test_ingesting_builds_communities_that_can_be_looked_at(rag: Sextant) -> None:
+    own = await rag.communities()
+    [community] = await own.all()
+    view = await own.show(str(community.id)[:6])
+    assert view.community == community
+    assert {"Heater", "Battery", "Control Unit"} <= {entity.name for entity in view.entities}
+    cited = {chunk for finding in community.findings for chunk in finding.chunk_ids}
+    assert cited
+    assert cited == {chunk.id for chunk in view.cited}
+    assert {chunk.filename for chunk in view.cited} == {"notes.md"}
+    assert (view.writer, view.note, view.parts) == ("", "", ())
+
+
+async def test_building_again_changes_nothing_and_says_so(rag: Sextant) -> None:
+    own = await rag.communities()
+    before = await own.all()
+    assert (await own.build()).communities == 0
+    done = await own.build(full=True)
+    assert (done.full_run, done.communities, done.reports_written) == (True, 1, 0)
+    assert await own.all() == before
+
+
+async def test_deleting_the_document_deletes_its_communities(rag: Sextant) -> None:
+    [document] = await rag.documents()
+    await rag.delete_document(document.id)
+    assert await (await rag.communities()).all() == []
+
+
+async def test_what_is_not_there_is_said(rag: Sextant) -> None:
+    with pytest.raises(GraphNotFound):
+        await rag.communities("nowhere")
+    own = await rag.communities()
+    for name in ("zz", "", "00000000-0000-0000-0000-000000000000"):
+        with pytest.raises(OptionInvalid):
+            await own.show(name)
+
+
+async def test_parts_are_listed_under_the_whole(rag: Sextant) -> None:
+    [whole] = await (await rag.communities()).all()
+    other = replace(whole, id=UUID(int=1))
+    part = replace(whole, id=UUID(int=2), level=1, parent_id=whole.id)
+    assert [(one.id, depth) for one, depth in _nested([whole, other, part])] == [
+        (whole.id, 0),
+        (part.id, 1),
+        (other.id, 0),
+    ]
+    assert [depth for _, depth in _nested([part])] == [0]
