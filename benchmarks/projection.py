@@ -32,7 +32,7 @@ from stores.graph.postgres import PostgresGraph
 from stores.graph.projector import Projector
 from stores.graph.protocol import GraphStore
 from stores.graph.record import GraphRecord
-from testing.neo4j_server import neo4j_for_tests
+from testing.neo4j_server import FAST, neo4j_for_tests
 
 QUERIES = 100
 BATCH = 100
@@ -93,7 +93,7 @@ async def questions(database: Database, bolt: Bolt, ids: list[UUID]) -> None:
 
 async def run(entities: int, relations: int, seed: int) -> None:
     """Take a graph over, change it, ask."""
-    with tempfile.TemporaryDirectory(prefix="sxt-") as folder, neo4j_for_tests() as access:
+    with tempfile.TemporaryDirectory(prefix="sxt-") as folder, neo4j_for_tests(FAST) as access:
         settings = Settings(_env_file=None, data_dir=Path(folder), database_url=None).model_copy(
             update={**access, "neo4j_timeout": 60.0}
         )

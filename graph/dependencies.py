@@ -28,7 +28,7 @@ from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.embedding_space import check_space
-from stores.graph.postgres import PostgresGraph
+from stores.graph.opening import open_graph_store
 from stores.graph.record import GraphRecord
 
 
@@ -70,6 +70,8 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
     chat = await asyncio.to_thread(build_chat_model, settings)
     reranker = build_reranker(settings)
     chunks = ChunkStore(database)
+    stack = AsyncExitStack()
+    graph = await stack.enter_async_context(open_graph_store(settings, database))
     retriever = GraphRetriever(
         chunks=chunks,
         embedder=embedder,
@@ -81,12 +83,13 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
             settings.retrieval.index_passages,
             settings.data_dir,
         ),
-        graph=PostgresGraph(database),
+        graph=graph,
         reranker=reranker,
     )
     try:
         yield Dependencies(settings, retriever, ExtractiveAnswerer(embedder), chat)
     finally:
+        await stack.aclose()
         if chat is not None:
             await chat.close()
         if isinstance(reranker, HttpReranker):

@@ -45,6 +45,7 @@ from retrievers.surroundings import Surroundings
 from retrievers.sync import run_sync
 from stores.chunks import ChunkStore
 from stores.documents import DocumentStore
+from stores.graph.notices import collected_notices
 from stores.graph.protocol import GraphStore
 
 logger = logging.getLogger(__name__)
@@ -155,7 +156,8 @@ class GraphRetriever(BaseRetriever):
         if lanes is not None:
             composition = composition_from(lanes, list(known))
         request = self._request(scope, query, top_k, filters, len(composition.lanes))
-        runs = await self._run(composition, known, request)
+        with collected_notices() as notices:
+            runs = await self._run(composition, known, request)
         timings = {run.name: run.milliseconds for run in runs}
         fusing = time.perf_counter()
         passages = self._rank(_passages(runs, composition), composition.join)
@@ -173,7 +175,7 @@ class GraphRetriever(BaseRetriever):
             chosen,
             graph_context=graph_context(around),
             graph_items=tuple(around),
-            warnings=tuple(dict.fromkeys([*_warnings(runs), *request.warnings])),
+            warnings=tuple(dict.fromkeys([*_warnings(runs), *request.warnings, *notices])),
             timings=timings,
         )
 

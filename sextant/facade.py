@@ -27,7 +27,7 @@ from uuid import UUID
 from domain.answers import Answer
 from domain.configuration import load_settings
 from domain.documents import Document, GraphInfo
-from domain.errors import ModelUnavailable, OptionInvalid, SextantError, error_of
+from domain.errors import GraphStoreUnavailable, ModelUnavailable, OptionInvalid, SextantError, error_of
 from domain.events import Done, Event, Failed
 from domain.retrieval import AUTO, Mode, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from nodes.context import Dependencies
     from sextant.communities import Communities
     from sextant.entities import Entities
+    from sextant.graph import Graph
 
 
 log = logging.getLogger(__name__)
@@ -289,6 +290,17 @@ class Sextant:
         refresh = partial(self._refresh, graph_id)
         return Entities(self._database, scope, extractor=self._extractor, refresh=refresh)
 
+    async def graph(self, graph_id: str = DEFAULT_GRAPH) -> Graph:
+        """The graph of a knowledge base: its size, its copy in Neo4j, a part of it to look at.
+
+        Raises:
+            GraphNotFound: there is no such knowledge base.
+        """
+        from sextant.graph import Graph
+
+        await self._documents.require_graph(self._scope(graph_id))
+        return Graph(self._database, self._scope(graph_id))
+
     async def graphs(self) -> list[GraphInfo]:
         """The knowledge bases, by name."""
         return await self._documents.graphs(self.settings.user_id)
@@ -300,6 +312,7 @@ class Sextant:
             GraphNotFound: there is no such knowledge base.
         """
         await self._documents.delete_graph(self._scope(graph_id))
+        await self._forget_projection(self._scope(graph_id))
 
     async def documents(self, graph_id: str = DEFAULT_GRAPH) -> list[Document]:
         """The documents of a knowledge base, oldest first.

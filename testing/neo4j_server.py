@@ -21,6 +21,9 @@ from pydantic import SecretStr
 SCRIPTS = Path(__file__).parent.parent / "scripts" / "neo4j"
 LIBRARY = Path(__file__).parent.parent / ".cache" / "neo4j" / "lib"
 
+QUICK = ("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+FAST = ("-Xmx2g",)
+
 _JAVA_BASE = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 _INSTALL = (
     "The tests of the graph store need a Neo4j server. Run `make setup`, which fetches one by Maven "
@@ -43,11 +46,13 @@ class Neo4jServer:
     """A server process on a port of its own, which keeps its data while it is stopped and started.
 
     Attributes:
+        options: of the Java machine; those of tests trade top speed for a quick start.
         uri: where it answers Bolt, without authentication.
     """
 
     library: Path = LIBRARY
     java: str = "java"
+    options: tuple[str, ...] = QUICK
     port: int = field(default_factory=_free_port)
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="neo4j-")))
     _process: subprocess.Popen[str] | None = None
@@ -94,14 +99,13 @@ class Neo4jServer:
 
     def _command(self) -> list[str]:
         opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _JAVA_BASE]
-        memory = os.environ.get("NEO4J_TEST_MEMORY", "1g")
         current = ["--enable-native-access=ALL-UNNAMED", "--add-modules", "jdk.incubator.vector"]
         # 5.x needs neither and Java 17 knows only the second.
         newer = current if any(self.library.glob("neo4j-bolt-20*.jar")) else []
         program = [str(SCRIPTS / "Server.java"), str(self.folder / "data"), str(self.port)]
         return [
             self.java,
-            f"-Xmx{memory}",
+            *self.options,
             *opened,
             *newer,
             "-cp",
@@ -111,7 +115,7 @@ class Neo4jServer:
 
 
 @contextmanager
-def neo4j_for_tests() -> Iterator[dict[str, object]]:
+def neo4j_for_tests(options: tuple[str, ...] = QUICK) -> Iterator[dict[str, object]]:
     """Settings of a server to test with: the one that NEO4J_URI names, else one of our own.
 
     Raises:
@@ -126,7 +130,7 @@ def neo4j_for_tests() -> Iterator[dict[str, object]]:
             "neo4j_database": os.environ.get("NEO4J_DATABASE"),
         }
         return
-    server = Neo4jServer()
+    server = Neo4jServer(options=options)
     try:
         server.start()
         yield {"neo4j_uri": server.uri}

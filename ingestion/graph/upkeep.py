@@ -34,6 +34,7 @@ from stores.graph.communities import CommunityStore, StoredReport
 from stores.graph.hierarchy import Change, Follows, HierarchyStore, Standing
 from stores.graph.ids import relation_id
 from stores.graph.postgres import PostgresGraph
+from stores.graph.projector import open_projector, standing
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityText, EntityVectors
 
@@ -94,6 +95,7 @@ class GraphUpkeep:
             ModelUnavailable: vectors are missing, all else is done.
             DatabaseUnavailable: what was committed stays; the next refresh goes on from there.
             GraphStoreUnavailable: Neo4j is gone, all else is done; what it has to take over waits.
+            GraphStoreUnavailable: Neo4j is gone, all else is done; what it has to take over waits.
         """
         report = on_progress or _silent
         missing: ModelUnavailable | None = None
@@ -109,6 +111,7 @@ class GraphUpkeep:
                 done = await self._refresh_communities(scope, report, full=full)
             if missing is None:
                 await self._embed_reports(scope, report)
+        await self._project(scope, report)
         if missing is not None:
             raise missing
         return replace(done, entities_embedded=embedded)
@@ -137,6 +140,12 @@ class GraphUpkeep:
             await self._communities.store_vectors(scope, texts, vectors)
             done += len(texts)
             report("report vectors", done, 0)
+
+    async def _project(self, scope: Scope, report: OnStage) -> None:
+        """Let Neo4j take over what has changed, where the settings name a server."""
+        async with open_projector(self._database) as projector:
+            if projector is not None and await standing(self._database, scope) is not None:
+                await projector.sync(scope, lambda rows: report("projection", rows, 0))
 
     async def _load_model(self) -> None:
         await self._embedder.warm_up()

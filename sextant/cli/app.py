@@ -25,6 +25,7 @@ COMMANDS = (
     "ask",
     "search",
     "graphs",
+    "graph",
     "documents",
     "entities",
     "communities",

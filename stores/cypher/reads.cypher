@@ -65,9 +65,9 @@ RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .cen
 ORDER BY score DESC, e.id
 
 // name: sizes
-// How many entities this graph and all graphs have.
-OPTIONAL MATCH (g:__Graph__ {graph_key: $graph})
-RETURN coalesce(g.entities, 0) AS own, COUNT { (:__Entity__) } AS every
+// How many entities of this graph and of all graphs have vectors.
+MATCH (g:__Graph__)
+RETURN sum(CASE WHEN g.graph_key = $graph THEN g.vectors ELSE 0 END) AS own, sum(g.vectors) AS every
 
 // name: entities
 // Entities by id, in the order asked; one that was merged is the one it was merged into.

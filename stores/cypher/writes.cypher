@@ -1,15 +1,21 @@
 // name: graph
-// A graph is here; `entities`: how many it has, which says how far to look in a shared index.
+// A graph is here; `vectors`: how many it has, which says how far to look in the index of all graphs.
 MERGE (g:__Graph__ {graph_key: $graph})
-SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.entities = $entities
+SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.vectors = $vectors
+
+// name: load_entities
+// Entities of a graph that is taken over whole.
+UNWIND $rows AS row
+MERGE (e:__Entity__ {graph_key: $graph, id: row.id})
+SET e += row.properties
 
 // name: entities
 // Entities as they are now; says which were not there before.
 UNWIND $rows AS row
+OPTIONAL MATCH (known:__Entity__ {graph_key: $graph, id: row.id})
+WITH row, known IS NULL AS fresh
 MERGE (e:__Entity__ {graph_key: $graph, id: row.id})
-ON CREATE SET e.fresh = true
-WITH e, row, e.fresh IS NOT NULL AS fresh
-SET e += row.properties, e.fresh = null
+SET e += row.properties
 WITH row, fresh WHERE fresh
 RETURN row.id AS id
 
@@ -83,8 +89,8 @@ DELETE r
 UNWIND $rows AS row
 MATCH (source:__Entity__ {graph_key: $graph, id: row.source_id})
 MATCH (target:__Entity__ {graph_key: $graph, id: row.target_id})
-CREATE (source)-[r:RELATED]->(target)
-SET r = row.properties
+CREATE (source)-[:RELATED {graph_key: $graph, id: row.id, kind: row.kind, weight: row.weight,
+  description: row.description, chunk_ids: row.chunk_ids}]->(target)
 
 // name: remove_communities
 // Communities that are written anew next, or are gone.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import LiteralString
+from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
 import numpy as np
@@ -19,7 +19,6 @@ from domain.graph import Community, Entity, Finding, Relation
 from domain.scope import Scope
 from domain.settings import RetrievalSettings
 from domain.text import clean_text, normalise_name
-from stores.graph.bolt import Bolt, Row
 from stores.graph.ids import entity_id, graph_key, name_tokens
 from stores.graph.protocol import (
     HUB_DEGREE,
@@ -30,6 +29,9 @@ from stores.graph.protocol import (
     Vector,
 )
 from stores.queries import load_cypher
+
+if TYPE_CHECKING:
+    from stores.graph.bolt import Bolt, Row
 
 _CYPHER = load_cypher("reads")
 

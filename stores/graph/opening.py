@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 from domain.errors import GraphStoreUnavailable
@@ -14,13 +14,15 @@ from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
 from domain.settings import Settings
 from stores.database import Database, within
-from stores.graph.bolt import Bolt
 from stores.graph.neo4j import Neo4jGraph
 from stores.graph.notices import tell
 from stores.graph.postgres import PostgresGraph
 from stores.graph.projection import Projection
 from stores.graph.projector import standing
 from stores.graph.protocol import ChunkLink, CommunityHit, EntityHit, GraphStore, Hop, Vector
+
+if TYPE_CHECKING:
+    from stores.graph.bolt import Bolt
 
 T = TypeVar("T")
 
@@ -39,6 +41,8 @@ async def open_graph_store(settings: Settings, database: Database) -> AsyncItera
     if not settings.neo4j_uri:
         yield PostgresGraph(database)
         return
+    from stores.graph.bolt import Bolt  # the driver takes a quarter of a second to load
+
     bolt = Bolt(settings)
     try:
         yield ProjectedGraph(database, bolt, settings)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from psycopg.rows import DictRow, dict_row
@@ -17,12 +17,14 @@ from psycopg.rows import DictRow, dict_row
 from domain.graph import Entity, Relation
 from domain.scope import Scope
 from stores.database import Database
-from stores.graph.bolt import Bolt, Row, Statement
 from stores.graph.ids import NIL, graph_key
 from stores.graph.neo4j import alias_key, word_keys
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import Vector
 from stores.queries import load_cypher, load_queries
+
+if TYPE_CHECKING:
+    from stores.graph.bolt import Bolt, Row, Statement
 
 _SQL = load_queries("graph_projection")
 _READ = load_cypher("reads")
@@ -50,13 +52,13 @@ class Projection:
         rows = await self.bolt.read(_READ["graph"], graph=self._graph)
         return [row["scope_id"] for row in rows] == [self.scope_id]
 
-    async def introduce(self, entities: int) -> None:
-        """Say that the graph is there, whose it is and how many entities it has."""
+    async def introduce(self, vectors: int) -> None:
+        """Say that the graph is there, whose it is and how many entities have vectors."""
         values = {
             "user_id": self.scope.user_id,
             "graph_id": self.scope.graph_id,
             "scope_id": self.scope_id,
-            "entities": entities,
+            "vectors": vectors,
         }
         await self.bolt.write([self._statement("graph", **values)])
 
@@ -67,16 +69,24 @@ class Projection:
             if not row["gone"]:
                 return
 
+    async def load_entities(self, ids: Sequence[UUID]) -> None:
+        """Write entities where nothing is left of them to take away."""
+        async for _, rows in _ahead(self._entity_rows, ids, BATCH):
+            if rows:
+                properties = [_pick(row, "properties") for row in rows]
+                statement = self._statement("load_entities", rows=properties)
+                await self.bolt.write([statement, *self._attach(rows)])
+
     async def write_entities(self, ids: Sequence[UUID]) -> list[UUID]:
         """Write entities with what hangs on them; returns those that were not there before."""
         fresh: list[UUID] = []
-        for some in _slices(ids, BATCH):
-            rows = await self._entity_rows(some)
+        async for some, rows in _ahead(self._entity_rows, ids, BATCH):
             there = {row["id"] for row in rows}
             gone = [one for one in map(str, some) if one not in there]
             [new, *_] = await self.bolt.write(
                 [
                     self._statement("entities", rows=[_pick(row, "properties") for row in rows]),
+                    *self._detach(rows),
                     *self._attach(rows),
                     self._statement("remove_entities", ids=gone),
                     self._statement("remove_merged", ids=gone),
@@ -87,9 +97,7 @@ class Projection:
 
     async def write_relations(self, ids: Sequence[UUID]) -> None:
         """Write relations; of one whose end is not there the end's own turn has not come."""
-        for some in _slices(ids, BATCH):
-            relations = await PostgresGraph(self.database).get_relations(self.scope, some)
-            rows = [_relation_row(self._graph, relation) for relation in relations]
+        async for some, rows in _ahead(self._relation_rows, ids, 2 * BATCH):
             await self.bolt.write(
                 [
                     self._statement("remove_relations", ids=[str(one) for one in some]),
@@ -129,17 +137,26 @@ class Projection:
         rows = ((one, attached[one.id]) for one in entities)
         return await asyncio.to_thread(lambda: [_entity_row(self.scope, *row) for row in rows])
 
-    def _attach(self, rows: Sequence[Row]) -> list[Statement]:
-        """Statements that hang on entities what hangs on them, and nothing else."""
-        chunks = [_pick(row, "chunks") for row in rows]
-        merged = [_pick(row, "merged") for row in rows]
+    async def _relation_rows(self, ids: Sequence[UUID]) -> list[Row]:
+        relations = await PostgresGraph(self.database).get_relations(self.scope, ids)
+        return await asyncio.to_thread(lambda: [_relation_row(one) for one in relations])
+
+    def _detach(self, rows: Sequence[Row]) -> list[Statement]:
+        """Statements that take from entities what does not hang on them any more."""
         bare = [row["id"] for row in rows if row["embedding"] is None]
         return [
-            self._statement("unmention", rows=chunks),
-            *[self._statement("mention", rows=some) for some in _portions(chunks)],
-            self._statement("unmerge", rows=merged),
-            self._statement("merge", rows=merged),
+            self._statement("unmention", rows=[_pick(row, "chunks") for row in rows]),
+            self._statement("unmerge", rows=[_pick(row, "merged") for row in rows]),
             self._statement("no_vectors", ids=bare),
+        ]
+
+    def _attach(self, rows: Sequence[Row]) -> list[Statement]:
+        """Statements that hang on entities what hangs on them."""
+        chunks = [_pick(row, "chunks") for row in rows if row["chunks"]]
+        merged = [_pick(row, "merged") for row in rows if row["merged"]]
+        return [
+            *[self._statement("mention", rows=some) for some in _portions(chunks)],
+            *([self._statement("merge", rows=merged)] if merged else []),
             *self._vectors("vectors", rows),
         ]
 
@@ -178,18 +195,15 @@ def _entity_row(scope: Scope, entity: Entity, attached: DictRow) -> Row:
     }
 
 
-def _relation_row(graph: str, relation: Relation) -> Row:
+def _relation_row(relation: Relation) -> Row:
     return {
+        "id": str(relation.id),
         "source_id": str(relation.source_id),
         "target_id": str(relation.target_id),
-        "properties": {
-            "graph_key": graph,
-            "id": str(relation.id),
-            "kind": relation.relation_type,
-            "weight": relation.weight,
-            "description": relation.description,
-            "chunk_ids": [str(one) for one in relation.chunk_ids],
-        },
+        "kind": relation.relation_type,
+        "weight": relation.weight,
+        "description": relation.description,
+        "chunk_ids": [str(one) for one in relation.chunk_ids],
     }
 
 
@@ -227,6 +241,24 @@ def _pick(row: Row, *columns: str) -> Row:
 def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
+
+
+async def _ahead(
+    read: Callable[[Sequence[UUID]], Awaitable[list[Row]]], ids: Sequence[UUID], size: int
+) -> AsyncIterator[tuple[Sequence[UUID], list[Row]]]:
+    """Ids in slices with their rows; the next are read while the last are being written."""
+    slices = list(_slices(ids, size))
+    reading = asyncio.ensure_future(read(slices[0])) if slices else None
+    try:
+        for place, some in enumerate(slices):
+            assert reading is not None  # noqa: S101 - there is a slice
+            rows = await reading
+            if place + 1 < len(slices):
+                reading = asyncio.ensure_future(read(slices[place + 1]))
+            yield some, rows
+    finally:
+        if reading is not None:
+            reading.cancel()
 
 
 def _portions(rows: Iterable[Row]) -> Iterator[list[Row]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -18,11 +19,13 @@ from psycopg.rows import class_row
 from domain.errors import GraphNotFound
 from domain.scope import Scope
 from stores.database import Database
-from stores.graph.bolt import Bolt
 from stores.graph.ids import graph_key
 from stores.graph.projection import Projection
 from stores.graph.record import GraphCounts, GraphRecord
 from stores.queries import load_cypher, load_queries
+
+if TYPE_CHECKING:
+    from stores.graph.bolt import Bolt
 
 _SQL = load_queries("graph_projection")
 _READ = load_cypher("reads")
@@ -30,7 +33,7 @@ _READ = load_cypher("reads")
 _EVERYTHING = "everything"
 # Notes looked at in a round, and ids after which a round takes no further note; a note has at most 5,000.
 _NOTES = 64
-_ROUND = 5000
+_ROUND = 20_000
 
 OnProgress = Callable[[int], None]
 
@@ -107,7 +110,7 @@ class Projector:
                 if on_progress:
                     on_progress(taken)
             if taken:
-                await projection.introduce(await self._number(projection, "entities"))
+                await projection.introduce(await self._number(projection, "vectors"))
         return taken
 
     async def rebuild(self, scope: Scope, on_progress: OnProgress | None = None) -> int:
@@ -119,6 +122,10 @@ class Projector:
             )
         return await self.sync(scope, on_progress)
 
+    async def drop(self, scope: Scope) -> None:
+        """Delete what Neo4j holds of a knowledge base that is there no more."""
+        await Projection(self._database, self._bolt, scope, 0).wipe()
+
     async def status(self, scope: Scope) -> ProjectionStatus:
         """What Neo4j holds, and what it has yet to take over; raises what `sync` raises."""
         found = await self._standing(scope)
@@ -126,8 +133,19 @@ class Projector:
         [counts] = await self._bolt.read(_READ["counts"], graph=str(graph_key(scope)))
         return ProjectionStatus(
             projection=GraphCounts(**counts) if await projection.is_here() else None,
-            waiting=await self._number(projection, "waiting"),
+            waiting=await self.waiting(scope),
             server=".".join(map(str, await self._bolt.version())),
+        )
+
+    async def waiting(self, scope: Scope) -> int:
+        """How many ids Neo4j has yet to take over.
+
+        Raises:
+            GraphNotFound: there is no such knowledge base.
+        """
+        found = await self._standing(scope)
+        return await self._number(
+            Projection(self._database, self._bolt, scope, found.scope_id), "waiting"
         )
 
     async def _standing(self, scope: Scope) -> Standing:
@@ -164,7 +182,7 @@ class Projector:
             for kind in ("all entities", "entities", "relations", "communities")
         }
         # Relations need both ends. Those of a whole graph are all noted after its entities.
-        await projection.write_entities(ids["all entities"])
+        await projection.load_entities(ids["all entities"])
         await projection.write_relations_of(await projection.write_entities(ids["entities"]))
         await projection.write_relations(ids["relations"])
         await projection.write_communities(ids["communities"])
@@ -205,3 +223,18 @@ def _first(notes: Sequence[Note]) -> list[Note]:
         chosen.append(note)
         size += len(note.ids)
     return chosen
+
+
+@asynccontextmanager
+async def open_projector(database: Database) -> AsyncIterator[Projector | None]:
+    """A projector into the Neo4j server of the settings; None where they name none."""
+    if not database.settings.neo4j_uri:
+        yield None
+        return
+    from stores.graph.bolt import Bolt  # the driver takes a quarter of a second to load
+
+    bolt = Bolt(database.settings)
+    try:
+        yield Projector(database, bolt)
+    finally:
+        await bolt.close()

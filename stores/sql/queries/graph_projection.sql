@@ -14,9 +14,9 @@ select pg_advisory_xact_lock(20020, %(scope_id)s);
 select coalesce(sum(greatest(cardinality(ids), 1)), 0)::bigint from graph_outbox
 where scope_id = %(scope_id)s;
 
--- name: entities
--- How many entities readers see.
-select count(*) from entities where scope_id = %(scope_id)s and shown;
+-- name: vectors
+-- How many entities have vectors.
+select count(*) from entity_vectors where scope_id = %(scope_id)s;
 
 -- name: take
 -- What comes next.

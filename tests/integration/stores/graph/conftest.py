@@ -52,9 +52,14 @@ class ReadSide:
 
 @pytest.fixture(scope="session")
 def neo4j_settings(settings: Settings) -> Iterator[Settings]:
-    """Settings of a Neo4j server for the whole session: the user's own, or one of the tests'."""
+    """Settings of a Neo4j server for the whole session: the user's own, or one of the tests'.
+
+    With patience: a Java machine that has just started on a busy computer takes seconds to plan.
+    """
+    retrieval = settings.retrieval.model_copy(update={"lane_timeout": 120.0})
+    patient = {"neo4j_timeout": 120.0, "retrieval": retrieval}
     with neo4j_for_tests() as access:
-        yield settings.model_copy(update={"neo4j_timeout": 60.0, **access})
+        yield settings.model_copy(update=patient | access)
 
 
 @pytest_asyncio.fixture(scope="session")

@@ -1,0 +1,175 @@
+"""`sextant graph`: how large a graph is, its copy in Neo4j, and a part of it to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import GRAPH, AsJson, GraphId
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from sextant.graph import Graph, GraphStatus, SubGraph
+    from stores.graph.protocol import Hop
+
+T = TypeVar("T")
+
+app = typer.Typer()
+graph_app = typer.Typer(help="How large a graph is, its copy in Neo4j, a part of it.")
+app.add_typer(graph_app, name="graph")
+
+
+class Form(StrEnum):
+    """How a part of a graph is shown."""
+
+    TREE = "tree"
+    TABLE = "table"
+    MERMAID = "mermaid"
+
+
+@graph_app.command("status")
+def status(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
+    """Say how large the graph is, and how far Neo4j follows it."""
+    found = _run(graph, lambda own: own.status())
+    if as_json:
+        terminal.emit(found)
+    else:
+        _print_status(found)
+
+
+@graph_app.command("sync")
+def sync(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
+    """Let Neo4j take over what has changed."""
+    _told(_run(graph, lambda own: own.sync(_progress)), as_json=as_json)
+
+
+@graph_app.command("rebuild")
+def rebuild(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
+    """Let Neo4j take over the whole graph anew; PostgreSQL answers meanwhile."""
+    _told(_run(graph, lambda own: own.rebuild(_progress)), as_json=as_json)
+
+
+@graph_app.command("show")
+def show(
+    entity: Annotated[str, typer.Argument(metavar="ENTITY", help="A name, alias or id.")],
+    graph: GraphId = GRAPH,
+    depth: Annotated[int, typer.Option("--depth", "-d", min=1, max=2, help="Steps away.")] = 1,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=50, help="Relations of each entity.")
+    ] = 10,
+    form: Annotated[Form, typer.Option("--format", "-f", help="How.")] = Form.TREE,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show the heaviest relations around an entity."""
+    part = _run(graph, lambda own: own.around(entity, depth=depth, per_node=limit))
+    if as_json:
+        terminal.emit(part)
+    else:
+        {Form.TREE: _print_tree, Form.TABLE: _print_table, Form.MERMAID: _print_mermaid}[form](part)
+
+
+def _run(graph: str, work: Callable[[Graph], Awaitable[T]]) -> T:
+    import asyncio
+
+    from sextant.cli.session import opened
+
+    async def run() -> T:
+        async with opened() as rag:
+            return await work(await rag.graph(graph))
+
+    return asyncio.run(run())
+
+
+def _progress(taken: int) -> None:
+    terminal.note(f"{taken} rows")
+
+
+def _told(taken: int, *, as_json: bool) -> None:
+    if as_json:
+        terminal.emit({"rows": taken})
+    else:
+        terminal.say(f"Neo4j has taken over {taken} rows." if taken else "Neo4j is up to date.")
+
+
+def _print_status(found: GraphStatus) -> None:
+    sizes = {"PostgreSQL": found.record}
+    if found.projection is not None:
+        sizes[f"Neo4j {found.neo4j}"] = found.projection
+    rows = [
+        (name, str(one.entities), str(one.relations), str(one.mentions), str(one.communities))
+        for name, one in sizes.items()
+    ]
+    terminal.table(("STORE", "ENTITIES", "RELATIONS", "MENTIONS", "COMMUNITIES"), rows)
+    terminal.say(f"Version {found.version}.")
+    if found.problem:
+        terminal.warn(found.problem)
+    elif found.neo4j and found.projection is None:
+        terminal.warn("Neo4j does not have this graph yet: run `sextant graph sync`.")
+    if found.waiting:
+        terminal.warn(f"{found.waiting} rows wait for Neo4j: run `sextant graph sync`.")
+
+
+def _print_tree(part: SubGraph) -> None:
+    """Relations under the entity that they were reached from."""
+    names = {entity.id: entity.name for entity in part.entities}
+    terminal.heading(f"{part.center.name} ({part.center.entity_type})")
+    for depth, hop, near, far in _steps(part):
+        arrow = "→" if hop.source_id == near else "←"
+        line = f"{arrow} {hop.relation_type} {arrow} {names.get(far, far)}  {hop.weight:g}"
+        terminal.say("  " * depth + line)
+
+
+def _steps(part: SubGraph) -> list[tuple[int, Hop, UUID, UUID]]:
+    """Hops with the near and the far end, each followed by those that go on from its far end."""
+    steps = []
+    onward = [hop for hop in part.hops if hop.depth == 2]
+    for hop in part.hops:
+        if hop.depth == 1:
+            far = _other(hop, part.center.id)
+            steps.append((1, hop, part.center.id, far))
+            mine = [one for one in onward if far in (one.source_id, one.target_id)]
+            onward = [one for one in onward if one not in mine]
+            steps += [(2, one, far, _other(one, far)) for one in mine]
+    return steps
+
+
+def _other(hop: Hop, end: UUID) -> UUID:
+    return hop.target_id if hop.source_id == end else hop.source_id
+
+
+def _print_table(part: SubGraph) -> None:
+    names = {entity.id: entity.name for entity in part.entities}
+    rows = [
+        (
+            str(hop.depth),
+            f"{hop.weight:g}",
+            names.get(hop.source_id, "?"),
+            hop.relation_type,
+            names.get(hop.target_id, "?"),
+        )
+        for hop in part.hops
+    ]
+    terminal.table(("DEPTH", "WEIGHT", "SOURCE", "RELATION", "TARGET"), rows)
+
+
+def _print_mermaid(part: SubGraph) -> None:
+    """As a Mermaid flowchart; names are quoted as entities, so that none of them is syntax."""
+    places = {entity.id: f"n{place}" for place, entity in enumerate(part.entities)}
+    terminal.say("flowchart LR")
+    for entity in part.entities:
+        terminal.say(f'  {places[entity.id]}["{_quoted(entity.name)}"]')
+    for hop in part.hops:
+        if hop.source_id in places and hop.target_id in places:
+            ends = (places[hop.source_id], places[hop.target_id])
+            terminal.say(f'  {ends[0]} -- "{_quoted(hop.relation_type)}" --> {ends[1]}')
+
+
+def _quoted(text: str) -> str:
+    signs = {'"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "\n": " "}
+    return "".join(signs.get(sign, sign) for sign in text)[:80]

@@ -1,0 +1,133 @@
+"""A knowledge base's graph as its owner looks at it: its size, its copy in Neo4j, a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from domain.errors import GraphStoreUnavailable, OptionInvalid
+from domain.graph import Entity
+from domain.scope import Scope
+from stores.database import Database
+from stores.graph.opening import open_graph_store
+from stores.graph.projector import Projector, open_projector
+from stores.graph.protocol import Hop
+from stores.graph.record import GraphCounts, GraphRecord
+
+OnProgress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStatus:
+    """The sizes of a graph in the record and in Neo4j, where one is named.
+
+    Attributes:
+        record: what PostgreSQL holds; that is what counts.
+        version: how often the graph has changed.
+        neo4j: version of the server; None where none is named or it does not answer.
+        projection: what Neo4j holds; None where it holds nothing of it.
+        waiting: changes that Neo4j has yet to take over.
+        problem: why Neo4j could not be asked.
+    """
+
+    record: GraphCounts
+    version: int
+    neo4j: str | None = None
+    projection: GraphCounts | None = None
+    waiting: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SubGraph:
+    """The heaviest relations around an entity; `hops` come nearest first, then by falling weight."""
+
+    center: Entity
+    entities: tuple[Entity, ...]
+    hops: tuple[Hop, ...]
+
+
+class Graph:
+    """The graph of one knowledge base."""
+
+    def __init__(self, database: Database, scope: Scope) -> None:
+        self._database = database
+        self._scope = scope
+
+    async def status(self) -> GraphStatus:
+        """How large the graph is, and how far Neo4j follows; a server that is down is told of."""
+        record = GraphRecord(self._database)
+        counts, version = await record.counts(self._scope), await record.version(self._scope)
+        async with open_projector(self._database) as projector:
+            if projector is None:
+                return GraphStatus(counts, version)
+            try:
+                held = await projector.status(self._scope)
+            except GraphStoreUnavailable as error:
+                waiting = await projector.waiting(self._scope)
+                return GraphStatus(counts, version, waiting=waiting, problem=str(error))
+        return GraphStatus(counts, version, held.server, held.projection, held.waiting)
+
+    async def sync(self, on_progress: OnProgress | None = None) -> int:
+        """Let Neo4j take over what waits; returns how many rows that were.
+
+        Raises:
+            OptionInvalid: the settings name no Neo4j server.
+            GraphStoreUnavailable: it does not answer; everything still waits.
+        """
+        async with open_projector(self._database) as projector:
+            return await _required(projector).sync(self._scope, on_progress)
+
+    async def rebuild(self, on_progress: OnProgress | None = None) -> int:
+        """Let Neo4j take over the whole graph anew; like `sync`."""
+        async with open_projector(self._database) as projector:
+            return await _required(projector).rebuild(self._scope, on_progress)
+
+    async def around(self, name: str, *, depth: int = 1, per_node: int = 10) -> SubGraph:
+        """The part of the graph around an entity.
+
+        Args:
+            name: its name, an alias, or its id.
+            depth: 1 or 2.
+            per_node: relations of each entity, the heaviest.
+
+        Raises:
+            OptionInvalid: no entity is called so.
+        """
+        async with open_graph_store(self._database.settings, self._database) as graph:
+            found: Sequence[Entity] = [
+                hit.entity for hit in await graph.entities_by_alias(self._scope, [name])
+            ]
+            if not found and (own := _uuid(name)) is not None:
+                found = await graph.get_entities(self._scope, [own])
+            if not found:
+                raise OptionInvalid(
+                    f"No entity is called {name!r}.",
+                    next_step="`sextant entities search` finds entities by words of their names.",
+                    field="entity",
+                )
+            center = found[0]
+            hops = await graph.neighbourhood(
+                self._scope, [center.id], depth=depth, per_node=per_node
+            )
+            ends = {end for hop in hops for end in (hop.source_id, hop.target_id)}
+            entities = await graph.get_entities(self._scope, sorted(ends | {center.id}))
+        return SubGraph(center, tuple(entities), tuple(hops))
+
+
+def _required(projector: Projector | None) -> Projector:
+    if projector is None:
+        raise OptionInvalid(
+            "No Neo4j server is named; the graph is in PostgreSQL alone.",
+            next_step="Set NEO4J_URI (and NEO4J_PASSWORD) first.",
+            field="neo4j_uri",
+        )
+    return projector
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
