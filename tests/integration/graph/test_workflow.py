@@ -13,10 +13,12 @@ import pytest
 
 from domain.errors import EmbeddingModelChanged, GraphNotFound, ModelUnavailable
 from domain.scope import Scope
-from domain.settings import Settings
+from domain.settings import LimitSettings, Settings
 from evals.corpus import load_corpus
 from graph import create_query_workflow
 from graph.dependencies import close_shared_dependencies, shared_dependencies
+from ingestion.graph.upkeep import GraphUpkeep
+from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.embedding_space import check_space
@@ -157,3 +159,70 @@ async def test_vectors_of_another_model_are_refused_before_any_search(
             {"query": QUESTION, "graph_id": scope.graph_id, "user_id": scope.user_id}
         )
     await close_shared_dependencies()
+
+
+MODES = ["naive", "local", "global", "hybrid", "mix", "bypass", "auto"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_every_mode_is_dispatched_offline(running_with: RunningWith, mode: str) -> None:
+    async with running_with() as running:
+        result = await running.workflow.ainvoke(running.asking(QUESTION, mode=mode))
+    assert result["answer"]
+    assert result["mode"] == ("mix" if mode == "auto" else mode)
+    if mode != "bypass":
+        assert result["citations"][0]["quote"].startswith("糖尿病患者的主要症状")
+        assert len(result["sources"]) > 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_every_mode_is_dispatched_with_a_chat_model(
+    running_with: RunningWith, mode: str
+) -> None:
+    async with running_with(cooperative) as running:
+        result = await running.workflow.ainvoke(running.asking(QUESTION, mode=mode))
+    assert "多饮、多尿" in result["answer"]
+    if mode != "bypass":
+        assert result["grounded"]
+
+
+def reading(request: ApiRequest) -> Reply | str:
+    """A model that notes a point from every report, and answers with the passages it is shown."""
+    if "<reports>" in request.prompt:
+        number = request.prompt.rpartition('<passage number="')[2].partition('"')[0]
+        noted = {"text": "要点", "importance": 5, "passages": [int(number or 0)]}
+        return as_json({"points": [noted]})
+    return cooperative(request)
+
+
+async def test_global_reads_reports_with_a_bounded_number_of_calls_then_answers_from_passages(
+    running_with: RunningWith, database: Database, filled: Scope
+) -> None:
+    await GraphUpkeep(database, HashEmbedder(384)).refresh(filled)
+    limits = LimitSettings(report_calls=2)
+    async with running_with(reading, limits=limits) as running:
+        result = await running.workflow.ainvoke(running.asking(QUESTION, mode="global"))
+        read = [request for request in running.endpoint.requests if "<reports>" in request.prompt]
+        written = [request for request in running.endpoint.requests if not request.wants_json]
+    assert 1 <= len(read) <= 2
+    assert len(written) == 1
+    assert "- 要点 [" in written[0].prompt
+    assert result["mode"] == "global"
+    chunk_ids = {source["chunk_id"] for source in result["sources"]}
+    stored = await ChunkStore(database).get(filled, [UUID(one) for one in chunk_ids])
+    assert len(stored) == len(chunk_ids) > 0
+    assert result["citations"][0]["quote"] in stored[0].text
+
+
+async def test_global_offline_tells_findings_of_reports_cited_to_their_chunks(
+    running_with: RunningWith, database: Database, filled: Scope
+) -> None:
+    await GraphUpkeep(database, HashEmbedder(384)).refresh(filled)
+    async with running_with() as running:
+        result = await running.workflow.ainvoke(running.asking("讲了哪些内容？", mode="global"))
+    assert result["answer"].startswith("根据知识库各主题的报告：")
+    assert result["grounded"]
+    assert result["graph_context"]["entities"]
+    for citation in result["citations"]:
+        [source] = [one for one in result["sources"] if one["marker"] == citation["marker"]]
+        assert citation["quote"] in source["text"]

@@ -103,6 +103,22 @@ async def test_a_document_is_ingested_asked_listed_and_deleted(
         await rag.delete_document(document.id, "hr")
 
 
+@pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix", "bypass", "auto"])
+async def test_every_mode_answers_whatever_is_asked(
+    rag: Sextant, handbook: Path, mode: str
+) -> None:
+    """Seed 002: `result = await adapter.query("测试查询", mode=mode)`."""
+    await rag.ingest([handbook], graph_id="modes")
+    result = await rag.query("测试查询", graph_id="modes", mode=mode)
+    assert result.answer
+    assert result.mode == ("mix" if mode == "auto" else mode)
+    asked = await rag.query("How many days of annual leave?", graph_id="modes", mode=mode)
+    if mode != "bypass":
+        assert "fifteen days" in asked.answer
+        assert asked.citations
+        assert all(citation.quote in TEXT for citation in asked.citations)
+
+
 async def test_a_stream_ends_with_the_answer_that_it_spelled(rag: Sextant, handbook: Path) -> None:
     await rag.ingest([handbook], graph_id="streamed")
     events = [event async for event in rag.stream("合同签订后支付多少？", graph_id="streamed")]

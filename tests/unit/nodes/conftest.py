@@ -44,13 +44,20 @@ class ScriptedRetriever:
     error: Exception | None = None
     searches: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     lanes: tuple[str, ...] = ("vector", "keyword")
+    around: tuple[RetrievedItem, ...] = ()
 
     async def search(self, scope: Scope, query: str, **options: Any) -> Retrieval:
         if self.error:
             raise self.error
         found = self.rounds[min(len(self.searches), len(self.rounds) - 1)]
         self.searches.append({"scope": scope, "query": query, **options})
-        return Retrieval(tuple(found), Mode.NAIVE, warnings=self.warnings, timings={"total": 1.0})
+        return Retrieval(
+            tuple(found),
+            Mode.NAIVE,
+            graph_items=self.around,
+            warnings=self.warnings,
+            timings={"total": 1.0},
+        )
 
 
 @dataclass

@@ -1,17 +1,18 @@
 """route, retrieve, grade and refine: what each decides, one step at a time."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from langgraph.types import Command
 
 from domain.errors import GraphNotFound
-from domain.retrieval import RetrievedItem
+from domain.retrieval import ItemKind, RetrievedItem
 from domain.scope import Scope
 from domain.settings import LimitSettings, Settings
 from nodes.grade import grade
 from nodes.refine import first_new, refine
-from nodes.retrieve import retrieve
+from nodes.retrieve import retrieve, widened
 from nodes.route import route
 from nodes.state import State
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat, item
@@ -81,6 +82,41 @@ async def test_a_later_round_looks_wider_and_keeps_the_evidence_first(bench: Bui
     update = await retrieve(state, bench(retriever=retriever).runtime)
     assert [found.id for found in update["items"]] == ["guide.md", "old.md"]
     assert retriever.searches[0]["lanes"] == ("vector", "keyword")
+
+
+ALL = ("vector", "keyword", "local", "reports", "global", "mix")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "modes"),
+    [
+        ("local", ["local", "hybrid", "mix", "mix"]),
+        ("hybrid", ["hybrid", "mix", "mix", "mix"]),
+        ("global", ["global"] * 4),
+        ("naive", ["naive"] * 4),
+    ],
+)
+def test_every_round_looks_one_step_wider(strategy: str, modes: list[str]) -> None:
+    assert [widened(strategy, attempts, ALL) for attempts in range(4)] == modes
+
+
+def test_a_round_looks_no_wider_than_the_retriever_can() -> None:
+    without_reports = ("vector", "keyword", "local", "mix")
+    assert widened("local", 1, without_reports) == "mix"
+    assert widened("local", 3, ("vector", "keyword", "local")) == "local"
+
+
+async def test_what_the_graph_knows_is_kept_beside_the_passages(bench: Build) -> None:
+    report = RetrievedItem(ItemKind.COMMUNITY, "r", "Health", 0.9, metadata={"title": "Health"})
+    named = {"name": "糖尿病", "type": "DISEASE"}
+    entity = RetrievedItem(ItemKind.ENTITY, "e1", "糖尿病", 0.5, metadata=named)
+    earlier = replace(entity, id="e0", score=0.7)
+    retriever = ScriptedRetriever([[report, SYMPTOMS]], around=(report, entity), lanes=ALL)
+    state = after(QUESTION, strategy="global", around=[earlier])
+    update = await retrieve(state, bench(retriever=retriever).runtime)
+    assert [found.id for found in update["items"]] == ["guide.md"]
+    assert [found.id for found in update["around"]] == ["r", "e0", "e1"]
+    assert update["graph_context"]["entities"][1] == {"id": "e1", **named}
 
 
 async def test_rounds_are_fused_so_that_one_adds_to_the_other(bench: Build) -> None:
