@@ -24,9 +24,30 @@ select g.graph_id, count(d.id)::int as documents, coalesce(sum(d.chunk_count), 0
 from graphs g left join documents d on d.scope_id = g.scope_id
 where g.user_id = %(user_id)s group by g.scope_id order by g.graph_id;
 
+-- name: doom
+-- Which knowledge base the next statement deletes; the setting ends with the transaction.
+select set_config('sextant.doomed_scope', %(scope_id)s, true);
+
+-- name: delete_doomed
+-- Every row of one knowledge base, in whatever tables the schema has; graphs last, which its
+-- children refer to. Row-level security keeps it to the tenant's own.
+do $$
+declare one regclass; doomed int := current_setting('sextant.doomed_scope')::int;
+begin
+  for one in
+    select c.oid::regclass from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attname = 'scope_id' and not a.attisdropped
+    where c.relnamespace = 'sextant'::regnamespace and c.relkind in ('r', 'p')
+      and not c.relispartition
+    order by c.relname = 'graphs', c.oid
+  loop
+    execute format('delete from %s where scope_id = $1', one) using doomed;
+  end loop;
+end $$;
+
 -- name: same_bytes
 -- The document in this scope that has these bytes, live or being ingested.
-select d.id, v.version = d.live_version as live from document_versions v
+select d.id, d.source, v.version = d.live_version as live from document_versions v
 join documents d on d.id = v.document_id and v.version in (d.live_version, d.pending_version)
 where v.scope_id = %(scope_id)s and v.sha256 = %(sha256)s
 order by v.version = d.live_version desc nulls last limit 1;
@@ -160,7 +181,11 @@ delete from documents where scope_id = %(scope_id)s and id = %(document_id)s;
 -- name: describe
 -- Documents as they are listed, by their live version, else by the one that is coming.
 select d.id, d.source, v.filename, v.title, v.media_type, v.sha256, v.size_bytes, d.status,
-  v.language, v.page_count, d.chunk_count, v.external_id, v.metadata, d.created_at, d.updated_at
+  v.language, v.page_count, d.chunk_count, v.external_id, v.metadata, d.created_at, d.updated_at,
+  (select j.error from ingestion_jobs j
+    where j.scope_id = d.scope_id and j.document_id = d.id and j.stage = 'failed'
+      and d.status = 'failed'
+    order by j.updated_at desc limit 1) as error
 from documents d join graphs g on g.scope_id = d.scope_id
 join document_versions v on v.document_id = d.id
   and v.version = coalesce(d.live_version, d.pending_version)

@@ -35,6 +35,12 @@ update ingestion_jobs set stage = 'queued', worker = null, updated_at = now(),
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage not in ('done', 'failed') returning id;
 
+-- name: take_from_dead
+-- Free for the next worker, if that one still has it.
+update ingestion_jobs set worker = null, updated_at = now()
+where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
+  and worker = %(worker)s and stage not in ('done', 'failed');
+
 -- name: list
 -- The jobs of a knowledge base, newest first.
 select * from ingestion_jobs
