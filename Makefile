@@ -16,7 +16,7 @@ help: ## List the targets
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
 		printf '  make %-12s %s\n' "$$name" "$$text"; done
 
-setup: .venv/.all ## Create .venv with all that the demo, the tests and `make dev` need
+setup: .venv/.all .cache/neo4j/.ready ## Create .venv with all that the demo, the tests and `make dev` need
 
 demo: .venv/.base ## Ingest the sample documents, ask three questions, show cited answers (no key needed)
 	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant demo
@@ -38,7 +38,7 @@ types: .venv/.all
 unit: .venv/.all
 	$(PY) -m pytest -q tests/unit
 
-integration: .venv/.all
+integration: .venv/.all .cache/neo4j/.ready
 	$(PY) -m pytest -q tests/integration
 
 e2e: .venv/.all
@@ -71,3 +71,8 @@ clean: ## Remove .venv, the demo's data and every cache
 .venv/.all: .venv/.base
 	@sh scripts/venv.sh test dev
 	@touch $@
+
+# The Neo4j server of the integration tests, out of Maven Central's jars; none where NEO4J_URI names one.
+.cache/neo4j/.ready: scripts/neo4j/pom.xml scripts/neo4j/install.sh
+	@sh scripts/neo4j/install.sh .cache/neo4j/lib
+	@if [ -z "$${NEO4J_URI:-}" ]; then touch $@; fi

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from domain.errors import SextantError
+from domain.errors import GraphStoreUnavailable, SextantError
 from domain.settings import Settings
 from models.chat import build_chat_model
 from models.embedding import build_embedder
@@ -56,6 +56,7 @@ async def examine(settings: Settings) -> AsyncIterator[Finding]:
             yield await _told("stored vectors", _stored_vectors(database))
     except SextantError as error:
         yield _failed("database", error)
+    yield await _told("graph store", _graph_store(settings))
     yield await _told("embedding model", _embedding(settings))
     yield await _told("chat model", _chat(settings))
     yield await _told("reranker", _reranker(settings))
@@ -125,6 +126,30 @@ async def _stored_vectors(database: Database) -> Finding:
     await embedder.warm_up()
     await check_space(database, embedder)
     return Finding("stored vectors", Health.OK, f"of {embedder.name}, as configured")
+
+
+async def _graph_store(settings: Settings) -> Finding:
+    """Without Neo4j nothing fails, but whoever has named one wants to know."""
+    if not settings.neo4j_uri:
+        return Finding("graph store", Health.OFF, "no Neo4j named; the graph is in PostgreSQL")
+    from stores.graph.bolt import Bolt
+
+    bolt = Bolt(settings)
+    try:
+        await bolt.prepare()
+        version = ".".join(map(str, await bolt.version()))
+        search = "within a graph" if await bolt.prefiltered() else "over all graphs, then filtered"
+    except GraphStoreUnavailable as error:
+        return Finding(
+            "graph store",
+            Health.WARNING,
+            f"{error.message} PostgreSQL answers meanwhile.",
+            "Start Neo4j, or check NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD; then run "
+            "`sextant graph sync`.",
+        )
+    finally:
+        await bolt.close()
+    return Finding("graph store", Health.OK, f"Neo4j {version}, vectors searched {search}")
 
 
 async def _embedding(settings: Settings) -> Finding:

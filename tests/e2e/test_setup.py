@@ -60,3 +60,23 @@ def test_make_lists_its_targets(tmp_path: Path) -> None:
     done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True)
     for target in ("setup", "demo", "test", "check", "dev", "bench", "eval", "clean"):
         assert f"make {target} " in done.stdout
+
+
+def test_without_maven_the_installer_of_neo4j_says_what_to_install(checkout: Path) -> None:
+    tools = checkout / "bin"
+    tools.mkdir()
+    for name in ("sh", "dirname"):
+        found = shutil.which(name)
+        assert found
+        (tools / name).symlink_to(found)
+    done = subprocess.run(
+        ["sh", "scripts/neo4j/install.sh", "lib"],
+        cwd=checkout,
+        env={"PATH": str(tools)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "apt-get install maven openjdk-17-jdk-headless" in done.stderr
+    assert not (checkout / "lib").exists()

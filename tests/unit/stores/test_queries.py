@@ -7,7 +7,7 @@ import re
 import pytest
 
 from stores.migrations import migrations
-from stores.queries import load_queries, topics
+from stores.queries import load_cypher, load_queries, topics
 
 TENANT_TABLES = {
     name
@@ -25,6 +25,12 @@ ALL = [
     for name, sql in load_queries(topic).items()
 ]
 
+
+CYPHER = [
+    pytest.param(f"{topic}.{name}", text, id=f"{topic}.{name}")
+    for topic in ("reads", "writes")
+    for name, text in load_cypher(topic).items()
+]
 
 # Temporary tables of one transaction that carry the scope of the writer that fills them.
 WORKING_TABLES = {
@@ -71,3 +77,13 @@ def test_the_tables_of_documents_are_among_those_checked() -> None:
 
 def test_migrations_are_numbered_without_gaps() -> None:
     assert [one.version for one in migrations()] == list(range(1, len(migrations()) + 1))
+
+
+@pytest.mark.parametrize(("name", "text"), CYPHER)
+def test_a_cypher_statement_begins_with_a_sentence_and_keeps_to_a_graph(
+    name: str, text: str
+) -> None:
+    assert re.match(r"// \w.{5,}", text.splitlines()[0])
+    assert "$graph" in text, name
+    labelled = re.findall(r":(?:__\w+__|Chunk) \{(\w+):", text)
+    assert set(labelled) <= {"graph_key"}, name
