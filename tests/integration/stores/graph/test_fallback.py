@@ -1,0 +1,231 @@
+"""Neo4j gone, behind or empty: PostgreSQL answers with a warning, nothing is lost, it catches up."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+
+from domain.errors import GraphStoreUnavailable
+from domain.graph import MentionKind
+from domain.scope import Scope
+from domain.settings import Settings
+from stores.database import Database
+from stores.graph.bolt import Bolt
+from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from stores.graph.ids import entity_id, graph_key
+from stores.graph.notices import collected_notices
+from stores.graph.opening import BEHIND, GONE, ProjectedGraph, open_graph_store
+from stores.graph.postgres import PostgresGraph
+from stores.graph.projector import Projector
+from stores.graph.record import GraphRecord
+from testing.neo4j_server import Neo4jServer
+
+IMPORT = MentionKind.IMPORT
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Neo4jServer]:
+    """A server of this module's own, which it may kill."""
+    server = Neo4jServer()
+    server.start()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def impatient(settings: Settings, server: Neo4jServer) -> Settings:
+    """Asks again at once after a failure."""
+    retrieval = settings.retrieval.model_copy(update={"lane_timeout": 120.0})
+    patience = {"neo4j_timeout": 120.0, "neo4j_pause": 0.0, "retrieval": retrieval}
+    return settings.model_copy(update={"neo4j_uri": server.uri, **patience})
+
+
+@pytest_asyncio.fixture
+async def bolt(impatient: Settings) -> AsyncIterator[Bolt]:
+    bolt = Bolt(impatient)
+    yield bolt
+    await bolt.close()
+
+
+@pytest.fixture
+def projector(database: Database, bolt: Bolt) -> Projector:
+    return Projector(database, bolt)
+
+
+@pytest.fixture
+def graph(database: Database, bolt: Bolt, impatient: Settings) -> ProjectedGraph:
+    return ProjectedGraph(database, bolt, impatient)
+
+
+def says(scope: Scope, source: str, kind: str, target: str) -> GraphEvidence:
+    ids = entity_id(scope, source), entity_id(scope, target)
+    named = zip(ids, (source, target), strict=True)
+    return GraphEvidence(
+        [MentionRow(one, None, IMPORT, name) for one, name in named],
+        [RelationRow(*ids, kind, None)],
+    )
+
+
+async def neighbours(graph: ProjectedGraph, scope: Scope, name: str) -> tuple[set[str], list[str]]:
+    """The types of the relations of an entity, and what was told meanwhile."""
+    with collected_notices() as notices:
+        hops = await graph.neighbourhood(scope, [entity_id(scope, name)])
+    return {hop.relation_type for hop in hops}, notices
+
+
+async def held_by_neo4j(bolt: Bolt, scope: Scope) -> set[str]:
+    query = "MATCH ()-[r:RELATED {graph_key: $graph}]->() RETURN r.kind AS kind"
+    return {row["kind"] for row in await bolt.read(query, graph=str(graph_key(scope)))}
+
+
+async def test_a_graph_that_neo4j_has_not_taken_over_yet_is_read_from_the_record(
+    graph: ProjectedGraph, projector: Projector, database: Database, bolt: Bolt, scope: Scope
+) -> None:
+    record = GraphRecord(database)
+    await record.add(scope, says(scope, "Insulin", "TREATS", "Diabetes"))
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS"}, [BEHIND])
+
+    await projector.sync(scope)
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS"}, [])
+    await record.add(scope, says(scope, "Insulin", "LOWERS", "Blood sugar"))
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS", "LOWERS"}, [BEHIND])
+    assert await held_by_neo4j(bolt, scope) == {"TREATS"}
+
+    assert await projector.sync(scope) > 0
+    assert await projector.sync(scope) == 0
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS", "LOWERS"}, [])
+    assert await held_by_neo4j(bolt, scope) == {"TREATS", "LOWERS"}
+
+
+async def test_a_killed_server_is_done_without_and_catches_up_when_it_is_back(
+    graph: ProjectedGraph,
+    projector: Projector,
+    database: Database,
+    server: Neo4jServer,
+    scope: Scope,
+) -> None:
+    record = GraphRecord(database)
+    await record.add(scope, says(scope, "Insulin", "TREATS", "Diabetes"))
+    await projector.sync(scope)
+    server.kill()
+    try:
+        assert await neighbours(graph, scope, "insulin") == ({"TREATS"}, [GONE])
+        await record.add(scope, says(scope, "Insulin", "LOWERS", "Blood sugar"))
+        with pytest.raises(GraphStoreUnavailable):
+            await projector.sync(scope)
+        assert await projector.waiting(scope) > 0
+        found, notices = await neighbours(graph, scope, "insulin")
+        assert found == {"TREATS", "LOWERS"}
+        assert notices
+    finally:
+        server.start()
+    await projector.sync(scope)
+    assert await projector.waiting(scope) == 0
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS", "LOWERS"}, [])
+    await same_size(projector, record, scope)
+    ids = [entity_id(scope, name) for name in ("insulin", "diabetes", "blood sugar")]
+    expected = await PostgresGraph(database).get_entities(scope, ids)
+    assert await graph.get_entities(scope, ids) == expected
+
+
+async def test_a_dead_server_is_asked_once_and_then_left_alone_for_a_while(
+    database: Database, settings: Settings, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nowhere = settings.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:9", "neo4j_pause": 600.0})
+    record = GraphRecord(database)
+    await record.project(scope)  # followed, with nothing noted yet
+    asked = 0
+    read = Bolt.read
+
+    async def counted(self: Bolt, *args: object, **values: object) -> object:
+        nonlocal asked
+        asked += 1
+        return await read(self, *args, **values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Bolt, "read", counted)
+    async with open_graph_store(nowhere, database) as graph:
+        for _ in range(5):
+            with collected_notices() as notices:
+                assert await graph.communities(scope) == []
+            assert notices == [GONE]
+    assert asked == 1
+
+
+async def test_a_server_that_lost_everything_is_noticed_and_filled_again(
+    projector: Projector, database: Database, bolt: Bolt, impatient: Settings, scope: Scope
+) -> None:
+    await GraphRecord(database).add(scope, says(scope, "Insulin", "TREATS", "Diabetes"))
+    await projector.sync(scope)
+    await projector.drop(scope)
+    fresh = ProjectedGraph(database, bolt, impatient)
+    assert await neighbours(fresh, scope, "insulin") == ({"TREATS"}, [BEHIND])
+    await projector.sync(scope)
+    assert await neighbours(fresh, scope, "insulin") == ({"TREATS"}, [])
+
+
+async def test_a_projection_broken_off_anywhere_goes_on_and_ends_the_same(
+    projector: Projector,
+    database: Database,
+    bolt: Bolt,
+    scope: Scope,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record = GraphRecord(database)
+    for place in range(3):
+        await record.add(scope, says(scope, f"Entity {place}", "NEXT", f"Entity {place + 1}"))
+    write = Bolt.write
+    left = 0
+
+    async def failing(self: Bolt, statements: object) -> object:
+        nonlocal left
+        done = await write(self, statements)  # type: ignore[arg-type]
+        left -= 1
+        if left < 0:  # after it has been committed, before anyone hears of it
+            raise GraphStoreUnavailable("The connection broke.")
+        return done
+
+    await bolt.prepare()
+    monkeypatch.setattr(Bolt, "prepare", lambda _: no_preparation())
+    monkeypatch.setattr(Bolt, "write", failing)
+    broken = 0
+    for attempt in range(20):
+        left = attempt
+        try:
+            await projector.rebuild(scope)
+        except GraphStoreUnavailable:
+            broken += 1
+        else:
+            break
+    assert broken >= 3
+    await same_size(projector, record, scope)
+
+
+async def no_preparation() -> None: ...
+
+
+async def same_size(projector: Projector, record: GraphRecord, scope: Scope) -> None:
+    """Neo4j holds as many entities and relations as the record, and nothing waits."""
+    status, counts = await projector.status(scope), await record.counts(scope)
+    assert status.projection is not None
+    held = (status.projection.entities, status.projection.relations)
+    assert held == (counts.entities, counts.relations)
+    assert status.waiting == 0
+
+
+async def test_rebuilding_two_tenants_with_the_same_names_keeps_them_apart(
+    projector: Projector, database: Database, bolt: Bolt, scope: Scope
+) -> None:
+    other = Scope(f"{scope.user_id}-other", scope.graph_id)
+    record = GraphRecord(database)
+    await record.add(scope, says(scope, "Insulin", "TREATS", "Diabetes"))
+    await record.add(other, says(other, "Insulin", "HARMS", "Diabetes"))
+    await projector.sync(scope)
+    await projector.sync(other)
+    await record.empty(other)
+    await projector.sync(other)
+    assert await held_by_neo4j(bolt, scope) == {"TREATS"}
+    assert await held_by_neo4j(bolt, other) == set()
+    await projector.rebuild(scope)
+    assert await held_by_neo4j(bolt, scope) == {"TREATS"}
