@@ -122,7 +122,9 @@ class Entities:
 
     async def duplicates(self, limit: int = 50) -> list[Candidate]:
         """Pairs that may be one thing, for `merge` to decide; likeliest first."""
-        return await self._names.candidates(self._scope, limit)
+        from ingestion.graph.resolve import candidates
+
+        return await candidates(self._names, self._scope, limit)
 
     async def merge(self, entity: str, into: str, reason: str = "") -> Entity:
         """Decide that two entities are one; returns it. `unmerge` takes the decision back.

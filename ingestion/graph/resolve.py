@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -29,6 +29,7 @@ from prompts import SAME
 from stores.database import Database
 from stores.graph.record import GraphRecord
 from stores.graph.resolution import (
+    Candidate,
     Named,
     Names,
     Pair,
@@ -79,6 +80,11 @@ async def resolve(
     compared = await asyncio.to_thread(_compare, names)
     pairs, judged, warnings = compared.kept, list[Pair](), tuple[str, ...]()
     if chat is not None:
+        known = {(pair.one_id, pair.other_id) for pair in pairs}
+        near = [
+            pair async for pair in _near(store, scope) if (pair.one_id, pair.other_id) not in known
+        ]
+        pairs = [*pairs, *near]
         judged, warnings = await _judge(chat, names, pairs, calls)
         verdicts = {(pair.one_id, pair.other_id): pair for pair in judged}
         pairs = [verdicts.get((pair.one_id, pair.other_id), pair) for pair in pairs]
@@ -95,6 +101,19 @@ async def resolve(
         if unchanged:  # else the next run compares what has come meanwhile
             await note_version(writer)
     return Resolved(len(new), len(old), len(compared.found), len(judged), warnings)
+
+
+async def candidates(store: ResolutionStore, scope: Scope, limit: int) -> list[Candidate]:
+    """Pairs for the user to decide: alike in spelling first, then in meaning."""
+    alike = await store.candidates(scope, limit)
+    near = [one for one in await store.near(scope) if marks(one.one_name) == marks(one.other_name)]
+    return [*alike, *near][:limit]
+
+
+async def _near(store: ResolutionStore, scope: Scope) -> AsyncIterator[Pair]:
+    for one in await store.near(scope):
+        if marks(one.one_name) == marks(one.other_name):
+            yield Pair(one.one_id, one.other_id, "open", one.reason, one.score)
 
 
 @dataclass(frozen=True, slots=True)

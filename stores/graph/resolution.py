@@ -29,6 +29,9 @@ T = TypeVar("T")
 # The type of a relation between an abbreviation and its full form, where a text defines it.
 ABBREVIATES = "ABBREVIATES"
 
+SIMILAR_MEANING = "similar meaning"
+_MOST_NEAR, _LEAST_NEARNESS = 300, 0.96
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -166,6 +169,18 @@ class ResolutionStore:
                 return []
             key = {"scope_id": found.scope_id, "limit": limit}
             return await _rows(connection, "candidates", Candidate, key)
+
+    async def near(self, scope: Scope) -> list[Candidate]:
+        """Pairs with near vectors among what is mentioned most, of which nothing is known yet.
+
+        Nearness alone proves nothing: 共產黨 and 共和黨 have 0.970, US and USA 0.978 (packaged model).
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            key = {"scope_id": found.scope_id, "most": _MOST_NEAR, "least": _LEAST_NEARNESS}
+            return await _rows(connection, "near", Candidate, key | {"reason": SIMILAR_MEANING})
 
     async def mentions(self, scope: Scope, entity_id: UUID, limit: int) -> list[Mentioned]:
         """Passages that mention an entity under any of its names, what vouches most first."""

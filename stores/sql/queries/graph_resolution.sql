@@ -105,6 +105,36 @@ where p.scope_id = %(scope_id)s and p.verdict = 'open' and one.id <> other.id
     and d.one_id = p.one_id and d.other_id = p.other_id)
 order by p.score desc, p.one_id, p.other_id limit %(limit)s;
 
+-- name: near
+-- Pairs of which nothing is known yet and whose vectors are near, among what is mentioned most.
+with top as (
+  select e.scope_id, e.id, v.embedding
+  from entities e join entity_vectors v on v.scope_id = e.scope_id and v.entity_id = e.id
+  where e.scope_id = %(scope_id)s and e.shown
+  order by e.mention_count desc, e.id limit %(most)s
+), near as (
+  select least(t.id, n.entity_id) as one_id, greatest(t.id, n.entity_id) as other_id,
+    max(1 - n.distance) as score
+  from top t cross join lateral (
+    select entity_id, embedding <=> t.embedding as distance from entity_vectors
+    where scope_id = t.scope_id order by embedding <=> t.embedding limit 4
+  ) as n
+  where n.entity_id <> t.id and 1 - n.distance >= %(least)s
+  group by 1, 2
+)
+select p.one_id, p.other_id, %(reason)s as reason, p.score, one.name as one_name,
+  other.name as other_name, one.entity_type as one_type, other.entity_type as other_type
+from near p
+join entities one on one.scope_id = %(scope_id)s and one.id = p.one_id
+join entities other on other.scope_id = %(scope_id)s and other.id = p.other_id
+where (one.entity_type = other.entity_type or 'TERM' in (one.entity_type, other.entity_type))
+  and (one.external_id is null or other.external_id is null)
+  and not exists (select from entity_pairs k where k.scope_id = %(scope_id)s
+    and k.one_id = p.one_id and k.other_id = p.other_id)
+  and not exists (select from entity_distinctions d where d.scope_id = %(scope_id)s
+    and d.one_id = p.one_id and d.other_id = p.other_id)
+order by p.score desc, p.one_id, p.other_id;
+
 -- name: distinguish
 -- The user says that these are two.
 insert into entity_distinctions (scope_id, one_id, other_id, user_id)

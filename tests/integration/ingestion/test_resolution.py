@@ -7,13 +7,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
-from ingestion.graph.resolve import resolve
+from ingestion.graph.resolve import candidates, resolve
 from ingestion.pipeline import Ingestor
 from models.chat import as_chat_model
 from stores.database import Database
@@ -22,7 +23,8 @@ from stores.graph.ids import entity_id
 from stores.graph.merges import Merge
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
-from stores.graph.resolution import ResolutionStore, decide_one, decide_two
+from stores.graph.resolution import SIMILAR_MEANING, ResolutionStore, decide_one, decide_two
+from stores.graph.vectors import EntityVectors
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
@@ -223,3 +225,26 @@ async def test_candidates_are_listed_once_and_a_model_may_judge_them(
     assert await store.candidates(scope, 10) == []
     broken = as_chat_model(FakeListChatModel(responses=["no idea"]))
     assert (await resolve(database, scope, broken)).judged == 0
+
+
+async def test_near_vectors_propose_and_numbers_forbid(
+    library: Library, database: Database, scope: Scope
+) -> None:
+    for name in ("geneva", "band", "types", "types2"):
+        await library.add(name)
+    await library.refresh()
+    vectors = EntityVectors(database)
+    texts = await vectors.to_embed(scope)
+    alike = {"Geneva": 0, "Heroes Of Wales": 0, "Type 1 diabetes": 1, "Type-2 diabetes": 1}
+    places = [alike.get(text.text.split("\n")[0], 2 + at) for at, text in enumerate(texts)]
+    await vectors.store(scope, texts, np.eye(384, dtype=np.float32)[places])
+    store = ResolutionStore(database)
+    listed = await candidates(store, scope, 1000)
+    meant = [one for one in listed if one.reason == SIMILAR_MEANING]
+    assert [{one.one_name, one.other_name} for one in meant] == [{"Geneva", "Heroes Of Wales"}]
+    assert {"Type 1 diabetes"} < {one.one_name for one in await store.near(scope)} | {
+        one.other_name for one in await store.near(scope)
+    }
+    chat = as_chat_model(FakeListChatModel(responses=['{"same": []}']))
+    assert (await resolve(database, scope, chat)).judged >= len(listed)
+    assert await candidates(store, scope, 1000) == []
