@@ -11,7 +11,7 @@ CALL (name) {
   WITH e WHERE e.graph_key = $graph
   RETURN e
 }
-RETURN name.place AS place, e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+RETURN name.place AS place, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
   .external_id} AS e
 ORDER BY place, e.id
 
@@ -32,7 +32,7 @@ WITH e, 2.0 * shared / (total + size($words)) AS score, e.names[place] AS name
 ORDER BY score DESC, name
 WITH e, collect({score: score, name: name})[0] AS best
 WITH e, best ORDER BY best.score DESC, e.id LIMIT $k
-RETURN best.score AS score, best.name AS matched, e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+RETURN best.score AS score, best.name AS matched, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
   .external_id} AS e
 ORDER BY score DESC, e.id
 
@@ -41,7 +41,7 @@ ORDER BY score DESC, e.id
 MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL AND e.embedding IS NOT NULL
 WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
 WITH e, score ORDER BY score DESC, e.id LIMIT $k
-RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
   .external_id} AS e
 ORDER BY score DESC, e.id
 
@@ -51,7 +51,7 @@ CALL db.index.vector.queryNodes('sextant_entity_vectors', $wide, $vector) YIELD 
 WITH e WHERE e.graph_key = $graph
 WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
 WITH e, score ORDER BY score DESC, e.id LIMIT $k
-RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
   .external_id} AS e
 ORDER BY score DESC, e.id
 
@@ -60,7 +60,7 @@ ORDER BY score DESC, e.id
 CYPHER 25 MATCH (e:__Entity__)
 SEARCH e IN (VECTOR INDEX sextant_entity_vectors FOR $vector WHERE e.graph_key = $graph LIMIT $k)
 WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
-RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
   .external_id} AS e
 ORDER BY score DESC, e.id
 
@@ -76,7 +76,7 @@ OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: $ids[place]})
 WITH coalesce(m.root_id, $ids[place]) AS id, min(place) AS place
 MATCH (e:__Entity__ {graph_key: $graph, id: id})
 WITH e, place
-RETURN e {.id, .name, .entity_type, .description, .aliases, .degree, .centrality, .mention_count,
+RETURN e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
   .external_id} AS e
 ORDER BY place
 

@@ -172,7 +172,6 @@ def _entity(row: Row) -> Entity:
         description=row["description"],
         aliases=tuple(row["aliases"]),
         degree=row["degree"],
-        centrality=row["centrality"],
         mention_count=row["mention_count"],
         external_id=row["external_id"],
     )
