@@ -52,7 +52,9 @@ CALL db.awaitIndexes($seconds)
 
 // name: version
 // Of the server.
-CALL dbms.components() YIELD versions RETURN versions[0] AS version
+CALL dbms.components() YIELD name, versions
+WITH name, versions WHERE name = 'Neo4j Kernel'
+RETURN versions[0] AS version
 
 // name: entity_vectors
 // Over all graphs: 5.x filters what it found, so the caller asks for more than it wants.

@@ -1,0 +1,127 @@
+"""Whatever happens to a graph, and whenever Neo4j takes it over: both stores answer alike."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from domain.graph import MentionKind
+from domain.scope import Scope
+from stores.database import Database
+from stores.graph.bolt import Bolt
+from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from stores.graph.ids import entity_id
+from stores.graph.merges import Merge
+from stores.graph.neo4j import Neo4jGraph
+from stores.graph.postgres import PostgresGraph
+from stores.graph.projector import Projector
+from stores.graph.protocol import GraphStore
+from stores.graph.record import GraphRecord
+from tests.integration.stores.graph.test_exactness import (
+    NAMES,
+    NODES,
+    History,
+    some_evidence,
+)
+from tests.integration.stores.graph.world import Store, named
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_both_stores_answer_alike_after_any_history(
+    database: Database, bolt: Bolt, store: Store, scope: Scope, seed: int
+) -> None:
+    dice = random.Random(seed)  # noqa: S311 - a test's dice
+    history = History(database, store, scope, [some_evidence(dice) for _ in range(5)])
+    projector = Projector(database, bolt)
+    await history.add(0)
+    for _ in range(12):
+        action = dice.choice(
+            [*[history.add] * 4, *[history.delete] * 2, history.merge, history.unmerge]
+        )
+        await action(dice.randint(0, 4))
+        if dice.random() < 0.4:
+            await projector.sync(scope)
+    await projector.sync(scope)
+    neo4j = Neo4jGraph(bolt, database.settings.retrieval)
+    assert await answers(neo4j, scope) == await answers(PostgresGraph(database), scope)
+
+
+async def answers(graph: GraphStore, scope: Scope) -> dict[str, object]:
+    """What a store says of everything in the world."""
+    ids = [named(name) for name in {*NAMES, *NODES, "new york city"}]
+    ids.sort()
+    entities = await graph.get_entities(scope, ids)
+    seen = [entity.id for entity in entities]
+    hops = await graph.neighbourhood(scope, seen, depth=2, per_node=3)
+    return {
+        "entities": entities,
+        "hops": hops,
+        "relations": await graph.get_relations(scope, [hop.relation_id for hop in hops]),
+        "chunks": await graph.chunks_of(scope, seen, 100),
+        "aliases": await graph.entities_by_alias(scope, ["Big Apple", "消渴", "b", "Insulin"]),
+        "texts": [await graph.entities_by_text(scope, name, 3) for name in ("new", *NAMES)],
+    }
+
+
+async def test_words_and_chunks_of_a_relation_follow_though_its_weight_stays(
+    database: Database, bolt: Bolt, store: Store, scope: Scope
+) -> None:
+    record, projector = GraphRecord(database), Projector(database, bolt)
+    (one,) = (await store(scope, ["one"])).chunks
+    ends = entity_id(scope, "Insulin"), entity_id(scope, "Diabetes")
+    mentions = [MentionRow(end, one, MentionKind.MODEL, str(end)) for end in ends]
+    said = RelationRow(*ends, "TREATS", one, 1.0, "It helps.")
+    await record.add(scope, GraphEvidence(mentions, [said]))
+    await projector.sync(scope)
+    await record.add(scope, GraphEvidence([], [said._replace(description="It does not.")]))
+    await projector.sync(scope)
+    graph = Neo4jGraph(bolt, database.settings.retrieval)
+    (hop,) = await graph.neighbourhood(scope, [ends[0]])
+    (relation,) = await graph.get_relations(scope, [hop.relation_id])
+    assert (relation.description, relation.chunk_ids) == ("It does not.", (one,))
+
+
+async def test_relations_of_an_entity_come_into_sight_and_go_out_of_it_with_it(
+    database: Database, bolt: Bolt, store: Store, scope: Scope
+) -> None:
+    record, projector = GraphRecord(database), Projector(database, bolt)
+    one, two = (await store(scope, ["one", "two"])).chunks
+    ends = entity_id(scope, "Seen"), entity_id(scope, "Term")
+    mentions = [
+        MentionRow(ends[0], one, MentionKind.MODEL, "Seen"),
+        MentionRow(ends[1], one, MentionKind.TERM, "Term"),
+    ]
+    await record.add(scope, GraphEvidence(mentions, [RelationRow(*ends, "NEAR", one)]))
+    await projector.sync(scope)
+    graph = Neo4jGraph(bolt, database.settings.retrieval)
+    assert await graph.neighbourhood(scope, [ends[0]]) == []
+
+    again = MentionRow(ends[1], two, MentionKind.TERM, "Term")
+    await record.add(scope, GraphEvidence([again]))
+    await projector.sync(scope)
+    (hop,) = await graph.neighbourhood(scope, [ends[0]])
+    assert hop == (await PostgresGraph(database).neighbourhood(scope, [ends[0]]))[0]
+
+
+async def test_a_merge_into_a_merged_entity_leads_to_the_last(
+    database: Database, bolt: Bolt, store: Store, scope: Scope
+) -> None:
+    record, projector = GraphRecord(database), Projector(database, bolt)
+    (chunk,) = (await store(scope, ["x"])).chunks
+    a, b, c = (entity_id(scope, name) for name in "abc")
+    rows = [
+        MentionRow(one, chunk, MentionKind.MODEL, name)
+        for one, name in ((a, "a"), (b, "b"), (c, "c"))
+    ]
+    await record.add(scope, GraphEvidence(rows))
+    await projector.sync(scope)
+    graph = Neo4jGraph(bolt, database.settings.retrieval)
+    for merges in ([Merge(a, b, "test")], [Merge(b, c, "test")]):
+        await record.merge(scope, merges)
+        await projector.sync(scope)
+    assert [one.id for one in await graph.get_entities(scope, [a, b])] == [c]
+    await record.unmerge(scope, [b])
+    await projector.sync(scope)
+    expected = await PostgresGraph(database).get_entities(scope, [a, b, c])
+    assert await graph.get_entities(scope, [a, b, c]) == expected
