@@ -333,7 +333,9 @@ class Sextant:
         await self._refresh(graph_id)
 
     async def reembed(self, on_progress: OnChunks | None = None) -> int:
-        """Embed all chunks again with the configured model, after it was changed.
+        """Embed everything again with the configured model, after it was changed.
+
+        Entities and reports of this user follow the chunks; those of others at their next ingestion.
 
         Args:
             on_progress: called after each batch with the chunks done and those to do.
@@ -344,7 +346,10 @@ class Sextant:
         from ingestion.reembedding import reembed
 
         await self._embedder.warm_up()
-        return await reembed(self._database, self._embedder, on_progress)
+        number = await reembed(self._database, self._embedder, on_progress)
+        for graph in await self.graphs():
+            await self._refresh(graph.graph_id)
+        return number
 
     async def _refresh(
         self,

@@ -14,6 +14,9 @@ from domain.scope import Scope
 from domain.settings import Settings
 from sextant.cli.communities import _nested
 from sextant.facade import Sextant
+from stores.database import Database
+from stores.graph.communities import CommunityStore
+from stores.graph.vectors import EntityVectors
 from testing.openai_server import ScriptedOpenAI
 
 NOTES = """# Heater
@@ -72,6 +75,21 @@ async def test_deleting_the_document_deletes_its_communities(rag: Sextant) -> No
     [document] = await rag.documents()
     await rag.delete_document(document.id)
     assert await (await rag.communities()).all() == []
+
+
+async def test_reports_and_entities_are_embedded_again_with_the_chunks(
+    rag: Sextant, database: Database, scope: Scope
+) -> None:
+    mine = Scope(scope.user_id)
+    reports, entities = CommunityStore(database), EntityVectors(database)
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute("update communities set embedding = null")
+        await connection.execute("update entities set embedded_hash = null")
+    assert await reports.to_embed(mine)
+    assert await entities.to_embed(mine)
+    await rag.reembed()
+    assert await reports.to_embed(mine) == []
+    assert await entities.to_embed(mine, mentions=5) == []
 
 
 async def test_what_is_not_there_is_said(rag: Sextant) -> None:
