@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,6 +40,8 @@ from stores.graph.resolution import (
     note_version,
     replace_merges,
 )
+
+_log = logging.getLogger(__name__)
 
 LEAST_LIKENESS = 0.6
 _MOST_CANDIDATES = 20_000
@@ -74,7 +77,8 @@ async def resolve(
     """
     store = ResolutionStore(database)
     version, compared_version = await store.versions(scope)
-    if version == compared_version and chat is None:
+    undecided = chat is not None and await candidates(store, scope, 1)
+    if version == compared_version and not undecided:
         return Resolved()
     names = await store.names(scope)
     compared = await asyncio.to_thread(_compare, names)
@@ -209,6 +213,7 @@ async def _judge(
                 SAME.messages(language_of(listed), pairs=listed), SameNames
             )
         except SextantError as error:
+            _log.warning("similar names were not compared by the chat model: %s", error)
             return judged, (f"Similar names were not compared by the chat model: {error}",)
         same = set(answer.same)
         judged += [

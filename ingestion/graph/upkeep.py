@@ -95,12 +95,11 @@ class GraphUpkeep:
             ModelUnavailable: vectors are missing, all else is done.
             DatabaseUnavailable: what was committed stays; the next refresh goes on from there.
             GraphStoreUnavailable: Neo4j is gone, all else is done; what it has to take over waits.
-            GraphStoreUnavailable: Neo4j is gone, all else is done; what it has to take over waits.
         """
         report = on_progress or _silent
         missing: ModelUnavailable | None = None
         async with self._hierarchy.alone(scope):
-            await resolve(self._database, scope)
+            await resolve(self._database, scope, self._chat)
             embedded = 0
             try:
                 embedded = await self._embed_entities(scope, report)
