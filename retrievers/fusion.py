@@ -67,15 +67,16 @@ def fuse(
 def led(lead: Sequence[RetrievedItem], other: Sequence[RetrievedItem]) -> list[RetrievedItem]:
     """Let one lane lead and the other fill in what the first is not sure of.
 
-    An item scores what the lead gives it plus a share of what the other gives it. The share is what
-    is missing from 1 to the lead's best score, which says how far the lead is to be trusted. Adding
-    both lanes alike would lose to the better of them (docs/evaluation.md).
+    An item scores what the lead gives it plus a share of what the other gives it. The share is the
+    square of what is missing from 1 to the lead's best score, which says how far the lead is to be
+    trusted. Adding both lanes alike would lose to the better of them (docs/evaluation.md).
 
     Args:
         lead: hits best first, no id twice, scores above 0 up to 1.
         other: the same of the other lane.
     """
-    share = max(_LEAST_SHARE, 1.0 - max((hit.score for hit in lead), default=0.0))
+    doubt = 1.0 - max((hit.score for hit in lead), default=0.0)
+    share = max(_LEAST_SHARE, doubt * doubt)
     items = {hit.id: hit for hit in lead}
     for hit in other:
         first = items.get(hit.id)

@@ -15,7 +15,7 @@ from retrievers.surroundings import NO_GRAPH_STORE, Surroundings
 from stores.graph.protocol import EntityHit, GraphStore
 
 LOCAL = "local"
-NO_ENTITY = "问题没有提到知识图谱中的实体，结果按相似度排序"
+NO_ENTITY = "问题没有提到知识图谱中的实体，结果按相似度与图谱排序"
 
 _NEAREST = 5
 # How far passages are trusted that no entity of the question led to.
@@ -26,7 +26,7 @@ _BY_WORDS, _BY_MEANING = 0.3, 0.1
 
 @dataclass(frozen=True, slots=True)
 class LocalLane:
-    """Passages by personalised PageRank from the question's entities alone (`rank_around`).
+    """Passages by personalised PageRank from the question's entities (`rank_around`).
 
     The entities are those that the question names (titles, names, aliases), or, when it names none,
     those whose names share words with it or whose vectors lie nearest. Scores are scaled by how far
@@ -39,7 +39,7 @@ class LocalLane:
     name: str = LOCAL
 
     async def search(self, query: LaneQuery) -> list[RetrievedItem]:
-        """Walk from the question's entities; without any, passages come by similarity alone."""
+        """Walk from the question's entities; without any, from the passages that fit."""
         reading = await self.reader.read(query)
         if not reading.index.chunk_ids:
             return []

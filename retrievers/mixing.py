@@ -57,7 +57,8 @@ class Evidence:
 class Ranking:
     """Scores of every passage and entity by the walk, and the fit of the passages it started from.
 
-    `trust`: how far the question's entities vouch for it, 0..1.
+    `trust`: how far the question's entities vouch for it: their share of the seeds, near 1 for titles,
+    small for mere terms, 0 without any.
     """
 
     passages: Floats
@@ -78,16 +79,36 @@ def link_strength(lexical: LexicalIndex, words: str) -> float:
 
 def rank(index: WalkIndex, evidence: Evidence) -> Ranking:
     """Rank every passage and entity of a graph for one question."""
+    return _walked(index, evidence, around=False)
+
+
+def rank_around(index: WalkIndex, evidence: Evidence) -> Ranking:
+    """The same, with the question's entities in the lead: what is said of them, near them first.
+
+    As far as they are to be trusted, the walk starts from them alone. Against `rank`, recall@5 rises
+    where titles are named (prqa_zh, two hops, 98.8 to 99.2; twowiki 98.0 to 98.5) and falls where a
+    question describes more than it names (hotpotqa 96.2 to 95.3, musique_openie 79.2 to 78.3).
+    """
+    return _walked(index, evidence, around=True)
+
+
+def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
     fit = fit_of(index, evidence)
     passages, entities = _seeds(index, evidence, fit)
-    whole = float(passages.sum() + entities.sum())
+    named = float(entities.sum())
+    whole = named + float(passages.sum())
     if not whole:
-        return Ranking(np.zeros_like(passages), entities, fit)
+        return Ranking(np.zeros_like(passages), entities, fit, trust=0.0)
+    trust = named / whole
     passages = passages + _BRIDGE_MASS * whole * _bridge(index, evidence, passages, entities)
-    whole = float(passages.sum() + entities.sum())
-    at_passage, at_entity = index.walk(passages / whole, entities / whole, fit, evidence.type_match)
+    whole = named + float(passages.sum())
+    from_all = np.float32((1 - trust if around else 1.0) / whole)
+    from_named = np.float32(trust / named if around and named else 0.0)
+    at_passage, at_entity = index.walk(
+        passages * from_all, entities * (from_all + from_named), fit, evidence.type_match
+    )
     at_passage += np.float32(_FIT_SHARE * float(at_passage.max())) * fit
-    return Ranking(at_passage, at_entity, fit)
+    return Ranking(at_passage, at_entity, fit, trust)
 
 
 def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
@@ -101,25 +122,6 @@ def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
         evidence.type_similarity,
     )
     return scaled(fit + _STATED_WEIGHT * statement)
-
-
-def rank_around(index: WalkIndex, evidence: Evidence) -> Ranking:
-    """The same walk, seeded by the question's entities alone: what is said of them, near them first.
-
-    As far as those entities are not to be trusted, passages rank by their own fit instead. The trust
-    is the share that entities have of the seeds in `rank`: near 1 for titles, small for mere terms
-    (recall@5 with and without: lihua 91 and 78, hotpotqa 94 and 92, prqa_zh and twowiki the same).
-    """
-    fit = fit_of(index, evidence)
-    passages, entities = _seeds(index, evidence, fit)
-    named = float(entities.sum())
-    if not named:
-        return Ranking(fit, entities, fit, trust=0.0)
-    trust = named / (named + float(passages.sum()))
-    seeds = entities / np.float32(named)
-    at_passage, at_entity = index.walk(np.zeros_like(fit), seeds, fit, evidence.type_match)
-    near = np.float32(trust) * scaled(at_passage) + np.float32(1 - trust) * fit
-    return Ranking(near, at_entity, fit, trust)
 
 
 def _seeds(index: WalkIndex, evidence: Evidence, fit: Floats) -> tuple[Floats, Floats]:
