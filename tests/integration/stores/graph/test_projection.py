@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from domain.graph import MentionKind
@@ -18,6 +19,7 @@ from stores.graph.postgres import PostgresGraph
 from stores.graph.projector import Projector
 from stores.graph.protocol import GraphStore
 from stores.graph.record import GraphRecord
+from tests.integration.stores.graph.test_entity_vectors import fill
 from tests.integration.stores.graph.test_exactness import (
     NAMES,
     NODES,
@@ -125,3 +127,24 @@ async def test_a_merge_into_a_merged_entity_leads_to_the_last(
     await projector.sync(scope)
     expected = await PostgresGraph(database).get_entities(scope, [a, b, c])
     assert await graph.get_entities(scope, [a, b, c]) == expected
+
+
+async def test_the_vector_index_of_all_graphs_finds_the_nearest_of_one(
+    database: Database, bolt: Bolt, scope: Scope
+) -> None:
+    number = 60
+    raw = np.random.default_rng(5).normal(size=(2 * number, 384)).astype(np.float32)
+    vectors = np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True), np.float32)
+    beside = Scope(f"{scope.user_id}-other", scope.graph_id)
+    for own, part in ((scope, vectors[:number]), (beside, vectors[number:])):
+        await fill(database, own, number, part)
+        await Projector(database, bolt).sync(own)
+    indexed = database.settings.retrieval.model_copy(update={"exact_below": 1})
+    graph = Neo4jGraph(bolt, indexed)
+    for place in range(5):
+        hits = await graph.entities_by_vector(scope, vectors[place], 10)
+        exact = await PostgresGraph(database).entities_by_vector(scope, vectors[place], 10)
+        assert hits[0].entity.name == f"Entity {place}"
+        assert hits[0].score == pytest.approx(1.0, abs=1e-5)
+        assert len({hit.entity.id for hit in hits} & {hit.entity.id for hit in exact}) >= 8
+    assert len(await graph.entities_by_vector(scope, vectors[0], 10 * number)) == number
