@@ -9,8 +9,8 @@ from dataclasses import replace
 from domain.retrieval import LaneScore, RetrievedItem
 
 DEFAULT_K = 60
-# What a lane adds to one that is sure of itself: it orders what the first leaves undecided.
-_LEAST_SHARE = 0.02
+# What a lane adds to the one that leads.
+_OTHER_SHARE = 0.02
 
 
 def rrf(
@@ -65,24 +65,22 @@ def fuse(
 
 
 def led(lead: Sequence[RetrievedItem], other: Sequence[RetrievedItem]) -> list[RetrievedItem]:
-    """Let one lane lead and the other fill in what the first is not sure of.
+    """Let one lane lead and the other settle what the first leaves undecided.
 
-    An item scores what the lead gives it plus a share of what the other gives it. The share is the
-    square of what is missing from 1 to the lead's best score, which says how far the lead is to be
-    trusted. Adding both lanes alike would lose to the better of them (docs/evaluation.md).
+    An item scores what the lead gives it plus a fiftieth of what the other gives it. More would lose
+    to the lead: with the other's share growing as the lead's trust falls, lihua fell from 89 to 37
+    as soon as reports were there, for reports are about much and questions about little.
 
     Args:
         lead: hits best first, no id twice, scores above 0 up to 1.
         other: the same of the other lane.
     """
-    doubt = 1.0 - max((hit.score for hit in lead), default=0.0)
-    share = max(_LEAST_SHARE, doubt * doubt)
     items = {hit.id: hit for hit in lead}
     for hit in other:
         first = items.get(hit.id)
         if first is None:
-            items[hit.id] = replace(hit, score=share * hit.score)
+            items[hit.id] = replace(hit, score=_OTHER_SHARE * hit.score)
         else:
-            score, lanes = first.score + share * hit.score, {**hit.lanes, **first.lanes}
+            score, lanes = first.score + _OTHER_SHARE * hit.score, {**hit.lanes, **first.lanes}
             items[hit.id] = replace(first, score=score, lanes=lanes)
     return sorted(items.values(), key=lambda hit: (-hit.score, hit.id))

@@ -18,8 +18,6 @@ LOCAL = "local"
 NO_ENTITY = "问题没有提到知识图谱中的实体，结果按相似度与图谱排序"
 
 _NEAREST = 5
-# How far passages are trusted that no entity of the question led to.
-_LEAST_TRUST = 0.05
 # A name that shares words with the question, or lies near it, is weaker evidence than the name itself.
 _BY_WORDS, _BY_MEANING = 0.3, 0.1
 
@@ -29,8 +27,7 @@ class LocalLane:
     """Passages by personalised PageRank from the question's entities (`rank_around`).
 
     The entities are those that the question names (titles, names, aliases), or, when it names none,
-    those whose names share words with it or whose vectors lie nearest. Scores are scaled by how far
-    the entities are to be trusted.
+    those whose names share words with it or whose vectors lie nearest.
     """
 
     reader: QuestionReader
@@ -49,9 +46,8 @@ class LocalLane:
         if not evidence.named:
             query.warn(NO_ENTITY)
         ranking = await asyncio.to_thread(rank_around, reading.index.walk, evidence)
-        trust = max(ranking.trust, _LEAST_TRUST)
         passages, around = await asyncio.gather(
-            self.reader.passages(query, reading, ranking, trust=trust),
+            self.reader.passages(query, reading, ranking),
             self.surroundings.of(query, reading.index, ranking.entities, evidence.named),
         )
         return [*passages, *around]

@@ -105,18 +105,17 @@ class QuestionReader:
         ranking: Ranking,
         *,
         by: str = WALK,
-        trust: float = 1.0,
     ) -> list[RetrievedItem]:
         """The best `query.limit` passages of a ranking; fewer only when the scope has fewer.
 
-        The score is `trust` × mass relative to the best passage's; passages without mass follow, by
+        The score is the mass relative to the best passage's; passages without mass follow, by
         their fit to the question. `by` names what gave the mass in the items' `lanes`.
         """
         placed = await asyncio.to_thread(_placed, reading, ranking, query.limit, by)
         ids = [reading.index.chunk_ids[place.row] for place in placed]
         stored = {chunk.id: chunk for chunk in await self.chunks.get(query.scope, ids)}
         return [
-            replace(as_item(ChunkHit(stored[chunk_id], trust * place.score)), lanes=place.lanes)
+            replace(as_item(ChunkHit(stored[chunk_id], place.score)), lanes=place.lanes)
             for chunk_id, place in zip(ids, placed, strict=True)
             if chunk_id in stored  # deleted since the index was read
         ]
