@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import has_cjk
@@ -29,8 +29,7 @@ _SHORTEST_WORD = 3
 _SHORTEST_CJK = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A folded token and where it stands in the text it came from."""
 
     key: str
@@ -158,7 +157,10 @@ class NameTrie(Generic[T]):
         cut = tokens(text)
         cased = any(char.isupper() for char in text[1:])
         return [
-            match for start in range(len(cut)) for match in self._all(text, cut, start, cased=cased)
+            match
+            for start, token in enumerate(cut)
+            if token.key in self._root.children
+            for match in self._all(text, cut, start, cased=cased)
         ]
 
     def _all(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from functools import lru_cache
 
 # PostgreSQL text cannot hold NUL, and UTF-8 cannot encode lone surrogates.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -32,9 +33,9 @@ def has_cjk(text: str) -> bool:
 
 def language_of(text: str) -> str:
     """`"zh"` when at least one in five letters of `text` is a CJK ideograph, else `"en"`."""
-    letters = sum(char.isalpha() for char in text)
     ideographs = len(_CJK.findall(text))
-    return "zh" if ideographs and ideographs * 5 >= letters else "en"
+    # Counting letters takes a quarter of the time that a plain text is parsed in.
+    return "zh" if ideographs and ideographs * 5 >= sum(map(str.isalpha, text)) else "en"
 
 
 def normalise(text: str) -> str:
@@ -47,6 +48,7 @@ _ENDS = re.compile(
 )
 
 
+@lru_cache(maxsize=16_384)
 def normalise_name(name: str) -> str:
     """The form in which names of entities are compared: idempotent, and never empty for a real name.
 

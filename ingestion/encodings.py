@@ -95,7 +95,7 @@ def _by_content(content: bytes) -> str:
 def _is_utf8(sample: bytes) -> bool:
     """Whether the sample is UTF-8, up to a few damaged bytes; control characters speak for UTF-16."""
     text = sample.decode("utf-8", errors="replace")
-    foreign = sum(char > "\x7f" for char in text)
+    foreign = len(text) - len(text.encode("ascii", errors="ignore"))
     # One more is allowed for the character that the sample's end cuts.
     cut = int(len(sample) == _SAMPLE)
     return not is_binary(text) and text.count("\ufffd") - cut <= foreign * _DAMAGED_UTF8

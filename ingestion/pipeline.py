@@ -1,14 +1,15 @@
 """From file to searchable document: register → parse → embed and store in batches → publish → graph.
 
-Every document's ingestion is a durable job. Each batch is committed with the job's progress, so a
-worker that is killed loses at most one batch: whoever takes the job over parses again (ids follow
-from content and place) and goes on with the chunks that are not stored yet.
+Every document's ingestion is a durable job. Each batch is committed, so a worker that is killed loses
+at most one: whoever takes the job over parses again (ids follow from content and place) and goes on
+with the chunks that are not stored yet. A small document is stored and published in one step.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ from ingestion.limits import Limits
 from ingestion.parse import parse_file
 from ingestion.transfer.documents import is_packed, unpack
 from ingestion.workers import is_dead, worker_name
-from models.protocols import Embedder
+from models.protocols import Embedder, Vectors
 from stores.chunks import StoredChunk
 from stores.documents import DocumentStore
 from stores.jobs import JobStore
@@ -50,6 +51,10 @@ _AT_ONCE = 2
 _POLL_SECONDS = 0.5
 # A passage takes 30–50 ms to embed: the first of a long document are searchable after half a second.
 _FIRST_BATCH = 8
+# Up to here a document is stored and published in one transaction instead of four.
+_SMALL = 16
+# How far a job is, is written down once a second: a small file would spend a tenth of its time on it.
+_NOTE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +129,7 @@ class Ingestor:
         self._extractor = extractor
         self._limits = Limits.of(settings)
         self._hosts = ParserHosts()
+        self._noted: dict[UUID, float] = {}
         self._worker = worker_name()
         self._embedding = asyncio.Lock()
 
@@ -193,7 +199,7 @@ class Ingestor:
                 same_as=registered.same_as,
             )
         job = await self._claim(scope, registered.job_id, filename, on_progress)
-        chunks = await self.run_job(job, on_progress) if isinstance(job, Job) else job
+        chunks = job if isinstance(job, int) else await self.run_job(job, on_progress, content)
         warnings = await self._remarks(scope, registered.document_id)
         return Ingested(
             source,
@@ -204,8 +210,12 @@ class Ingestor:
             same_as=registered.same_as,
         )
 
-    async def run_job(self, job: Job, on_progress: OnProgress | None = None) -> int:
+    async def run_job(
+        self, job: Job, on_progress: OnProgress | None = None, content: bytes | None = None
+    ) -> int:
         """Do a claimed job to its end and return the number of chunks.
+
+        `content` is that of the job's version, where the caller has it; else it is read.
 
         Raises:
             SextantError: why it could not be done. Errors that may pass put the job back for another
@@ -214,7 +224,7 @@ class Ingestor:
         report = on_progress or _silent
         try:
             async with self._heartbeat(job):
-                return await self._run(job, report)
+                return await self._run(job, report, content)
         except ConflictError:
             raise  # replaced or taken over: not ours to close
         except asyncio.CancelledError as stopped:
@@ -238,24 +248,24 @@ class Ingestor:
             results += outcome
         return results
 
-    async def _run(self, job: Job, report: OnProgress) -> int:
+    async def _run(self, job: Job, report: OnProgress, content: bytes | None) -> int:
         if job.attempts > self._settings.ingestion.job_attempts:
             raise FileUnsafe(
                 f"Ingesting {job.filename} broke off {job.attempts - 1} times.",
                 next_step="Check that there is memory enough, then ingest the file again.",
             )
         report(Progress(job.filename, JobStage.PARSE))
-        await self._jobs.progress(job, JobStage.PARSE, 0, 0)
-        parsed = await self._parse(job)
-        if not await self._documents.is_live(job.scope, job.document_id, job.version):
+        await self._note(job, JobStage.PARSE, 0, 0)
+        parsed = await self._parse(job, content)
+        if not await self._is_published(job):
             await self._store(job, parsed, report)
         total = len(parsed.chunks)
         if self._graph is not None:
             report(Progress(job.filename, JobStage.GRAPH, total, total))
-            await self._jobs.progress(job, JobStage.GRAPH, total, total)
+            await self._note(job, JobStage.GRAPH, total, total)
             await self._graph.index_document(job.scope, job.document_id, job.version, parsed)
             await self._extract(job, report)
-        await self._jobs.finish(job)
+        await self._jobs.finish(job, total)
         report(Progress(job.filename, JobStage.DONE, total, total))
         return total
 
@@ -276,19 +286,55 @@ class Ingestor:
 
     async def _store(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
         """Make the document searchable; the job stays open for what follows."""
+        small = min(_SMALL, self._settings.ingestion.embed_batch)
+        if job.attempts == 1 and len(parsed.chunks) <= small:
+            await self._store_at_once(job, parsed, report)
+        else:
+            await self._store_in_batches(job, parsed, report)
+
+    async def _store_in_batches(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
         stored = await self._documents.begin(
             job.scope, job.document_id, parsed, version=job.version
         )
         await self._embed(job, parsed, stored, report)
         total = len(parsed.chunks)
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
-        await self._jobs.progress(job, JobStage.PUBLISH, total, total)
+        await self._note(job, JobStage.PUBLISH, total, total)
         await self._documents.publish(
             job.scope, job.document_id, version=job.version, close_job=False
         )
 
-    async def _parse(self, job: Job) -> ParsedDocument:
-        content = await self._documents.content(job.scope, job.document_id)
+    async def _store_at_once(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
+        total = len(parsed.chunks)
+        report(Progress(job.filename, JobStage.EMBED, 0, total))
+        vectors = await self._vectors(parsed, parsed.chunks)
+        report(Progress(job.filename, JobStage.EMBED, total, total))
+        report(Progress(job.filename, JobStage.PUBLISH, total, total))
+        await self._documents.store(
+            job.scope, job.document_id, parsed, vectors, version=job.version
+        )
+
+    async def _is_published(self, job: Job) -> bool:
+        """Whether an earlier try of this job went as far as that."""
+        return job.attempts > 1 and await self._documents.is_live(
+            job.scope, job.document_id, job.version
+        )
+
+    async def _note(self, job: Job, stage: JobStage, done: int, total: int) -> None:
+        """Write down how far a job is, unless that was done a moment ago."""
+        now = time.monotonic()
+        if now - self._noted[job.id] >= _NOTE_SECONDS:
+            self._noted[job.id] = now
+            await self._jobs.progress(job, stage, done, total)
+
+    async def _vectors(self, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Vectors:
+        texts = [embedding_text(parsed.title, chunk) for chunk in chunks]
+        async with self._embedding:
+            return await self._embedder.embed_passages(texts)
+
+    async def _parse(self, job: Job, content: bytes | None) -> ParsedDocument:
+        if content is None:
+            content = await self._documents.content(job.scope, job.document_id)
         if is_packed(content):
             return await asyncio.to_thread(unpack, content, job.document_id)
         return await parse_file(
@@ -307,14 +353,12 @@ class Ingestor:
         done = total - len(missing)
         report(Progress(job.filename, JobStage.EMBED, done, total))
         for batch in _batches(missing, self._settings.ingestion.embed_batch):
-            texts = [embedding_text(parsed.title, chunk) for chunk in batch]
-            async with self._embedding:
-                vectors = await self._embedder.embed_passages(texts)
+            vectors = await self._vectors(parsed, batch)
             await self._documents.add_chunks(
                 job.scope, job.document_id, batch, vectors, version=job.version
             )
             done += len(batch)
-            await self._jobs.progress(job, JobStage.EMBED, done, total)
+            await self._note(job, JobStage.EMBED, done, total)
             report(Progress(job.filename, JobStage.EMBED, done, total))
 
     async def _ingest_file(
@@ -368,7 +412,8 @@ class Ingestor:
 
     @asynccontextmanager
     async def _heartbeat(self, job: Job) -> AsyncIterator[None]:
-        """Tell the job's record, while the block runs, that this worker lives."""
+        """Tell the job's record, while the block runs, that this worker lives; claiming just did."""
+        self._noted[job.id] = time.monotonic()
         beating = asyncio.create_task(self._beat(job))
         try:
             yield
@@ -376,6 +421,7 @@ class Ingestor:
             beating.cancel()
             with suppress(asyncio.CancelledError):
                 await beating
+            del self._noted[job.id]
 
     async def _beat(self, job: Job) -> None:
         # A claim that is lost shows at the next progress call, which raises.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -256,6 +257,14 @@ def _conninfo(login: dict[str, Any], settings: Settings) -> str:
     return make_conninfo(**{**defaults, **login, "options": options, "application_name": "sextant"})
 
 
+async def _check(connection: Connection) -> None:
+    """Raise if the server has closed the connection; asks it only if it has said something."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if poll.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
+
+
 def _pool_maker(
     settings: Settings, conninfo: str, vector: TypeInfo | None
 ) -> Callable[[], AsyncConnectionPool[Connection]]:
@@ -273,7 +282,7 @@ def _pool_maker(
         max_size=settings.database_pool,
         timeout=settings.database_timeout,
         reconnect_timeout=settings.database_timeout,
-        check=AsyncConnectionPool.check_connection,
+        check=_check,
         configure=configure,
         open=False,
     )

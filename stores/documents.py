@@ -32,8 +32,7 @@ from domain.errors import GraphNotFound
 from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Database
-from stores.incoming import copy_incoming
-from stores.partitions import promote_if_large, tidy_index
+from stores.partitions import settle
 from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import ScopeRow, find_scope, lock_scope, share_scope
@@ -42,11 +41,13 @@ from stores.versions import (
     delete_document,
     drop_pending,
     fetch_one,
-    keep_stored,
+    make_live,
     not_found,
     open_version,
     remove_chunks,
     require_scope,
+    write_chunks,
+    write_parsed,
 )
 
 _SQL = load_queries("documents")
@@ -107,10 +108,12 @@ class DocumentStore:
                 return replace(again, same_as=other)
             if named is None:
                 named = await fetch_one(connection, "create_document", {**key, "source": source})
-            assert named is not None  # noqa: S101 - an insert returns its row
-            key["document_id"] = named["id"]
-            await drop_pending(connection, row, named["id"])
-            await connection.execute(_SQL["close_job"], key)  # of a version in its last stage
+                assert named is not None  # noqa: S101 - an insert returns its row
+                key["document_id"] = named["id"]
+            else:
+                key["document_id"] = named["id"]
+                await drop_pending(connection, row, named["id"])
+                await connection.execute(_SQL["close_job"], key)  # of a version in its last stage
             opened = await fetch_one(connection, "next_version", key)
             assert opened is not None  # noqa: S101 - an update of that row
             version = {
@@ -160,25 +163,7 @@ class DocumentStore:
         """
         async with self._database.transaction(scope.user_id) as connection:
             opened = await open_version(connection, scope, document_id, version)
-            await connection.execute(
-                _SQL["save_parsed"],
-                {
-                    **opened.key,
-                    "title": parsed.title,
-                    "language": parsed.language,
-                    "page_count": parsed.page_count,
-                    "text": parsed.text,
-                    "metadata": Jsonb(parsed.metadata),
-                },
-            )
-            await connection.execute(_SQL["clear_sections"], opened.key)
-            async with connection.cursor() as cursor:
-                await cursor.executemany(
-                    _SQL["add_section"],
-                    [{**opened.key, **_section_values(section)} for section in parsed.sections],
-                )
-            await connection.execute(_SQL["mark_ingesting"], opened.key)
-            return await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
+            return await write_parsed(connection, opened, parsed)
 
     async def add_chunks(
         self,
@@ -203,10 +188,28 @@ class DocumentStore:
         """
         async with self._database.transaction(scope.user_id) as connection:
             opened = await open_version(connection, scope, document_id, version)
-            await connection.execute(_CHUNK_SQL["relax"])
-            await copy_incoming(connection, opened.scope.scope_id, chunks, vectors)
-            action = "add_chunks" if opened.first else "stage_chunks"
-            await connection.execute(_CHUNK_SQL[action], opened.key)
+            await write_chunks(connection, opened, chunks, vectors)
+
+    async def store(
+        self,
+        scope: Scope,
+        document_id: UUID,
+        parsed: ParsedDocument,
+        vectors: Vectors,
+        *,
+        version: int,
+    ) -> None:
+        """Begin, add all chunks and publish in one step, for a small document; the job stays open.
+
+        Raises:
+            DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            opened = await open_version(connection, scope, document_id, version)
+            await write_parsed(connection, opened, parsed)
+            await write_chunks(connection, opened, parsed.chunks, vectors)
+            await make_live(connection, opened)
+        await settle(self._database, scope)
 
     async def publish(
         self,
@@ -229,15 +232,10 @@ class DocumentStore:
             opened = await open_version(connection, scope, document_id, version)
             if opened.version is None:
                 return
-            if not opened.first:
-                await remove_chunks(connection, opened.key)
-                await connection.execute(_CHUNK_SQL["release_staged"], opened.key)
-                await connection.execute(_SQL["drop_live_version"], opened.key)
-            await connection.execute(_SQL["publish"], opened.key)
+            await make_live(connection, opened)
             if close_job:
                 await connection.execute(_SQL["end_job"], {**opened.key, "stage": "done"})
-        await tidy_index(self._database, scope.user_id)
-        await promote_if_large(self._database, scope)
+        await settle(self._database, scope)
 
     async def is_live(self, scope: Scope, document_id: UUID, version: int) -> bool:
         """Whether this version has been published, and is not replaced or deleted since."""
@@ -404,24 +402,6 @@ async def _again(
         return Registered(document_id, job["id"], unchanged=False)
     await connection.execute(_SQL["set_pending"], key)
     return Registered(document_id, await create_job(connection, scope, key), unchanged=False)
-
-
-def _section_values(section: Section) -> dict[str, Any]:
-    return {
-        "id": section.id,
-        "parent_id": section.parent_id,
-        "title": section.title,
-        "level": section.level,
-        "ordinal": section.ordinal,
-        "start": section.start,
-        "end": section.end,
-        "path": list(section.path),
-        "heading_source": section.heading_source.value,
-        "page": section.page,
-        "summary": section.summary,
-        "tags": list(section.tags),
-        "keywords": list(section.keywords),
-    }
 
 
 def _section(row: dict[str, Any]) -> Section:

@@ -61,9 +61,9 @@ class JobStore:
         """Record how far the work is; counts as a heartbeat, and raises like one."""
         await self._mine(job, _SQL["progress"], stage=stage.value, done=done, total=total)
 
-    async def finish(self, job: Job) -> None:
-        """Close the job as done; raises like `heartbeat`."""
-        await self._mine(job, _SQL["finish"])
+    async def finish(self, job: Job, total: int | None = None) -> None:
+        """Close the job as done, all `total` chunks of it; raises like `heartbeat`."""
+        await self._mine(job, _SQL["finish"], total=total)
 
     async def fail(self, job: Job, error: BaseException) -> None:
         """Close the job as failed, with the reason; raises like `heartbeat`."""

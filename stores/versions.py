@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
+from domain.documents import Chunk, ParsedDocument, Section
 from domain.errors import ConflictError, DocumentNotFound
 from domain.scope import Scope
+from stores.chunks import Vectors
 from stores.graph.writing import forget_document
+from stores.incoming import copy_incoming
 from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import ScopeRow, share_scope
@@ -122,6 +127,68 @@ async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[U
             scope_id = opened.scope.scope_id
             await forget_document(connection, scope_id, opened.document_id, list(stray))
     return stored & wanted
+
+
+async def write_parsed(
+    connection: Connection, opened: OpenVersion, parsed: ParsedDocument
+) -> set[UUID]:
+    """Write text and sections; says which of the chunks an earlier try has stored."""
+    await connection.execute(
+        _SQL["save_parsed"],
+        {
+            **opened.key,
+            "title": parsed.title,
+            "language": parsed.language,
+            "page_count": parsed.page_count,
+            "text": parsed.text,
+            "metadata": Jsonb(parsed.metadata),
+        },
+    )
+    await connection.execute(_SQL["clear_sections"], opened.key)
+    async with connection.cursor() as cursor:
+        await cursor.executemany(
+            _SQL["add_section"],
+            [{**opened.key, **_section_values(section)} for section in parsed.sections],
+        )
+    await connection.execute(_SQL["mark_ingesting"], opened.key)
+    return await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
+
+
+async def write_chunks(
+    connection: Connection, opened: OpenVersion, chunks: Sequence[Chunk], vectors: Vectors
+) -> None:
+    """Write a batch: searchable at once in a first version, staged in a replacement."""
+    await connection.execute(_CHUNK_SQL["relax"])
+    await copy_incoming(connection, opened.scope.scope_id, chunks, vectors)
+    action = "add_chunks" if opened.first else "stage_chunks"
+    await connection.execute(_CHUNK_SQL[action], opened.key)
+
+
+async def make_live(connection: Connection, opened: OpenVersion) -> None:
+    """Let the pending version take the live one's place."""
+    if not opened.first:
+        await remove_chunks(connection, opened.key)
+        await connection.execute(_CHUNK_SQL["release_staged"], opened.key)
+        await connection.execute(_SQL["drop_live_version"], opened.key)
+    await connection.execute(_SQL["publish"], opened.key)
+
+
+def _section_values(section: Section) -> dict[str, Any]:
+    return {
+        "id": section.id,
+        "parent_id": section.parent_id,
+        "title": section.title,
+        "level": section.level,
+        "ordinal": section.ordinal,
+        "start": section.start,
+        "end": section.end,
+        "path": list(section.path),
+        "heading_source": section.heading_source.value,
+        "page": section.page,
+        "summary": section.summary,
+        "tags": list(section.tags),
+        "keywords": list(section.keywords),
+    }
 
 
 def require_scope(row: ScopeRow | None, document_id: UUID) -> ScopeRow:

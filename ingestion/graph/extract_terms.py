@@ -9,10 +9,12 @@ collection is not decided here: readers weigh terms by how many passages share t
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from functools import lru_cache
+from itertools import accumulate, combinations, groupby
 from typing import NamedTuple
 
 import rjieba
@@ -48,6 +50,10 @@ _CALENDAR_WORDS = frozenset(_CALENDAR.split())
 
 # How much one occurrence tells: a code or a name more than a noun.
 _IDENTIFIES, _NAMED, _JOINED, _PLAIN = 3.0, 2.0, 1.5, 1.0
+
+
+# Terms and what they share a sentence with are asked for one after the other.
+_sentences = lru_cache(maxsize=16)(sentence_spans)
 
 
 class Span(NamedTuple):
@@ -94,14 +100,17 @@ def co_occurrences(
 
     Places are those in `terms`, the smaller first; equally common pairs come in order of place.
     """
+    sentences = _sentences(text)
+    begins = [start for start, _ in sentences]
+    inside: dict[int, dict[int, None]] = {}
+    for place, term in enumerate(terms):
+        for span in term.spans:
+            sentence = bisect_right(begins, span.start) - 1
+            if sentence >= 0 and span.start < sentences[sentence][1]:
+                inside.setdefault(sentence, {})[place] = None
     counts: Counter[tuple[int, int]] = Counter()
-    for start, end in sentence_spans(text):
-        inside = [
-            place
-            for place, term in enumerate(terms)
-            if any(start <= span.start < end for span in term.spans)
-        ]
-        counts.update(combinations(inside, 2))
+    for places in inside.values():
+        counts.update(combinations(places, 2))
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [(first, second, times) for (first, second), times in ranked[:limit]]
 
@@ -140,13 +149,17 @@ def _tagged(text: str) -> Iterator[tuple[int, int, int, str]]:
 
 def _latin(text: str) -> list[Span]:
     spans = [Span(m.start(), m.end(), _IDENTIFIES) for m in _IDENTIFIER.finditer(text)]
-    for begin, end in sentence_spans(text):
+    for begin, end in _sentences(text):
         spans += _capitalised(text, begin, end)
-    return [*spans, *(span for span in _repeated(text) if not _is_within(span, spans))]
+    return [*spans, *_outside(_repeated(text), spans)]
 
 
-def _is_within(span: Span, others: list[Span]) -> bool:
-    return any(other.start <= span.start and span.end <= other.end for other in others)
+def _outside(spans: list[Span], others: list[Span]) -> list[Span]:
+    """The spans that lie within none of the others."""
+    ordered = sorted(others)
+    begins = [other.start for other in ordered]
+    ends = [0, *accumulate((other.end for other in ordered), max)]
+    return [span for span in spans if ends[bisect_right(begins, span.start)] < span.end]
 
 
 def _capitalised(text: str, begin: int, end: int) -> Iterator[Span]:
@@ -156,10 +169,13 @@ def _capitalised(text: str, begin: int, end: int) -> Iterator[Span]:
     """
     run: list[tuple[int, int]] = []
     last = begin
-    for match in _WORD.finditer(text[begin:end]):
-        start, stop = begin + match.start(), begin + match.end()
-        gap = text[last:start]
-        if run and gap != " " and not (gap == ". " and last - run[-1][0] == 1):
+    for match in _WORD.finditer(text, begin, end):
+        start, stop = match.span()
+        if (
+            run
+            and (gap := text[last:start]) != " "
+            and not (gap == ". " and last - run[-1][0] == 1)
+        ):
             yield from _name(text, run, begin)
             run = []
         word = match.group()
@@ -169,7 +185,8 @@ def _capitalised(text: str, begin: int, end: int) -> Iterator[Span]:
             yield from _name(text, run, begin)
             run = []
         last = stop
-    yield from _name(text, run, begin)
+    if run:
+        yield from _name(text, run, begin)
 
 
 def _name(text: str, run: list[tuple[int, int]], begin: int) -> Iterator[Span]:
@@ -195,19 +212,21 @@ def _is_upper(word: str) -> bool:
 
 def _repeated(text: str) -> list[Span]:
     """Two content words side by side that the passage has more than once."""
-    found: dict[str, list[Span]] = {}
+    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for run in _RUN.finditer(text):
-        words = [
-            (m.group().casefold(), run.start() + m.start(), run.start() + m.end())
-            for m in _WORD.finditer(run.group())
-        ]
-        for content, group in groupby(words, key=lambda word: _is_content(word[0])):
-            part = list(group)
-            if content:
-                for window in (part[i : i + 2] for i in range(len(part) - 1)):
-                    name = " ".join(word for word, _, _ in window)
-                    found.setdefault(name, []).append(Span(window[0][1], window[-1][2], _PLAIN))
-    return [span for spans in found.values() if len(spans) > 1 for span in spans]
+        before = ""
+        begin = 0
+        for match in _WORD.finditer(text, *run.span()):
+            word = match.group().casefold()
+            if not _is_content(word):
+                before = ""
+                continue
+            start, end = match.span()
+            if before:
+                found.setdefault((before, word), []).append((begin, end))
+            before, begin = word, start
+    places = [place for same in found.values() if len(same) > 1 for place in same]
+    return [Span(*place, _PLAIN) for place in places]
 
 
 def _is_content(word: str) -> bool:

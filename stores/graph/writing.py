@@ -89,12 +89,15 @@ class GraphWriter:
     async def derive(self) -> None:
         """Store what waits, and bring everything that is derived up to date with the evidence."""
         await self._store()
-        if self._changes:
-            await self._derive(many=self._changes >= _MANY)
-            await self._run("bump")
-            self.version += 1
-        if self._place or self._changes:
-            await self._run("clear_many" if self._place + self._changes >= _MANY else "clear_few")
+        # The server goes from one statement to the next without waiting for us.
+        async with self.connection.pipeline():
+            if self._changes:
+                await self._derive(many=self._changes >= _MANY)
+                await self._run("bump")
+                self.version += 1
+            if self._place or self._changes:
+                many = self._place + self._changes >= _MANY
+                await self._run("clear_many" if many else "clear_few")
         self._place = self._changes = self._losses = 0
         self._names.clear()
 
@@ -129,8 +132,7 @@ class GraphWriter:
 
     async def resolve(self) -> None:
         """Settle under which entity each change counts, by the merges that are in force now."""
-        for end in ("mentions", "aliases", "sources", "targets"):
-            await self._run(f"resolve_{end}")
+        await self._run("resolve")
 
     async def note(self, query: LiteralString, **values: object) -> int:
         """Execute a statement that notes changes, of which some may take away."""
@@ -206,12 +208,13 @@ async def writing(connection: Connection, scope_id: int) -> AsyncIterator[GraphW
     A linker that reads the aliases here and adds what it found here misses no document that another
     worker adds at the same time: its chunks were stored before it got here.
     """
-    await connection.execute(_SQL["workspace"])
+    cursor = await connection.execute(_SQL["has_workspace"])
+    if await cursor.fetchone() != (True,):
+        await connection.execute(_SQL["workspace"])
     cursor = await connection.execute(_SQL["lock"], {"scope_id": scope_id})
     row = await cursor.fetchone()
     assert row is not None  # noqa: S101 - an upsert returns its row
-    writer = GraphWriter(connection, scope_id, *row)
-    await connection.execute(_SQL["plan_for_few"])
+    writer = GraphWriter(connection, scope_id, *row[:3])
     yield writer
     await writer.derive()
 

@@ -3,14 +3,12 @@
 -- row-level security), the evidence that came (sign 1) or went (-1), and what follows from it.
 --
 -- Rows are deleted where the work ends; emptying these tables at every commit (ON COMMIT DELETE ROWS)
--- took 35 ms, and emptying what deleted rows have left behind is rarely due.
+-- took 35 ms, and emptying what deleted rows have left behind is rarely due (has_workspace).
 --
 -- The statements below join large tables on the scope_id of these rows, not on a constant. Of a scope
 -- that has just grown the planner has no statistics: it takes `scope_id = 7` for a row or two, reads
 -- the whole scope first, and a batch that should cost 20 ms costs seconds.
-do $$
-declare one text;
-begin
+do $$ begin
   if to_regclass('pg_temp.incoming_mentions') is null then
     create temporary table incoming_mentions (
       place int, entity_id uuid, chunk_id uuid, kind text, surface bigint, name text,
@@ -46,22 +44,24 @@ begin
       external_id text
     );
   end if;
-  foreach one in array array['incoming_mentions', 'incoming_relations', 'incoming_aliases',
-    'incoming_names', 'changed_mentions', 'changed_aliases', 'changed_relations',
-    'relation_states', 'entity_states']
-  loop
-    if pg_relation_size(one::regclass) > 200000 then
-      execute format('truncate %I', one);
-    end if;
-  end loop;
+  truncate incoming_mentions, incoming_relations, incoming_aliases, incoming_names, changed_mentions,
+    changed_aliases, changed_relations, relation_states, entity_states;
 end $$;
 
+-- name: has_workspace
+-- Whether the tables are there, and none has so many dead rows in it that reading past them costs.
+select bool_and(coalesce(pg_relation_size(to_regclass('pg_temp.' || name)) <= 200000, false))
+from unnest(array['incoming_mentions', 'incoming_relations', 'incoming_aliases', 'incoming_names',
+  'changed_mentions', 'changed_aliases', 'changed_relations', 'relation_states', 'entity_states']
+) as name;
+
 -- name: lock
--- One writer at a time in a graph, until its transaction ends.
+-- One writer at a time in a graph, until its transaction ends. Its plans are for few rows and made
+-- once: making them took as long as carrying them out.
 insert into graph_versions (scope_id, user_id, version)
 values (%(scope_id)s, current_setting('sextant.user_id'), 0)
 on conflict (scope_id) do update set version = graph_versions.version
-returning user_id, version, projected;
+returning user_id, version, projected, set_config('plan_cache_mode', 'force_generic_plan', true);
 
 -- name: bump
 -- The graph is another one from here on.
@@ -104,10 +104,6 @@ delete from communities where scope_id = %(scope_id)s;
 -- A graph database has to take over that nothing is left.
 insert into graph_outbox (scope_id, user_id, kind, ids)
 values (%(scope_id)s, %(user_id)s, 'everything', '{}');
-
--- name: plan_for_few
--- Plans for a few rows, made once: making them took as long as carrying them out.
-select set_config('plan_cache_mode', 'force_generic_plan', true);
 
 -- name: plan_for_many
 -- A bulk import: plans made for the rows at hand, and memory for its sorts.
@@ -290,25 +286,22 @@ analyze changed_mentions, changed_relations;
 -- The same.
 analyze relation_states;
 
--- name: resolve_mentions
--- Under which entity a mention counts, merges considered.
-update changed_mentions c set entity_id = g.root_id, merged = true from entity_merges g
-where not c.settled and g.scope_id = c.scope_id and g.from_id = c.entity_id;
-
--- name: resolve_aliases
--- Under which entity an alias counts.
-update changed_aliases c set entity_id = g.root_id from entity_merges g
-where not c.settled and g.scope_id = c.scope_id and g.from_id = c.entity_id;
-
--- name: resolve_sources
--- Under which source a relation counts.
-update changed_relations c set source_id = g.root_id from entity_merges g
-where not c.settled and g.scope_id = c.scope_id and g.from_id = c.source_id;
-
--- name: resolve_targets
--- Under which target a relation counts.
-update changed_relations c set target_id = g.root_id from entity_merges g
-where not c.settled and g.scope_id = c.scope_id and g.from_id = c.target_id;
+-- name: resolve
+-- Under which entities changes count, merges considered.
+with mentioned as (
+  update changed_mentions c set entity_id = g.root_id, merged = true from entity_merges g
+  where not c.settled and g.scope_id = c.scope_id and g.from_id = c.entity_id
+), named as (
+  update changed_aliases c set entity_id = g.root_id from entity_merges g
+  where not c.settled and g.scope_id = c.scope_id and g.from_id = c.entity_id
+)
+update changed_relations c set source_id = coalesce(source.root_id, c.source_id),
+  target_id = coalesce(target.root_id, c.target_id)
+from changed_relations own
+left join entity_merges source on source.scope_id = own.scope_id and source.from_id = own.source_id
+left join entity_merges target on target.scope_id = own.scope_id and target.from_id = own.target_id
+where c.ctid = own.ctid and not own.settled
+  and (source.root_id is not null or target.root_id is not null);
 
 -- name: derive_names
 -- How often each entity is called what.

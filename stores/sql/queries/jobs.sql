@@ -17,7 +17,8 @@ where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
 
 -- name: finish
 -- Done; publishing has closed the job already, so this only repeats it.
-update ingestion_jobs set stage = 'done', done = total, worker = null, updated_at = now()
+update ingestion_jobs set stage = 'done', total = coalesce(%(total)s::int, total),
+  done = coalesce(%(total)s::int, total), worker = null, updated_at = now()
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage <> 'failed' returning id;
 

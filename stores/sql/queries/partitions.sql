@@ -1,14 +1,13 @@
--- name: large
--- Whether a scope in the shared partition has so many vectors that it needs an index of its own.
-select sum(chunk_count) >= %(exact_below)s
-  and coalesce((select dimension <= %(longest)s from embedding_space), true)
-from documents where scope_id = %(scope_id)s;
+-- name: settle
+-- Sort what was inserted into the gram index, which every keyword search would read through; let the
+-- planner know how large the tables have become; and see whether the scope, if it is in the shared
+-- partition, has so many vectors that it needs an index of its own.
+select g.scope_id, g.partition_key = 0
+  and (select sum(chunk_count) from documents d where d.scope_id = g.scope_id) >= %(exact_below)s
+  and coalesce((select dimension <= %(longest)s from embedding_space), true),
+  tidy_gram_index(), refresh_statistics()
+from graphs g where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s;
 
 -- name: promote
 -- Give the scope its own partition with an HNSW index; false when another did so meanwhile.
 select promote_scope(%(scope_id)s);
-
--- name: tidy
--- Sort what was inserted into the gram index, which every keyword search would read through, and let
--- the planner know how large the tables have become.
-select tidy_gram_index(), refresh_statistics();

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4, uuid5
 import numpy as np
 import pytest
 
-from domain.documents import Chunk, DocumentStatus, ParsedDocument, Section
+from domain.documents import Chunk, DocumentStatus, JobStage, ParsedDocument, Section
 from domain.errors import ConflictError, DocumentNotFound, GraphNotFound
 from domain.scope import Scope
 from domain.settings import Settings
@@ -28,6 +28,11 @@ def documents(database: Database) -> DocumentStore:
 @pytest.fixture
 def chunks(database: Database) -> ChunkStore:
     return ChunkStore(database)
+
+
+@pytest.fixture
+def jobs(database: Database) -> JobStore:
+    return JobStore(database)
 
 
 def parsed(text: str, document_id: UUID) -> ParsedDocument:
@@ -89,6 +94,39 @@ async def test_a_published_document_is_found_by_vector_and_by_keyword(
     assert [graph.chunks for graph in await documents.graphs(scope.user_id)] == [3]
     (section,) = await documents.structure(scope, document_id)
     assert (section.start, section.end) == (0, len(TEXT))
+
+
+async def test_a_small_document_and_its_replacement_are_stored_in_one_step_each(
+    documents: DocumentStore, chunks: ChunkStore, jobs: JobStore, scope: Scope
+) -> None:
+    for version, text in enumerate((TEXT, "第二版。\nSecond edition."), start=1):
+        opened = await register(documents, scope, text)
+        content = parsed(text, opened.document_id)
+        key = (scope, opened.document_id, content, vectors(content.chunks))
+        with pytest.raises(ConflictError):
+            await documents.store(*key, version=version + 1)
+        await documents.store(*key, version=version)
+
+        assert await texts(chunks, scope) == set(text.splitlines())
+        assert await documents.is_live(scope, opened.document_id, version)
+        assert (await jobs.list(scope))[0].stage is JobStage.QUEUED
+
+
+async def test_the_planner_knows_tables_that_have_just_been_filled(
+    database: Database, documents: DocumentStore, scope: Scope
+) -> None:
+    for number in range(60):
+        await ingest(documents, scope, f"{number} {TEXT}\n" + "filler " * 500, f"{number}.txt")
+
+    async with database.owner() as owner:
+        cursor = await owner.execute(
+            "select pg_relation_size(oid) <= (2 * relpages + 8) * 8192, reltuples"
+            " from pg_class where oid = 'sextant.chunks'::regclass"
+        )
+        row = await cursor.fetchone()
+    assert row is not None
+    assert row[0]
+    assert row[1] >= 0  # -1: nobody has looked
 
 
 async def test_the_same_bytes_are_one_document_under_any_name(

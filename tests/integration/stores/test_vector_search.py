@@ -14,7 +14,7 @@ from stores.chunks import ChunkHit, ChunkStore, Vectors
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.langchain import open_vector_store
-from stores.partitions import promote_if_large
+from stores.partitions import settle
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 1200
@@ -87,7 +87,7 @@ async def test_a_scope_that_grows_gets_an_index_and_still_returns_k_rows(
     assert await partition_of(database, scope) == 0
     await ingest(scope, [str(n) for n in range(LARGE - 1, LARGE + 300)], vectors[LARGE - 1 :])
     assert await partition_of(database, scope) != 0
-    assert not await promote_if_large(database, scope)
+    assert not await settle(database, scope)
 
     queries = clustered(20, 5)
     await assert_counts(chunks, scope, len(vectors), queries[0])
@@ -142,7 +142,7 @@ async def test_ids_and_cosines_alone_are_those_of_the_hits(
 ) -> None:
     vectors = clustered(size, 4)
     await ingest(scope, [str(n) for n in range(size)], vectors)
-    await promote_if_large(database, scope)
+    await settle(database, scope)
     chunks, query = ChunkStore(database), clustered(1, 5)[0]
     near = await chunks.nearest(scope, query, 40)
     hits = await chunks.vector_search(scope, query, 40)
