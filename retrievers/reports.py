@@ -15,6 +15,7 @@ from retrievers.lanes import KEYWORD, VECTOR, LaneQuery
 from retrievers.lexical import LexicalIndex, terms
 from retrievers.mixing import Ranking, fit_of
 from retrievers.reading import QuestionReader, Reading
+from retrievers.relevance import scaled
 from retrievers.scope_index import ScopeIndex
 from retrievers.sparse import Floats
 from retrievers.surroundings import Surroundings
@@ -82,7 +83,7 @@ class ReportsLane:
 class GlobalLane:
     """Reports, their key entities, and the passages that their findings rest on.
 
-    A passage scores by the best finding that rests on it and by its own fit to the question. While
+    A passage scores by the best finding that rests on it and as much by its own fit to the question. While
     a knowledge base has no reports, passages come by words, meaning and relation types alone.
     """
 
@@ -194,7 +195,7 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
         members = index.entities.rows_of(report.community.entity_ids)
         common = 1 - walk.information[members] + np.float32(_LEAST)
         entities[members] = np.maximum(entities[members], report.score * common)
-    return Ranking(passages, entities, fit)
+    return Ranking(scaled(passages) + fit, entities, fit)
 
 
 def _worths(report: ScoredReport, index: ScopeIndex, fit: Floats) -> dict[int, float]:
