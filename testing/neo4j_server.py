@@ -58,6 +58,12 @@ class Neo4jServer:
     _process: subprocess.Popen[str] | None = None
 
     @property
+    def installed(self) -> bool:
+        """Whether Java and the jars are here."""
+        jars = any(self.library.glob("neo4j-bolt-*.jar"))
+        return jars and shutil.which(self.java) is not None
+
+    @property
     def uri(self) -> str:
         """The address for a driver."""
         return f"bolt://127.0.0.1:{self.port}"
@@ -68,7 +74,7 @@ class Neo4jServer:
         Raises:
             ServerMissing: Java or the jars are not there, or the server does not start.
         """
-        if not any(self.library.glob("neo4j-bolt-*.jar")) or shutil.which(self.java) is None:
+        if not self.installed:
             raise ServerMissing(_INSTALL)
         with (self.folder / "server.log").open("a") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own program

@@ -27,7 +27,7 @@ def data_dir() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def settings(data_dir: Path) -> Settings:
     """Defaults over the session's data folder; the environment's settings do not reach tests."""
-    return Settings(_env_file=None, data_dir=data_dir, database_url=None)
+    return Settings(_env_file=None, data_dir=data_dir, database_url=None, neo4j_uri=None)
 
 
 @pytest_asyncio.fixture(scope="session")

@@ -1,0 +1,115 @@
+"""A knowledge base whose graph Neo4j follows: imported, searched, deleted; and without its server."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from domain.errors import OptionInvalid
+from domain.settings import Settings
+from sextant import Sextant
+from sextant.doctor import Health, examine
+from stores.graph.opening import GONE
+from testing.neo4j_server import neo4j_for_tests
+from testing.openai_server import ScriptedOpenAI
+
+LINES: list[dict[str, Any]] = [
+    {"type": "document", "id": "d", "title": "Insulin"},
+    {
+        "type": "chunk",
+        "id": "c",
+        "document_id": "d",
+        "text": "Insulin treats diabetes and lowers blood sugar.",
+        "triples": [["Insulin", "treats", "diabetes"], ["Insulin", "lowers", "blood sugar"]],
+    },
+]
+
+
+async def lines() -> AsyncIterator[dict[str, Any]]:
+    for line in LINES:
+        yield line
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix="sxt-"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest_asyncio.fixture(scope="module")
+async def offline(folder: Path) -> AsyncIterator[Settings]:
+    """Settings without a graph database."""
+    async with ScriptedOpenAI() as endpoint:
+        arguments: dict[str, Any] = {
+            "_env_file": None,
+            "data_dir": folder / "data",
+            "database_url": None,
+            "neo4j_uri": None,
+            "embedding": "openai:first",
+            "openai_base_url": endpoint.base_url,
+        }
+        settings = Settings(**arguments)
+        retrieval = settings.retrieval.model_copy(update={"lane_timeout": 120.0})
+        yield settings.model_copy(update={"retrieval": retrieval, "neo4j_timeout": 120.0})
+
+
+async def test_neo4j_follows_imports_answers_searches_and_forgets_what_is_deleted(
+    offline: Settings,
+) -> None:
+    with neo4j_for_tests() as access:
+        settings = offline.model_copy(update=access)
+        async with Sextant.open(settings) as rag:
+            await rag.import_graph(lines(), "followed")
+            graph = await rag.graph("followed")
+            status = await graph.status()
+            assert status.projection is not None
+            assert status.waiting == 0
+            sizes = (status.projection.entities, status.projection.relations)
+            assert sizes == (status.record.entities, status.record.relations) == (3, 2)
+            found = await rag.search("What lowers blood sugar?", graph_id="followed", mode="local")
+            assert GONE not in found.warnings
+            part = await graph.around("insulin")
+            assert {hop.relation_type for hop in part.hops} == {"treats", "lowers"}
+            assert await graph.rebuild() > 0
+
+            (document,) = await rag.documents("followed")
+            await rag.delete_document(document.id, "followed")
+            status = await graph.status()
+            assert status.projection is not None
+            assert status.projection.relations == 0
+        findings = {one.name: one async for one in examine(settings)}
+        assert findings["graph store"].health is Health.OK
+
+
+async def test_without_its_server_everything_goes_on_and_says_so(offline: Settings) -> None:
+    nowhere = offline.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:9"})
+    async with Sextant.open(nowhere) as rag:
+        await rag.import_graph(lines(), "alone")
+        graph = await rag.graph("alone")
+        status = await graph.status()
+        assert (status.record.entities, status.record.relations) == (3, 2)
+        assert status.neo4j is None
+        assert "Neo4j" in status.problem
+        part = await graph.around("insulin")
+        assert len(part.hops) == 2
+    findings = {one.name: one async for one in examine(nowhere)}
+    assert findings["graph store"].health is Health.WARNING
+    assert "NEO4J_URI" in findings["graph store"].next_step
+
+
+async def test_without_a_name_there_is_nothing_to_sync(offline: Settings) -> None:
+    async with Sextant.open(offline) as rag:
+        await rag.import_graph(lines(), "plain")
+        graph = await rag.graph("plain")
+        assert (await graph.status()).problem == ""
+        with pytest.raises(OptionInvalid, match="No Neo4j server is named"):
+            await graph.sync()
+        with pytest.raises(OptionInvalid, match="nobody"):
+            await graph.around("nobody")
