@@ -27,7 +27,13 @@ from uuid import UUID
 from domain.answers import Answer
 from domain.configuration import load_settings
 from domain.documents import Document, GraphInfo
-from domain.errors import GraphStoreUnavailable, ModelUnavailable, OptionInvalid, SextantError, error_of
+from domain.errors import (
+    GraphStoreUnavailable,
+    ModelUnavailable,
+    OptionInvalid,
+    SextantError,
+    error_of,
+)
 from domain.events import Done, Event, Failed
 from domain.retrieval import AUTO, Mode, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
@@ -383,6 +389,17 @@ class Sextant:
         else:
             if shown:
                 tell(JobStage.DONE, note=f"{done.communities} communities")
+
+    async def _forget_projection(self, scope: Scope) -> None:
+        """Neo4j keeps nothing of what is gone; if it is down, one of the same name replaces it."""
+        from stores.graph.projector import open_projector
+
+        async with open_projector(self._database) as projector:
+            if projector is not None:
+                try:
+                    await projector.drop(scope)
+                except GraphStoreUnavailable as error:
+                    log.warning("%s: not deleted from Neo4j: %s", scope.graph_id, error)
 
     @asynccontextmanager
     async def _upkeep(self) -> AsyncIterator[GraphUpkeep]:
