@@ -66,6 +66,7 @@ _DIGIT = re.compile(r"\d")
 _MARK = re.compile(r"[^\w\s|]|_")
 
 
+@lru_cache(maxsize=256)  # whoever cuts a text asks about a part twice, before and after
 def estimate_tokens(text: str) -> int:
     """About how many tokens a model makes of `text`, without loading any model's tokeniser.
 

@@ -17,6 +17,8 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from typing import Any, NoReturn
 
 import orjson
@@ -33,6 +35,8 @@ _LIGHT = (FileType.TXT, FileType.MARKDOWN, FileType.CSV, FileType.JSON)
 def main() -> None:
     """Serve one request after the other until the other side closes the socket."""
     child.leave_network()
+    with suppress(ImportError):  # not on Windows
+        import_module("resource")  # what the forked process limits itself with
     for light in _LIGHT:
         parser_for(light)
     with socket.socket(fileno=0) as channel:
