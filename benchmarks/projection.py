@@ -81,7 +81,7 @@ async def questions(database: Database, bolt: Bolt, ids: list[UUID]) -> None:
     starts = [[ids[n] for n in rng.integers(0, len(ids), 5)] for _ in range(QUERIES)]
     frequent = [[ids[n] for n in rng.integers(0, 200, 5)] for _ in range(QUERIES)]
     for name, some in (("2 hops", starts), ("2 hops from frequent ones", frequent)):
-        await compare(name, graphs, lambda g, n, s=some: g.neighbourhood(SCOPE, s[n], depth=2))  # type: ignore[misc]
+        await compare(name, graphs, lambda g, n, s=some: g.neighbourhood(SCOPE, s[n], depth=2))
     await compare("5 entities", graphs, lambda g, n: g.get_entities(SCOPE, starts[n]))
     await compare(
         "names in a text", graphs, lambda g, n: g.entities_by_text(SCOPE, f"Who is {n * 7}?", 10)
