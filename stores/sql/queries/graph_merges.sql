@@ -23,24 +23,26 @@ join entity_merges g on g.scope_id = r.scope_id and g.root_id = r.id;
 
 -- name: collect_relations
 -- Evidence of relations of those entities. Adjacency knows the relations as they are now; what was
--- stated of them has a key made of any entities that are one with their ends.
+-- stated of them has a key made of any entities that are one with their ends. The keys are made first:
+-- under row-level security a comparison with the result of a function cannot use an index.
 insert into moving_relations
 with touched as (
   select distinct a.scope_id, case when a.outgoing then a.node_id else a.neighbour_id end as source_id,
     case when a.outgoing then a.neighbour_id else a.node_id end as target_id, a.relation_type
   from moving m join adjacency a
     on a.scope_id = m.scope_id and a.node_id = m.id and a.shown in (true, false)
+), keys as materialized (
+  select t.scope_id, relation_key(source.id, target.id, t.relation_type) as id
+  from touched t
+  cross join lateral (
+    select t.source_id as id union all select g.from_id from entity_merges g
+    where g.scope_id = t.scope_id and g.root_id = t.source_id) as source
+  cross join lateral (
+    select t.target_id as id union all select g.from_id from entity_merges g
+    where g.scope_id = t.scope_id and g.root_id = t.target_id) as target
 )
 select e.scope_id, e.source_id, e.target_id, e.relation_type, e.weight
-from touched t
-cross join lateral (
-  select t.source_id as id union all select g.from_id from entity_merges g
-  where g.scope_id = t.scope_id and g.root_id = t.source_id) as source
-cross join lateral (
-  select t.target_id as id union all select g.from_id from entity_merges g
-  where g.scope_id = t.scope_id and g.root_id = t.target_id) as target
-join relation_evidence e on e.scope_id = t.scope_id
-  and e.relation_id = relation_key(source.id, target.id, t.relation_type);
+from keys k join relation_evidence e on e.scope_id = k.scope_id and e.relation_id = k.id;
 
 -- name: note_mentions
 -- Count what mentions them, with this sign.
