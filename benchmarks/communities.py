@@ -50,9 +50,7 @@ class Topics:
     def mentions(self, numbers: Sequence[int]) -> list[MentionRow]:
         """Entities, named by their ids."""
         return [
-            MentionRow(
-                self.ids[n], None, MentionKind.IMPORT, self.ids[n].hex, "THING"
-            )
+            MentionRow(self.ids[n], None, MentionKind.IMPORT, self.ids[n].hex, "THING")
             for n in numbers
         ]
 

@@ -144,9 +144,11 @@ class Database:
     @asynccontextmanager
     async def owner(self) -> AsyncIterator[Connection]:
         """A connection of the schema's owner, for maintenance only; commits unless it raises."""
-        async with self._answering():
-            async with await AsyncConnection.connect(self._owner_conninfo) as connection:
-                yield connection
+        async with (
+            self._answering(),
+            await AsyncConnection.connect(self._owner_conninfo) as connection,
+        ):
+            yield connection
 
     @asynccontextmanager
     async def _answering(self) -> AsyncIterator[None]:
