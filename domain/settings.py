@@ -42,7 +42,12 @@ class RetrievalSettings(_Group):
     index_passages: int = Field(
         200_000,
         ge=0,
-        description="Passages of which `mix` keeps words and graph in memory, over all scopes; about 2 KB each.",
+        description="Passages of which the graph modes keep words, graph and reports in memory, over all scopes; about 2 KB each.",
+    )
+    index_vectors: int = Field(
+        20_000,
+        ge=0,
+        description="Passages up to which a scope's vectors are kept with them, 1.5 KB each; of a larger scope PostgreSQL is asked.",
     )
     slow_ms: float = Field(
         500.0, gt=0, description="A retrieval slower than this is logged as a warning."

@@ -82,6 +82,8 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
             GraphRecord(database),
             settings.retrieval.index_passages,
             settings.data_dir,
+            vectors=settings.retrieval.index_vectors,
+            patience=settings.retrieval.lane_timeout / 2,
         ),
         graph=graph,
         reranker=reranker,

@@ -112,7 +112,7 @@ class GraphRetriever(BaseRetriever):
             around = Surroundings(self.graph)
             lanes += [LocalLane(reader, around, self.graph), MixLane(reader, around)]
             if self.graph is not None:
-                reports = ReportsLane(reader, self.graph)
+                reports = ReportsLane(reader)
                 lanes += [reports, GlobalLane(reports, around)]
         return {lane.name: lane for lane in lanes}
 

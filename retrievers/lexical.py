@@ -103,59 +103,76 @@ class LexicalMatch:
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """The passages that hold term `i`: `holders[starts[i]:starts[i + 1]]`, with the term's weights."""
+    """The passages that hold term `i`: `holders[starts[i]:starts[i + 1]]`, and how often each does."""
 
     starts: Places
     holders: npt.NDArray[np.int32]
-    weights: Floats
+    counts: npt.NDArray[np.int32]
 
-    def of(self, term: int) -> tuple[npt.NDArray[np.int32], Floats]:
-        """The passages that hold a term, in order, and its BM25 weight in each."""
+    def of(self, term: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The passages that hold a term, and how often."""
         span = slice(self.starts[term], self.starts[term + 1])
-        return self.holders[span], self.weights[span]
+        return self.holders[span], self.counts[span]
+
+    def at(self, places: Places) -> tuple[_Ints, _Ints, _Ints]:
+        """Passage, term and count of every entry, where row i has become `places[i]`; -1: is gone."""
+        term = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
+        row = places[self.holders].astype(np.int32)
+        there = row >= 0
+        return row[there], term[there], self.counts[there]
 
 
 class LexicalIndex:
-    """BM25 weights of all passages of a scope, by term.
+    """How often the terms of a scope stand in its passages, by term.
 
     Args:
         vocabulary: term → its number in `postings`.
-        postings: where each term occurs.
-        information: idf of every term, > 0.
-        passages: how many passages are indexed.
+        postings: where each term occurs; every term occurs somewhere.
+        lengths: number of terms of every passage.
     """
 
     def __init__(
-        self,
-        vocabulary: Mapping[str, int],
-        postings: Postings,
-        information: Floats,
-        passages: int,
+        self, vocabulary: Mapping[str, int], postings: Postings, lengths: npt.NDArray[np.int32]
     ) -> None:
         self.vocabulary = vocabulary
-        self.passages = passages
+        self.passages = len(lengths)
         self._postings = postings
-        self._information = information
+        self._lengths = lengths
+        self._information = _idf(np.diff(postings.starts), self.passages)
+        mean = float(lengths.mean(dtype=np.float32)) if self.passages else 1.0
+        relative = lengths.astype(np.float32) / max(mean, 1.0)
+        self._saturation = _K1 * (1 - _B + _B * relative)
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> LexicalIndex:
         """Index passages; row i of every result is the i-th text."""
-        vocabulary: defaultdict[str, int] = defaultdict()
+        none = np.empty(0, np.int32)
+        return cls({}, Postings(np.zeros(1, np.intp), none, none), none).updated(
+            np.empty(0, np.intp), texts
+        )
+
+    def updated(self, places: Places, texts: Iterable[str]) -> LexicalIndex:
+        """The index of passages of which some are these; equal to one that is built from all of them.
+
+        Args:
+            places: where the passage of each row of this index has gone; -1: it is gone.
+            texts: the passages at the rows that are left free, in order.
+        """
+        vocabulary: defaultdict[str, int] = defaultdict(None, self.vocabulary)
         vocabulary.default_factory = vocabulary.__len__
         lengths = array("i")
         counted = [_counted(batch, vocabulary, lengths) for batch in _batches(texts)]
-        row, column, count = (np.concatenate(part) for part in zip(_NOTHING, *counted, strict=True))
-        information = _idf(np.bincount(column, minlength=len(vocabulary)), len(lengths))
-        length = np.asarray(lengths, np.float32)
-        relative = (length / max(float(length.mean()) if length.size else 1.0, 1.0))[row]
-        tf = count.astype(np.float32)
-        weight = information[column] * tf * (_K1 + 1) / (tf + _K1 * (1 - _B + _B * relative))
-        order = np.argsort(column, kind="stable")  # passages stay in order for each term
-        postings = Postings(
-            starts_of(column, len(vocabulary)), row[order], weight[order].astype(np.float32)
-        )
-        vocabulary.default_factory = None
-        return cls(vocabulary, postings, information, len(lengths))
+        free, length = _laid_out(places, self._lengths, np.asarray(lengths, np.int32))
+        fresh = [(free[row], term, count) for row, term, count in counted]
+        parts = zip(self._postings.at(places), *fresh, strict=True)
+        row, term, count = (np.concatenate(part) for part in parts)
+        used = np.bincount(term, minlength=len(vocabulary)) > 0
+        number = np.cumsum(used) - 1
+        known = {word: int(number[old]) for word, old in vocabulary.items() if used[old]}
+        term = number[term].astype(np.int32)
+        order = np.argsort(term, kind="stable")  # in parts that are sorted already
+        starts = starts_of(term, len(known))
+        return LexicalIndex(known, Postings(starts, row[order], count[order]), length)
 
     def match(self, question: str) -> LexicalMatch:
         """Hold a question against every passage."""
@@ -163,8 +180,10 @@ class LexicalIndex:
         known = [self.vocabulary[term] for term in asked if term in self.vocabulary]
         weights = np.zeros((self.passages, len(known)), np.float32)
         for place, term in enumerate(known):
-            holders, values = self._postings.of(term)
-            weights[holders, place] = values
+            holders, counts = self._postings.of(term)
+            tf = counts.astype(np.float32)
+            told = self._information[term] * tf * (_K1 + 1)
+            weights[holders, place] = told / (tf + self._saturation[holders])
         return LexicalMatch(
             weights=weights,
             information=self._information[known],
@@ -188,7 +207,6 @@ class LexicalIndex:
 
 
 _Ints = npt.NDArray[np.int32]
-_NOTHING = (np.empty(0, np.int32),) * 3
 _BATCH = 1024
 
 
@@ -214,6 +232,17 @@ def _counted(
     row = np.repeat(np.arange(first, len(lengths)), np.asarray(lengths[first:]))
     key, count = np.unique(row << 32 | term, return_counts=True)
     return (key >> 32).astype(np.int32), key.astype(np.int32), count.astype(np.int32)
+
+
+def _laid_out(places: Places, old: _Ints, fresh: _Ints) -> tuple[_Ints, _Ints]:
+    """The rows that are left to fresh passages, and the lengths of all."""
+    kept = places[places >= 0]
+    length = np.zeros(len(kept) + len(fresh), np.int32)
+    taken = np.zeros(len(length), np.bool_)
+    taken[kept] = True
+    free = np.flatnonzero(~taken).astype(np.int32)
+    length[kept], length[free] = old[places >= 0], fresh
+    return free, length
 
 
 def _idf(frequency: npt.NDArray[np.int64], passages: int) -> Floats:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from retrievers.lexical import LexicalIndex, LexicalMatch
-from retrievers.relevance import blend, scaled
+from retrievers.relevance import blend, highest, scaled
 from retrievers.sparse import Floats
 from retrievers.statements import stated
 from retrievers.walk import WalkIndex
@@ -167,9 +167,4 @@ def _bridge(index: WalkIndex, evidence: Evidence, passages: Floats, entities: Fl
 
 def _best(scores: Floats, count: int) -> list[int]:
     """Rows of the highest positive scores, best first, ties by row."""
-    kept = min(count, len(scores))
-    top = np.argpartition(-scores, kept - 1)[:kept] if kept else np.empty(0, np.intp)
-    lowest = scores[top].min(initial=np.inf)
-    candidates = np.flatnonzero((scores >= lowest) & (scores > 0))
-    ordered = candidates[np.argsort(-scores[candidates], kind="stable")]
-    return [int(row) for row in ordered[:kept]]
+    return [int(row) for row in highest(scores, count) if scores[row] > 0]

@@ -13,7 +13,8 @@ from domain.retrieval import LaneScore, RetrievedItem
 from models.protocols import Embedder, Vectors
 from retrievers.lanes import KEYWORD, VECTOR, LaneQuery, as_item
 from retrievers.mixing import Evidence, Ranking, link_strength
-from retrievers.relevance import nearest_wanted, nearness
+from retrievers.passages import Near
+from retrievers.relevance import highest, nearest_wanted, nearness
 from retrievers.scope_index import ScopeIndex, ScopeIndexes
 from retrievers.sparse import Floats
 from stores.chunks import ChunkHit, ChunkStore
@@ -24,6 +25,7 @@ WALK = "walk"
 # Orders passages that the walk does not reach, below all that it does.
 _FIT_SHARE = 1e-4
 _LEAST_SCORE = 1e-9
+_NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
 NO_VECTOR = "向量检索失败，使用关键词与图谱检索降级"
 
 
@@ -35,13 +37,13 @@ class Reading:
         index: the scope's passages and graph.
         evidence: words, meaning and names that the question shares with them.
         vector: the question's vector; None when no model gave one.
-        cosines: similarity of the nearest passages to the centred vector, by row.
+        near: the passages nearest to the centred vector, with cosines; none without vectors.
     """
 
     index: ScopeIndex
     evidence: Evidence
     vector: Vectors | None
-    cosines: Mapping[int, float]
+    near: Near
 
 
 @dataclass(slots=True)
@@ -64,15 +66,15 @@ class QuestionReader:
 
     async def _read(self, query: LaneQuery) -> Reading:
         index, vector = await asyncio.gather(self.indexes.get(query.scope), self._vector(query))
-        cosines, similar = None, None
+        near, similar = None, None
         if vector is not None:
             meanings = self.indexes.meanings(self.embedder)
             centred, similar = await asyncio.gather(
                 meanings.centred(vector), meanings.type_similarity(index.types, vector)
             )
-            cosines = await self._cosines(query, index, centred)
-        evidence = await asyncio.to_thread(_evidence, index, query.text, cosines, similar)
-        return Reading(index, evidence, vector, cosines or {})
+            near = await self._near(query, index, centred)
+        evidence = await asyncio.to_thread(_evidence, index, query.text, near, similar)
+        return Reading(index, evidence, vector, near or _NOTHING)
 
     async def _vector(self, query: LaneQuery) -> Vectors | None:
         try:
@@ -83,20 +85,19 @@ class QuestionReader:
             query.warn(NO_VECTOR)
             return None
 
-    async def _cosines(
-        self, query: LaneQuery, index: ScopeIndex, vector: Vectors
-    ) -> dict[int, float] | None:
+    async def _near(self, query: LaneQuery, index: ScopeIndex, vector: Vectors) -> Near | None:
+        wanted = nearest_wanted(len(index.chunk_ids))
+        if index.passages.vectors is not None:
+            return await asyncio.to_thread(index.passages.nearest, vector, wanted)
         try:
-            wanted = nearest_wanted(len(index.chunk_ids))
-            near = await self.chunks.nearest(query.scope, vector, wanted)
+            found = await self.chunks.nearest(query.scope, vector, wanted)
         except ConflictError:
             raise
         except SextantError:
             query.warn(NO_VECTOR)
             return None
-        rows = places_of(index.chunk_ids.halves, near.ids)
-        found = zip(rows.tolist(), near.cosines.tolist(), strict=True)
-        return {row: cosine for row, cosine in found if row >= 0}
+        rows = places_of(index.chunk_ids.halves, found.ids).astype(np.intp)
+        return Near(rows[rows >= 0], found.cosines[rows >= 0])
 
     async def passages(
         self,
@@ -133,14 +134,12 @@ class _Placed:
 def _evidence(
     index: ScopeIndex,
     question: str,
-    cosines: Mapping[int, float] | None,
+    nearest: Near | None,
     type_similarity: Floats | None,
 ) -> Evidence:
     near = None
-    if cosines is not None:
-        rows = np.fromiter(cosines, np.intp, len(cosines))
-        similar = np.fromiter(cosines.values(), np.float32, len(cosines))
-        near = nearness(rows, similar, len(index.chunk_ids))
+    if nearest is not None:
+        near = nearness(nearest.rows, nearest.cosines, len(index.chunk_ids))
     return Evidence(
         match=index.lexical.match(question),
         near=near,
@@ -163,12 +162,14 @@ def _named(index: ScopeIndex, question: str) -> dict[int, float]:
 def _placed(reading: Reading, ranking: Ranking, count: int, by: str) -> list[_Placed]:
     mass = ranking.passages / (float(ranking.passages.max(initial=0.0)) or 1.0)
     scores = mass + _FIT_SHARE * ranking.fit
-    for row, cosine in reading.cosines.items():
-        scores[row] += _FIT_SHARE * _FIT_SHARE * max(cosine, 0.0)
-    rows = [int(row) for row in np.argsort(-scores, kind="stable")[:count]]
+    near, cosines = reading.near.rows, reading.near.cosines
+    scores[near] += np.float32(_FIT_SHARE * _FIT_SHARE) * np.maximum(cosines, 0)
+    rows = highest(scores, count).tolist()
     words = reading.evidence.match.scores
     by_mass, by_words = _ranks(ranking.passages, rows), _ranks(words, rows)
-    by_meaning = {row: rank for rank, row in enumerate(_falling(reading.cosines), start=1)}
+    wanted = np.flatnonzero(np.isin(near, rows))
+    by_meaning = {int(near[place]): int(place) + 1 for place in wanted}
+    cosine = {int(near[place]): cosines[place] for place in wanted}
     most = float(scores.max(initial=0.0)) or 1.0
     return [
         _Placed(
@@ -179,17 +180,13 @@ def _placed(reading: Reading, ranking: Ranking, count: int, by: str) -> list[_Pl
                 for lane, ranks, own in (
                     (by, by_mass, ranking.passages),
                     (KEYWORD, by_words, words),
-                    (VECTOR, by_meaning, reading.cosines),
+                    (VECTOR, by_meaning, cosine),
                 )
                 if row in ranks
             },
         )
         for row in rows
     ]
-
-
-def _falling(scores: Mapping[int, float]) -> list[int]:
-    return sorted(scores, key=lambda row: -scores[row])
 
 
 def _ranks(scores: Floats, rows: Sequence[int]) -> dict[int, int]:

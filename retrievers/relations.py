@@ -35,7 +35,7 @@ class Expansion:
 class Relations:
     """Relations from both of their ends, heaviest first.
 
-    Memory is 28 bytes for each end of a relation, and 8 for each statement.
+    Memory is 34 bytes for each end of a relation, and 8 for each statement.
 
     Args:
         relations: (source, target, type) rows.
@@ -44,6 +44,8 @@ class Relations:
         entities, types: how many there are.
 
     Attributes:
+        ends: source and target of every relation, shape (n, 2).
+        weights: weight of every relation.
         kinds: type of every relation.
         strength: summed weight of every entity's relations.
         stated_in: the passages that state each relation.
@@ -53,6 +55,8 @@ class Relations:
         self, relations: Ints, weights: Floats, statements: Ints, entities: int, types: int
     ) -> None:
         source, target, kind = relations.T
+        self.ends: Indices = relations[:, :2].astype(np.int32)
+        self.weights = weights
         node, neighbour = np.concatenate([source, target]), np.concatenate([target, source])
         both = np.tile(weights, 2)
         layout, entry = Layout.of(node, entities, np.lexsort((neighbour, -both, node)))

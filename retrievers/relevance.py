@@ -42,6 +42,16 @@ def scaled(scores: Floats, floor: float = 0.0) -> Floats:
     return above
 
 
+def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
+    """Rows of the highest scores, best first, ties by row; all of them are not sorted."""
+    kept = min(count, len(scores))
+    if not kept:
+        return np.empty(0, np.intp)
+    least = np.partition(scores, len(scores) - kept)[len(scores) - kept]
+    rows = np.flatnonzero(scores >= least)
+    return rows[np.argsort(-scores[rows], kind="stable")][:kept]
+
+
 def nearest_wanted(passages: int) -> int:
     """How many nearest passages a vector search must return for `nearness`: a tenth, 10 to 1000."""
     return min(passages, max(_FEWEST_NEAREST, min(passages // 10, _MOST_NEAREST)))

@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 import numpy as np
 
-from domain.graph import Community
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from retrievers.lanes import KEYWORD, VECTOR, LaneQuery
 from retrievers.lexical import LexicalIndex, terms
 from retrievers.mixing import Ranking, fit_of
 from retrievers.reading import QuestionReader, Reading
 from retrievers.relevance import scaled
+from retrievers.report_index import NearReport, Report
 from retrievers.scope_index import ScopeIndex
 from retrievers.sparse import Floats
 from retrievers.surroundings import Surroundings
-from stores.graph.protocol import CommunityHit, GraphStore
 
 REPORTS = "reports"
 GLOBAL = "global"
@@ -41,9 +39,9 @@ _LEAST = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ScoredReport:
-    """A community's report, how well it fits the question (0..1), and where each lane put it."""
+    """A report, how well it fits the question (0..1), and where each lane put it."""
 
-    community: Community
+    report: Report
     score: float
     lanes: Mapping[str, LaneScore]
 
@@ -60,7 +58,6 @@ class ReportsLane:
     """
 
     reader: QuestionReader
-    graph: GraphStore
     name: str = REPORTS
 
     async def search(self, query: LaneQuery) -> list[RetrievedItem]:
@@ -70,13 +67,11 @@ class ReportsLane:
 
     async def chosen(self, query: LaneQuery, reading: Reading) -> list[ScoredReport]:
         """The best reports; of a graph whose reports have no vectors, by words alone."""
-        hits: Sequence[CommunityHit] = ()
-        if reading.vector is not None:
-            hits = await self.graph.communities_by_vector(query.scope, reading.vector, _NEAREST)
-        if not hits:
-            every = await self.graph.communities(query.scope)
-            hits = [CommunityHit(community, 0.0) for community in every]
-        return await asyncio.to_thread(_chosen, reading.index.lexical, query.text, hits)
+        index = reading.index
+        near = index.reports.near(reading.vector, _NEAREST)
+        if len(near) <= _NEAREST:
+            return _chosen(index.lexical, query.text, near)
+        return await asyncio.to_thread(_chosen, index.lexical, query.text, near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,39 +105,27 @@ class GlobalLane:
 
 def as_report(scored: ScoredReport) -> RetrievedItem:
     """A report as an item; `metadata.findings` keeps each finding with the chunks it rests on."""
-    report = scored.community
+    report = scored.report.community
     return RetrievedItem(
         ItemKind.COMMUNITY,
         id=str(report.id),
         text=f"{report.title}\n{report.summary}".strip(),
         score=max(scored.score, _LEAST),
         lanes=scored.lanes,
-        metadata={
-            "title": report.title,
-            "summary": report.summary,
-            "level": report.level,
-            "rating": report.rating,
-            "findings": [
-                {"text": finding.text, "chunk_ids": [str(chunk) for chunk in finding.chunk_ids]}
-                for finding in report.findings
-            ],
-            "entity_ids": [str(member) for member in report.entity_ids],
-        },
+        metadata=dict(scored.report.metadata),
     )
 
 
-def _chosen(
-    lexical: LexicalIndex, question: str, hits: Sequence[CommunityHit]
-) -> list[ScoredReport]:
+def _chosen(lexical: LexicalIndex, question: str, hits: Sequence[NearReport]) -> list[ScoredReport]:
     """The best that do not repeat each other, at most `_CHOSEN`."""
     scored = sorted(
-        _scored(lexical, question, hits), key=lambda one: (-one.score, one.community.id)
+        _scored(lexical, question, hits), key=lambda one: (-one.score, one.report.community.id)
     )
     least = _LEAST_SHARE * max((one.score for one in scored), default=0.0)
     chosen: list[ScoredReport] = []
-    covered: set[UUID] = set()
+    covered: set[int] = set()
     for one in scored:
-        members = set(one.community.entity_ids)
+        members = one.report.members
         if one.score >= max(least, _LEAST) and len(members & covered) <= _REPEATS * len(members):
             chosen.append(one)
             covered |= members
@@ -152,28 +135,26 @@ def _chosen(
 
 
 def _scored(
-    lexical: LexicalIndex, question: str, hits: Sequence[CommunityHit]
+    lexical: LexicalIndex, question: str, hits: Sequence[NearReport]
 ) -> Iterator[ScoredReport]:
     asked = {term: lexical.information_of_term(term) for term in set(terms(question))}
     whole = sum(asked.values()) or 1.0
-    cosines = [hit.score for hit in hits]
+    cosines = [hit.cosine for hit in hits]
     least, most = min(cosines, default=0.0), max(cosines, default=0.0)
-    words = [_said(hit.community, asked) / whole for hit in hits]
+    words = [_said(hit.report, asked) / whole for hit in hits]
     by_meaning, by_words = _ranks(cosines), _ranks(words)
     for place, hit in enumerate(hits):
-        near = (hit.score - least) / (most - least) if most > least else float(most > 0)
+        near = (hit.cosine - least) / (most - least) if most > least else float(most > 0)
         fit = (near + words[place]) / 2
         lanes = {KEYWORD: LaneScore(by_words[place], words[place])}
         if most > 0:
-            lanes[VECTOR] = LaneScore(by_meaning[place], hit.score)
-        rating = min(max(hit.community.rating, 0.0), 10.0) / 10
-        yield ScoredReport(hit.community, fit * (1 + rating) / 2, lanes)
+            lanes[VECTOR] = LaneScore(by_meaning[place], hit.cosine)
+        rating = min(max(hit.report.community.rating, 0.0), 10.0) / 10
+        yield ScoredReport(hit.report, fit * (1 + rating) / 2, lanes)
 
 
-def _said(report: Community, asked: Mapping[str, float]) -> float:
-    findings = " ".join(finding.text for finding in report.findings)
-    said = set(terms(f"{report.title} {report.summary} {findings}"))
-    return sum(information for term, information in asked.items() if term in said)
+def _said(report: Report, asked: Mapping[str, float]) -> float:
+    return sum(information for term, information in asked.items() if term in report.words)
 
 
 def _ranks(scores: Sequence[float]) -> list[int]:
@@ -192,7 +173,7 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
             worths[max(worths, key=lambda row: worths[row])] = report.score
         for row, worth in worths.items():
             passages[row] = max(passages[row], worth)
-        members = index.entities.rows_of(report.community.entity_ids)
+        members = index.entities.rows_of(report.report.member_ids)
         common = 1 - walk.information[members] + np.float32(_LEAST)
         entities[members] = np.maximum(entities[members], report.score * common)
     return Ranking(scaled(passages) + fit, entities, fit)
@@ -201,10 +182,10 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
 def _worths(report: ScoredReport, index: ScopeIndex, fit: Floats) -> dict[int, float]:
     """Of each passage that the report's findings rest on: earlier findings and better fit count more."""
     worths: dict[int, float] = {}
-    findings = report.community.findings
-    for place, finding in enumerate(findings):
+    findings = report.report.finding_ids
+    for place, chunks in enumerate(findings):
         weight = report.score * (1 - (1 - _LAST_FINDING) * place / len(findings))
-        for row in index.chunk_ids.rows_of(finding.chunk_ids):
+        for row in index.chunk_ids.rows_of(chunks).tolist():
             worth = weight * (_LEAST_FIT + (1 - _LEAST_FIT) * float(fit[row]))
             worths[row] = max(worth, worths.get(row, 0.0))
     return worths

@@ -24,6 +24,7 @@ class RelationTypes:
         uses: how many relations are of each type; None: the same of all.
 
     Attributes:
+        names: all of them.
         common: the types worth comparing by meaning, most used first; at most 512, which embed in a
             second or two, of what may be thousands of phrases that a model made up.
     """
@@ -31,6 +32,7 @@ class RelationTypes:
     def __init__(
         self, names: Sequence[str], lexical: LexicalIndex, uses: Places | None = None
     ) -> None:
+        self.names = tuple(names)
         rank = np.zeros(len(names)) if uses is None else -uses
         self._common = np.array(
             [kind for kind in np.argsort(rank, kind="stable") if names[kind] != CO_OCCURS], np.intp

@@ -14,8 +14,10 @@ from domain.graph import CO_OCCURS, Entity
 from domain.retrieval import ItemKind, RetrievedItem
 from retrievers.context import importance
 from retrievers.lanes import LaneQuery
+from retrievers.relevance import highest
 from retrievers.scope_index import ScopeIndex
-from retrievers.sparse import Floats
+from retrievers.sparse import Floats, Places
+from stores.graph.ids import relation_id
 from stores.graph.protocol import GraphStore, Hop
 
 NO_GRAPH_STORE = "图数据库暂不可用，结果不含实体与关系"
@@ -56,53 +58,71 @@ class Surroundings:
         relevance = mass / (float(mass.max(initial=0.0)) or 1.0)
         for row, strength in (named or {}).items():
             relevance[row] = max(float(relevance[row]), strength)
-        met = [row for row in np.argsort(-relevance, kind="stable")[:_MET] if relevance[row] > 0]
+        met = [row for row in highest(relevance, _MET) if relevance[row] > 0]
         if self.graph is None or not met:
             return []
-        starts = [index.entities[int(row)] for row in met]
+        around = _around(index, np.array(met, np.intp), relevance)
         try:
-            hops = await self.graph.neighbourhood(
-                query.scope, starts[:_STARTS], depth=_DEPTH, per_node=_PER_NODE
-            )
-            told = _relevance(index, relevance, [*starts, *_ends(hops)])
-            entities = await self.graph.get_entities(query.scope, list(told))
+            entities = await self.graph.get_entities(query.scope, list(around.relevance))
         except (InputError, ConflictError):
             raise
         except SextantError:
             query.warn(NO_GRAPH_STORE)
             return []
-        return _items(entities, hops, told)
+        return _items(index, entities, around)
 
 
-def _ends(hops: Sequence[Hop]) -> list[UUID]:
-    return [end for hop in hops for end in (hop.source_id, hop.target_id)]
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """Entities with their relevance, best first; the relations that join them: row and depth.
+
+    `heaviest`: the largest weight of a relation that was met, whether it joins two of them or not.
+    """
+
+    relevance: Mapping[UUID, float]
+    relations: Sequence[tuple[int, int]]
+    heaviest: float
 
 
-def _relevance(index: ScopeIndex, relevance: Floats, ids: Sequence[UUID]) -> dict[UUID, float]:
-    """The most relevant of `ids` with their relevance, best first."""
-    rows = {one: index.entities.row_of(one) for one in dict.fromkeys(ids)}
-    found = {one: float(relevance[row]) for one, row in rows.items() if row is not None}
-    best = sorted(found, key=lambda one: -found[one])[:_TOLD]
-    return {one: found[one] for one in best}
+def _around(index: ScopeIndex, met: Places, relevance: Floats) -> _Around:
+    """The best of what was met and of its neighbours, and the relations among them."""
+    relations = index.walk.relations
+    hops = relations.expand(met[:_STARTS], depth=_DEPTH, per_node=_PER_NODE)
+    ends = relations.ends[hops.relation]
+    rows, first = np.unique(np.concatenate([met, ends.ravel()]), return_index=True)
+    rows = rows[np.argsort(first)]
+    best = rows[highest(relevance[rows], _TOLD)]
+    among = np.isin(ends, best).all(axis=1)
+    return _Around(
+        {index.entities[int(row)]: float(relevance[row]) for row in best},
+        list(zip(hops.relation[among].tolist(), hops.depth[among].tolist(), strict=True)),
+        float(relations.weights[hops.relation].max(initial=0.0)) or 1.0,
+    )
 
 
-def _items(
-    entities: Sequence[Entity], hops: Sequence[Hop], relevance: Mapping[UUID, float]
-) -> list[RetrievedItem]:
+def _items(index: ScopeIndex, entities: Sequence[Entity], around: _Around) -> list[RetrievedItem]:
     central = _centrality(entities)
     scores = {
-        one.id: max(importance(relevance.get(one.id, 0.0), central[one.id]), _LEAST)
+        one.id: max(importance(around.relevance.get(one.id, 0.0), central[one.id]), _LEAST)
         for one in entities
     }
     names = {one.id: one.name for one in entities}
-    heaviest = max((hop.weight for hop in hops), default=1.0)
+    hops = [_hop(index, row, depth) for row, depth in around.relations]
     items = [_entity(one, scores[one.id], central[one.id]) for one in entities]
     items += [
-        _relation(hop, names, scores, heaviest)
+        _relation(hop, names, scores, around.heaviest)
         for hop in hops
         if hop.source_id in names and hop.target_id in names
     ]
     return sorted(items, key=lambda item: (-item.score, item.id))
+
+
+def _hop(index: ScopeIndex, row: int, depth: int) -> Hop:
+    relations = index.walk.relations
+    source, target = (index.entities[int(end)] for end in relations.ends[row])
+    kind = index.types.names[relations.kinds[row]]
+    own = relation_id(source, target, kind)
+    return Hop(own, source, target, kind, float(relations.weights[row]), depth)
 
 
 def _centrality(entities: Sequence[Entity]) -> dict[UUID, float]:

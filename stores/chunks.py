@@ -19,11 +19,13 @@ from stores.database import Database
 from stores.grams import fold, salted_grams
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import ScopeRow, find_scope
+from stores.scopes import ScopeRow, find_scope, key_of, of_scope
+from stores.stamps import Stamp, stamp_of
 
 Vectors = npt.NDArray[np.float32]
 
 _SQL = load_queries("chunks")
+_GET, _DOCUMENTS = of_scope(_SQL["get"]), of_scope(_SQL["documents"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,16 @@ class Passage:
     """What an in-memory index needs of a chunk: its id, and the text it is found by."""
 
     id: UUID
+    document_id: UUID
     searched: str
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Ids, as halves of shape (n, 2), high first, and their vectors, shape (n, dimension)."""
+
+    ids: npt.NDArray[np.uint64]
+    vectors: Vectors
 
 
 class ChunkStore:
@@ -164,13 +175,9 @@ class ChunkStore:
 
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
         """The chunks of these ids, in this order; ids that the scope does not have are left out."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return []
-            cursor = connection.cursor(row_factory=dict_row, binary=True)
-            await cursor.execute(_SQL["get"], {"scope_id": found.scope_id, "ids": list(ids)})
-            return [stored_chunk(row) async for row in cursor]
+        values = key_of(scope) | {"ids": list(ids)}
+        rows = await self._database.read(scope.user_id, _GET, values)
+        return [stored_chunk(row) for row in rows]
 
     async def count(self, scope: Scope) -> int:
         """How many chunks of the scope can be found."""
@@ -182,26 +189,46 @@ class ChunkStore:
             row = await cursor.fetchone()
             return int(row[0]) if row else 0
 
-    async def passages(self, scope: Scope) -> list[Passage]:
-        """Every chunk of the scope in the order of ids: where it stands, a table's header, its text."""
+    async def documents(self, scope: Scope) -> dict[UUID, str]:
+        """The documents, each with a text that changes whenever its searchable chunks do."""
+        rows = await self._database.read(scope.user_id, _DOCUMENTS, key_of(scope))
+        return {row["id"]: row["state"] for row in rows}
+
+    async def passages(
+        self, scope: Scope, documents: Sequence[UUID] | None = None
+    ) -> list[Passage]:
+        """Every chunk in the order of ids: where it stands, a table's header, its text.
+
+        Args:
+            scope: whose chunks.
+            documents: of these documents only.
+        """
+        wanted = list(await self.documents(scope)) if documents is None else list(documents)
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
                 return []
-            cursor = await connection.execute(
-                _SQL["passages"], {"scope_id": found.scope_id}, binary=True
-            )
+            values = {"scope_id": found.scope_id, "documents": wanted}
+            cursor = await connection.execute(_SQL["passages"], values, binary=True)
             return [Passage(*row) async for row in cursor]
 
-    async def stamp(self, scope: Scope) -> str:
-        """A text that changes whenever the scope's searchable chunks do."""
+    async def vectors(self, scope: Scope, documents: Sequence[UUID]) -> Embedded:
+        """The vectors of the chunks of some documents, in no order."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
-                return ""
-            cursor = await connection.execute(_SQL["stamp"], {"scope_id": found.scope_id})
-            row = await cursor.fetchone()
-            return str(row[0]) if row else ""
+                return embedded(())
+            values = {
+                "scope_id": found.scope_id,
+                "partition_key": found.partition_key,
+                "documents": list(documents),
+            }
+            cursor = await connection.execute(_SQL["vectors"], values, binary=True)
+            return embedded([row[0] async for row in cursor])
+
+    async def stamp(self, scope: Scope) -> Stamp:
+        """What changes whenever the scope's passages, graph or reports do."""
+        return await stamp_of(self._database, scope)
 
     @asynccontextmanager
     async def _vector_space(
@@ -241,6 +268,15 @@ async def _nearest_of(connection: Connection, values: dict[str, object]) -> Near
 def _nearest(rows: bytes | None) -> Nearest:
     near = np.frombuffer(rows or b"", _NEAR)
     return Nearest(near["id"].astype(np.uint64), near["cosine"].astype(np.float32))
+
+
+def embedded(blocks: Sequence[bytes]) -> Embedded:
+    """Read rows of an id and a vector, as PostgreSQL sends them: the vector's length comes first."""
+    joined = b"".join(blocks)
+    length = int.from_bytes(joined[16:18], "big")
+    row = np.dtype([("id", (">u8", 2)), ("head", ">u4"), ("vector", (">f4", length))])
+    rows = np.frombuffer(joined, row)
+    return Embedded(rows["id"].astype(np.uint64), rows["vector"].astype(np.float32))
 
 
 async def _hits(connection: Connection, query: LiteralString, **values: object) -> list[ChunkHit]:

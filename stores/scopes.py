@@ -22,6 +22,19 @@ class ScopeRow:
     partition_key: int
 
 
+def of_scope(query: LiteralString) -> LiteralString:
+    """A query over `scope_id` as one over `user_id` and `graph_id`, which need not be looked up first.
+
+    Over a knowledge base that the user does not have it finds nothing.
+    """
+    return query.replace("%(scope_id)s", f"({_SQL['scope_id']})")
+
+
+def key_of(scope: Scope) -> dict[str, object]:
+    """The values of a query that `of_scope` made."""
+    return {"user_id": scope.user_id, "graph_id": scope.graph_id}
+
+
 async def find_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
     """The row of `scope`, or None when the user has no such knowledge base."""
     return await _scope(connection, scope, _SQL["find_scope"])

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from uuid import NAMESPACE_URL, UUID, uuid5
-
-import numpy as np
-import numpy.typing as npt
 
 from domain.scope import Scope
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
@@ -21,37 +17,6 @@ _ENTITIES = uuid5(NAMESPACE_URL, "sextant:entity")
 _GRAPHS = uuid5(NAMESPACE_URL, "sextant:graph")
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _RUNS = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
-
-
-@dataclass(frozen=True, slots=True)
-class IdTable:
-    """Ids in rising order, 16 bytes each, where a list of them takes a hundred.
-
-    `halves`: shape (n, 2), the high and the low half of each.
-    """
-
-    halves: npt.NDArray[np.uint64]
-
-    def __len__(self) -> int:
-        return len(self.halves)
-
-    def __getitem__(self, row: int) -> UUID:
-        """The id of a row."""
-        high, low = self.halves[row]
-        return UUID(int=int(high) << 64 | int(low))
-
-    def row_of(self, wanted: UUID) -> int | None:
-        """The row of an id; None when it is not among them."""
-        high, low = np.uint64(wanted.int >> 64), np.uint64(wanted.int & (1 << 64) - 1)
-        first = int(np.searchsorted(self.halves[:, 0], high))
-        last = int(np.searchsorted(self.halves[:, 0], high, side="right"))
-        row = first + int(np.searchsorted(self.halves[first:last, 1], low))
-        return row if row < last and self.halves[row, 1] == low else None
-
-    def rows_of(self, wanted: Iterable[UUID]) -> list[int]:
-        """The rows of those ids that are among them, in the order asked."""
-        found = (self.row_of(one) for one in wanted)
-        return [row for row in found if row is not None]
 
 
 def entity_id(scope: Scope, name: str, homonym: str = "") -> UUID:

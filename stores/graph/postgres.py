@@ -12,6 +12,7 @@ from psycopg.rows import DictRow, dict_row
 from domain.graph import Community, Entity, Finding, Relation
 from domain.scope import Scope
 from domain.text import clean_text, normalise_name
+from stores.chunks import Embedded, embedded
 from stores.database import Database
 from stores.graph.ids import NIL, entity_id, name_key, name_tokens
 from stores.graph.protocol import (
@@ -24,9 +25,10 @@ from stores.graph.protocol import (
 )
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import find_scope
+from stores.scopes import find_scope, key_of, of_scope
 
 _SQL = load_queries("graph_reads")
+_OF_SCOPE = {name: of_scope(query) for name, query in _SQL.items()}
 
 
 class PostgresGraph:
@@ -110,6 +112,12 @@ class PostgresGraph:
         """See `GraphStore`."""
         return [_community(row) for row in await self._rows(scope, "communities", level=level)]
 
+    async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
+        """Every community as `communities` gives them, and the vectors that their reports have."""
+        rows = await self._rows(scope, "reports")
+        vectors = embedded([row["vector"] for row in rows if row["vector"] is not None])
+        return [_community(row) for row in rows], vectors
+
     async def communities_by_vector(
         self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
     ) -> list[CommunityHit]:
@@ -121,10 +129,7 @@ class PostgresGraph:
         return [CommunityHit(_community(row), row["score"]) for row in rows]
 
     async def _rows(self, scope: Scope, query: str, **values: object) -> list[DictRow]:
-        async with self._reading(scope) as (connection, scope_id):
-            if not scope_id:
-                return []
-            return await _fetch(connection, query, scope_id=scope_id, **values)
+        return await self._database.read(scope.user_id, _OF_SCOPE[query], key_of(scope) | values)
 
     @asynccontextmanager
     async def _reading(self, scope: Scope) -> AsyncIterator[tuple[Connection, int]]:

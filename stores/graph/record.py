@@ -9,12 +9,15 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
+from domain.graph import Community
 from domain.scope import Scope
+from stores.chunks import Embedded
 from stores.database import Database
 from stores.graph.arrays import GraphArrays, read_arrays
 from stores.graph.evidence import Added, GraphEvidence
 from stores.graph.merges import SQL as MERGE_SQL
 from stores.graph.merges import Merge, merge, unmerge
+from stores.graph.postgres import PostgresGraph
 from stores.graph.writing import GraphWriter, forget_document, writing
 from stores.queries import load_queries
 from stores.scopes import find_scope, lock_scope
@@ -122,6 +125,10 @@ class GraphRecord:
             cursor = await connection.execute(_SQL["version"], {"scope_id": found.scope_id})
             row = await cursor.fetchone()
             return int(row[0]) if row else 0
+
+    async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
+        """Every community that has a report, and the vectors that reports have."""
+        return await PostgresGraph(self._database).reports(scope)
 
     async def arrays(self, scope: Scope) -> GraphArrays:
         """The whole graph, all of one moment; 100,000 entities with 600,000 relations take seconds."""

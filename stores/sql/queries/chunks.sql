@@ -134,8 +134,9 @@ with nearest as materialized (
   order by embedding <=> %(vector)s limit %(k)s
 )
 select 1 - n.distance as score, c.*
-from nearest n
-join found_chunks c on c.scope_id = %(scope_id)s and c.id = n.chunk_id
+from nearest n cross join lateral (
+  select * from found_chunks where scope_id = %(scope_id)s and id = n.chunk_id offset 0
+) as c
 order by n.distance, c.id;
 
 -- name: nearest
@@ -156,30 +157,44 @@ with best as materialized (
   order by matched desc, density desc, chunk_id limit %(k)s
 )
 select b.matched + b.density / (1 + b.density) as score, c.*
-from best b
-join found_chunks c on c.scope_id = %(scope_id)s and c.id = b.chunk_id
+from best b cross join lateral (
+  select * from found_chunks where scope_id = %(scope_id)s and id = b.chunk_id offset 0
+) as c
 order by b.matched desc, b.density desc, c.id;
 
 -- name: get
--- Chunks by id, in the order asked.
+-- Chunks by id, in the order asked. One by one (offset 0 is a fence): the planner, which believes that
+-- a document rarely has the version that it has, read the whole scope to join it.
 select c.*
 from unnest(%(ids)s::uuid[]) with ordinality as wanted(id, place)
-join found_chunks c on c.scope_id = %(scope_id)s and c.id = wanted.id
+cross join lateral (
+  select * from found_chunks where scope_id = %(scope_id)s and id = wanted.id offset 0
+) as c
 order by wanted.place;
 
 -- name: count
 -- How many chunks of a knowledge base can be found.
 select count(*) from chunks where scope_id = %(scope_id)s;
 
+-- name: documents
+-- The documents, and a text for each that changes whenever its searchable chunks do.
+select id, concat_ws(' ', live_version, pending_version, chunk_count, updated_at) as state
+from documents where scope_id = %(scope_id)s;
+
 -- name: passages
--- Every chunk as an in-memory index reads it: titles, table header and text, a line each.
-select c.id, concat_ws(E'\n',
+-- The chunks of some documents as an in-memory index reads them: titles, table header and text, a line
+-- each.
+select c.id, c.document_id, concat_ws(E'\n',
   nullif(array_to_string(case when c.section_path[1] = c.document_title then c.section_path
     else array_prepend(c.document_title, c.section_path) end, ' > '), ''),
   nullif(c.context, ''), c.text) as searched
-from found_chunks c where c.scope_id = %(scope_id)s order by c.id;
+from found_chunks c
+where c.scope_id = %(scope_id)s and c.document_id = any(%(documents)s::uuid[]) order by c.id;
 
--- name: stamp
--- Changes with every batch that is added, published, replaced or deleted.
-select concat_ws(' ', count(*), sum(chunk_count), max(updated_at), sum(live_version))
-from documents where scope_id = %(scope_id)s;
+-- name: vectors
+-- The vectors of the chunks of some documents, row after row: a message for each would take longer.
+select string_agg(uuid_send(v.chunk_id) || vector_send(v.embedding), '') as vectors
+from chunks c join chunk_vectors v on v.partition_key = %(partition_key)s
+  and v.scope_id = c.scope_id and v.chunk_id = c.id
+where c.scope_id = %(scope_id)s and c.document_id = any(%(documents)s::uuid[])
+group by get_byte(uuid_send(c.id), 0);

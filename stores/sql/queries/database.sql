@@ -2,6 +2,11 @@
 -- Names the tenant for this transaction only; row-level security compares every row with it.
 select set_config('sextant.user_id', %(user_id)s, true);
 
+-- name: set_reader
+-- The same for a statement that only reads, and when the server gives up.
+select set_config('sextant.user_id', %(user_id)s, true),
+  set_config('statement_timeout', %(timeout)s, true);
+
 -- name: role_rights
 -- What the serving role may do; it must be neither superuser, nor above row security, nor owner.
 select current_user as role, rolsuper or rolbypassrls as unrestricted,

@@ -7,6 +7,10 @@ insert into graphs (user_id, graph_id) values (%(user_id)s, %(graph_id)s) on con
 select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s;
 
+-- name: scope_id
+-- The number alone, as a part of other queries.
+select scope_id from graphs where user_id = %(user_id)s and graph_id = %(graph_id)s
+
 -- name: share_scope
 -- The same for a writer: its vectors' partition may not change until this transaction ends.
 select scope_id, partition_key from graphs

@@ -165,6 +165,15 @@ where c.scope_id = %(scope_id)s and (%(level)s::int is null or c.level = %(level
   and c.title <> ''
 order by c.level, c.rating desc, c.id;
 
+-- name: reports
+-- Every community that has a report, with its members and the report's vector.
+select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, (
+    select array_agg(m.entity_id order by m.entity_id) from community_members m
+    where m.scope_id = c.scope_id and m.community_id = c.id) as entity_ids,
+  case when c.embedding is not null then uuid_send(c.id) || vector_send(c.embedding) end as vector
+from communities c where c.scope_id = %(scope_id)s and c.title <> ''
+order by c.level, c.rating desc, c.id;
+
 -- name: communities_by_vector
 -- Communities by how near their report is.
 with nearest as materialized (

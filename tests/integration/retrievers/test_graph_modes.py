@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from domain.errors import GraphNotFound, GraphStoreUnavailable, ModelUnavailable, RetrievalError
-from domain.graph import Community, Finding
+from domain.graph import Community, Entity, Finding
 from domain.retrieval import ItemKind, Retrieval
 from domain.scope import Scope
 from domain.settings import Settings
@@ -29,7 +29,6 @@ from stores.database import Database
 from stores.documents import DocumentStore
 from stores.graph.communities import CommunityStore
 from stores.graph.postgres import PostgresGraph
-from stores.graph.protocol import Hop
 from stores.graph.record import GraphRecord
 from testing.hash_embedder import HashEmbedder
 
@@ -57,10 +56,7 @@ class BrokenEmbedder(HashEmbedder):
 class GoneGraph(PostgresGraph):
     """A graph store whose server is gone."""
 
-    async def neighbourhood(self, *args: Any, **kwargs: Any) -> list[Hop]:
-        raise GraphStoreUnavailable("Neo4j does not answer.")
-
-    async def communities_by_vector(self, *args: Any, **kwargs: Any) -> list[Any]:
+    async def get_entities(self, *args: Any, **kwargs: Any) -> list[Entity]:
         raise GraphStoreUnavailable("Neo4j does not answer.")
 
 
@@ -260,9 +256,12 @@ async def test_a_graph_store_that_is_gone_costs_entities_and_reports_but_no_pass
 
 
 async def test_when_the_reports_cannot_be_read_global_goes_on_by_meaning_and_words(
-    database: Database, embedder: Embedder, settings: Settings, scope: Scope
+    retriever: GraphRetriever, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    retriever = over(database, embedder, settings, GoneGraph(database))
+    async def fails(*args: Any, **kwargs: Any) -> Any:
+        raise GraphStoreUnavailable("gone")
+
+    monkeypatch.setattr(GraphRecord, "reports", fails)
     found = await retriever.search(scope, "Who frees the memory of Rust?", mode="global", top_k=1)
     assert files(found) == ["rust"]
     assert any("global" in warning for warning in found.warnings)
