@@ -79,6 +79,11 @@ async def upkeep(
         await model.close()
 
 
+def asked(server: ScriptedOpenAI) -> list[ApiRequest]:
+    """Requests for reports; the same model judges names that are alike."""
+    return [one for one in server.chat_requests if "findings" in one.prompt]
+
+
 async def reports(database: Database, scope: Scope) -> list[StoredReport]:
     ids = [one.id for one in await PostgresGraph(database).communities(scope)]
     return [StoredReport(*row) for row in await rows(database, scope) if row[0] in ids]
@@ -97,10 +102,10 @@ async def test_a_model_writes_reports_whose_findings_are_cited(
     async with upkeep(database, settings, written) as (own, server):
         done = await own.refresh(indexed)
         found = await reports(database, indexed)
-        assert len(server.chat_requests) == done.reports_written == len(found) > 10
+        assert len(asked(server)) == done.reports_written == len(found) > 10
         again = await own.refresh(indexed, full=True)
         assert again.reports_written == 0
-        assert len(server.chat_requests) == len(found)
+        assert len(asked(server)) == len(found)
 
     assert {(one.writer, one.note, one.title, one.rating) for one in found} == {
         ("scripted", "", "A group", 10.0)
@@ -130,7 +135,7 @@ async def test_a_model_that_is_gone_is_not_asked_for_every_report(
 ) -> None:
     async with upkeep(database, settings, lambda _: failing(503), concurrency=1) as (own, server):
         await own.refresh(indexed)
-        assert len(server.chat_requests) == 1
+        assert len(asked(server)) == 1
     assert all(one.title and one.note for one in await reports(database, indexed))
 
     async with upkeep(database, settings, written) as (own, _):
@@ -143,7 +148,7 @@ async def test_a_run_asks_the_model_no_more_often_than_it_may(
 ) -> None:
     async with upkeep(database, settings, written, model_reports=3) as (own, server):
         await own.refresh(indexed)
-        assert len(server.chat_requests) == 3
+        assert len(asked(server)) == 3
     found = await reports(database, indexed)
     assert sum(one.writer == "scripted" for one in found) == 3
     assert sum("as many reports" in one.note for one in found) == len(found) - 3
