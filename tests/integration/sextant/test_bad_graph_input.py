@@ -114,7 +114,7 @@ async def test_faulty_lines_are_told_by_number_and_good_ones_kept(rag: Sextant) 
 
 async def test_ten_thousand_aliases_are_one_entity(rag: Sextant) -> None:
     aliases = [f"Alias number {place}" for place in range(10_000)]
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"type": "entity", "id": "many", "name": "Legion", "aliases": aliases},
         {"type": "chunk", "id": "c", "text": "Alias number 77 met Alias number 9999 in Rome."},
     ]
