@@ -21,6 +21,8 @@ from stores.scopes import find_scope
 
 _SQL = load_queries("graph_hierarchy")
 
+_TRY_AGAIN_SECONDS = 0.1
+
 Ids = npt.NDArray[np.uint64]  # shape (n, 2): the halves of a uuid, high first
 _PAIR = np.dtype([("community", (">u8", 2)), ("entity", (">u8", 2))])
 
@@ -64,7 +66,10 @@ class HierarchyStore:
     async def alone(self, scope: Scope) -> AsyncIterator[None]:
         """Keep every other process that brings this graph's communities up to date waiting.
 
-        On a connection of its own: the pool is for the work that goes on meanwhile.
+        On a connection of its own: the pool is for the work that goes on meanwhile. And by asking again
+        and again, outside of any transaction: a statement that waits, like a transaction that is idle,
+        may keep a snapshot, for the end of which `create index concurrently` waits in turn, and
+        PostgreSQL does not see through such a deadlock.
 
         Raises:
             DatabaseUnavailable: the database is gone; the lock goes with the connection.
@@ -75,7 +80,9 @@ class HierarchyStore:
             yield
             return
         async with self._database.owner() as owner:
-            await owner.execute(_SQL["alone"], {"scope_id": found.scope_id})
+            await owner.set_autocommit(True)
+            while not await _try_alone(owner, found.scope_id):  # noqa: ASYNC110 - nobody tells us
+                await asyncio.sleep(_TRY_AGAIN_SECONDS)
             yield
 
     async def is_due(self, scope: Scope) -> bool:
@@ -120,6 +127,11 @@ class HierarchyStore:
                 "modularity": follows.modularity,
             }
             await connection.execute(_SQL["follow"], key | state)
+
+
+async def _try_alone(owner: Connection, scope_id: int) -> bool:
+    row = await (await owner.execute(_SQL["try_alone"], {"scope_id": scope_id})).fetchone()
+    return row == (True,)
 
 
 async def _write(

@@ -1,6 +1,6 @@
--- name: alone
--- One process at a time brings a graph's communities up to date; gone with the transaction.
-select pg_advisory_xact_lock(1597128033, %(scope_id)s);
+-- name: try_alone
+-- One process at a time brings a graph's communities up to date; gone with the connection.
+select pg_try_advisory_lock(1597128033, %(scope_id)s);
 
 -- name: is_due
 -- Whether there is anything to do.

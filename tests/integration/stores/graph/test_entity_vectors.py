@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow
+from stores.graph.hierarchy import HierarchyStore
 from stores.graph.ids import entity_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
@@ -57,6 +60,27 @@ async def test_a_scope_that_grew_large_is_indexed_and_misses_no_row(
         assert len(hits) == 10
     assert len(await graph.entities_by_vector(scope, vectors[0], 10 * LARGE)) == LARGE
     assert len(await graph.entities_by_vector(beside, vectors[0], 50)) == 20
+
+
+@pytest.mark.usefixtures("early")
+async def test_an_index_is_made_while_another_process_waits_to_bring_the_same_graph_up_to_date(
+    database: Database, scope: Scope
+) -> None:
+    vectors = np.eye(LARGE, 384, dtype=np.float32) + np.float32(0.01)
+    await fill(database, scope, LARGE, vectors)
+    hierarchy = HierarchyStore(database)
+
+    async def wait_for_turn() -> str:
+        async with hierarchy.alone(scope):
+            return "at last"
+
+    async with hierarchy.alone(scope):
+        other = asyncio.create_task(wait_for_turn())
+        done, _ = await asyncio.wait([other], timeout=0.5)
+        assert not done
+        async with asyncio.timeout(60):
+            assert await EntityVectors(database).index_if_large(scope)
+    assert await other == "at last"
 
 
 async def number_of(database: Database, scope: Scope) -> int:
