@@ -349,7 +349,8 @@ where s.times <> 0 or s.total <> 0;
 -- What each touched entity was and is. Its name is its commonest, its type the commonest that says
 -- something, its description the longest that were given; ties go by content, so that neither the
 -- order of arrival nor an id shows. Where nothing went and what came agrees with what is there, or
--- nothing was there, the answer is known without looking at the rest of the evidence.
+-- nothing was there, the answer is known without looking at the rest of the evidence. That is looked up
+-- entity by entity: where the planner was free to choose, it read all evidence once for each of them.
 with changes as (
   select entity_id as id, sign * placed::int as mentions, sign * (kind <> 'term')::int as asserted,
     0 as degree, case when kind <> 'alias' then name end as name,
@@ -392,19 +393,25 @@ select s.scope_id, s.id, e.id is not null, coalesce(e.shown, false), false,
       select left(string_agg(description, E'\n'
         order by length(description) desc, description collate "C"), 2000)
       from (select distinct description from (
-        select m.description from mentions m
-        where m.scope_id = s.scope_id and m.description <> '' and m.entity_id in (
+        select m.description from (
           select s.id union all select g.from_id from entity_merges g
-          where g.scope_id = s.scope_id and g.root_id = s.id)
-        order by length(m.description) desc, md5(m.description) limit 32
+          where g.scope_id = s.scope_id and g.root_id = s.id
+        ) as own cross join lateral (
+          select description from mentions
+          where scope_id = s.scope_id and entity_id = own.id and description <> ''
+          order by length(description) desc, md5(description) limit 32
+        ) as m order by length(m.description) desc, md5(m.description) limit 32
       ) as longest) as different), '') end,
   case when s.external_id is null then e.external_id
     when e.id is null and not s.unclear then s.external_id
     else (
-      select min(m.external_id collate "C") from mentions m
-      where m.scope_id = s.scope_id and m.external_id is not null and m.entity_id in (
+      select min(m.external_id collate "C") from (
         select s.id union all select g.from_id from entity_merges g
-        where g.scope_id = s.scope_id and g.root_id = s.id)) end
+        where g.scope_id = s.scope_id and g.root_id = s.id
+      ) as own cross join lateral (
+        select min(external_id collate "C") as external_id from mentions
+        where scope_id = s.scope_id and entity_id = own.id and external_id is not null
+      ) as m) end
 from sums s
 left join entities e on %(known)s and e.scope_id = s.scope_id and e.id = s.id;
 
