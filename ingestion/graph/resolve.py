@@ -196,8 +196,12 @@ async def _judge(
 ) -> tuple[list[Pair], tuple[str, ...]]:
     """Pairs with the chat model's verdict, and why it stopped early."""
     named = {one.id: one for one in names.named}
-    waiting = sorted(
-        (pair for pair in pairs if pair.verdict == "open"),
+    waiting = sorted(  # near pairs were read a moment later than the names
+        (
+            pair
+            for pair in pairs
+            if pair.verdict == "open" and named.keys() >= {pair.one_id, pair.other_id}
+        ),
         key=lambda pair: (-pair.score, pair.one_id, pair.other_id),
     )
     judged: list[Pair] = []

@@ -37,6 +37,7 @@ from stores.graph.postgres import PostgresGraph
 from stores.graph.projector import open_projector, standing
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityText, EntityVectors
+from stores.partitions import look_at_sizes
 
 OnStage = Callable[[str, int, int], None]
 
@@ -99,6 +100,7 @@ class GraphUpkeep:
         report = on_progress or _silent
         missing: ModelUnavailable | None = None
         async with self._hierarchy.alone(scope):
+            await look_at_sizes(self._database, scope.user_id)  # an import has not
             await resolve(self._database, scope, self._chat)
             embedded = 0
             try:

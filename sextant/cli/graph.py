@@ -171,5 +171,6 @@ def _print_mermaid(part: SubGraph) -> None:
 
 
 def _quoted(text: str) -> str:
-    signs = {'"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "\n": " "}
-    return "".join(signs.get(sign, sign) for sign in text)[:80]
+    """At most 80 characters; no sign is cut in two, and neither markup nor Markdown is left."""
+    signs = {'"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;"}
+    return "".join(signs.get(sign, sign) for sign in " ".join(text.split())[:80])

@@ -11,3 +11,7 @@ from graphs g where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s;
 -- name: promote
 -- Give the scope its own partition with an HNSW index; false when another did so meanwhile.
 select promote_scope(%(scope_id)s);
+
+-- name: look_at_sizes
+-- Let the planner know how large the tables have become.
+select refresh_statistics();
