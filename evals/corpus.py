@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from uuid import NAMESPACE_URL, uuid5
 
-from domain.documents import JobStage, ParsedDocument
+from domain.documents import Job, JobStage, ParsedDocument
 from domain.errors import ConflictError
 from domain.scope import Scope
 from evals.dataset import Passage, Triple
@@ -18,6 +18,7 @@ from ingestion.transfer.lines import ChunkLine, DocumentLine, read_line
 from models.protocols import Embedder
 from stores.database import Database
 from stores.documents import DocumentStore
+from stores.embedding_space import check_space
 from stores.graph.evidence import GraphEvidence
 from stores.graph.record import GraphRecord
 from stores.graph.transfer import chunks_by_external_id
@@ -48,7 +49,10 @@ async def load_corpus(
 
     Raises:
         ConflictError: another process is loading this corpus.
+        EmbeddingModelChanged: the database has vectors of another model.
     """
+    await embedder.warm_up()  # some learn their dimension by it
+    await check_space(database, embedder)
     documents, jobs = DocumentStore(database), JobStore(database)
     parsed = as_document(passages)
     registered = await documents.register(
@@ -66,19 +70,33 @@ async def load_corpus(
             "Another process loads this corpus, or one stopped loading it half a minute ago.",
             next_step="Try again in half a minute.",
         )
-    report = on_progress or _silent
-    stored = await documents.begin(scope, registered.document_id, parsed)
+    if not await documents.is_live(scope, job.document_id, job.version):
+        await _store(database, embedder, job, parsed, on_progress or _silent)
+    await GraphIndexer(database).index_document(scope, job.document_id, job.version, parsed)
+    await jobs.finish(job, len(parsed.chunks))
+
+
+async def _store(
+    database: Database,
+    embedder: Embedder,
+    job: Job,
+    parsed: ParsedDocument,
+    report: Callable[[int, int], None],
+) -> None:
+    """Make the corpus searchable; the job stays open for the graph."""
+    documents, jobs = DocumentStore(database), JobStore(database)
+    total = len(parsed.chunks)
+    stored = await documents.begin(job.scope, job.document_id, parsed)
     waiting = [chunk for chunk in parsed.chunks if chunk.id not in stored]
     for start in range(0, len(waiting), _BATCH):
         batch = waiting[start : start + _BATCH]
         done = len(stored) + start
-        report(done, len(parsed.chunks))
-        await jobs.progress(job, JobStage.EMBED, done, len(parsed.chunks))
+        report(done, total)
+        await jobs.progress(job, JobStage.EMBED, done, total)
         vectors = await embedder.embed_passages([chunk.text for chunk in batch])
-        await documents.add_chunks(scope, registered.document_id, batch, vectors)
-    await documents.publish(scope, registered.document_id)
-    await GraphIndexer(database).index_document(scope, registered.document_id, job.version, parsed)
-    report(len(parsed.chunks), len(parsed.chunks))
+        await documents.add_chunks(job.scope, job.document_id, batch, vectors)
+    await documents.publish(job.scope, job.document_id, close_job=False)
+    report(total, total)
 
 
 def as_document(passages: Sequence[Passage]) -> ParsedDocument:
