@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from domain.linking import fold
 from domain.stopwords import ENGLISH_STOP_WORDS
-from retrievers.sparse import Floats, Places, starts_of
+from retrievers.sparse import Floats, Places, dot, starts_of
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, §3.2.
 _K1 = 1.2
@@ -87,8 +87,7 @@ class LexicalMatch:
 
     def residual(self, held: Floats) -> Floats:
         """BM25 scores for what is left of the question once `held` (0..1 for each term) is known."""
-        left: Floats = self.weights @ (1 - held)
-        return left
+        return dot(self.weights, 1 - held)
 
     @property
     def coverage(self) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 from domain.errors import SextantError
 from models.protocols import Embedder, Vectors
 from retrievers.generic_questions import GENERIC_QUESTIONS
-from retrievers.sparse import Floats
+from retrievers.sparse import Floats, dot
 from retrievers.statements import RelationTypes
 
 # Of nine strengths and ways of centring; recall@5 of questions in another language than the passages
@@ -80,7 +80,7 @@ class Meanings:
             vectors = await self._patiently(key, lambda: self._embed_types(key))
         else:
             self._sets.move_to_end(key)
-        return None if vectors is None else types.similarity(vectors @ question)
+        return None if vectors is None else types.similarity(dot(vectors, question))
 
     async def _patiently(
         self, key: tuple[str, ...], compute: Callable[[], Coroutine[None, None, Vectors]]

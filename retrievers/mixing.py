@@ -149,18 +149,20 @@ def _bridge(index: WalkIndex, evidence: Evidence, passages: Floats, entities: Fl
         anchor_weights[titled] += entities[entity] / max(len(titled), 1)
     anchors = _best(anchor_weights, _ANCHORS)
     held = evidence.match.held
+    named = list(evidence.named)
     mass = np.zeros_like(passages)
     for anchor in anchors:
         neighbours = index.entities_of(anchor)
-        new = ~np.isin(neighbours.entities, list(evidence.named))
-        reached = index.passages_about(neighbours.entities[new], neighbours.shares[new])
-        reached[anchor] = 0
-        asked = evidence.match.residual(held[anchor])
-        wanted = scaled(asked) if evidence.near is None else (scaled(asked) + evidence.near) / 2
-        reached *= (_LEAST_FIT + wanted) ** _BRIDGE_SHARPNESS
-        if total := float(reached.sum()):
+        new = ~np.isin(neighbours.entities, named)
+        about = index.passages_about(neighbours.entities[new], neighbours.shares[new])
+        about[anchor] = 0
+        reached = np.flatnonzero(about)
+        asked = scaled(evidence.match.residual(held[anchor]))[reached]
+        wanted = asked if evidence.near is None else (asked + evidence.near[reached]) / 2
+        amount = about[reached] * (_LEAST_FIT + wanted) ** _BRIDGE_SHARPNESS
+        if total := float(amount.sum()):
             share = anchor_weights[anchor] * index.leaving[anchor]
-            mass += np.float32(share / total) * reached
+            mass[reached] += np.float32(share / total) * amount
     whole = float(anchor_weights[anchors].sum())
     return mass / np.float32(whole) if whole else mass
 

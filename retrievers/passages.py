@@ -12,7 +12,7 @@ import numpy.typing as npt
 from models.protocols import Vectors
 from retrievers.lexical import LexicalIndex
 from retrievers.relevance import highest
-from retrievers.sparse import Floats, Places
+from retrievers.sparse import Floats, Places, dot
 from stores.chunks import Embedded, Passage
 from stores.graph.arrays import IdTable, halves_of, places_of
 
@@ -112,6 +112,6 @@ class PassageIndex:
         """The `count` passages nearest to a question; `vectors` must be there."""
         assert self.vectors is not None  # noqa: S101 - as said
         length = np.float32(np.linalg.norm(question)) or np.float32(1)
-        cosines: Floats = self.vectors @ (question / length).astype(np.float32)
+        cosines: Floats = dot(self.vectors, (question / length).astype(np.float32))
         rows = highest(cosines, count)
         return Near(rows, cosines[rows])

@@ -13,7 +13,7 @@ from domain.graph import Community
 from models.protocols import Vectors
 from retrievers.lexical import terms
 from retrievers.relevance import highest
-from retrievers.sparse import Floats, Places
+from retrievers.sparse import Floats, Places, dot
 from stores.chunks import Embedded
 from stores.graph.arrays import Ids, halves_of, places_of
 
@@ -91,6 +91,6 @@ class ReportIndex:
         if question is None or not len(self._rows):
             return [NearReport(report, 0.0) for report in self.reports]
         length = np.float32(np.linalg.norm(question)) or np.float32(1)
-        cosines: Floats = self._vectors @ (question / length).astype(np.float32)
+        cosines: Floats = dot(self._vectors, (question / length).astype(np.float32))
         best = highest(cosines, count)
         return [NearReport(self.reports[self._rows[row]], float(cosines[row])) for row in best]

@@ -20,6 +20,16 @@ _LOOKUP_COST = 5
 _SHORT = 16
 
 
+def dot(matrix: Floats, vector: Floats) -> Floats:
+    """The product of a dense matrix with a vector, in this thread alone.
+
+    OpenBLAS wakes a thread for each core even for a few thousand rows, and on a busy machine waits for
+    them: 18 ms instead of 2 for 20,000 vectors.
+    """
+    product: Floats = np.einsum("ij,j->i", matrix, vector)
+    return product
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Where the entries of a matrix lie: entry `j` of row `i` at `first[i] + j * stride[i]`.

@@ -74,12 +74,13 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """Entities with their relevance, best first; the relations that join them: row and depth.
+    """Entities with their relevance, best first, and by row; relations that join them: row and depth.
 
     `heaviest`: the largest weight of a relation that was met, whether it joins two of them or not.
     """
 
     relevance: Mapping[UUID, float]
+    ids: Mapping[int, UUID]
     relations: Sequence[tuple[int, int]]
     heaviest: float
 
@@ -93,8 +94,10 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> _Around:
     rows = rows[np.argsort(first)]
     best = rows[highest(relevance[rows], _TOLD)]
     among = np.isin(ends, best).all(axis=1)
+    ids = {row: index.entities[row] for row in best.tolist()}
     return _Around(
-        {index.entities[int(row)]: float(relevance[row]) for row in best},
+        {own: float(relevance[row]) for row, own in ids.items()},
+        ids,
         list(zip(hops.relation[among].tolist(), hops.depth[among].tolist(), strict=True)),
         float(relations.weights[hops.relation].max(initial=0.0)) or 1.0,
     )
@@ -107,7 +110,7 @@ def _items(index: ScopeIndex, entities: Sequence[Entity], around: _Around) -> li
         for one in entities
     }
     names = {one.id: one.name for one in entities}
-    hops = [_hop(index, row, depth) for row, depth in around.relations]
+    hops = [_hop(index, around.ids, row, depth) for row, depth in around.relations]
     items = [_entity(one, scores[one.id], central[one.id]) for one in entities]
     items += [
         _relation(hop, names, scores, around.heaviest)
@@ -117,9 +120,9 @@ def _items(index: ScopeIndex, entities: Sequence[Entity], around: _Around) -> li
     return sorted(items, key=lambda item: (-item.score, item.id))
 
 
-def _hop(index: ScopeIndex, row: int, depth: int) -> Hop:
+def _hop(index: ScopeIndex, ids: Mapping[int, UUID], row: int, depth: int) -> Hop:
     relations = index.walk.relations
-    source, target = (index.entities[int(end)] for end in relations.ends[row])
+    source, target = (ids[end] for end in relations.ends[row].tolist())
     kind = index.types.names[relations.kinds[row]]
     own = relation_id(source, target, kind)
     return Hop(own, source, target, kind, float(relations.weights[row]), depth)

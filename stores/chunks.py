@@ -19,7 +19,7 @@ from stores.database import Database
 from stores.grams import fold, salted_grams
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import ScopeRow, find_scope, key_of, of_scope
+from stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope
 from stores.stamps import Stamp, stamp_of
 
 Vectors = npt.NDArray[np.float32]
@@ -175,7 +175,7 @@ class ChunkStore:
 
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
         """The chunks of these ids, in this order; ids that the scope does not have are left out."""
-        values = key_of(scope) | {"ids": list(ids)}
+        values = key_of(scope) | {"ids": id_array(ids)}
         rows = await self._database.read(scope.user_id, _GET, values)
         return [stored_chunk(row) for row in rows]
 

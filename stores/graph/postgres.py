@@ -25,7 +25,7 @@ from stores.graph.protocol import (
 )
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import find_scope, key_of, of_scope
+from stores.scopes import find_scope, id_array, key_of, of_scope
 
 _SQL = load_queries("graph_reads")
 _OF_SCOPE = {name: of_scope(query) for name, query in _SQL.items()}
@@ -77,7 +77,7 @@ class PostgresGraph:
 
     async def get_entities(self, scope: Scope, ids: Sequence[UUID]) -> list[Entity]:
         """See `GraphStore`."""
-        return [_entity(row) for row in await self._rows(scope, "entities", ids=list(ids))]
+        return [_entity(row) for row in await self._rows(scope, "entities", ids=id_array(ids))]
 
     async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
         """The `k` entities with most relations, then mentions."""
