@@ -138,6 +138,18 @@ async def test_the_tenant_does_not_outlive_its_transaction(
     assert seen == {("",)}
 
 
+async def test_a_statement_that_reads_sees_its_tenant_and_leaves_nothing_behind(
+    database: Database, scope: Scope
+) -> None:
+    tenant = "select current_setting('sextant.user_id', true) as tenant"
+    assert await database.read(scope.user_id, tenant, {}) == [{"tenant": scope.user_id}]
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        await database.read(scope.user_id, "select 1 / 0", {})
+    async with (await database._pools.here()).connection() as connection:
+        row = await (await connection.execute(tenant)).fetchone()
+    assert row in [("",), (None,)]
+
+
 async def test_everything_works_where_the_owner_is_no_superuser(
     managed: Database, scope: Scope
 ) -> None:
