@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from domain.errors import OptionInvalid
+from domain.errors import OptionInvalid, QuestionInvalid
 from domain.retrieval import ItemKind, Mode, Retrieval
 from domain.scope import Scope
 from domain.settings import Settings
@@ -164,9 +164,13 @@ async def _ask_all(
     async def ask(question: Question) -> _Outcome:
         nonlocal done
         async with at_once:
-            found = await retriever.search(
-                scope, question.query, mode=options.mode, top_k=_DEPTH, lanes=options.lanes
-            )
+            try:
+                found = await retriever.search(
+                    scope, question.query, mode=options.mode, top_k=_DEPTH, lanes=options.lanes
+                )
+            except QuestionInvalid as error:  # a set may hold an empty line; it finds nothing
+                refused = f"{question.id}: {error.message}"
+                found = Retrieval((), Mode.BYPASS, warnings=(refused,), timings={"total": 0.0})
             outcome = await _outcome(question, found, answerer)
         done += 1
         on_progress("questions", done, len(questions))

@@ -105,6 +105,16 @@ async def test_a_bad_question_file_is_refused_with_the_line(
         await evaluate(bad, settings)
 
 
+async def test_a_question_that_is_empty_finds_nothing_and_is_named(
+    settings: Settings, options: EvalOptions, tmp_path: Path
+) -> None:
+    empty = {"id": "q0", "query": " ", "gold_ids": ["p1"], "answers": [], "type": "zh"}
+    queries = write(tmp_path / "queries.jsonl", [empty, *QUESTIONS[:1]])
+    report = await evaluate(EvalOptions(options.corpus, queries, lanes=("keyword",)), settings)
+    assert report.by_type["zh"]["recall@2"].mean == 0.5
+    assert report.warnings == ("q0: The question is empty.",)
+
+
 async def test_a_missing_file_is_refused_by_name(settings: Settings, options: EvalOptions) -> None:
     with pytest.raises(OptionInvalid, match=r"nowhere\.jsonl"):
         await evaluate(EvalOptions(Path("nowhere.jsonl"), options.queries), settings)
