@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ingestion.graph.cost import Estimate
     from ingestion.graph.extract_llm import ExtractionReport, ModelExtractor, OnProgress
 
-_RELATIONS = 20
 _LONGEST_QUOTE = 300
 
 
@@ -110,7 +109,7 @@ class Entities:
 
         Args:
             entity: a name, alias or id.
-            limit: passages at most.
+            limit: relations and passages at most, the heaviest and the first.
 
         Raises:
             OptionInvalid: no entity, or several, are called so.
@@ -118,7 +117,8 @@ class Entities:
         found = await self._find(entity, "entity")
         mentions = await self._names.mentions(self._scope, found.id, limit)
         merged = await self._names.merged(self._scope, found.id)
-        return EntityView(found, await self._relations(found), list(map(_quote, mentions)), merged)
+        relations = await self._relations(found, limit)
+        return EntityView(found, relations, list(map(_quote, mentions)), merged)
 
     async def duplicates(self, limit: int = 50) -> list[Candidate]:
         """Pairs that may be one thing, for `merge` to decide; likeliest first."""
@@ -226,7 +226,9 @@ class Entities:
         names = ", ".join(hit.entity.name for hit in near)
         raise OptionInvalid(
             f"No entity is called {named!r:.80}.",
-            next_step=f"Did you mean: {names}?" if near else "`sextant entities list` shows some.",
+            next_step=f"Did you mean: {names}?"
+            if near
+            else "`sextant entities search` finds entities by words of their names.",
             field=field,
         )
 
@@ -239,8 +241,8 @@ class Entities:
         members = await self._names.component(self._scope, [found.id])
         return own if any(member.id == own for member in members) else found.id
 
-    async def _relations(self, entity: Entity) -> list[Related]:
-        hops = await self._graph.neighbourhood(self._scope, [entity.id], per_node=_RELATIONS)
+    async def _relations(self, entity: Entity, limit: int) -> list[Related]:
+        hops = await self._graph.neighbourhood(self._scope, [entity.id], per_node=limit)
         ids = [hop.relation_id for hop in hops]
         said = {one.id: one for one in await self._graph.get_relations(self._scope, ids)}
         ends = {end for hop in hops for end in (hop.source_id, hop.target_id)}

@@ -35,7 +35,7 @@ from domain.errors import (
     error_of,
 )
 from domain.events import Done, Event, Failed
-from domain.retrieval import AUTO, Mode, Retrieval
+from domain.retrieval import AUTO, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
 from models.cache import CachedEmbedder
@@ -150,7 +150,7 @@ class Sextant:
         strict: bool = False,
         on_progress: OnStage | None = None,
     ) -> ImportReport:
-        """Bring a graph of your own: documents, chunks, entities and relations (DESIGN §9).
+        """Bring a graph of your own: documents, chunks, entities and relations (docs/import.md).
 
         Ids are yours and come back in every result; the same import again changes nothing.
 
@@ -251,7 +251,7 @@ class Sextant:
         question: str,
         *,
         graph_id: str = DEFAULT_GRAPH,
-        mode: str = Mode.NAIVE,
+        mode: str = AUTO,
         limit: int = 10,
         filters: Mapping[str, Any] | None = None,
     ) -> Retrieval:

@@ -32,7 +32,7 @@ _WHOLE = 2**31 - 1  # characters; more than a text of PostgreSQL holds
 
 
 async def export_graph(database: Database, scope: Scope) -> AsyncIterator[dict[str, Any]]:
-    """The lines of DESIGN §9, one dict each: documents with their chunks, entities, relations.
+    """The lines of docs/import.md, one dict each: documents with their chunks, entities, relations.
 
     Each document is read in a transaction of its own, so that a slow reader holds up nobody; one
     that is changed meanwhile comes as it was or as it is.

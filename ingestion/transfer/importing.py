@@ -68,7 +68,7 @@ class Importer:
 
         Args:
             scope: the knowledge base; made when it is new.
-            source: a file of JSON Lines (DESIGN §9), plain or gzip-compressed, or dicts as they come.
+            source: a file of JSON Lines (docs/import.md), plain or gzip-compressed, or dicts as they come.
             strict: stop at the first line that cannot be used. Such a line stops the import before
                 anything is stored, except one that names what is neither in the import nor stored,
                 which stops it after the documents.

@@ -9,6 +9,7 @@ from domain.errors import SextantError, error_of
 from domain.events import Done, Event, Failed, Token
 from sextant.cli import terminal
 
+_SHOWN_CHARS = 300
 _SEE_LOG = {"next_step": "Run again with SEXTANT_LOG_LEVEL=ERROR to see why."}
 
 
@@ -43,7 +44,7 @@ def _print_sources(answer: Answer) -> None:
     for source in answer.sources:
         terminal.say("")
         terminal.heading(f"[{source.marker}] {place_of(source)}")
-        for quote in _quotes(answer, source):
+        for quote in _quotes(answer, source) or [_opening(source)]:
             terminal.say(f"    “{' '.join(quote.split())}”")
     for warning in answer.warnings:
         terminal.warn(f"Note: {warning}")
@@ -64,6 +65,12 @@ def _quotes(answer: Answer, source: Source) -> list[str]:
     return list(
         dict.fromkeys(item.quote for item in answer.citations if item.marker == source.marker)
     )
+
+
+def _opening(source: Source) -> str:
+    """How a passage begins that is named but not quoted, as the nearest one to a question is."""
+    text = source.text
+    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
 
 
 def _summary(answer: Answer) -> str:

@@ -33,10 +33,13 @@ def doctor(*, as_json: AsJson = False) -> None:
 
 async def _examine(*, as_json: bool) -> list[Finding]:
     from domain.configuration import load_settings
+    from sextant.cli.session import show_log
     from sextant.doctor import examine
 
+    settings = load_settings()
+    show_log(settings)
     findings = []
-    async for finding in examine(load_settings()):
+    async for finding in examine(settings):
         findings.append(finding)
         if not as_json:
             _print(finding)

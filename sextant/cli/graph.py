@@ -106,6 +106,8 @@ def _print_status(found: GraphStatus) -> None:
         for name, one in sizes.items()
     ]
     terminal.table(("STORE", "ENTITIES", "RELATIONS", "MENTIONS", "COMMUNITIES"), rows)
+    if found.projection is not None:
+        terminal.faint("Neo4j holds one mention for an entity and its passage.")
     terminal.say(f"Version {found.version}.")
     if found.problem:
         terminal.warn(found.problem)

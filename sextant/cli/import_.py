@@ -20,7 +20,9 @@ _SHOWN = 20
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="JSON Lines (DESIGN §9); may be gzipped.")],
+    file: Annotated[
+        Path, typer.Argument(help="JSON Lines, may be gzipped; docs/import.md has the format.")
+    ],
     graph: GraphId = GRAPH,
     *,
     strict: Annotated[

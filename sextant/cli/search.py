@@ -22,7 +22,7 @@ _SHOWN_GRAPH = 20
 def search(
     question: Annotated[str, typer.Argument(help="What to look for.")],
     graph: GraphId = GRAPH,
-    mode: Mode = "naive",
+    mode: Mode = "auto",
     limit: Annotated[int, typer.Option("--limit", "-n", help="Results at most.")] = 10,
     *,
     explain: Annotated[
@@ -40,10 +40,10 @@ def search(
     for rank, item in enumerate(found.results, start=1):
         _print_item(rank, item)
     if not found.results:
-        terminal.say("Nothing found.")
+        terminal.say("Mode bypass looks for nothing." if mode == "bypass" else "Nothing found.")
     for warning in found.warnings:
         terminal.warn(f"Note: {warning}")
-    if explain:
+    if explain and found.results:
         _explain(found)
 
 

@@ -16,12 +16,12 @@ from sextant.facade import Sextant
 async def opened() -> AsyncIterator[Sextant]:
     """Sextant as the environment and `.env` configure it; raises what `Sextant.open` raises."""
     settings = await asyncio.to_thread(load_settings)
-    _show_log(settings)
+    show_log(settings)
     async with Sextant.open(settings) as rag:
         yield rag
 
 
-def _show_log(settings: Settings) -> None:
+def show_log(settings: Settings) -> None:
     """Log to standard error, but only where a level was asked for: a command tells its own errors."""
     wanted = "log_level" in settings.model_fields_set
     level = settings.log_level if wanted else logging.CRITICAL

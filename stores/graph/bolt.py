@@ -150,6 +150,6 @@ class Bolt:
             self._version = None
             said = str(error).strip().splitlines() or [type(error).__name__]
             raise GraphStoreUnavailable(
-                f"Neo4j did not answer as it should: {said[0][:300]}.",
+                f"Neo4j did not answer as it should: {said[0][:300].rstrip(' :.')}.",
                 next_step="Run `sextant doctor`, and `sextant graph sync` once Neo4j is back.",
             ) from error

@@ -54,6 +54,7 @@ async def test_an_entity_is_shown_with_its_relations_and_the_sentences_that_ment
     }
     assert {"Geneva"} <= {end for one in view.relations for end in (one.source, one.target)}
     assert (await entities.show(str(view.entity.id))).entity == view.entity
+    assert len((await entities.show("who", limit=1)).relations) == 1
     assert view.entity in await entities.top()
     assert (await entities.search("health"))[0].entity == view.entity
 

@@ -41,6 +41,16 @@ async def test_an_answer_shows_its_text_then_each_source_with_place_and_quote(
     assert lines[-1].startswith("mode naive · extractive · every sentence supported")
 
 
+async def test_a_passage_that_is_named_but_not_quoted_shows_how_it_begins(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    nearest = replace(SOURCE, text="Eat\nregularly. " + "x" * 400)
+    await print_answer(told(Done(replace(ANSWER, citations=(), sources=(nearest,)))))
+    shown = capsys.readouterr().out
+    assert "    “Eat regularly. x" in shown
+    assert "x…”" in shown
+
+
 async def test_warnings_go_beside_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
     await print_answer(told(Done(replace(ANSWER, warnings=("The vector lane failed.",)))))
     assert "The vector lane failed." in capsys.readouterr().err
