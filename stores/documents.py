@@ -35,7 +35,7 @@ from stores.database import Database
 from stores.partitions import settle
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import ScopeRow, find_scope, lock_scope, share_scope
+from stores.scopes import ScopeRow, doom_scope, find_scope, lock_scope, share_scope
 from stores.versions import (
     create_job,
     delete_document,
@@ -344,7 +344,9 @@ class DocumentStore:
         """
         await self.require_graph(scope)
         async with self._database.transaction(scope.user_id) as connection:
-            row = await lock_scope(connection, scope)
+            row = await doom_scope(connection, scope)
+            if row is None:
+                return  # somebody else was faster
             await connection.execute(_SQL["doom"], {"scope_id": str(row.scope_id)})
             await connection.execute(_SQL["delete_doomed"])
         if row.partition_key:

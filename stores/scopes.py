@@ -52,8 +52,18 @@ async def share_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
     return await _scope(connection, scope, _SQL["share_scope"])
 
 
+async def hold_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
+    """The same for a writer of its graph: the scope is not deleted until the transaction ends."""
+    return await _scope(connection, scope, _SQL["hold_scope"])
+
+
+async def doom_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
+    """The same for deleting the scope: every writer of it is kept out."""
+    return await _scope(connection, scope, _SQL["doom_scope"])
+
+
 async def lock_scope(connection: Connection, scope: Scope) -> ScopeRow:
-    """The same, created when new, with all other writers of the scope kept out."""
+    """The same, created when new, with all who register in the scope or share it kept out."""
     key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
     await connection.execute(_SQL["create_scope"], key)
     found = await _scope(connection, scope, _SQL["lock_scope"])

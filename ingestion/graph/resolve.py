@@ -19,7 +19,7 @@ from uuid import UUID
 import numpy as np
 from pydantic import BaseModel
 
-from domain.errors import SextantError
+from domain.errors import GraphNotFound, SextantError
 from domain.scope import Scope
 from domain.text import language_of
 from ingestion.graph.merging import automatic_merges
@@ -74,11 +74,12 @@ async def resolve(
 
     Raises:
         DatabaseUnavailable: what was stored stays; the same call later goes on from there.
+        GraphNotFound: the knowledge base was deleted meanwhile.
     """
     store = ResolutionStore(database)
     version, compared_version = await store.versions(scope)
     undecided = chat is not None and await candidates(store, scope, 1)
-    if version == compared_version and not undecided:
+    if not version or (version == compared_version and not undecided):
         return Resolved()
     names = await store.names(scope)
     compared = await asyncio.to_thread(_compare, names)
@@ -98,6 +99,12 @@ async def resolve(
     old = sorted(one for one, into in there.items() if wanted_into.get(one) != into)
     new = [merge for merge in wanted if there.get(merge.from_id) != merge.into_id]
     async with GraphRecord(database).writing(scope) as writer:
+        if not writer.version:
+            raise GraphNotFound(
+                f"The knowledge base {scope.graph_id!r} was deleted meanwhile.",
+                next_step="Nothing to do.",
+                field="graph_id",
+            )
         unchanged = writer.version == names.version
         await note_compared(writer, compared.gone, compared.hashes, compared.found)
         await note_pairs(writer, judged)

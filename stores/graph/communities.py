@@ -16,7 +16,7 @@ from stores.chunks import Vectors
 from stores.database import Database
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import find_scope
+from stores.scopes import find_scope, hold_scope
 
 _SQL = load_queries("graph_communities")
 
@@ -59,14 +59,14 @@ class CommunityStore:
     async def save(self, scope: Scope, communities: Sequence[Community]) -> None:
         """Store these communities, clean, in place of those of the same ids; others stay."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+            found = await hold_scope(connection, scope)
             if found is not None:
                 await _save(connection, found.scope_id, scope.user_id, communities)
 
     async def replace(self, scope: Scope, communities: Sequence[Community]) -> None:
         """The same, and these are all: any other community of the scope goes."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+            found = await hold_scope(connection, scope)
             if found is None:
                 return
             ids = [community.id for community in communities]
@@ -79,7 +79,7 @@ class CommunityStore:
     async def remove(self, scope: Scope, ids: Sequence[UUID]) -> None:
         """Take communities away."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+            found = await hold_scope(connection, scope)
             if found is not None:
                 await _remove(connection, found.scope_id, list(ids))
 
@@ -128,7 +128,7 @@ class CommunityStore:
     async def reopen(self, scope: Scope, writer: str) -> None:
         """Have every report written again that is not by `writer`."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+            found = await hold_scope(connection, scope)
             if found is not None:
                 key = {"scope_id": found.scope_id, "writer": writer}
                 await connection.execute(_SQL["reopen"], key)
@@ -136,7 +136,7 @@ class CommunityStore:
     async def write(self, scope: Scope, version: int, reports: Sequence[StoredReport]) -> None:
         """Store reports, as of this version of the graph; what has changed since stays dirty."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+            found = await hold_scope(connection, scope)
             if found is None:
                 return
             key = {"scope_id": found.scope_id, "version": version}
@@ -154,7 +154,7 @@ class CommunityStore:
     async def settle(self, scope: Scope, version: int, ids: Sequence[UUID]) -> None:
         """These reports still say what is so, as of this version of the graph."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+            found = await hold_scope(connection, scope)
             if found is not None and ids:
                 key = {"scope_id": found.scope_id, "version": version, "ids": list(ids)}
                 await connection.execute(_SQL["hold_version"], key)
@@ -175,7 +175,7 @@ class CommunityStore:
     ) -> None:
         """Store vectors, shape (len(reports), dimension), of reports that still say this."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+            found = await hold_scope(connection, scope)
             if found is None:
                 return
             key = {"scope_id": found.scope_id}

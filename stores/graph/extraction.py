@@ -21,7 +21,7 @@ from stores.database import Database
 from stores.graph.ids import NIL
 from stores.graph.writing import GraphWriter
 from stores.queries import load_queries
-from stores.scopes import find_scope
+from stores.scopes import find_scope, hold_scope
 
 _SQL = load_queries("graph_extraction")
 T = TypeVar("T")
@@ -89,7 +89,7 @@ class ExtractionStore:
     async def retry(self, scope: Scope) -> None:
         """Let passages that failed too often wait again."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+            found = await hold_scope(connection, scope)
             if found is not None:
                 await connection.execute(_SQL["retry"], {"scope_id": found.scope_id})
 

@@ -17,7 +17,7 @@ from domain.scope import Scope
 from stores.database import Database
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import find_scope
+from stores.scopes import find_scope, hold_scope
 
 _SQL = load_queries("graph_hierarchy")
 
@@ -116,7 +116,7 @@ class HierarchyStore:
         A report stays until another is written; a new community has none and is not shown till then.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+            found = await hold_scope(connection, scope)
             if found is None:
                 return
             key: dict[str, Any] = {"scope_id": found.scope_id, "user_id": scope.user_id}

@@ -20,7 +20,7 @@ from stores.graph.merges import Merge, merge, unmerge
 from stores.graph.postgres import PostgresGraph
 from stores.graph.writing import GraphWriter, forget_document, writing
 from stores.queries import load_queries
-from stores.scopes import find_scope, lock_scope
+from stores.scopes import find_scope, hold_scope, lock_scope
 
 _SQL = load_queries("graph")
 
@@ -49,7 +49,7 @@ class GraphRecord:
         nothing of it is seen before.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope) or await lock_scope(connection, scope)
+            found = await hold_scope(connection, scope) or await lock_scope(connection, scope)
             async with writing(connection, found.scope_id) as writer:
                 yield writer
 
@@ -65,7 +65,7 @@ class GraphRecord:
         Deleting or replacing the document does this by itself; call it before extracting anew.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+            found = await hold_scope(connection, scope)
             if found is not None:
                 await forget_document(connection, found.scope_id, document_id)
 

@@ -14,7 +14,7 @@ from stores.chunks import Vectors
 from stores.database import Database
 from stores.partitions import LONGEST_INDEXED
 from stores.queries import load_queries
-from stores.scopes import find_scope
+from stores.scopes import find_scope, hold_scope
 
 _SQL = load_queries("graph_vectors")
 _EXACT_FACTOR = 5
@@ -58,7 +58,7 @@ class EntityVectors:
     async def store(self, scope: Scope, texts: Sequence[EntityText], vectors: Vectors) -> None:
         """Store vectors, shape (len(texts), dimension), L2-normalised, of texts that are still so."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+            found = await hold_scope(connection, scope)
             if found is None:
                 return
             key = {"scope_id": found.scope_id}

@@ -16,8 +16,19 @@ select scope_id from graphs where user_id = %(user_id)s and graph_id = %(graph_i
 select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for share;
 
+-- name: hold_scope
+-- The same for a writer of its graph: it is there until this transaction ends. Whoever writes rows
+-- that refer to it has this lock first; taken late, it met that of a deletion crosswise.
+select scope_id, partition_key from graphs
+where user_id = %(user_id)s and graph_id = %(graph_id)s for key share;
+
 -- name: lock_scope
 -- The same for registering: one at a time in a knowledge base, so equal files meet.
+select scope_id, partition_key from graphs
+where user_id = %(user_id)s and graph_id = %(graph_id)s for no key update;
+
+-- name: doom_scope
+-- The same for deleting it, with every other writer kept out.
 select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for update;
 

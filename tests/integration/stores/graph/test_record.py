@@ -96,6 +96,22 @@ async def test_workers_that_write_at_once_lose_nothing(
     assert await record.version(scope) == 6
 
 
+async def test_a_knowledge_base_that_is_deleted_while_its_graph_is_written_goes_without_a_trace(
+    record: GraphRecord, database: Database, store: Store, scope: Scope
+) -> None:
+    await record.add(scope, evidence(*some(await store(scope, ["one"]))))
+    later = await store(scope, ["two"])
+    documents = DocumentStore(database)
+    async with record.writing(scope) as writer:
+        await writer.add(evidence(*some(later)))
+        deleting = asyncio.create_task(documents.delete_graph(scope))
+        await asyncio.wait([deleting], timeout=0.5)
+        assert not deleting.done()
+    await deleting
+    assert scope.graph_id not in {one.graph_id for one in await documents.graphs(scope.user_id)}
+    assert await record.version(scope) == 0
+
+
 async def test_a_failed_transaction_leaves_neither_rows_nor_work_behind(
     record: GraphRecord, store: Store, scope: Scope
 ) -> None:
