@@ -43,6 +43,7 @@ from models.embedding import build_embedder
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.embedding_space import check_space
+from stores.versions import not_found
 
 if TYPE_CHECKING:
     from graph.workflow import Workflow
@@ -335,7 +336,11 @@ class Sextant:
         Raises:
             DocumentNotFound: the knowledge base has no such document.
         """
-        await self._documents.delete(self._scope(graph_id), UUID(str(document_id)))
+        try:
+            own = UUID(str(document_id))
+        except ValueError:
+            raise not_found(document_id) from None
+        await self._documents.delete(self._scope(graph_id), own)
         await self._refresh(graph_id)
 
     async def reembed(self, on_progress: OnChunks | None = None) -> int:

@@ -198,7 +198,7 @@ def require_scope(row: ScopeRow | None, document_id: UUID) -> ScopeRow:
     return row
 
 
-def not_found(document_id: UUID) -> DocumentNotFound:
+def not_found(document_id: UUID | str) -> DocumentNotFound:
     """The same error for a document that is not there and for one of somebody else."""
     return DocumentNotFound(
         f"No document {document_id} in this knowledge base.",

@@ -167,7 +167,7 @@ class ResolutionStore:
             found = await find_scope(connection, scope)
             if found is None:
                 return []
-            key = {"scope_id": found.scope_id, "limit": limit}
+            key = {"scope_id": found.scope_id, "limit": max(0, limit)}
             return await _rows(connection, "candidates", Candidate, key)
 
     async def near(self, scope: Scope) -> list[Candidate]:

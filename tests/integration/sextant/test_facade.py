@@ -99,8 +99,9 @@ async def test_a_document_is_ingested_asked_listed_and_deleted(
     await rag.delete_document(document.id, "hr")
     assert await rag.documents("hr") == []
     assert (await rag.search("annual leave", graph_id="hr")).results == ()
-    with pytest.raises(DocumentNotFound):
-        await rag.delete_document(document.id, "hr")
+    for gone in (document.id, "no-such-id"):
+        with pytest.raises(DocumentNotFound):
+            await rag.delete_document(gone, "hr")
 
 
 @pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix", "bypass", "auto"])
