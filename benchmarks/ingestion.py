@@ -24,7 +24,8 @@ from domain.documents import JobStage
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.parse import parse_file
-from ingestion.pipeline import Ingestor, Progress
+from ingestion.pipeline import Ingestor
+from ingestion.running import Progress
 from models.protocols import Vectors
 from stores.chunks import ChunkStore
 from stores.database import Database

@@ -15,8 +15,8 @@ _NO_END = re.compile(
     r"(?:^|[\s(（])(?:[A-Za-z]|Dr|Mr|Mrs|Ms|Prof|St|Nos?|Figs?|Eqs?|Sec|Vol|pp|vs|cf|approx"
     r"|e\.g|i\.e|U\.S)\.$"
 )
-_ENUMERATOR = re.compile(r"\s*+[#>*-]*+\s*+\d{1,3}\.")
-_BLANK = re.compile(r"\s*")
+# Nothing, or the number of a heading or of an item.
+_OPENING = re.compile(r"\s*+(?:[#>*-]*+\s*+\d{1,3}\.)?")
 # Longer than any abbreviation above: looking back no further keeps a long text linear.
 _LOOK_BACK = 12
 
@@ -30,8 +30,7 @@ def sentence_end(text: str, start: int = 0) -> int | None:
     for stop in _END.finditer(text, start):
         end = stop.end()
         abbreviated = _NO_END.search(text[max(start, end - _LOOK_BACK) : end])
-        is_opening = any(part.fullmatch(text, start, end) for part in (_BLANK, _ENUMERATOR))
-        if not (abbreviated or is_opening):
+        if not (abbreviated or _OPENING.fullmatch(text, start, end)):
             return end
     return None
 

@@ -2,7 +2,7 @@
 
 Starting Python and importing the parsers takes 0.2 s of CPU, forking a loaded process a few
 milliseconds. `ingestion.hosts` starts it with an empty environment and a socket for stdin and stdout.
-It never looks at a file: it says that it is ready, reads the head of a request, forks, and waits; the
+It never looks at a file of anybody's: it says that it is ready, reads the head of a request, forks, and waits; the
 forked process reads the file's bytes from the socket, answers, and ends. When that one ends badly,
 so does the host, in the same way: who knows what is left of the request in the socket.
 
@@ -29,6 +29,7 @@ from ingestion.limits import Limits
 from ingestion.parsers import parser_for
 
 READY = b"R"
+_FIRST = b"# First\n\nIt says this. And that.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
 _LIGHT = (FileType.TXT, FileType.MARKDOWN, FileType.CSV, FileType.JSON)
 
 
@@ -39,6 +40,7 @@ def main() -> None:
         import_module("resource")  # what the forked process limits itself with
     for light in _LIGHT:
         parser_for(light)
+    child.answer(_FIRST, "first.md", Limits())  # what is made on first use is made here, once
     with socket.socket(fileno=0) as channel:
         while True:
             channel.sendall(READY)

@@ -39,12 +39,16 @@ class HostEnded(Exception):
 class ParserHosts:
     """Hosts for one file each at a time; as many as files were parsed at once, gone with the object.
 
-    Not bound to an event loop, so nobody has to close it.
+    Not bound to an event loop, so nobody has to close it; what is done after `close` starts new ones.
     """
 
     def __init__(self) -> None:
         self._idle: list[_Host] = []
         weakref.finalize(self, _end_all, self._idle)
+
+    def close(self) -> None:
+        """End the hosts that are idle."""
+        _end_all(self._idle)
 
     async def parse(self, content: bytes, filename: str, limits: Limits) -> bytes:
         """What `ingestion.child.answer` says to a file.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 
 from domain.scope import Scope
-from ingestion.pipeline import embedding_text
+from ingestion.running import embedding_text
 from models.protocols import Embedder
 from stores.chunks import ChunkStore, StoredChunk
 from stores.database import Database

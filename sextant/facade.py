@@ -49,8 +49,10 @@ if TYPE_CHECKING:
     from graph.workflow import Workflow
     from ingestion.graph.extract_llm import ModelExtractor
     from ingestion.graph.upkeep import GraphUpkeep
-    from ingestion.pipeline import Ingested, Ingestor, OnProgress
+    from ingestion.hosts import ParserHosts
+    from ingestion.pipeline import Ingested, Ingestor
     from ingestion.reembedding import OnChunks
+    from ingestion.running import OnProgress
     from ingestion.transfer.importing import ImportReport, OnStage
     from nodes.context import Dependencies
     from sextant.communities import Communities
@@ -92,6 +94,7 @@ class Sextant:
         self._documents = DocumentStore(database)
         self._embedder = embedder
         self._stack = stack
+        self._hosts: ParserHosts | None = None
         self._opening = asyncio.Lock()
         self._opened: tuple[Dependencies, Workflow] | None = None
 
@@ -371,7 +374,7 @@ class Sextant:
     ) -> None:
         """Bring communities up to date; a failure costs no document, so it is a warning."""
         from domain.documents import JobStage
-        from ingestion.pipeline import Progress
+        from ingestion.running import Progress
 
         def tell(stage: JobStage, done: int = 0, total: int = 0, note: str = "") -> None:
             if on_progress is not None:
@@ -438,7 +441,17 @@ class Sextant:
             self.settings,
             graph=GraphIndexer(self._database) if has_graph else None,
             extractor=await self._extractor() if by_model else None,
+            hosts=self._parser_hosts(),
         )
+
+    def _parser_hosts(self) -> ParserHosts:
+        """Processes that parse; starting them costs as much as parsing dozens of small files."""
+        from ingestion.hosts import ParserHosts
+
+        if self._hosts is None:
+            self._hosts = ParserHosts()
+            self._stack.callback(self._hosts.close)
+        return self._hosts
 
     async def _extractor(self) -> ModelExtractor:
         from sextant.entities import open_extractor

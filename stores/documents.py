@@ -7,17 +7,13 @@ replacement are staged and take the old ones' place in one transaction.
 
 from __future__ import annotations
 
-import asyncio
 import builtins
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from psycopg.rows import dict_row
 from psycopg.sql import SQL, Identifier
-from psycopg.types.json import Jsonb
 
 from domain.documents import (
     Chunk,
@@ -33,13 +29,12 @@ from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Database
 from stores.partitions import settle
-from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import ScopeRow, doom_scope, find_scope, lock_scope, share_scope
+from stores.registering import Registered, Upload, register
+from stores.scopes import doom_scope, find_scope, lock_scope, share_scope
 from stores.versions import (
-    create_job,
+    Ready,
     delete_document,
-    drop_pending,
     fetch_one,
     make_live,
     not_found,
@@ -47,25 +42,12 @@ from stores.versions import (
     remove_chunks,
     require_scope,
     write_chunks,
+    write_first_versions,
     write_parsed,
 )
 
 _SQL = load_queries("documents")
 _CHUNK_SQL = load_queries("chunks")
-
-
-@dataclass(frozen=True, slots=True)
-class Registered:
-    """What became of an upload.
-
-    `unchanged`: these bytes are there and searchable, so no job. `same_as`: the other name by which
-    the scope has them.
-    """
-
-    document_id: UUID
-    job_id: UUID | None
-    unchanged: bool
-    same_as: str | None = None
 
 
 class DocumentStore:
@@ -94,42 +76,16 @@ class DocumentStore:
         The same bytes anywhere in the scope are the same document. Another content under a known
         `source` opens a new version of that document. Makes the graph when it is new.
         """
-        sha256 = await asyncio.to_thread(lambda: hashlib.sha256(content).hexdigest())
+        upload = Upload(source, filename, media_type, content, external_id, metadata)
+        [registered] = await self.register_all(scope, [upload])
+        return registered
+
+    async def register_all(
+        self, scope: Scope, uploads: Sequence[Upload]
+    ) -> builtins.list[Registered]:
+        """The same for several files, all or none, in order."""
         async with self._database.transaction(scope.user_id) as connection:
-            row = await lock_scope(connection, scope)
-            key: dict[str, Any] = {"scope_id": row.scope_id, "user_id": scope.user_id}
-            named = await fetch_one(connection, "same_source", {**key, "source": source})
-            same = await fetch_one(connection, "same_bytes", {**key, "sha256": sha256})
-            if same is not None:
-                if named is not None and named["id"] != same["id"]:
-                    await delete_document(connection, row, named["id"])
-                again = await _again(connection, scope, row, same["id"], live=bool(same["live"]))
-                other = same["source"] if same["source"] != source else None
-                return replace(again, same_as=other)
-            if named is None:
-                named = await fetch_one(connection, "create_document", {**key, "source": source})
-                assert named is not None  # noqa: S101 - an insert returns its row
-                key["document_id"] = named["id"]
-            else:
-                key["document_id"] = named["id"]
-                await drop_pending(connection, row, named["id"])
-                await connection.execute(_SQL["close_job"], key)  # of a version in its last stage
-            opened = await fetch_one(connection, "next_version", key)
-            assert opened is not None  # noqa: S101 - an update of that row
-            version = {
-                **key,
-                "version": opened["pending_version"],
-                "filename": filename,
-                "media_type": media_type,
-                "sha256": sha256,
-                "size_bytes": len(content),
-                "external_id": external_id,
-                "metadata": Jsonb(metadata or {}),
-                "content": content,
-            }
-            await connection.execute(_SQL["add_version"], version)
-            job_id = await create_job(connection, scope, key)
-            return Registered(named["id"], job_id, unchanged=False)
+            return await register(connection, scope, uploads)
 
     async def content(self, scope: Scope, document_id: UUID) -> bytes:
         """The bytes to ingest: those of the pending version, else of the live one.
@@ -190,26 +146,32 @@ class DocumentStore:
             opened = await open_version(connection, scope, document_id, version)
             await write_chunks(connection, opened, chunks, vectors)
 
-    async def store(
-        self,
-        scope: Scope,
-        document_id: UUID,
-        parsed: ParsedDocument,
-        vectors: Vectors,
-        *,
-        version: int,
-    ) -> None:
-        """Begin, add all chunks and publish in one step, for a small document; the job stays open.
+    async def store(self, scope: Scope, ready: Ready) -> None:
+        """Begin, add all chunks and publish in one step, for a small document; its job stays open.
 
         Raises:
             DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            opened = await open_version(connection, scope, document_id, version)
-            await write_parsed(connection, opened, parsed)
-            await write_chunks(connection, opened, parsed.chunks, vectors)
+            opened = await open_version(connection, scope, ready.document_id, ready.version)
+            await write_parsed(connection, opened, ready.parsed)
+            await write_chunks(connection, opened, ready.parsed.chunks, ready.vectors)
             await make_live(connection, opened)
         await settle(self._database, scope)
+
+    async def store_all(self, scope: Scope, ready: Sequence[Ready]) -> builtins.list[None]:
+        """The same for several, all or none.
+
+        Raises:
+            ConflictError: not all of them wait for their first version, of which nothing is stored.
+        """
+        if len(ready) == 1:
+            await self.store(scope, ready[0])
+        else:
+            async with self._database.transaction(scope.user_id) as connection:
+                await write_first_versions(connection, scope, ready)
+            await settle(self._database, scope)
+        return [None] * len(ready)
 
     async def publish(
         self,
@@ -388,22 +350,6 @@ class DocumentStore:
             return [
                 Document(**{**row, "status": DocumentStatus(row["status"])}) async for row in cursor
             ]
-
-
-async def _again(
-    connection: Connection, scope: Scope, row: ScopeRow, document_id: UUID, *, live: bool
-) -> Registered:
-    """The bytes are known: searchable already, under way, or to be tried once more."""
-    key = {"scope_id": row.scope_id, "user_id": scope.user_id, "document_id": document_id}
-    if live:
-        await drop_pending(connection, row, document_id)
-    job = await fetch_one(connection, "open_job", key)  # of a live one: what follows publishing
-    if live and job is None:
-        return Registered(document_id, None, unchanged=True)
-    if job is not None:
-        return Registered(document_id, job["id"], unchanged=False)
-    await connection.execute(_SQL["set_pending"], key)
-    return Registered(document_id, await create_job(connection, scope, key), unchanged=False)
 
 
 def _section(row: dict[str, Any]) -> Section:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from struct import pack
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from psycopg.adapt import Dumper
@@ -20,21 +21,37 @@ from stores.queries import load_queries
 
 _SQL = load_queries("chunks")
 _TYPES = [
-    *("uuid", "uuid", "int4", "int4", "int4", "text", "int4", "text[]", "text", "text", "int4"),
+    *(
+        "uuid",
+        "uuid",
+        "uuid",
+        "int4",
+        "int4",
+        "int4",
+        "text",
+        "int4",
+        "text[]",
+        "text",
+        "text",
+        "int4",
+    ),
     *("text", "text", "text[]", "text[]", "text[]", "text[]", "text[]", "uuid[]", "text"),
     *("timestamptz", "vector", "text", "int4[]"),
 ]
 
 
 async def copy_incoming(
-    connection: Connection, scope_id: int, chunks: Sequence[Chunk], vectors: Vectors
+    connection: Connection, scope_id: int, chunks: Mapping[UUID, Sequence[Chunk]], vectors: Vectors
 ) -> None:
-    """Copy chunks, their vectors (one row each), folded texts and grams to the table `incoming`.
+    """Copy chunks, by their documents, with vectors, folded texts and grams to the table `incoming`.
+
+    The vectors are one row a chunk, in that order.
 
     What is searched by keyword is the chunk's context and text, a line apart.
     """
-    if vectors.shape[0] != len(chunks):
-        raise ValueError(f"{len(chunks)} chunks with {vectors.shape[0]} vectors")
+    number = sum(map(len, chunks.values()))
+    if vectors.shape[0] != number:
+        raise ValueError(f"{number} chunks with {vectors.shape[0]} vectors")
     rows = await asyncio.to_thread(_rows, scope_id, chunks, vectors)
     await connection.execute(_SQL["incoming"])
     async with connection.cursor() as cursor, cursor.copy(_SQL["copy_incoming"]) as copy:
@@ -64,12 +81,15 @@ class _GramsDumper(Dumper):
         return pack("!iiIii", 1, 0, types["int4"].oid, len(obj), 1) + elements.tobytes()
 
 
-def _rows(scope_id: int, chunks: Sequence[Chunk], vectors: Vectors) -> list[tuple[Any, ...]]:
-    folded = [fold(searched_text(chunk)) for chunk in chunks]
+def _rows(
+    scope_id: int, chunks: Mapping[UUID, Sequence[Chunk]], vectors: Vectors
+) -> list[tuple[Any, ...]]:
+    owned = [(own, chunk) for own, part in chunks.items() for chunk in part]
+    folded = [fold(searched_text(chunk)) for _, chunk in owned]
     return [
-        (*_columns(chunk), vector, text, grams)
-        for chunk, vector, text, grams in zip(
-            chunks,
+        (document_id, *_columns(chunk), vector, text, grams)
+        for (document_id, chunk), vector, text, grams in zip(
+            owned,
             np.asarray(vectors, ">f4"),  # as pgvector sends it
             folded,
             salted_grams(folded, scope_id),

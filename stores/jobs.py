@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, LiteralString
 from uuid import UUID
@@ -49,6 +50,19 @@ class JobStore:
         jobs = await self._rows(user_id or "", _SQL["claim"], values)
         return jobs[0] if jobs else None
 
+    async def claim_all(
+        self, scope: Scope, claims: Sequence[tuple[str, UUID]]
+    ) -> builtins.list[Job | None]:
+        """Take jobs, asked for as (worker, job); None for one that is not free, or asked for before."""
+        key = {
+            "worker": claims[0][0],
+            "stale": timedelta(seconds=self._settings.job_stale),
+            "job_ids": [job_id for _, job_id in claims],
+            "user_id": scope.user_id,
+        }
+        jobs = {job.id: job for job in await self._rows(scope.user_id, _SQL["claim_all"], key)}
+        return [jobs.pop(job_id, None) for _, job_id in claims]
+
     async def heartbeat(self, job: Job) -> None:
         """Say that the worker lives.
 
@@ -64,6 +78,22 @@ class JobStore:
     async def finish(self, job: Job, total: int | None = None) -> None:
         """Close the job as done, all `total` chunks of it; raises like `heartbeat`."""
         await self._mine(job, _SQL["finish"], total=total)
+
+    async def finish_all(
+        self, scope: Scope, done: Sequence[tuple[Job, int]]
+    ) -> builtins.list[None]:
+        """Close several jobs as `finish` does, all or none."""
+        key = {
+            "user_id": scope.user_id,
+            "job_ids": [job.id for job, _ in done],
+            "attempts": [job.attempts for job, _ in done],
+            "totals": [total for _, total in done],
+        }
+        async with self._database.transaction(scope.user_id) as connection:
+            cursor = await connection.execute(_SQL["finish_all"], key)
+            if cursor.rowcount < len(done):
+                raise _lost(done[0][0])
+        return [None] * len(done)
 
     async def fail(self, job: Job, error: BaseException) -> None:
         """Close the job as failed, with the reason; raises like `heartbeat`."""
@@ -97,10 +127,7 @@ class JobStore:
         async with self._database.transaction(job.scope.user_id) as connection:
             cursor = await connection.execute(query, {**key, **values})
             if await cursor.fetchone() is None:
-                raise ConflictError(
-                    f"The ingestion job of {job.filename} was closed or taken over.",
-                    next_step="Nothing to do: its current worker, if any, goes on.",
-                )
+                raise _lost(job)
 
     async def _rows(
         self, user_id: str, query: LiteralString, values: dict[str, Any]
@@ -109,6 +136,13 @@ class JobStore:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(query, values)
             return [_job(row) async for row in cursor]
+
+
+def _lost(job: Job) -> ConflictError:
+    return ConflictError(
+        f"The ingestion job of {job.filename} was closed or taken over.",
+        next_step="Nothing to do: its current worker, if any, goes on.",
+    )
 
 
 def _reason(error: BaseException) -> dict[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
@@ -33,6 +34,16 @@ class OpenVersion:
     first: bool
     version: int | None
     key: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A version with everything that storing it takes; `vectors` has a row for each chunk."""
+
+    document_id: UUID
+    version: int
+    parsed: ParsedDocument
+    vectors: Vectors
 
 
 async def fetch_one(
@@ -69,13 +80,6 @@ async def open_version(
         "first": state["live_version"] is None,
     }
     return OpenVersion(row, document_id, key["first"], pending, key)
-
-
-async def create_job(connection: Connection, scope: Scope, key: dict[str, Any]) -> UUID:
-    """Queue the ingestion of the pending version."""
-    job = await fetch_one(connection, "create_job", {**key, "graph_id": scope.graph_id})
-    assert job is not None  # noqa: S101 - the pending version was just opened
-    return UUID(str(job["id"]))
 
 
 async def drop_pending(connection: Connection, row: ScopeRow, document_id: UUID) -> None:
@@ -133,17 +137,7 @@ async def write_parsed(
     connection: Connection, opened: OpenVersion, parsed: ParsedDocument
 ) -> set[UUID]:
     """Write text and sections; says which of the chunks an earlier try has stored."""
-    await connection.execute(
-        _SQL["save_parsed"],
-        {
-            **opened.key,
-            "title": parsed.title,
-            "language": parsed.language,
-            "page_count": parsed.page_count,
-            "text": parsed.text,
-            "metadata": Jsonb(parsed.metadata),
-        },
-    )
+    await connection.execute(_SQL["save_parsed"], {**opened.key, **_parsed_values(parsed)})
     await connection.execute(_SQL["clear_sections"], opened.key)
     async with connection.cursor() as cursor:
         await cursor.executemany(
@@ -159,7 +153,7 @@ async def write_chunks(
 ) -> None:
     """Write a batch: searchable at once in a first version, staged in a replacement."""
     await connection.execute(_CHUNK_SQL["relax"])
-    await copy_incoming(connection, opened.scope.scope_id, chunks, vectors)
+    await copy_incoming(connection, opened.scope.scope_id, {opened.document_id: chunks}, vectors)
     action = "add_chunks" if opened.first else "stage_chunks"
     await connection.execute(_CHUNK_SQL[action], opened.key)
 
@@ -170,7 +164,59 @@ async def make_live(connection: Connection, opened: OpenVersion) -> None:
         await remove_chunks(connection, opened.key)
         await connection.execute(_CHUNK_SQL["release_staged"], opened.key)
         await connection.execute(_SQL["drop_live_version"], opened.key)
-    await connection.execute(_SQL["publish"], opened.key)
+    await connection.execute(_SQL["publish"], {**opened.key, "document_ids": [opened.document_id]})
+
+
+async def write_first_versions(
+    connection: Connection, scope: Scope, ready: Sequence[Ready]
+) -> None:
+    """Write and publish first versions of which nothing is stored yet, all in the same few steps.
+
+    Raises:
+        ConflictError: one of them is not of that kind, or is there no more.
+    """
+    row = await share_scope(connection, scope)
+    ids = [one.document_id for one in ready]
+    key: dict[str, Any] = {
+        "scope_id": row.scope_id if row else 0,
+        "user_id": scope.user_id,
+        "partition_key": row.partition_key if row else 0,
+        "document_ids": ids,
+    }
+    cursor = await connection.execute(_SQL["lock_documents"], key)
+    waiting = {document_id: version async for document_id, version in cursor}
+    if row is None or waiting != {one.document_id: one.version for one in ready}:
+        raise ConflictError("These documents cannot be stored together.")
+    keys = [{**key, "document_id": one.document_id, "version": one.version} for one in ready]
+    async with connection.cursor() as writing:
+        await writing.executemany(
+            _SQL["save_parsed"],
+            [{**own, **_parsed_values(one.parsed)} for own, one in zip(keys, ready, strict=True)],
+        )
+        await writing.executemany(
+            _SQL["add_section"],
+            [
+                {**own, **_section_values(section)}
+                for own, one in zip(keys, ready, strict=True)
+                for section in one.parsed.sections
+            ],
+        )
+    await connection.execute(_CHUNK_SQL["relax"])
+    chunks = {one.document_id: one.parsed.chunks for one in ready}
+    vectors = np.concatenate([one.vectors for one in ready])
+    await copy_incoming(connection, row.scope_id, chunks, vectors)
+    await connection.execute(_CHUNK_SQL["add_chunks"], key)
+    await connection.execute(_SQL["publish"], key)
+
+
+def _parsed_values(parsed: ParsedDocument) -> dict[str, Any]:
+    return {
+        "title": parsed.title,
+        "language": parsed.language,
+        "page_count": parsed.page_count,
+        "text": parsed.text,
+        "metadata": Jsonb(parsed.metadata),
+    }
 
 
 def _section_values(section: Section) -> dict[str, Any]:

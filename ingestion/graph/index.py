@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -25,8 +25,8 @@ from ingestion.graph.link import Bearer, Names, core, links, name_trie, texts, t
 from ingestion.graph.table_facts import Cell, table_facts
 from stores.database import Database
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import NIL, entity_id
-from stores.graph.names import chunks_containing, is_live, read_names
+from stores.graph.ids import entity_id
+from stores.graph.names import chunks_containing, live, read_names
 from stores.graph.record import GraphRecord
 from stores.graph.resolution import ABBREVIATES
 from stores.graph.writing import GraphWriter
@@ -61,6 +61,15 @@ class _Known:
         return True
 
 
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A published version, as its parser has left it."""
+
+    document_id: UUID
+    version: int
+    parsed: ParsedDocument
+
+
 class GraphIndexer:
     """Enters documents into the graphs of a database, without any model."""
 
@@ -78,18 +87,29 @@ class GraphIndexer:
         Raises:
             DatabaseUnavailable: nothing was added.
         """
-        aliases, titled = await asyncio.to_thread(title_evidence, scope, document_id, parsed)
-        terms, relations = await asyncio.to_thread(term_evidence, scope, parsed.chunks)
+        await self.index_documents(scope, [Indexed(document_id, version, parsed)])
+
+    async def index_documents(self, scope: Scope, documents: Sequence[Indexed]) -> list[None]:
+        """The same for several at once, all or none."""
+        said = await asyncio.to_thread(lambda: [_said(scope, one) for one in documents])
         async with self._record.writing(scope) as writer:
-            if not await is_live(writer, document_id, version):
-                return
+            live_now = await live(writer, {one.document_id: one.version for one in documents})
             known = await self._known(scope, writer)
-            fresh = [b for b in map(_bearer, aliases) if known.add(b)]
-            await writer.add(GraphEvidence([*titled, *terms], relations, aliases))
-            own = await asyncio.to_thread(_links, known.trie, texts(parsed.chunks))
-            await writer.add(GraphEvidence(own))
-            await _link_others(writer, known, fresh, document_id)
+            there = [
+                pair
+                for pair in zip(documents, said, strict=True)
+                if pair[0].document_id in live_now
+            ]
+            named = [alias for _, evidence in there for alias in evidence.aliases]
+            fresh = [bearer for bearer in map(_bearer, named) if known.add(bearer)]
+            mentions = [row for _, evidence in there for row in evidence.mentions]
+            relations = [row for _, evidence in there for row in evidence.relations]
+            chunks = [chunk for one, _ in there for chunk in one.parsed.chunks]
+            mentions += await asyncio.to_thread(_links, known.trie, texts(chunks))
+            await writer.add(GraphEvidence(mentions, relations, named))
+            await _link_others(writer, known, fresh, live_now)
         self._remember(scope, writer.version, known)
+        return [None] * len(documents)
 
     async def _known(self, scope: Scope, writer: GraphWriter) -> _Known:
         """The names as the writer sees them; taken away, since a failure would leave them wrong."""
@@ -176,13 +196,20 @@ def _term_mention(entity: UUID, term: Term, chunk_id: UUID) -> MentionRow:
     )
 
 
+def _said(scope: Scope, document: Indexed) -> GraphEvidence:
+    """What a document says by itself: its titles and its terms."""
+    aliases, titled = title_evidence(scope, document.document_id, document.parsed)
+    terms, relations = term_evidence(scope, document.parsed.chunks)
+    return GraphEvidence([*titled, *terms], relations, aliases)
+
+
 async def _link_others(
-    writer: GraphWriter, known: _Known, fresh: Sequence[Bearer], document_id: UUID
+    writer: GraphWriter, known: _Known, fresh: Sequence[Bearer], own: Collection[UUID]
 ) -> None:
     """Link the passages of other documents that contain names which are new here."""
     if not fresh:
         return
-    found = await chunks_containing(writer, [core(b.name) for b in fresh], outside=document_id)
+    found = await chunks_containing(writer, [core(b.name) for b in fresh], outside=list(own))
     # With the other spellings of a name its first place is the same as if all had been there before.
     trie = name_trie(spelling for b in fresh for spelling in known.spellings[_normal(b)])
     for start in range(0, len(found), _TEXTS_AT_ONCE):
@@ -203,7 +230,7 @@ async def link_names(writer: GraphWriter, fresh: Sequence[Bearer]) -> None:
             known.spellings.setdefault(normal, set()).add(bearer)
     there = [bearer for bearer in fresh if _normal(bearer) in known.spellings]
     for start in range(0, len(there), _NAMES_AT_ONCE):
-        await _link_others(writer, known, there[start : start + _NAMES_AT_ONCE], NIL)
+        await _link_others(writer, known, there[start : start + _NAMES_AT_ONCE], ())
 
 
 def _links(trie: Names, chunks: Sequence[tuple[UUID, str]]) -> list[MentionRow]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -26,8 +27,13 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         found = _FRONT_TITLE.search(front[1])
         title = found[1] if found else ""
         text = text[front.end() :]
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    tokens = _markdown().parse(text)
     return Blocks(list(_Reader(tokens, limits).blocks()), title)
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("table")
 
 
 class _Reader:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from domain.documents import JobStage
-from ingestion.pipeline import Ingested, OnProgress, Progress
+from ingestion.pipeline import Ingested
+from ingestion.running import OnProgress, Progress
 from sextant.cli import terminal
 
 if TYPE_CHECKING:

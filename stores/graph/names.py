@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import numpy as np
@@ -21,12 +21,12 @@ async def read_names(writer: GraphWriter) -> list[tuple[UUID, str]]:
 
 
 async def chunks_containing(
-    writer: GraphWriter, names: Sequence[str], *, outside: UUID
+    writer: GraphWriter, names: Sequence[str], *, outside: Sequence[UUID]
 ) -> list[tuple[UUID, str]]:
     """Id and text of the chunks that contain one of `names` in the sense of ILIKE.
 
     Found by the index of the keyword lane, however large the knowledge base; a name found only in a
-    chunk's context counts too. The chunks of the document `outside` are left out.
+    chunk's context counts too. The chunks of the documents `outside` are left out.
     """
     words = sorted({folded for name in names if (folded := fold(name))})
     if not words:
@@ -36,7 +36,7 @@ async def chunks_containing(
         _SQL["containing"],
         {
             "scope_id": writer.scope_id,
-            "document_id": outside,
+            "document_ids": list(outside),
             "words": words,
             "gram_words": [place for place, own in enumerate(grams, start=1) for _ in own],
             "grams": np.concatenate(grams).tolist(),
@@ -45,8 +45,12 @@ async def chunks_containing(
     return await cursor.fetchall()
 
 
-async def is_live(writer: GraphWriter, document_id: UUID, version: int) -> bool:
-    """Whether `version` is what search sees of the document now."""
-    key = {"scope_id": writer.scope_id, "document_id": document_id, "version": version}
-    cursor = await writer.connection.execute(_SQL["is_live"], key)
-    return await cursor.fetchone() is not None
+async def live(writer: GraphWriter, versions: Mapping[UUID, int]) -> set[UUID]:
+    """Those documents of which search sees this version now."""
+    key = {
+        "scope_id": writer.scope_id,
+        "document_ids": list(versions),
+        "versions": list(versions.values()),
+    }
+    cursor = await writer.connection.execute(_SQL["live"], key)
+    return {document_id async for (document_id,) in cursor}

@@ -4,7 +4,7 @@
 do $$ begin
   if to_regclass('pg_temp.incoming') is null then
     create temporary table incoming (
-      id uuid, section_id uuid, ordinal int, start_offset int, end_offset int, text text, page int,
+      document_id uuid, id uuid, section_id uuid, ordinal int, start_offset int, end_offset int, text text, page int,
       section_path text[], modality text, context text, token_count int, title text, summary text,
       tags text[], topics text[], keywords text[], entities text[], topic_labels text[],
       neighbours uuid[], external_id text, created_at timestamptz,
@@ -26,24 +26,26 @@ copy incoming from stdin (format binary);
 
 -- name: add_chunks
 -- A batch becomes searchable: text, vector and grams appear together. A chunk that is there stays.
+-- It may be of several documents.
 with fresh as (
   insert into chunks (scope_id, id, user_id, document_id, section_id, ordinal, start_offset,
     end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
     topics, keywords, entities, topic_labels, neighbours, external_id, created_at)
-  select %(scope_id)s, id, %(user_id)s, %(document_id)s, section_id, ordinal, start_offset,
+  select %(scope_id)s, id, %(user_id)s, document_id, section_id, ordinal, start_offset,
     end_offset, text, page, section_path, modality, context, token_count, title, summary, tags,
     topics, keywords, entities, topic_labels, neighbours, external_id, coalesce(created_at, now())
-  from incoming on conflict do nothing returning id
+  from incoming on conflict do nothing returning id, document_id
 ), vectors as (
   insert into chunk_vectors (partition_key, scope_id, chunk_id, user_id, embedding)
   select %(partition_key)s, %(scope_id)s, id, %(user_id)s, embedding
-  from incoming join fresh using (id)
+  from incoming join fresh using (id, document_id)
 ), entries as (
   insert into chunk_grams (scope_id, chunk_id, user_id, folded, grams)
-  select %(scope_id)s, id, %(user_id)s, folded, grams from incoming join fresh using (id)
+  select %(scope_id)s, id, %(user_id)s, folded, grams from incoming join fresh using (id, document_id)
 )
-update documents set chunk_count = chunk_count + (select count(*) from fresh)
-where scope_id = %(scope_id)s and id = %(document_id)s;
+update documents d set chunk_count = chunk_count + added.number
+from (select document_id, count(*) as number from fresh group by document_id) as added
+where d.scope_id = %(scope_id)s and d.id = added.document_id;
 
 -- name: stage_chunks
 -- A batch of a replacement waits, unseen, for the rest of its version.

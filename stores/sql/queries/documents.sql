@@ -71,10 +71,19 @@ order by v.version = d.live_version desc nulls last limit 1;
 -- The document of that name.
 select id from documents where scope_id = %(scope_id)s and source = %(source)s;
 
--- name: create_document
--- A new name.
-insert into documents (user_id, scope_id, source)
-values (%(user_id)s, %(scope_id)s, %(source)s) returning id;
+-- name: known
+-- Which of some names and digests of bytes this scope has.
+select source from documents where scope_id = %(scope_id)s and source = any(%(sources)s)
+union all
+select v.sha256 from document_versions v
+where v.scope_id = %(scope_id)s and v.sha256 = any(%(sha256)s);
+
+-- name: create_documents
+-- New names, each with its first version open; one after the other, as lists show them.
+insert into documents (user_id, scope_id, source, last_version, pending_version, created_at)
+select %(user_id)s, %(scope_id)s, source, 1, 1, clock_timestamp()
+from unnest(%(sources)s::text[]) with ordinality as named (source, place) order by place
+returning id, source;
 
 -- name: next_version
 -- Opens a new version; numbers are never used twice, so a late worker can be told apart.
@@ -94,12 +103,13 @@ values (%(document_id)s, %(version)s, %(user_id)s, %(scope_id)s, %(filename)s, %
 select id from ingestion_jobs
 where scope_id = %(scope_id)s and document_id = %(document_id)s and stage not in ('done', 'failed');
 
--- name: create_job
+-- name: create_jobs
 -- Work for any worker.
-insert into ingestion_jobs (user_id, scope_id, graph_id, document_id, version, filename)
-select d.user_id, d.scope_id, %(graph_id)s, d.id, v.version, v.filename
+insert into ingestion_jobs (user_id, scope_id, graph_id, document_id, version, filename, created_at)
+select d.user_id, d.scope_id, %(graph_id)s, d.id, v.version, v.filename, clock_timestamp()
 from documents d join document_versions v on v.document_id = d.id and v.version = d.pending_version
-where d.scope_id = %(scope_id)s and d.id = %(document_id)s returning id;
+where d.scope_id = %(scope_id)s and d.id = any(%(document_ids)s)
+order by d.created_at returning id, document_id;
 
 -- name: close_job
 -- The version that a job worked on is gone or replaced.
@@ -116,6 +126,13 @@ where scope_id = %(scope_id)s and document_id = %(document_id)s and stage not in
 -- The state of a document, held for this transaction.
 select live_version, pending_version from documents
 where scope_id = %(scope_id)s and id = %(document_id)s for update;
+
+-- name: lock_documents
+-- The same of several, as far as they wait for their first version and have nothing stored of it.
+select id, pending_version from documents
+where scope_id = %(scope_id)s and id = any(%(document_ids)s)
+  and live_version is null and chunk_count = 0
+order by id for update;
 
 -- name: set_pending
 -- A failed document is tried again.
@@ -177,11 +194,11 @@ update documents set status = 'ingesting', updated_at = now()
 where scope_id = %(scope_id)s and id = %(document_id)s;
 
 -- name: publish
--- The pending version is the live one from here on.
-update documents set live_version = pending_version, pending_version = null, status = 'ready',
-  updated_at = now(), chunk_count = (select count(*) from chunks
-    where scope_id = %(scope_id)s and document_id = %(document_id)s)
-where scope_id = %(scope_id)s and id = %(document_id)s;
+-- The pending versions of some documents are the live ones from here on.
+update documents d set live_version = pending_version, pending_version = null, status = 'ready',
+  updated_at = now(), chunk_count = (select count(*) from chunks c
+    where c.scope_id = %(scope_id)s and c.document_id = d.id)
+where d.scope_id = %(scope_id)s and d.id = any(%(document_ids)s);
 
 -- name: is_live
 -- Whether a document's live version is this one.

@@ -151,7 +151,7 @@ with fresh as (
   from incoming_aliases i
   where document_id = %(nil)s
     or exists (select from documents d where d.scope_id = %(scope_id)s and d.id = i.document_id)
-  order by key, entity_id, document_id, name collate "C"
+  order by key, entity_id, document_id, name collate "C", source
   on conflict do nothing
   returning scope_id, entity_id, name
 )

@@ -7,9 +7,11 @@ select distinct entity_id, name from aliases where scope_id = %(scope_id)s;
 select c.id, c.text
 from search_grams(%(scope_id)s, %(words)s, %(gram_words)s, %(grams)s::int[]) s
 join chunks c on c.scope_id = %(scope_id)s and c.id = s.chunk_id
-where c.document_id <> %(document_id)s order by c.id;
+where c.document_id <> all(%(document_ids)s::uuid[]) order by c.id;
 
--- name: is_live
--- Whether a document's live version is this one.
-select from documents
-where scope_id = %(scope_id)s and id = %(document_id)s and live_version = %(version)s;
+-- name: live
+-- Those of some documents of which a certain version is live.
+select d.id from documents d
+join unnest(%(document_ids)s::uuid[], %(versions)s::int[]) as asked (id, version)
+  on d.id = asked.id and d.live_version = asked.version
+where d.scope_id = %(scope_id)s;

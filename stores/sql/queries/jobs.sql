@@ -2,6 +2,11 @@
 -- The oldest job that waits or whose worker has died; across tenants unless user_id is given.
 select * from claim_job(%(worker)s, %(stale)s, %(job_id)s, %(user_id)s);
 
+-- name: claim_all
+-- Those of some jobs that wait or whose worker has died.
+select claimed.* from unnest(%(job_ids)s::uuid[]) as asked (id)
+cross join lateral claim_job(%(worker)s, %(stale)s, asked.id, %(user_id)s) as claimed;
+
 -- name: heartbeat
 -- The worker lives; no row when the job was closed or taken over.
 update ingestion_jobs set heartbeat_at = now(), updated_at = now()
@@ -21,6 +26,14 @@ update ingestion_jobs set stage = 'done', total = coalesce(%(total)s::int, total
   done = coalesce(%(total)s::int, total), worker = null, updated_at = now()
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage <> 'failed' returning id;
+
+-- name: finish_all
+-- The same for several jobs, by their ids and attempts.
+update ingestion_jobs j set stage = 'done', total = asked.total, done = asked.total, worker = null,
+  updated_at = now()
+from unnest(%(job_ids)s::uuid[], %(attempts)s::int[], %(totals)s::int[]) as asked (id, attempts, total)
+where j.user_id = %(user_id)s and j.id = asked.id and j.attempts = asked.attempts
+  and j.stage <> 'failed' returning j.id;
 
 -- name: fail
 -- Given up, with the reason; also where taking the version back has closed the job already.

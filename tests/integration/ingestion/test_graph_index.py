@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from domain.documents import DocumentStatus, JobStage, ParsedDocument
+from domain.documents import DocumentStatus, JobStage
 from domain.errors import DatabaseUnavailable
 from domain.graph import CO_OCCURS
 from domain.scope import Scope
 from domain.settings import Settings
-from ingestion.graph.index import GraphIndexer
+from ingestion.graph.index import GraphIndexer, Indexed
 from ingestion.pipeline import Ingestor
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.graph.postgres import PostgresGraph
+from stores.graph.record import GraphRecord
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
@@ -167,6 +170,26 @@ async def test_any_order_and_any_deletions_give_the_graph_of_what_survives(
     assert await state(database, scope) == await state(database, scratch)
 
 
+async def test_documents_that_enter_together_say_what_they_say_one_by_one(
+    graphed: Ingestor,
+    database: Database,
+    scope: Scope,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ingestion.together._LINGER", 600.0)
+    for name, text in WORLD.items():
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
+    await graphed.ingest(scope, [tmp_path])
+    apart = Scope(scope.user_id, "one by one")
+    for name in reversed(WORLD):
+        await graphed.ingest(apart, [tmp_path / f"{name}.md"])
+
+    assert len(await evidence(database, scope)) > 20
+    assert await state(database, scope) == await state(database, apart)
+    assert await GraphRecord(database).version(scope) == 1
+
+
 class Failing(GraphIndexer):
     """Fails once with each of the given errors, as a database that goes or a bug does."""
 
@@ -174,12 +197,11 @@ class Failing(GraphIndexer):
         super().__init__(database)
         self.errors = list(errors)
 
-    async def index_document(
-        self, scope: Scope, document_id: UUID, version: int, parsed: ParsedDocument
-    ) -> None:
-        await super().index_document(scope, document_id, version, parsed)
+    async def index_documents(self, scope: Scope, documents: Sequence[Indexed]) -> list[None]:
+        done = await super().index_documents(scope, documents)
         if self.errors:
             raise self.errors.pop()
+        return done
 
 
 async def test_a_job_that_broke_off_at_the_graph_goes_on_there_and_changes_nothing_twice(

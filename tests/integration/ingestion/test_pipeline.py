@@ -13,7 +13,8 @@ from domain.documents import DocumentStatus, JobStage
 from domain.errors import FileEmpty, FileRejected, FileTypeUnknown, FileUnsafe, ModelUnavailable
 from domain.scope import Scope
 from domain.settings import IngestionSettings, Settings
-from ingestion.pipeline import Ingestor, Progress
+from ingestion.pipeline import Ingestor
+from ingestion.running import Progress
 from ingestion.workers import worker_name
 from models.protocols import Vectors
 from stores.chunks import ChunkStore
@@ -293,3 +294,31 @@ async def test_two_ingestions_of_one_file_at_once_make_one_document(
     assert all(one.error is None for [one] in results)
     assert len(await documents.list(scope)) == 1
     assert await chunks.count(scope) == 2
+
+
+async def test_small_files_that_are_stored_together_have_jobs_and_ends_of_their_own(
+    ingestor: Ingestor, documents: DocumentStore, jobs: JobStore, scope: Scope, tmp_path: Path
+) -> None:
+    (tmp_path / "b.md").write_text("# The old one\n\nIt will be replaced.\n")
+    await ingestor.ingest(scope, [tmp_path])
+    for name in "abcdef":
+        (tmp_path / f"{name}.md").write_text(f"# About {name}\n\nA sentence about {name}.\n")
+    (tmp_path / "same.md").write_text((tmp_path / "a.md").read_text())
+    (tmp_path / "broken.md").write_text(" \n")
+
+    results = {one.filename: one for one in await ingestor.ingest(scope, [tmp_path])}
+
+    assert isinstance(results["broken.md"].error, FileEmpty)
+    assert results["same.md"].document_id == results["a.md"].document_id
+    good = [results[f"{name}.md"] for name in "abcdef"]
+    assert all(one.error is None and one.chunks == 1 for one in good)
+    listed = {one.source.rsplit("/", 1)[1]: one for one in await documents.list(scope)}
+    assert {name for name, one in listed.items() if one.status is DocumentStatus.READY} == {
+        f"{name}.md" for name in "abcdef"
+    }
+    assert "About b" in await documents.text(scope, listed["b.md"].id, 0, 100)
+    done = [job for job in await jobs.list(scope) if job.stage is JobStage.DONE]
+    assert sorted(job.filename for job in done) == [
+        *("a.md", "b.md", "b.md", "c.md", "d.md", "e.md", "f.md"),
+    ]
+    assert {(job.attempts, job.done, job.total, job.worker) for job in done} == {(1, 1, 1, None)}

@@ -25,7 +25,7 @@ from domain.errors import (
 )
 from domain.events import Done, Token
 from domain.settings import Settings
-from ingestion.pipeline import Progress
+from ingestion.running import Progress
 from sextant import Sextant
 from testing.openai_server import ScriptedOpenAI
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID, uuid4, uuid5
 
 import numpy as np
@@ -14,8 +15,10 @@ from domain.scope import Scope
 from domain.settings import Settings
 from stores.chunks import ChunkStore, Vectors
 from stores.database import Database
-from stores.documents import DocumentStore, Registered
+from stores.documents import DocumentStore
 from stores.jobs import JobStore
+from stores.registering import Registered
+from stores.versions import Ready
 
 TEXT = "糖尿病患者的主要症状是多饮多尿。\nPayment is due in 30 days.\n第三段讲的是胰岛素。"
 
@@ -102,10 +105,10 @@ async def test_a_small_document_and_its_replacement_are_stored_in_one_step_each(
     for version, text in enumerate((TEXT, "第二版。\nSecond edition."), start=1):
         opened = await register(documents, scope, text)
         content = parsed(text, opened.document_id)
-        key = (scope, opened.document_id, content, vectors(content.chunks))
+        late = Ready(opened.document_id, version + 1, content, vectors(content.chunks))
         with pytest.raises(ConflictError):
-            await documents.store(*key, version=version + 1)
-        await documents.store(*key, version=version)
+            await documents.store(scope, late)
+        await documents.store(scope, replace(late, version=version))
 
         assert await texts(chunks, scope) == set(text.splitlines())
         assert await documents.is_live(scope, opened.document_id, version)

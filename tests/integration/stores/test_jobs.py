@@ -10,8 +10,9 @@ from domain.documents import JobStage
 from domain.errors import ConflictError, FileBroken
 from domain.scope import Scope
 from stores.database import Database
-from stores.documents import DocumentStore, Registered
+from stores.documents import DocumentStore
 from stores.jobs import JobStore
+from stores.registering import Registered
 
 
 @pytest.fixture

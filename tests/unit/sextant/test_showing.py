@@ -13,7 +13,8 @@ from domain.answers import Answer, Citation, Source
 from domain.documents import JobStage
 from domain.errors import FileEmpty, GraphNotFound, SextantError
 from domain.events import Done, Event, Failed, Status, Token
-from ingestion.pipeline import Ingested, Progress
+from ingestion.pipeline import Ingested
+from ingestion.running import Progress
 from sextant.cli import progress, terminal
 from sextant.cli.answers import print_answer
 

@@ -1,0 +1,297 @@
+"""One job's way through the stages: parse → embed and store in batches → publish → graph.
+
+Each batch is committed, so a worker that is killed loses at most one: whoever takes the job over parses
+again (ids follow from content and place) and goes on with the chunks that are not stored yet. A small
+document is stored and published in one step, and several of them in one together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from uuid import UUID
+
+from domain.documents import Chunk, Job, JobStage, ParsedDocument
+from domain.errors import (
+    ConflictError,
+    DependencyError,
+    FileRejected,
+    FileUnsafe,
+    SextantError,
+)
+from domain.settings import Settings
+from ingestion.graph.extract_llm import ModelExtractor
+from ingestion.graph.index import GraphIndexer, Indexed
+from ingestion.hosts import ParserHosts
+from ingestion.parse import parse_file
+from ingestion.together import Together
+from ingestion.transfer.documents import is_packed, unpack
+from models.protocols import Embedder, Vectors
+from stores.chunks import StoredChunk
+from stores.documents import DocumentStore
+from stores.jobs import JobStore
+from stores.versions import Ready
+
+log = logging.getLogger(__name__)
+
+# While one file is embedded the next one is parsed; more at once would only cost memory.
+PARSED_AT_ONCE = 2
+# A passage takes 30–50 ms to embed: the first of a long document are searchable after half a second.
+_FIRST_BATCH = 8
+# Up to here a document is stored and published in one transaction instead of four.
+_SMALL = 16
+# How far a job is, is written down once a second: a small file would spend a tenth of its time on it.
+_NOTE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far one file is: `done` of `total` chunks in stage `embed`; 0 of 0 where nothing counts.
+
+    `note` says in words how it ended, where no result does.
+    """
+
+    filename: str
+    stage: JobStage
+    done: int = 0
+    total: int = 0
+    note: str = ""
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
+    """What is embedded for a chunk: where it stands, a table's header, and the text itself."""
+    path = [document_title, *(title for title in chunk.section_path if title != document_title)]
+    context = "" if chunk.context in path else chunk.context
+    return "\n".join(filter(None, (" > ".join(path), context, chunk.text)))
+
+
+class JobRunner:
+    """Does claimed jobs; takes what `ingestion.pipeline.Ingestor` takes."""
+
+    def __init__(
+        self,
+        documents: DocumentStore,
+        jobs: JobStore,
+        embedder: Embedder,
+        settings: Settings,
+        graph: GraphIndexer | None,
+        *,
+        extractor: ModelExtractor | None,
+        hosts: ParserHosts,
+    ) -> None:
+        self._documents = documents
+        self._jobs = jobs
+        self._embedder = embedder
+        self._settings = settings
+        self._graph = graph
+        self._extractor = extractor
+        self._hosts = hosts
+        self._noted: dict[UUID, float] = {}
+        self._parsing = asyncio.Semaphore(PARSED_AT_ONCE)
+        self._embedding = asyncio.Lock()
+
+    async def run(
+        self,
+        job: Job,
+        on_progress: OnProgress | None = None,
+        content: bytes | None = None,
+        together: Together | None = None,
+    ) -> int:
+        """Do a claimed job to its end and return the number of chunks.
+
+        Args:
+            job: what to do.
+            on_progress: called whenever it gets further.
+            content: of the job's version, where the caller has it; else it is read.
+            together: the files that go the same way at the same time.
+
+        Raises:
+            SextantError: why it could not be done. Errors that may pass put the job back for another
+                try; any other closes it as failed and takes the unfinished version back.
+        """
+        report = on_progress or _silent
+        try:
+            async with self._heartbeat(job):
+                return await self._run(job, report, content, together or Together(job.scope))
+        except ConflictError:
+            raise  # replaced or taken over: not ours to close
+        except asyncio.CancelledError as stopped:
+            await asyncio.shield(self._release(job, stopped))
+            raise
+        except DependencyError as error:
+            await self._release(job, error)
+            raise
+        except Exception as error:
+            report(Progress(job.filename, JobStage.FAILED))
+            await self._fail(job, error)
+            raise
+
+    async def _run(
+        self, job: Job, report: OnProgress, content: bytes | None, together: Together
+    ) -> int:
+        if job.attempts > self._settings.ingestion.job_attempts:
+            raise FileUnsafe(
+                f"Ingesting {job.filename} broke off {job.attempts - 1} times.",
+                next_step="Check that there is memory enough, then ingest the file again.",
+            )
+        report(Progress(job.filename, JobStage.PARSE))
+        await self._note(job, JobStage.PARSE, 0, 0)
+        parsed = await self._parse(job, content)
+        if not await self._is_published(job):
+            await self._store(job, parsed, report, together)
+        total = len(parsed.chunks)
+        if self._graph is not None:
+            report(Progress(job.filename, JobStage.GRAPH, total, total))
+            await self._note(job, JobStage.GRAPH, total, total)
+            published = Indexed(job.document_id, job.version, parsed)
+            await together.ask(self._graph.index_documents, published)
+            await self._extract(job, report)
+        await together.ask(self._jobs.finish_all, (job, total))
+        report(Progress(job.filename, JobStage.DONE, total, total))
+        return total
+
+    async def _extract(self, job: Job, report: OnProgress) -> None:
+        """Let the chat model read the document; what it does not read is kept with the reason."""
+        if self._extractor is None:
+            return
+
+        def show(done: int, total: int) -> None:
+            report(Progress(job.filename, JobStage.GRAPH, done, total))
+
+        await self._extractor.extract(job.scope, document_id=job.document_id, on_progress=show)
+
+    async def _store(
+        self, job: Job, parsed: ParsedDocument, report: OnProgress, together: Together
+    ) -> None:
+        """Make the document searchable; the job stays open for what follows."""
+        small = min(_SMALL, self._settings.ingestion.embed_batch)
+        if job.attempts == 1 and len(parsed.chunks) <= small:
+            await self._store_at_once(job, parsed, report, together)
+        else:
+            await self._store_in_batches(job, parsed, report)
+
+    async def _store_in_batches(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
+        stored = await self._documents.begin(
+            job.scope, job.document_id, parsed, version=job.version
+        )
+        await self._embed(job, parsed, stored, report)
+        total = len(parsed.chunks)
+        report(Progress(job.filename, JobStage.PUBLISH, total, total))
+        await self._note(job, JobStage.PUBLISH, total, total)
+        await self._documents.publish(
+            job.scope, job.document_id, version=job.version, close_job=False
+        )
+
+    async def _store_at_once(
+        self, job: Job, parsed: ParsedDocument, report: OnProgress, together: Together
+    ) -> None:
+        total = len(parsed.chunks)
+        report(Progress(job.filename, JobStage.EMBED, 0, total))
+        vectors = await self._vectors(parsed, parsed.chunks)
+        report(Progress(job.filename, JobStage.EMBED, total, total))
+        report(Progress(job.filename, JobStage.PUBLISH, total, total))
+        ready = Ready(job.document_id, job.version, parsed, vectors)
+        await together.ask(self._documents.store_all, ready)
+
+    async def _is_published(self, job: Job) -> bool:
+        """Whether an earlier try of this job went as far as that."""
+        return job.attempts > 1 and await self._documents.is_live(
+            job.scope, job.document_id, job.version
+        )
+
+    async def _note(self, job: Job, stage: JobStage, done: int, total: int) -> None:
+        """Write down how far a job is, unless that was done a moment ago."""
+        now = time.monotonic()
+        if now - self._noted[job.id] >= _NOTE_SECONDS:
+            self._noted[job.id] = now
+            await self._jobs.progress(job, stage, done, total)
+
+    async def _vectors(self, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Vectors:
+        texts = [embedding_text(parsed.title, chunk) for chunk in chunks]
+        async with self._embedding:
+            return await self._embedder.embed_passages(texts)
+
+    async def _parse(self, job: Job, content: bytes | None) -> ParsedDocument:
+        if content is None:
+            content = await self._documents.content(job.scope, job.document_id)
+        if is_packed(content):
+            return await asyncio.to_thread(unpack, content, job.document_id)
+        async with self._parsing:
+            return await parse_file(
+                content,
+                job.filename,
+                document_id=job.document_id,
+                settings=self._settings,
+                hosts=self._hosts,
+            )
+
+    async def _embed(
+        self, job: Job, parsed: ParsedDocument, stored: set[UUID], report: OnProgress
+    ) -> None:
+        missing = [chunk for chunk in parsed.chunks if chunk.id not in stored]
+        total = len(parsed.chunks)
+        done = total - len(missing)
+        report(Progress(job.filename, JobStage.EMBED, done, total))
+        for batch in _batches(missing, self._settings.ingestion.embed_batch):
+            vectors = await self._vectors(parsed, batch)
+            await self._documents.add_chunks(
+                job.scope, job.document_id, batch, vectors, version=job.version
+            )
+            done += len(batch)
+            await self._note(job, JobStage.EMBED, done, total)
+            report(Progress(job.filename, JobStage.EMBED, done, total))
+
+    async def _release(self, job: Job, error: BaseException) -> None:
+        with suppress(SextantError):
+            await self._jobs.release(job, error)
+
+    async def _fail(self, job: Job, error: Exception) -> None:
+        if not isinstance(error, FileRejected):
+            log.exception("ingestion of a document failed", exc_info=error)
+        with suppress(SextantError):
+            # A document that only the graph lacks stays searchable.
+            if not await self._documents.is_live(job.scope, job.document_id, job.version):
+                await self._documents.fail(job.scope, job.document_id, version=job.version)
+            await self._jobs.fail(job, error)
+
+    @asynccontextmanager
+    async def _heartbeat(self, job: Job) -> AsyncIterator[None]:
+        """Tell the job's record, while the block runs, that this worker lives; claiming just did."""
+        self._noted[job.id] = time.monotonic()
+        beating = asyncio.create_task(self._beat(job))
+        try:
+            yield
+        finally:
+            beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await beating
+            del self._noted[job.id]
+
+    async def _beat(self, job: Job) -> None:
+        # A claim that is lost shows at the next progress call, which raises.
+        with suppress(ConflictError):
+            while True:
+                await asyncio.sleep(self._settings.ingestion.job_heartbeat)
+                with suppress(DependencyError):
+                    await self._jobs.heartbeat(job)
+
+
+def _batches(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
+    """Batches of `size`; the first is small, so that a long document can soon be searched."""
+    remaining = iter(chunks)
+    if first := list(islice(remaining, min(size, _FIRST_BATCH))):
+        yield first
+    while batch := list(islice(remaining, size)):
+        yield batch
+
+
+def _silent(_: Progress) -> None:
+    """Report to nobody."""
