@@ -31,7 +31,7 @@ from stores.database import Database
 from stores.partitions import settle
 from stores.queries import load_queries
 from stores.registering import Registered, Upload, register
-from stores.scopes import doom_scope, find_scope, lock_scope, share_scope
+from stores.scopes import doom_scope, find_scope, share_scope
 from stores.versions import (
     Ready,
     delete_document,
