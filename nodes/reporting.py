@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -31,6 +32,15 @@ FOUND = {
 }
 UNREAD = "The chat model could not read {count} of the reports: {reason}"
 
+# Words of questions about the whole; what a question asks besides must be in what it is told.
+_ABOUT_THE_WHOLE = re.compile(
+    r"\b(?:about|collection|contents?|cover(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|documents?|files?|ideas?"
+    r"|important|issues?|key|knowledge base|main|major|overall|overview|points?|said|say|subjects?|summari[sz]e"
+    r"|summary|tell|texts?|themes?|topics?)\b"
+    r"|知识库|文档|文件|资料|材料|内容|主题|话题|要点|重点|主要|重要|关键|概述|概括|总结|摘要|介绍|涉及|包括|讨论|整体"
+    r"|讲|说|谈",
+    re.IGNORECASE,
+)
 _FINDINGS = 6
 _POINTS = 24
 _SECONDS = 30.0
@@ -59,11 +69,12 @@ async def reported(
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the best findings of the best reports, without a model, each with the passage it rests on.
 
-    A finding that rests on none of `items` is left out; yields nothing when that leaves none.
+    A finding that rests on none of `items` is left out. Yields nothing when that leaves none, or when
+    the question asks for something in particular that none of them speaks of.
     """
     given = Citations(items)
     told = list(islice(_told(question, reports, items), _FINDINGS))
-    if not told:
+    if not told or not _speaks_of(told, question):
         return
     yield given.token(FOUND[language])
     for one in told:
@@ -110,6 +121,13 @@ def _told(
                 if quote is not None:
                     yield _Told(report.metadata["title"], finding["text"].strip(), place, quote)
                     break
+
+
+def _speaks_of(told: Sequence[_Told], question: str) -> bool:
+    asked = claim_of(_ABOUT_THE_WHOLE.sub(" ", question))
+    return not len(asked) or any(
+        Wording(f"{one.title} {one.finding} {one.quote.text}").held(asked) for one in told
+    )
 
 
 def _stated(given: Citations, finding: str, place: int, quote: Quote) -> Iterator[Token | Cited]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.settings import LimitSettings, Settings
 from models.extractive import ExtractiveAnswerer
 from nodes.generate import generate
+from nodes.reporting import FOUND
 from nodes.state import State
 from tests.unit.nodes.conftest import Build, chat, item
 
@@ -81,6 +84,30 @@ async def test_a_finding_without_its_passage_is_not_told(bench: Build) -> None:
     update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
     assert "没有依据" not in update["answer"]
     assert len(update["citations"]) == 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "这些文档讲了什么？",
+        "总结一下知识库的主要内容",
+        "What are the main topics of these documents?",
+    ],
+)
+async def test_a_question_about_the_whole_is_told_what_the_reports_say(
+    bench: Build, question: str
+) -> None:
+    update = await generate(asked(question), bench(answerer=ExtractiveAnswerer()).runtime)
+    assert len(update["citations"]) == 2
+
+
+@pytest.mark.parametrize("question", ["测试查询", "Who won the chess tournament?"])
+async def test_what_no_report_speaks_of_is_not_answered_from_reports(
+    bench: Build, question: str
+) -> None:
+    update = await generate(asked(question), bench(answerer=ExtractiveAnswerer()).runtime)
+    assert not update["answer"].startswith(tuple(FOUND.values()))
+    assert not update["grounded"]
 
 
 async def test_without_reports_sentences_are_quoted(bench: Build) -> None:
