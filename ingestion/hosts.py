@@ -35,6 +35,11 @@ class HostEnded(Exception):
         super().__init__(f"The parser ended with status {status}.")
         self.status = status
 
+    @property
+    def killed(self) -> bool:
+        """Whether the host itself was killed; it ends by itself where its file brought a parser down."""
+        return self.status < 0
+
 
 class ParserHosts:
     """Hosts for one file each at a time; as many as files were parsed at once, gone with the object.
@@ -54,11 +59,20 @@ class ParserHosts:
         """What `ingestion.child.answer` says to a file.
 
         A host that has not answered, because its file was hostile or this call was cancelled, is
-        killed with all its descendants.
+        killed with all its descendants. One that was killed by somebody else, perhaps before it had
+        the file, says nothing about the file: that goes to another host, once.
 
         Raises:
             HostEnded: the file brought the parser down.
         """
+        try:
+            return await self._parse(content, filename, limits)
+        except HostEnded as error:
+            if not error.killed:
+                raise
+        return await self._parse(content, filename, limits)
+
+    async def _parse(self, content: bytes, filename: str, limits: Limits) -> bytes:
         host = await self._ready()
         try:
             answer = await host.ask(content, filename, limits)

@@ -93,7 +93,7 @@ class GlobalLane:
         if not reading.index.chunk_ids:
             return []
         chosen = await self.reports.chosen(query, reading)
-        if not chosen:
+        if not reading.index.reports.reports:
             query.warn(NO_COMMUNITIES)
         ranking = await asyncio.to_thread(_evidence, reading, chosen)
         passages, around = await asyncio.gather(
