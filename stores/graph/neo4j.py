@@ -15,7 +15,7 @@ from uuid import UUID
 
 import numpy as np
 
-from domain.graph import Community, Entity, Finding, Relation
+from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
 from domain.settings import RetrievalSettings
 from domain.text import clean_text, normalise_name
@@ -28,6 +28,7 @@ from stores.graph.protocol import (
     Hop,
     Vector,
 )
+from stores.graph.rows import community_of, entity_of
 from stores.queries import load_cypher
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Neo4jGraph:
             for place, norm in enumerate(norms)
         ]
         rows = await self._rows(scope, "by_alias", names=wanted)
-        return [EntityHit(_entity(row["e"]), 1.0, names[row["place"]]) for row in rows]
+        return [EntityHit(entity_of(row["e"]), 1.0, names[row["place"]]) for row in rows]
 
     async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
         """See `GraphStore`."""
@@ -73,7 +74,7 @@ class Neo4jGraph:
         rows = await self._rows(
             scope, "by_text", queries=queries, words=words, k=k, wide=max(_MOST_NAMES, k)
         )
-        return [EntityHit(_entity(row["e"]), row["score"], row["matched"]) for row in rows]
+        return [EntityHit(entity_of(row["e"]), row["score"], row["matched"]) for row in rows]
 
     async def entities_by_vector(self, scope: Scope, vector: Vector, k: int) -> list[EntityHit]:
         """See `GraphStore`."""
@@ -92,11 +93,11 @@ class Neo4jGraph:
                 rows = await self._rows(scope, "by_vector_index", vector=query, k=k, wide=wide)
         if len(rows) < min(k, own):
             rows = await self._rows(scope, "by_vector", vector=query, k=k)
-        return [EntityHit(_entity(row["e"]), row["score"]) for row in rows]
+        return [EntityHit(entity_of(row["e"]), row["score"]) for row in rows]
 
     async def get_entities(self, scope: Scope, ids: Sequence[UUID]) -> list[Entity]:
         """See `GraphStore`."""
-        return [_entity(row["e"]) for row in await self._rows(scope, "entities", ids=_texts(ids))]
+        return [entity_of(row["e"]) for row in await self._rows(scope, "entities", ids=_texts(ids))]
 
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
         """See `GraphStore`."""
@@ -164,19 +165,6 @@ def _floats(vector: Vector) -> list[float]:
     return [float(value) for value in np.asarray(vector, np.float32)]
 
 
-def _entity(row: Row) -> Entity:
-    return Entity(
-        id=UUID(row["id"]),
-        name=row["name"],
-        entity_type=row["entity_type"],
-        description=row["description"],
-        aliases=tuple(row["aliases"]),
-        degree=row["degree"],
-        mention_count=row["mention_count"],
-        external_id=row["external_id"],
-    )
-
-
 def _relation(row: Row) -> Relation:
     return Relation(
         id=UUID(row["id"]),
@@ -191,16 +179,4 @@ def _relation(row: Row) -> Relation:
 
 def _community(row: Row) -> Community:
     own = row["c"]
-    return Community(
-        id=UUID(own["id"]),
-        level=own["level"],
-        parent_id=UUID(own["parent_id"]) if own["parent_id"] else None,
-        title=own["title"],
-        summary=own["summary"],
-        findings=tuple(
-            Finding(found["text"], tuple(map(UUID, found["chunk_ids"])))
-            for found in json.loads(own["findings"])
-        ),
-        rating=own["rating"],
-        entity_ids=tuple(map(UUID, row["entity_ids"])),
-    )
+    return community_of(own, json.loads(own["findings"]), row["entity_ids"])

@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 from psycopg.rows import DictRow, dict_row
 
-from domain.graph import Community, Entity, Finding, Relation
+from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
 from domain.text import clean_text, normalise_name
 from stores.chunks import Embedded, embedded
@@ -23,6 +23,7 @@ from stores.graph.protocol import (
     Hop,
     Vector,
 )
+from stores.graph.rows import community_of, entity_of
 from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import find_scope, id_array, key_of, of_scope
@@ -49,7 +50,7 @@ class PostgresGraph:
             keys=[name_key(norm) for norm in norms],
             norms=norms,
         )
-        return [EntityHit(_entity(row), 1.0, names[row["place"] - 1]) for row in rows]
+        return [EntityHit(entity_of(row), 1.0, names[row["place"] - 1]) for row in rows]
 
     async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
         """See `GraphStore`."""
@@ -58,7 +59,7 @@ class PostgresGraph:
             if not tokens or k < 1:
                 return []
             rows = await _fetch(connection, "by_text", scope_id=scope_id, tokens=tokens, k=k)
-        return [EntityHit(_entity(row), row["score"], row["matched"]) for row in rows]
+        return [EntityHit(entity_of(row), row["score"], row["matched"]) for row in rows]
 
     async def entities_by_vector(self, scope: Scope, vector: Vector, k: int) -> list[EntityHit]:
         """See `GraphStore`."""
@@ -73,15 +74,15 @@ class PostgresGraph:
             if len(rows) < k:
                 await connection.execute(_SQL["exactly"])
                 rows = await _fetch(connection, "by_vector", **values)
-        return [EntityHit(_entity(row), row["score"]) for row in rows]
+        return [EntityHit(entity_of(row), row["score"]) for row in rows]
 
     async def get_entities(self, scope: Scope, ids: Sequence[UUID]) -> list[Entity]:
         """See `GraphStore`."""
-        return [_entity(row) for row in await self._rows(scope, "entities", ids=id_array(ids))]
+        return [entity_of(row) for row in await self._rows(scope, "entities", ids=id_array(ids))]
 
     async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
         """The `k` entities with most relations, then mentions."""
-        return [_entity(row) for row in await self._rows(scope, "top_entities", k=max(0, k))]
+        return [entity_of(row) for row in await self._rows(scope, "top_entities", k=max(0, k))]
 
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
         """See `GraphStore`."""
@@ -146,30 +147,5 @@ async def _fetch(connection: Connection, query: str, **values: object) -> list[D
     return await cursor.fetchall()
 
 
-def _entity(row: DictRow) -> Entity:
-    return Entity(
-        id=row["id"],
-        name=row["name"],
-        entity_type=row["entity_type"],
-        description=row["description"],
-        aliases=tuple(row["aliases"]),
-        degree=row["degree"],
-        mention_count=row["mention_count"],
-        external_id=row["external_id"],
-    )
-
-
 def _community(row: DictRow) -> Community:
-    return Community(
-        id=row["id"],
-        level=row["level"],
-        parent_id=row["parent_id"],
-        title=row["title"],
-        summary=row["summary"],
-        findings=tuple(
-            Finding(found["text"], tuple(UUID(chunk) for chunk in found["chunk_ids"]))
-            for found in row["findings"]
-        ),
-        rating=row["rating"],
-        entity_ids=tuple(row["entity_ids"] or ()),
-    )
+    return community_of(row, row["findings"], row["entity_ids"] or ())
