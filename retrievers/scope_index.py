@@ -181,7 +181,8 @@ class ScopeIndexes:
         return await asyncio.to_thread(now.with_vectors, before, vectors)
 
     async def _reports(self, scope: Scope) -> ReportIndex:
-        return ReportIndex(*await self._record.reports(scope))
+        communities, vectors = await self._record.reports(scope)
+        return await asyncio.to_thread(ReportIndex, communities, vectors)
 
     def _shrink(self) -> None:
         """Let go of the scopes asked longest ago while too many passages are kept; never of the last."""
