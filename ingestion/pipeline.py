@@ -150,10 +150,6 @@ class Ingestor:
         )
         return await self._ingest_upload(upload, Together(scope), on_progress)
 
-    async def run_job(self, job: Job, on_progress: OnProgress | None = None) -> int:
-        """Do a claimed job to its end and return the number of chunks; raises as `JobRunner.run`."""
-        return await self._runner.run(job, on_progress)
-
     async def resume(self, user_id: str, on_progress: OnProgress | None = None) -> list[Ingested]:
         """Do every job of a user that waits or whose worker died, one after the other."""
         results = []

@@ -76,10 +76,6 @@ class GraphArrays:
         """The id of an entity's number."""
         return _uuid(self.entities[index])
 
-    def chunk_indices(self, ids: Sequence[UUID]) -> Indices:
-        """The numbers of chunks, -1 where the graph has none of that id."""
-        return places_of(self.chunks, halves_of(ids))
-
     def entity_indices(self, ids: Sequence[UUID]) -> Indices:
         """The numbers of entities, -1 where the graph has none of that id."""
         return places_of(self.entities, halves_of(ids))
