@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -26,6 +23,7 @@ from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest
 from testing.replies import Reply, as_json, failing, fenced_json, invalid_json, refusal
 from tests.integration.graph.conftest import PASSAGES, RunningWith
+from tests.integration.own_database import settings_over, short_folder
 
 ANALYSIS = {
     "question": "糖尿病患者的主要症状是什么？",
@@ -125,9 +123,8 @@ async def test_instructions_in_a_passage_do_not_leave_its_delimiters(
 @pytest.fixture
 def own_settings() -> Iterator[Settings]:
     """Settings over a database of the test's own; the short path is for its socket."""
-    folder = Path(tempfile.mkdtemp(prefix="sxt-"))
-    yield Settings(_env_file=None, data_dir=folder, database_url=None)
-    shutil.rmtree(folder, ignore_errors=True)
+    with short_folder() as folder:
+        yield settings_over(folder)
 
 
 async def test_each_loop_opens_its_own_dependencies_once(own_settings: Settings) -> None:

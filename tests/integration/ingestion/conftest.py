@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from stores.chunks import ChunkStore
 from stores.database import Database
@@ -39,3 +40,15 @@ def ingestor(
     documents: DocumentStore, jobs: JobStore, embedder: HashEmbedder, settings: Settings
 ) -> Ingestor:
     return Ingestor(documents, jobs, embedder, settings)
+
+
+@pytest.fixture
+def graphed(
+    database: Database,
+    documents: DocumentStore,
+    jobs: JobStore,
+    embedder: HashEmbedder,
+    settings: Settings,
+) -> Ingestor:
+    """The same, with the stage that builds the graph."""
+    return Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))

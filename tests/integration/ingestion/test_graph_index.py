@@ -33,17 +33,6 @@ POWER = "# 电源\n\n## 3.1 蓄电池组\n\n检修报告说，蓄电池组的加
 WORLD = {"heater": HEATER, "report": REPORT, "city": CITY, "state": STATE, "power": POWER}
 
 
-@pytest.fixture
-def graphed(
-    database: Database,
-    documents: DocumentStore,
-    jobs: JobStore,
-    embedder: HashEmbedder,
-    settings: Settings,
-) -> Ingestor:
-    return Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))
-
-
 async def add(ingestor: Ingestor, scope: Scope, name: str, text: str) -> UUID:
     result = await ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
     assert result.document_id is not None

@@ -14,7 +14,6 @@ from domain.errors import ModelUnavailable
 from domain.graph import Community
 from domain.scope import Scope
 from domain.settings import CommunitySettings, Settings
-from ingestion.graph.index import GraphIndexer
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingestor
 from models.protocols import Vectors
@@ -23,7 +22,6 @@ from stores.database import Database
 from stores.documents import DocumentStore
 from stores.graph.communities import CommunityStore
 from stores.graph.postgres import PostgresGraph
-from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "documents"
@@ -39,17 +37,6 @@ NEW = """# 热控系统
 
 蓄电池组的温度由热控系统监测，蓄电池组与加热回路相连。
 """
-
-
-@pytest.fixture
-def graphed(
-    database: Database,
-    documents: DocumentStore,
-    jobs: JobStore,
-    embedder: HashEmbedder,
-    settings: Settings,
-) -> Ingestor:
-    return Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))
 
 
 @pytest.fixture

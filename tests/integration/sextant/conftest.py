@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -12,20 +10,20 @@ import pytest_asyncio
 
 from domain.settings import Settings
 from stores.database import Database
+from tests.integration.own_database import settings_over, short_folder
 
 
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     """A short path outside any home folder."""
-    folder = Path(tempfile.mkdtemp(prefix="sxt-"))
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+    with short_folder() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="module")
 def settings(data_dir: Path) -> Settings:
     """Defaults over the module's data folder."""
-    return Settings(_env_file=None, data_dir=data_dir, database_url=None, neo4j_uri=None)
+    return settings_over(data_dir)
 
 
 @pytest_asyncio.fixture(scope="module")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from domain.settings import Settings
 from ingestion.running import Progress
 from sextant import Sextant
 from testing.openai_server import ScriptedOpenAI
+from tests.integration.own_database import short_folder
 
 TEXT = """# Leave
 
@@ -41,9 +40,8 @@ Every employee of Yanxi Robotics has fifteen days of annual leave.
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix="sxt-"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
+    with short_folder() as path:
+        yield path
 
 
 @pytest_asyncio.fixture(scope="module")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from sextant.doctor import Health, examine
 from stores.graph.opening import GONE
 from testing.neo4j_server import neo4j_for_tests
 from testing.openai_server import ScriptedOpenAI
+from tests.integration.own_database import short_folder
 
 LINES: list[dict[str, Any]] = [
     {"type": "document", "id": "d", "title": "Insulin"},
@@ -38,9 +37,8 @@ async def lines() -> AsyncIterator[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix="sxt-"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
+    with short_folder() as path:
+        yield path
 
 
 @pytest_asyncio.fixture(scope="module")
