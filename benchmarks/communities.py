@@ -26,7 +26,7 @@ from benchmarks.graph import BATCH, backend_of, costs, portions
 from domain.graph import Community, MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
-from ingestion.graph import communities as leiden
+from ingestion.graph.communities import hierarchy as leiden
 from ingestion.graph.upkeep import GraphUpkeep
 from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow

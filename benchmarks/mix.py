@@ -28,9 +28,9 @@ from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
 from retrievers.graph_retriever import GraphRetriever
-from retrievers.relevance import nearest_wanted
-from retrievers.scope_index import ScopeIndexes
-from retrievers.walk import GraphArrays, WalkIndex
+from retrievers.index.scope_index import ScopeIndexes
+from retrievers.index.walk import GraphArrays, WalkIndex
+from retrievers.ranking.relevance import nearest_wanted
 from stores.chunks import ChunkStore, Vectors
 from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow

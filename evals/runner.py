@@ -26,7 +26,7 @@ from models.embedding import build_embedder
 from models.extractive import ExtractiveAnswerer
 from models.protocols import Embedder
 from retrievers.graph_retriever import GraphRetriever
-from retrievers.scope_index import ScopeIndexes
+from retrievers.index.scope_index import ScopeIndexes
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.graph.postgres import PostgresGraph

@@ -23,7 +23,7 @@ from models.protocols import Embedder
 from models.reranker import HttpReranker, build_reranker
 from nodes.context import Dependencies
 from retrievers.graph_retriever import GraphRetriever
-from retrievers.scope_index import ScopeIndexes
+from retrievers.index.scope_index import ScopeIndexes
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore

@@ -17,7 +17,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.detect import media_type
 from ingestion.files import find_files, read_file
-from ingestion.graph.extract_llm import ModelExtractor
+from ingestion.graph.extraction.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer
 from ingestion.guards import check_size
 from ingestion.hosts import ParserHosts

@@ -25,7 +25,7 @@ from domain.errors import (
     SextantError,
 )
 from domain.settings import Settings
-from ingestion.graph.extract_llm import ModelExtractor
+from ingestion.graph.extraction.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer, Indexed
 from ingestion.hosts import ParserHosts
 from ingestion.parse import parse_file

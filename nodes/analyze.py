@@ -17,7 +17,7 @@ from domain.text import clean_text, language_of, normalise
 from nodes.asking import ask, conversation
 from nodes.context import RunContext
 from nodes.state import State
-from retrievers.keywords import extract_keywords
+from retrievers.lanes.keywords import extract_keywords
 from retrievers.modes import composition_of
 
 Complexity = Literal["simple", "complex"]

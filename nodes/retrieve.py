@@ -14,7 +14,7 @@ from domain.retrieval import ItemKind, Mode, RetrievedItem
 from nodes.context import RunContext, scope_of
 from nodes.state import State
 from retrievers.context import assemble_graph_context
-from retrievers.lanes import KEYWORD, VECTOR
+from retrievers.lanes.lane import KEYWORD, VECTOR
 from retrievers.modes import MODES
 
 # A refining round looks wider than the one before: `naive` by words as well as by meaning, the modes

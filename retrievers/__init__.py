@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from retrievers.context import assemble_graph_context, assemble_vector_context
-    from retrievers.fusion import fuse, rrf
     from retrievers.graph_retriever import GraphRetriever
-    from retrievers.keywords import extract_keywords
+    from retrievers.lanes.keywords import extract_keywords
+    from retrievers.ranking.fusion import fuse, rrf
 
 __all__ = [
     "GraphRetriever",
@@ -24,9 +24,9 @@ _HOMES = {
     "GraphRetriever": "retrievers.graph_retriever",
     "assemble_graph_context": "retrievers.context",
     "assemble_vector_context": "retrievers.context",
-    "extract_keywords": "retrievers.keywords",
-    "fuse": "retrievers.fusion",
-    "rrf": "retrievers.fusion",
+    "extract_keywords": "retrievers.lanes.keywords",
+    "fuse": "retrievers.ranking.fusion",
+    "rrf": "retrievers.ranking.fusion",
 }
 
 

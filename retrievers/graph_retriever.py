@@ -23,8 +23,8 @@ from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
 from retrievers.context import graph_context
-from retrievers.fusion import fuse, led
-from retrievers.lanes import (
+from retrievers.index.scope_index import ScopeIndexes
+from retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
     KeywordLane,
@@ -34,14 +34,14 @@ from retrievers.lanes import (
     VectorLane,
     run_lanes,
 )
-from retrievers.local import LocalLane
-from retrievers.mix import MixLane
+from retrievers.lanes.local import LocalLane
+from retrievers.lanes.mix import MixLane
+from retrievers.lanes.reading import QuestionReader
+from retrievers.lanes.reports import GlobalLane, ReportsLane
+from retrievers.lanes.surroundings import Surroundings
 from retrievers.modes import Composition, Join, composition_from, composition_of
-from retrievers.reading import QuestionReader
-from retrievers.reports import GlobalLane, ReportsLane
-from retrievers.reranking import rerank
-from retrievers.scope_index import ScopeIndexes
-from retrievers.surroundings import Surroundings
+from retrievers.ranking.fusion import fuse, led
+from retrievers.ranking.reranking import rerank
 from retrievers.sync import run_sync
 from stores.chunks import ChunkStore
 from stores.documents import DocumentStore

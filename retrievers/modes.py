@@ -8,10 +8,10 @@ from enum import Enum, auto
 
 from domain.errors import ModeNotAvailable, OptionInvalid
 from domain.retrieval import AUTO, Mode
-from retrievers.lanes import KEYWORD, VECTOR
-from retrievers.local import LOCAL
-from retrievers.mix import MIX
-from retrievers.reports import GLOBAL, REPORTS
+from retrievers.lanes.lane import KEYWORD, VECTOR
+from retrievers.lanes.local import LOCAL
+from retrievers.lanes.mix import MIX
+from retrievers.lanes.reports import GLOBAL, REPORTS
 
 
 class Join(Enum):

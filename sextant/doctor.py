@@ -132,7 +132,7 @@ async def _graph_store(settings: Settings) -> Finding:
     """Without Neo4j nothing fails, but whoever has named one wants to know."""
     if not settings.neo4j_uri:
         return Finding("graph store", Health.OFF, "no Neo4j named; the graph is in PostgreSQL")
-    from stores.graph.bolt import Bolt
+    from stores.graph.neo4j.bolt import Bolt
 
     bolt = Bolt(settings)
     try:

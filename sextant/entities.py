@@ -30,8 +30,8 @@ from stores.graph.resolution import (
 )
 
 if TYPE_CHECKING:
-    from ingestion.graph.cost import Estimate
-    from ingestion.graph.extract_llm import ExtractionReport, ModelExtractor, OnProgress
+    from ingestion.graph.extraction.cost import Estimate
+    from ingestion.graph.extraction.extract_llm import ExtractionReport, ModelExtractor, OnProgress
 
 _LONGEST_QUOTE = 300
 
@@ -122,7 +122,7 @@ class Entities:
 
     async def duplicates(self, limit: int = 50) -> list[Candidate]:
         """Pairs that may be one thing, for `merge` to decide; likeliest first."""
-        from ingestion.graph.resolve import candidates
+        from ingestion.graph.resolution.resolve import candidates
 
         return await candidates(self._names, self._scope, limit)
 
@@ -175,7 +175,7 @@ class Entities:
 
     async def estimate(self) -> Estimate:
         """About what `extract` will take; nothing is sent anywhere."""
-        from ingestion.graph.extract_llm import estimate_extraction
+        from ingestion.graph.extraction.extract_llm import estimate_extraction
 
         return await estimate_extraction(self._database, self._scope, self._database.settings)
 
@@ -267,7 +267,7 @@ async def open_extractor(database: Database, stack: AsyncExitStack) -> ModelExtr
     Raises:
         SettingsInvalid: they name none.
     """
-    from ingestion.graph.extract_llm import ModelExtractor
+    from ingestion.graph.extraction.extract_llm import ModelExtractor
     from models.chat import build_chat_model
 
     # In a thread: it imports the client library and reads certificates.

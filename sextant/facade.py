@@ -47,7 +47,7 @@ from stores.versions import not_found
 
 if TYPE_CHECKING:
     from graph.workflow import Workflow
-    from ingestion.graph.extract_llm import ModelExtractor
+    from ingestion.graph.extraction.extract_llm import ModelExtractor
     from ingestion.graph.upkeep import GraphUpkeep
     from ingestion.hosts import ParserHosts
     from ingestion.pipeline import Ingested, Ingestor
@@ -400,7 +400,7 @@ class Sextant:
 
     async def _forget_projection(self, scope: Scope) -> None:
         """Neo4j keeps nothing of what is gone; if it is down, one of the same name replaces it."""
-        from stores.graph.projector import open_projector
+        from stores.graph.neo4j.projector import open_projector
 
         async with open_projector(self._database) as projector:
             if projector is not None:

@@ -10,8 +10,8 @@ from domain.errors import GraphStoreUnavailable, OptionInvalid
 from domain.graph import Entity
 from domain.scope import Scope
 from stores.database import Database
+from stores.graph.neo4j.projector import Projector, open_projector
 from stores.graph.opening import open_graph_store
-from stores.graph.projector import Projector, open_projector
 from stores.graph.protocol import Hop
 from stores.graph.record import GraphCounts, GraphRecord
 

@@ -19,10 +19,18 @@ from domain.documents import Chunk, Modality, ParsedDocument
 from domain.graph import CO_OCCURS, MentionKind
 from domain.scope import Scope
 from domain.text import normalise_name
-from ingestion.graph.definitions import definitions
-from ingestion.graph.extract_terms import Term, co_occurrences, extract_terms
-from ingestion.graph.link import Bearer, Names, core, links, name_trie, texts, title_evidence
-from ingestion.graph.table_facts import Cell, table_facts
+from ingestion.graph.extraction.extract_terms import Term, co_occurrences, extract_terms
+from ingestion.graph.extraction.link import (
+    Bearer,
+    Names,
+    core,
+    links,
+    name_trie,
+    texts,
+    title_evidence,
+)
+from ingestion.graph.extraction.table_facts import Cell, table_facts
+from ingestion.graph.resolution.definitions import definitions
 from stores.database import Database
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
@@ -149,7 +157,7 @@ def term_evidence(
 
 
 def _defined(scope: Scope, chunk: Chunk) -> GraphEvidence:
-    """The abbreviations that a chunk defines, from which `ingestion.graph.resolve` learns."""
+    """The abbreviations that a chunk defines, from which `ingestion.graph.resolution.resolve` learns."""
     mentions: list[MentionRow] = []
     relations: list[RelationRow] = []
     for found in definitions(chunk.text):

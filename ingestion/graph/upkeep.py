@@ -18,12 +18,12 @@ import numpy as np
 
 from domain.errors import ModelUnavailable
 from domain.scope import Scope
-from ingestion.graph import communities as leiden
-from ingestion.graph.communities import Group, Network
-from ingestion.graph.model_reports import Material, ReportWriter
-from ingestion.graph.outlines import Outline, outlines
-from ingestion.graph.reports import Evidence, Report, extractive_report
-from ingestion.graph.resolve import resolve
+from ingestion.graph.communities import hierarchy as leiden
+from ingestion.graph.communities.hierarchy import Group, Network
+from ingestion.graph.communities.model_reports import Material, ReportWriter
+from ingestion.graph.communities.outlines import Outline, outlines
+from ingestion.graph.communities.reports import Evidence, Report, extractive_report
+from ingestion.graph.resolution.resolve import resolve
 from models.chat import ChatModel
 from models.protocols import Embedder
 from stores.chunks import ChunkStore
@@ -33,8 +33,8 @@ from stores.graph.arrays import GraphArrays
 from stores.graph.communities import CommunityStore, StoredReport
 from stores.graph.hierarchy import Change, Follows, HierarchyStore, Standing
 from stores.graph.ids import relation_id
+from stores.graph.neo4j.projector import open_projector, standing
 from stores.graph.postgres import PostgresGraph
-from stores.graph.projector import open_projector, standing
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityText, EntityVectors
 from stores.partitions import look_at_sizes

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from domain.graph import MentionKind
 from domain.scope import Scope
+from ingestion.graph.extraction.link import Bearer
 from ingestion.graph.index import link_names
-from ingestion.graph.link import Bearer
 from ingestion.transfer.lines import ChunkLine, EntityLine, Mentioned, Problem, RelationLine
 from ingestion.transfer.spool import Numbered, Spool
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow

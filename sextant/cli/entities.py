@@ -11,8 +11,8 @@ from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
 
 if TYPE_CHECKING:
-    from ingestion.graph.cost import Estimate
-    from ingestion.graph.extract_llm import ExtractionReport
+    from ingestion.graph.extraction.cost import Estimate
+    from ingestion.graph.extraction.extract_llm import ExtractionReport
     from sextant.entities import Entities, EntityView
 
 T = TypeVar("T")

@@ -14,15 +14,15 @@ from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
 from domain.settings import Settings
 from stores.database import Database, within
-from stores.graph.neo4j import Neo4jGraph
+from stores.graph.neo4j.projection import Projection
+from stores.graph.neo4j.projector import standing
+from stores.graph.neo4j.store import Neo4jGraph
 from stores.graph.notices import tell
 from stores.graph.postgres import PostgresGraph
-from stores.graph.projection import Projection
-from stores.graph.projector import standing
 from stores.graph.protocol import ChunkLink, CommunityHit, EntityHit, GraphStore, Hop, Vector
 
 if TYPE_CHECKING:
-    from stores.graph.bolt import Bolt
+    from stores.graph.neo4j.bolt import Bolt
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ async def open_graph_store(settings: Settings, database: Database) -> AsyncItera
     if not settings.neo4j_uri:
         yield PostgresGraph(database)
         return
-    from stores.graph.bolt import Bolt  # the driver takes a quarter of a second to load
+    from stores.graph.neo4j.bolt import Bolt  # the driver takes a quarter of a second to load
 
     bolt = Bolt(settings)
     try:

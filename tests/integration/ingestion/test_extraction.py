@@ -11,7 +11,7 @@ import pytest
 
 from domain.scope import Scope
 from domain.settings import ExtractionSettings, IngestionSettings, Settings
-from ingestion.graph.extract_llm import ModelExtractor, estimate_extraction
+from ingestion.graph.extraction.extract_llm import ModelExtractor, estimate_extraction
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingested, Ingestor
 from models.chat import build_chat_model

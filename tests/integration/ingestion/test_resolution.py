@@ -14,7 +14,7 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
-from ingestion.graph.resolve import candidates, resolve
+from ingestion.graph.resolution.resolve import candidates, resolve
 from ingestion.pipeline import Ingestor
 from models.chat import as_chat_model
 from stores.database import Database

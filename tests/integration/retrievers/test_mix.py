@@ -18,7 +18,7 @@ from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from models.protocols import Embedder, Vectors
 from retrievers import GraphRetriever
-from retrievers.scope_index import ScopeIndexes
+from retrievers.index.scope_index import ScopeIndexes
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore

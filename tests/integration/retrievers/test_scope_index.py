@@ -16,7 +16,7 @@ from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from retrievers import GraphRetriever
-from retrievers.scope_index import BEHIND, ScopeIndexes
+from retrievers.index.scope_index import BEHIND, ScopeIndexes
 from stores.chunks import ChunkStore, Passage
 from stores.database import Database
 from stores.documents import DocumentStore

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from retrievers.fusion import fuse, led, rrf
+from retrievers.ranking.fusion import fuse, led, rrf
 
 rankings = st.dictionaries(
     st.sampled_from(["vector", "keyword", "graph"]),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import has_cjk
-from retrievers.keywords import extract_keywords
+from retrievers.lanes.keywords import extract_keywords
 
 questions = st.text(
     alphabet=st.sampled_from("糖尿病患者的主要症状是什么所有权GPUrust ownership's 2.5-?！，😀é"),

@@ -11,7 +11,7 @@ import pytest
 from domain.errors import DatabaseUnavailable, EmbeddingModelChanged
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.scope import Scope
-from retrievers.lanes import LaneQuery, run_lanes
+from retrievers.lanes.lane import LaneQuery, run_lanes
 
 QUERY = LaneQuery(Scope("ann", "hr"), "付款节点", 5)
 HIT = RetrievedItem(ItemKind.CHUNK, "c1", "text", 0.5)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from domain.linking import NameTrie
-from retrievers.lexical import LexicalIndex
-from retrievers.mixing import Evidence, Ranking, link_strength, rank
-from retrievers.walk import GraphArrays, WalkIndex
+from retrievers.index.lexical import LexicalIndex
+from retrievers.index.walk import GraphArrays, WalkIndex
+from retrievers.ranking.mixing import Evidence, Ranking, link_strength, rank
 
 _TITLES = ["Pocahontas Mounds", "Mississippi", "Tennessee", "Oath", "Chess", "Cheese"]
 _PASSAGES = [

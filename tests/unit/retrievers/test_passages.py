@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.lexical import LexicalIndex, LexicalMatch
-from retrievers.passages import PassageIndex
-from retrievers.relevance import highest
+from retrievers.index.lexical import LexicalIndex, LexicalMatch
+from retrievers.index.passages import PassageIndex
+from retrievers.ranking.relevance import highest
 from stores.chunks import Embedded, Passage
 from stores.graph.arrays import halves_of
 

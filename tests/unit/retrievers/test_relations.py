@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import retrievers.relations as relations_module
-from retrievers.relations import Relations
+import retrievers.index.relations as relations_module
+from retrievers.index.relations import Relations
 
 Edge = tuple[int, int, int, float]
 

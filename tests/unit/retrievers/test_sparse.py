@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import retrievers.sparse as sparse_module
-from retrievers.sparse import Layout, Links, SparseRows, product, starts_of
+import retrievers.index.sparse as sparse_module
+from retrievers.index.sparse import Layout, Links, SparseRows, product, starts_of
 
 ROWS, COLUMNS = 6, 40
 Entries = list[tuple[int, int, float]]

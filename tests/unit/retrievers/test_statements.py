@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from retrievers.lexical import LexicalIndex
-from retrievers.relations import Relations
-from retrievers.statements import RelationTypes, stated
+from retrievers.index.lexical import LexicalIndex
+from retrievers.index.relations import Relations
+from retrievers.index.statements import RelationTypes, stated
 
 _DRUG, _DISEASE, _ORGAN = range(3)
 _TREATS, _AFFECTS = range(2)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import retrievers.walk as walk_module
-from retrievers.walk import GraphArrays, WalkIndex
+import retrievers.index.walk as walk_module
+from retrievers.index.walk import GraphArrays, WalkIndex
 
 
 def graph_of(  # noqa: PLR0917 - reads as a row of a table

@@ -12,10 +12,10 @@ import pytest_asyncio
 from domain.scope import Scope
 from domain.settings import Settings
 from stores.database import Database
-from stores.graph.bolt import Bolt
-from stores.graph.neo4j import Neo4jGraph
+from stores.graph.neo4j.bolt import Bolt
+from stores.graph.neo4j.projector import Projector
+from stores.graph.neo4j.store import Neo4jGraph
 from stores.graph.postgres import PostgresGraph
-from stores.graph.projector import Projector
 from stores.graph.protocol import GraphStore
 from stores.graph.record import GraphRecord
 from testing.neo4j_server import neo4j_for_tests

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.graph import CO_OCCURS, MentionKind
-from ingestion.graph.communities import (
+from ingestion.graph.communities.hierarchy import (
     CAP,
     Group,
     Network,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.text import normalise_name
-from ingestion.graph.extract_terms import MOST_TERMS, co_occurrences, extract_terms
+from ingestion.graph.extraction.extract_terms import MOST_TERMS, co_occurrences, extract_terms
 
 
 def names(text: str) -> list[str]:

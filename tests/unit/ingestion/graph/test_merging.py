@@ -7,7 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from domain.scope import Scope
-from ingestion.graph.merging import automatic_merges
+from ingestion.graph.resolution.merging import automatic_merges
 from stores.graph.ids import entity_id
 from stores.graph.resolution import Decided, Named, Names, Pair
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.graph.definitions import definitions
-from ingestion.graph.minhash import like_pairs
-from ingestion.graph.naming import initials, is_comparable, likeness, marks, name_key
+from ingestion.graph.resolution.definitions import definitions
+from ingestion.graph.resolution.minhash import like_pairs
+from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, name_key
 
 
 @pytest.mark.parametrize(

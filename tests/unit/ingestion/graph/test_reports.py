@@ -11,9 +11,9 @@ import pytest
 
 from domain.documents import Modality
 from domain.graph import Relation
-from ingestion.graph.communities import Group
-from ingestion.graph.outlines import Outline
-from ingestion.graph.reports import Evidence, distinct_names, extractive_report, rating
+from ingestion.graph.communities.hierarchy import Group
+from ingestion.graph.communities.outlines import Outline
+from ingestion.graph.communities.reports import Evidence, distinct_names, extractive_report, rating
 from stores.chunks import StoredChunk
 
 NIL = UUID(int=0)

@@ -8,8 +8,8 @@ import pytest
 
 from domain.documents import Chunk, ParsedDocument, Section
 from domain.scope import Scope
-from ingestion.graph.link import Bearer, links, name_trie, title_evidence
-from ingestion.graph.titles import bare_title, titles_of
+from ingestion.graph.extraction.link import Bearer, links, name_trie, title_evidence
+from ingestion.graph.extraction.titles import bare_title, titles_of
 
 SPACE = UUID(int=7)
 SCOPE = Scope("reader", "default")

@@ -1,0 +1,239 @@
+"""Entity resolution: names that mean one thing become one entity, safely, or are listed as candidates.
+
+After every change of a graph the automatic merges are computed anew from its names and the user's
+decisions (`ingestion.graph.resolution.merging`); what is no longer so is taken back. Merges are thus the same
+whatever the order in which documents came and went. Looking for similar names, which only gives
+candidates, is done for names that are new or have changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import numpy as np
+from pydantic import BaseModel
+
+from domain.errors import GraphNotFound, SextantError
+from domain.scope import Scope
+from domain.text import language_of
+from ingestion.graph.resolution.merging import automatic_merges
+from ingestion.graph.resolution.minhash import like_pairs
+from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, name_key
+from models.chat import ChatModel
+from prompts import SAME
+from stores.database import Database
+from stores.graph.record import GraphRecord
+from stores.graph.resolution import (
+    Candidate,
+    Named,
+    Names,
+    Pair,
+    ResolutionStore,
+    note_compared,
+    note_pairs,
+    note_version,
+    replace_merges,
+)
+
+_log = logging.getLogger(__name__)
+
+LEAST_LIKENESS = 0.6
+_MOST_CANDIDATES = 20_000
+_UNTYPED = "TERM"
+_SIMILAR, _INITIALS = "similar spelling", "the initials of"
+_PAIRS_A_CALL, _CALLS = 20, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a run did: automatic merges made and taken back, candidates found, pairs the model judged."""
+
+    merged: int = 0
+    unmerged: int = 0
+    candidates: int = 0
+    judged: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+async def resolve(
+    database: Database, scope: Scope, chat: ChatModel | None = None, *, calls: int = _CALLS
+) -> Resolved:
+    """Bring the automatic merges of a graph up to date; does nothing when it has not changed.
+
+    Args:
+        database: where the graph is.
+        scope: the knowledge base.
+        chat: judges candidates, the likeliest first, in batches; None: they stay for the user.
+        calls: calls of the chat model at most; what is left is judged by the next run.
+
+    Raises:
+        DatabaseUnavailable: what was stored stays; the same call later goes on from there.
+        GraphNotFound: the knowledge base was deleted meanwhile.
+    """
+    store = ResolutionStore(database)
+    version, compared_version = await store.versions(scope)
+    undecided = chat is not None and await candidates(store, scope, 1)
+    if not version or (version == compared_version and not undecided):
+        return Resolved()
+    names = await store.names(scope)
+    compared = await asyncio.to_thread(_compare, names)
+    pairs, judged, warnings = compared.kept, list[Pair](), tuple[str, ...]()
+    if chat is not None:
+        known = {(pair.one_id, pair.other_id) for pair in pairs}
+        near = [
+            pair async for pair in _near(store, scope) if (pair.one_id, pair.other_id) not in known
+        ]
+        pairs = [*pairs, *near]
+        judged, warnings = await _judge(chat, names, pairs, calls)
+        verdicts = {(pair.one_id, pair.other_id): pair for pair in judged}
+        pairs = [verdicts.get((pair.one_id, pair.other_id), pair) for pair in pairs]
+    wanted = await asyncio.to_thread(automatic_merges, scope, replace(names, pairs=pairs))
+    there = {one.from_id: one.into_id for one in names.merges if one.automatic}
+    wanted_into = {merge.from_id: merge.into_id for merge in wanted}
+    old = sorted(one for one, into in there.items() if wanted_into.get(one) != into)
+    new = [merge for merge in wanted if there.get(merge.from_id) != merge.into_id]
+    async with GraphRecord(database).writing(scope) as writer:
+        if not writer.version:
+            raise GraphNotFound(
+                f"The knowledge base {scope.graph_id!r} was deleted meanwhile.",
+                next_step="Nothing to do.",
+                field="graph_id",
+            )
+        unchanged = writer.version == names.version
+        await note_compared(writer, compared.gone, compared.hashes, compared.found)
+        await note_pairs(writer, judged)
+        await replace_merges(writer, old, new)
+        if unchanged:  # else the next run compares what has come meanwhile
+            await note_version(writer)
+    return Resolved(len(new), len(old), len(compared.found), len(judged), warnings)
+
+
+async def candidates(store: ResolutionStore, scope: Scope, limit: int) -> list[Candidate]:
+    """Pairs for the user to decide: alike in spelling first, then in meaning."""
+    alike = await store.candidates(scope, limit)
+    near = [one for one in await store.near(scope) if marks(one.one_name) == marks(one.other_name)]
+    return [*alike, *near][:limit]
+
+
+async def _near(store: ResolutionStore, scope: Scope) -> AsyncIterator[Pair]:
+    for one in await store.near(scope):
+        if marks(one.one_name) == marks(one.other_name):
+            yield Pair(one.one_id, one.other_id, "open", one.reason, one.score)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Which names are new or gone, the candidates found, and all pairs that are known now."""
+
+    gone: list[UUID]
+    hashes: dict[UUID, int]
+    found: list[Pair]
+    kept: list[Pair]
+
+
+def _compare(names: Names) -> _Compared:
+    hashes = {one.id: _hash(one) for one in names.named}
+    fresh = {one: value for one, value in hashes.items() if names.compared.get(one) != value}
+    gone = {one for one in names.compared if hashes.get(one) != names.compared[one]}
+    known = [pair for pair in names.pairs if pair.one_id not in gone and pair.other_id not in gone]
+    found = {(pair.one_id, pair.other_id): pair for pair in _candidates(names.named, set(fresh))}
+    for pair in known:
+        found.pop((pair.one_id, pair.other_id), None)
+    return _Compared(sorted(gone), fresh, list(found.values()), [*known, *found.values()])
+
+
+def _candidates(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
+    """Pairs of which at least one name is new."""
+    comparable = [one for one in named if is_comparable(one.name)]
+    is_new = np.array([one.id in fresh for one in comparable], np.bool_)
+    names = [one.name for one in comparable]
+    for first, second in like_pairs(names, is_new, _MOST_CANDIDATES).tolist():
+        one, other = comparable[first], comparable[second]
+        if _may_be_one(one, other) and marks(one.name) == marks(other.name):
+            score = likeness(one.name, other.name)
+            if score >= LEAST_LIKENESS:
+                yield _pair(one, other, _SIMILAR, score)
+    yield from _by_initials(named, fresh)
+
+
+def _by_initials(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
+    """Abbreviations that no text defines but that are the initials of exactly one name."""
+    full: dict[str, list[Named]] = defaultdict(list)
+    for one in named:
+        if letters := initials(one.name):
+            full[letters].append(one)
+    for short in named:
+        meant = full.get(short.name, [])
+        is_new = len(meant) == 1 and (short.id in fresh or meant[0].id in fresh)
+        if is_new and _may_be_one(short, meant[0]):
+            yield _pair(short, meant[0], _INITIALS, LEAST_LIKENESS)
+
+
+def _may_be_one(one: Named, other: Named) -> bool:
+    types = {one.entity_type, other.entity_type} - {_UNTYPED}
+    own = {one.external_id, other.external_id}
+    return len(types) < 2 and None in own and name_key(one.name) != name_key(other.name)
+
+
+def _pair(one: Named, other: Named, reason: str, score: float) -> Pair:
+    first, second = sorted((one.id, other.id))
+    return Pair(first, second, "open", reason, score)
+
+
+def _hash(one: Named) -> int:
+    said = f"{one.name}\0{one.entity_type}\0{one.external_id or ''}"
+    digest = hashlib.blake2b(said.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+class SameNames(BaseModel):
+    """The numbers of the pairs that are the same."""
+
+    same: list[int] = []
+
+
+async def _judge(
+    chat: ChatModel, names: Names, pairs: Sequence[Pair], calls: int
+) -> tuple[list[Pair], tuple[str, ...]]:
+    """Pairs with the chat model's verdict, and why it stopped early."""
+    named = {one.id: one for one in names.named}
+    waiting = sorted(  # near pairs were read a moment later than the names
+        (
+            pair
+            for pair in pairs
+            if pair.verdict == "open" and named.keys() >= {pair.one_id, pair.other_id}
+        ),
+        key=lambda pair: (-pair.score, pair.one_id, pair.other_id),
+    )
+    judged: list[Pair] = []
+    for start in range(0, min(len(waiting), calls * _PAIRS_A_CALL), _PAIRS_A_CALL):
+        batch = waiting[start : start + _PAIRS_A_CALL]
+        lines = [
+            f"{place}. {_shown(named[pair.one_id])} | {_shown(named[pair.other_id])}"
+            for place, pair in enumerate(batch, start=1)
+        ]
+        listed = "\n".join(lines)
+        try:
+            answer, _ = await chat.structured(
+                SAME.messages(language_of(listed), pairs=listed), SameNames
+            )
+        except SextantError as error:
+            _log.warning("similar names were not compared by the chat model: %s", error)
+            return judged, (f"Similar names were not compared by the chat model: {error}",)
+        same = set(answer.same)
+        judged += [
+            replace(pair, verdict="same" if place in same else "different")
+            for place, pair in enumerate(batch, start=1)
+        ]
+    return judged, ()
+
+
+def _shown(one: Named) -> str:
+    name = one.name[:200]
+    return name if one.entity_type == _UNTYPED else f"{name} ({one.entity_type})"

@@ -1,0 +1,114 @@
+"""Which relations a question asks for, and which passages state them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from domain.graph import CO_OCCURS
+from retrievers.index.lexical import LexicalIndex, terms
+from retrievers.index.relations import Indices, Relations
+from retrievers.index.sparse import Floats, Places
+
+_MOST_COMMON = 512
+
+
+class RelationTypes:
+    """The relation types of a graph, searchable by the words of a question.
+
+    Args:
+        names: the types, as rows of `GraphArrays.relations` count them; `_` separates words.
+        lexical: says how much each word tells.
+        uses: how many relations are of each type; None: the same of all.
+
+    Attributes:
+        names: all of them.
+        common: the types worth comparing by meaning, most used first; at most 512, which embed in a
+            second or two, of what may be thousands of phrases that a model made up.
+    """
+
+    def __init__(
+        self, names: Sequence[str], lexical: LexicalIndex, uses: Places | None = None
+    ) -> None:
+        self.names = tuple(names)
+        rank = np.zeros(len(names)) if uses is None else -uses
+        self._common = np.array(
+            [kind for kind in np.argsort(rank, kind="stable") if names[kind] != CO_OCCURS], np.intp
+        )[:_MOST_COMMON]
+        self.common = tuple(names[kind] for kind in self._common)
+        self._types_with: defaultdict[str, list[int]] = defaultdict(list)
+        self._information: dict[str, float] = {}
+        self._whole = np.zeros(len(names))
+        for kind, name in enumerate(names):
+            for term in set(terms(name.replace("_", " "))):
+                information = lexical.information_of_term(term)
+                self._information[term] = information
+                self._types_with[term].append(kind)
+                self._whole[kind] += information
+
+    def named_by(self, question: str) -> dict[int, float]:
+        """Types with a word of the question → share of the type's information that it names."""
+        named: defaultdict[int, float] = defaultdict(float)
+        for term in set(terms(question)):
+            for kind in self._types_with.get(term, ()):
+                named[kind] += self._information[term] / self._whole[kind]
+        return dict(named)
+
+    def similarity(self, of_common: Floats) -> Floats:
+        """Similarity of every type, NaN where it is not known, from that of the `common` ones."""
+        similarity = np.full(len(self._whole), np.nan, np.float32)
+        similarity[self._common] = of_common
+        return similarity
+
+
+def stated(
+    relations: Relations,
+    passages: int,
+    named: Mapping[int, float],
+    type_match: Mapping[int, float],
+    type_similarity: Floats | None = None,
+) -> Floats:
+    """How far each passage states what the question asks about an entity that it names, 0..1.
+
+    The best statement of a passage counts: strength of the entity's link × fit of the relation's
+    type. A type fits by its words (`type_match`), or by its meaning: the square of how far its
+    similarity to the question lies between the median type and the best one that a named entity
+    has. On diakg_zh, whose types are English and whose questions are Chinese, this lifts recall@5
+    from 78 to 87; comparing the question with whole triples instead gains nothing more.
+
+    Args:
+        relations: relations and where they are stated.
+        passages: how many there are.
+        named: entity → strength of its link, above 0 to 1.
+        type_match: `RelationTypes.named_by`.
+        type_similarity: similarity of every type's text to the question, when vectors are there;
+            NaN where it is not known.
+    """
+    found = np.zeros(passages, np.float32)
+    touching, strength = relations.touching(named)
+    if not len(touching):
+        return found
+    kind = relations.kinds[touching]
+    fit = np.zeros(int(kind.max()) + 1, np.float32)
+    for one, share in type_match.items():
+        if one < len(fit):
+            fit[one] = share
+    if type_similarity is not None:
+        fit = np.maximum(fit, _fit_by_meaning(type_similarity, kind)[: len(fit)])
+    places, owner = relations.stated_in.layout.places(touching)
+    np.maximum.at(found, relations.stated_in.columns[places], (strength * fit[kind])[owner])
+    return found
+
+
+def _fit_by_meaning(similarity: Floats, present: Indices) -> Floats:
+    if np.isnan(similarity).all():
+        return np.zeros_like(similarity)
+    floor = float(np.nanmedian(similarity))
+    known = np.nan_to_num(similarity, nan=floor)
+    best = float(known[present].max(initial=floor))
+    if best <= floor:
+        return np.zeros_like(similarity)
+    fit: Floats = np.square(np.clip((known - floor) / (best - floor), 0, 1))
+    return fit.astype(np.float32)

@@ -1,0 +1,1 @@
+"""Lanes: the independent ways of finding something; a mode is a composition of them."""

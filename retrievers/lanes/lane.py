@@ -1,0 +1,160 @@
+"""Lanes: the independent ways of finding something, and running several of them at once.
+
+A lane is a small object with a name and one coroutine. Lanes do not know each other; a mode is a
+choice of lanes (`retrievers.modes`), and fusion makes one ranking of what they found.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from domain.errors import ConflictError, InputError
+from domain.retrieval import ItemKind, RetrievedItem
+from domain.scope import Scope
+from models.protocols import Embedder
+from retrievers.lanes.keywords import extract_keywords
+from stores.chunks import ChunkHit, ChunkStore
+from stores.database import within
+
+VECTOR = "vector"
+KEYWORD = "keyword"
+
+# `RetrievedItem.score` is promised to be > 0; a cosine need not be.
+_LEAST_SCORE = 1e-9
+
+
+@dataclass(frozen=True)
+class LaneQuery:
+    """What every lane gets: whose data, the question, how many passages are wanted.
+
+    `warnings` collects what a lane had to go without while it found something all the same.
+    """
+
+    scope: Scope
+    text: str
+    limit: int
+    max_keywords: int = 10
+    warnings: list[str] = field(default_factory=list[str], compare=False)
+
+    def warn(self, sentence: str) -> None:
+        """Note once that a lane went on without something."""
+        if sentence not in self.warnings:
+            self.warnings.append(sentence)
+
+    @cached_property
+    def keywords(self) -> list[str]:
+        """The question's keywords, extracted once for all lanes and the log."""
+        return extract_keywords(self.text, self.max_keywords)
+
+
+class Lane(Protocol):
+    """One way of finding items. Hits come best first, without duplicates, scored on its own scale."""
+
+    @property
+    def name(self) -> str:
+        """The lane's name in timings, warnings and `RetrievedItem.lanes`."""
+        ...
+
+    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
+        """Return at most `query.limit` passages, and what of the graph goes with them."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VectorLane:
+    """Chunks nearest to the question; the score is cosine similarity."""
+
+    chunks: ChunkStore
+    embedder: Embedder
+    name: str = VECTOR
+
+    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
+        """Embed the question and search the scope's vectors."""
+        vector = await self.embedder.embed_query(query.text)
+        return [
+            as_item(hit)
+            for hit in await self.chunks.vector_search(query.scope, vector, query.limit)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordLane:
+    """Chunks that contain the most of the question's keywords (seed 000)."""
+
+    chunks: ChunkStore
+    name: str = KEYWORD
+
+    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
+        """Search the scope's text; a question of stop words only finds nothing."""
+        if not query.keywords:
+            return []
+        hits = await self.chunks.keyword_search(query.scope, query.keywords, query.limit)
+        return [as_item(hit) for hit in hits]
+
+
+def as_item(hit: ChunkHit) -> RetrievedItem:
+    """A stored chunk as a retrieved item, with the metadata that answers and citations need."""
+    chunk = hit.chunk
+    return RetrievedItem(
+        kind=ItemKind.CHUNK,
+        id=str(chunk.id),
+        text=chunk.text,
+        score=max(hit.score, _LEAST_SCORE),
+        document_id=str(chunk.document_id),
+        external_id=chunk.external_id,
+        metadata={
+            "filename": chunk.filename,
+            "title": chunk.title or chunk.document_title,
+            "document_title": chunk.document_title,
+            "source": chunk.source,
+            "section_path": chunk.section_path,
+            "section_id": str(chunk.section_id),
+            "page": chunk.page,
+            "start": chunk.start,
+            "end": chunk.end,
+            "modality": str(chunk.modality),
+            "ordinal": chunk.ordinal,
+            "context": chunk.context,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRun:
+    """How one lane fared: its hits, or why there are none, and its time in milliseconds."""
+
+    name: str
+    hits: list[RetrievedItem]
+    milliseconds: float
+    error: Exception | None = None
+
+
+async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) -> list[LaneRun]:
+    """Run `lanes` at the same time and return how each fared, in the order given.
+
+    A failing lane does not disturb the others. A lane that is not done after `deadline` seconds is
+    cancelled and left behind without waiting for it to notice, so the call takes no longer.
+
+    Raises:
+        InputError, ConflictError: a lane says that the request or the stored vectors are at fault;
+            going on without the lane would hide what the caller must mend.
+    """
+    return list(await asyncio.gather(*(_timed(lane, query, deadline) for lane in lanes)))
+
+
+async def _timed(lane: Lane, query: LaneQuery, deadline: float) -> LaneRun:
+    started = time.perf_counter()
+    hits: list[RetrievedItem] = []
+    error: Exception | None = None
+    try:
+        hits = await within(deadline, lane.search(query))
+    except (InputError, ConflictError):
+        raise
+    except Exception as failure:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
+        error = failure
+    return LaneRun(lane.name, hits, (time.perf_counter() - started) * 1000, error)

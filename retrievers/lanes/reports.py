@@ -1,0 +1,191 @@
+"""The lanes of `global`: reports of communities, and the passages behind their findings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from retrievers.index.lexical import LexicalIndex, terms
+from retrievers.index.report_index import NearReport, Report
+from retrievers.index.scope_index import ScopeIndex
+from retrievers.index.sparse import Floats
+from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
+from retrievers.lanes.reading import QuestionReader, Reading
+from retrievers.lanes.surroundings import Surroundings
+from retrievers.ranking.mixing import Ranking, fit_of
+from retrievers.ranking.relevance import scaled
+
+REPORTS = "reports"
+GLOBAL = "global"
+NO_COMMUNITIES = (
+    "知识库还没有社区报告，全局检索按关键词与相似度返回原文；运行 `sextant communities build` 生成"
+)
+
+_NEAREST = 24
+_CHOSEN = 6
+# Below this share of the best report's score a report is about something else.
+_LEAST_SHARE = 0.4
+# A report repeats a better one when so much of what it is about is covered already.
+_REPEATS = 0.5
+# Findings of a report count from 1 down to this for the last.
+_LAST_FINDING = 0.5
+_LEAST_FIT = 0.3
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredReport:
+    """A report, how well it fits the question (0..1), and where each lane put it."""
+
+    report: Report
+    score: float
+    lanes: Mapping[str, LaneScore]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportsLane:
+    """Reports that fit the question, from whichever level of the hierarchy says it best.
+
+    Relevance is the mean of meaning (cosine, relative to the best and the least of the nearest) and
+    words (share of the question's information), weighted by the report's rating. A report that is
+    about much the same as a better one, such as its parent, is left out, so that a broad question
+    takes coarse reports and a narrow one fine ones (dynamic selection as in GraphRAG, Edge et al.
+    2024, arXiv 2404.16130, but without a model's judgement at every node).
+    """
+
+    reader: QuestionReader
+    name: str = REPORTS
+
+    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
+        """The best reports as items."""
+        reading = await self.reader.read(query)
+        return [as_report(one) for one in await self.chosen(query, reading)]
+
+    async def chosen(self, query: LaneQuery, reading: Reading) -> list[ScoredReport]:
+        """The best reports; of a graph whose reports have no vectors, by words alone."""
+        index = reading.index
+        near = index.reports.near(reading.vector, _NEAREST)
+        if len(near) <= _NEAREST:
+            return _chosen(index.lexical, query.text, near)
+        return await asyncio.to_thread(_chosen, index.lexical, query.text, near)
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalLane:
+    """Reports, their key entities, and the passages that their findings rest on.
+
+    A passage scores by the best finding that rests on it and as much by its own fit to the question. While
+    a knowledge base has no reports, passages come by words, meaning and relation types alone.
+    """
+
+    reports: ReportsLane
+    surroundings: Surroundings
+    name: str = GLOBAL
+
+    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
+        """Choose reports, then find what they rest on."""
+        reader = self.reports.reader
+        reading = await reader.read(query)
+        if not reading.index.chunk_ids:
+            return []
+        chosen = await self.reports.chosen(query, reading)
+        if not reading.index.reports.reports:
+            query.warn(NO_COMMUNITIES)
+        ranking = await asyncio.to_thread(_evidence, reading, chosen)
+        passages, around = await asyncio.gather(
+            reader.passages(query, reading, ranking, by=REPORTS),
+            self.surroundings.of(query, reading.index, ranking.entities),
+        )
+        return [*map(as_report, chosen), *passages, *around]
+
+
+def as_report(scored: ScoredReport) -> RetrievedItem:
+    """A report as an item; `metadata.findings` keeps each finding with the chunks it rests on."""
+    report = scored.report.community
+    return RetrievedItem(
+        ItemKind.COMMUNITY,
+        id=str(report.id),
+        text=f"{report.title}\n{report.summary}".strip(),
+        score=max(scored.score, _LEAST),
+        lanes=scored.lanes,
+        metadata=dict(scored.report.metadata),
+    )
+
+
+def _chosen(lexical: LexicalIndex, question: str, hits: Sequence[NearReport]) -> list[ScoredReport]:
+    """The best that do not repeat each other, at most `_CHOSEN`."""
+    scored = sorted(
+        _scored(lexical, question, hits), key=lambda one: (-one.score, one.report.community.id)
+    )
+    least = _LEAST_SHARE * max((one.score for one in scored), default=0.0)
+    chosen: list[ScoredReport] = []
+    covered: set[int] = set()
+    for one in scored:
+        members = one.report.members
+        if one.score >= max(least, _LEAST) and len(members & covered) <= _REPEATS * len(members):
+            chosen.append(one)
+            covered |= members
+        if len(chosen) == _CHOSEN:
+            break
+    return chosen
+
+
+def _scored(
+    lexical: LexicalIndex, question: str, hits: Sequence[NearReport]
+) -> Iterator[ScoredReport]:
+    asked = {term: lexical.information_of_term(term) for term in set(terms(question))}
+    whole = sum(asked.values()) or 1.0
+    cosines = [hit.cosine for hit in hits]
+    least, most = min(cosines, default=0.0), max(cosines, default=0.0)
+    words = [_said(hit.report, asked) / whole for hit in hits]
+    by_meaning, by_words = _ranks(cosines), _ranks(words)
+    for place, hit in enumerate(hits):
+        near = (hit.cosine - least) / (most - least) if most > least else float(most > 0)
+        fit = (near + words[place]) / 2
+        lanes = {KEYWORD: LaneScore(by_words[place], words[place])}
+        if most > 0:
+            lanes[VECTOR] = LaneScore(by_meaning[place], hit.cosine)
+        rating = min(max(hit.report.community.rating, 0.0), 10.0) / 10
+        yield ScoredReport(hit.report, fit * (1 + rating) / 2, lanes)
+
+
+def _said(report: Report, asked: Mapping[str, float]) -> float:
+    return sum(information for term, information in asked.items() if term in report.words)
+
+
+def _ranks(scores: Sequence[float]) -> list[int]:
+    return [1 + sum(other > score for other in scores) for score in scores]
+
+
+def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
+    """Passages by the findings that rest on them, entities by the reports that they belong to."""
+    walk, index = reading.index.walk, reading.index
+    fit = fit_of(walk, reading.evidence)
+    passages = np.zeros_like(fit)
+    entities: Floats = np.zeros(len(index.entities), np.float32)
+    for report in chosen:
+        worths = _worths(report, index, fit)
+        if worths:  # each report brings its best passage, so that the passages are as broad as they
+            worths[max(worths, key=lambda row: worths[row])] = report.score
+        for row, worth in worths.items():
+            passages[row] = max(passages[row], worth)
+        members = index.entities.rows_of(report.report.member_ids)
+        common = 1 - walk.information[members] + np.float32(_LEAST)
+        entities[members] = np.maximum(entities[members], report.score * common)
+    return Ranking(scaled(passages) + fit, entities, fit)
+
+
+def _worths(report: ScoredReport, index: ScopeIndex, fit: Floats) -> dict[int, float]:
+    """Of each passage that the report's findings rest on: earlier findings and better fit count more."""
+    worths: dict[int, float] = {}
+    findings = report.report.finding_ids
+    for place, chunks in enumerate(findings):
+        weight = report.score * (1 - (1 - _LAST_FINDING) * place / len(findings))
+        for row in index.chunk_ids.rows_of(chunks).tolist():
+            worth = weight * (_LEAST_FIT + (1 - _LEAST_FIT) * float(fit[row]))
+            worths[row] = max(worth, worths.get(row, 0.0))
+    return worths

@@ -1,0 +1,80 @@
+"""How well each passage fits the question by itself: words and meaning, each trusted as it deserves.
+
+Every lane's scores are brought to 0..1 with the best passage at 1, so that the shape of a lane's
+ranking survives (ranks would lose it), and mixed with a weight that says how far to trust the lane
+for this question. Equal-weight rank fusion of a strong and a weak lane loses to the strong one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from retrievers.index.lexical import LexicalMatch
+from retrievers.index.sparse import Floats
+
+# Coverage at which words and meaning count the same, and how trust grows with it. Across nine
+# evaluation sets recall@5 is flat between 0.1 and 0.2; with an exponent of a half drcd, whose
+# questions repeat their passages, loses half a point, and with 1 twowiki loses one.
+_EQUAL_TRUST_COVERAGE = 0.13
+_TRUST_EXPONENT = 0.75
+_FEWEST_NEAREST, _MOST_NEAREST = 10, 1000
+
+
+def lexical_trust(match: LexicalMatch) -> float:
+    """Weight of the words against a weight of 1 for the meaning; it grows with the coverage.
+
+    A passage that holds most of what the question says is hardly there by chance, while a question
+    in another language than the passages shares no words with them and is left to the vectors.
+    """
+    trust: float = (match.coverage / _EQUAL_TRUST_COVERAGE) ** _TRUST_EXPONENT
+    return trust
+
+
+def scaled(scores: Floats, floor: float = 0.0) -> Floats:
+    """Map scores to 0..1: `floor` and less to 0, the best to 1; all 0 when none exceeds the floor."""
+    best = float(scores.max(initial=floor))
+    if best <= floor:
+        return np.zeros_like(scores)
+    # In float32 the quotient can exceed 1, and a tiny range can vanish.
+    share = (scores.astype(np.float64) - floor) / (best - floor)
+    above: Floats = np.clip(share, 0.0, 1.0).astype(np.float32)
+    return above
+
+
+def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
+    """Rows of the highest scores, best first, ties by row; all of them are not sorted."""
+    kept = min(count, len(scores))
+    if not kept:
+        return np.empty(0, np.intp)
+    least = np.partition(scores, len(scores) - kept)[len(scores) - kept]
+    rows = np.flatnonzero(scores >= least)
+    return rows[np.argsort(-scores[rows], kind="stable")][:kept]
+
+
+def nearest_wanted(passages: int) -> int:
+    """How many nearest passages a vector search must return for `nearness`: a tenth, 10 to 1000."""
+    return min(passages, max(_FEWEST_NEAREST, min(passages // 10, _MOST_NEAREST)))
+
+
+def nearness(rows: npt.NDArray[np.intp], cosines: Floats, passages: int) -> Floats:
+    """Relevance by meaning of every passage, from the nearest ones that a vector search returned.
+
+    Args:
+        rows: the passages found.
+        cosines: their similarity to the question, in any order.
+        passages: how many there are; all others get 0, as has the farthest that was found.
+    """
+    near = np.zeros(passages, np.float32)
+    if len(rows):
+        near[rows] = scaled(cosines, float(cosines.min()))
+    return near
+
+
+def blend(match: LexicalMatch, near: Floats | None) -> Floats:
+    """Relevance of every passage, 0..1, from its words and, when vectors are there, its meaning."""
+    words = scaled(match.scores)
+    if near is None:
+        return words
+    trust = lexical_trust(match)
+    return scaled((trust * words + near) / (trust + 1.0))

@@ -1,0 +1,275 @@
+"""A graph written to Neo4j: rows of the record, as they are now, in place of what was there.
+
+Writing rows again changes nothing, and ids that the record does not have are deleted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from psycopg.rows import DictRow, dict_row
+
+from domain.graph import Entity, Relation
+from domain.scope import Scope
+from stores.database import Database
+from stores.graph.ids import NIL, graph_key
+from stores.graph.neo4j.store import alias_key, word_keys
+from stores.graph.postgres import PostgresGraph
+from stores.graph.protocol import Vector
+from stores.queries import load_cypher, load_queries
+
+if TYPE_CHECKING:
+    from stores.graph.neo4j.bolt import Bolt, Row, Statement
+
+_SQL = load_queries("graph_projection")
+_READ = load_cypher("reads")
+_WRITE = load_cypher("writes")
+
+# Rows of a transaction; 1,000 to 5,000 are the usual advice (anchors: graph §b).
+BATCH = 2500
+# A vector is 3.5 KB on the wire.
+_VECTORS = 500
+_MENTIONS = 20_000
+_WIPED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """The nodes and relations of one knowledge base, whose number in the record is `scope_id`."""
+
+    database: Database
+    bolt: Bolt
+    scope: Scope
+    scope_id: int
+
+    async def is_here(self) -> bool:
+        """Whether Neo4j holds this knowledge base, and not one of the same name before it."""
+        rows = await self.bolt.read(_READ["graph"], graph=self._graph)
+        return [row["scope_id"] for row in rows] == [self.scope_id]
+
+    async def introduce(self, vectors: int) -> None:
+        """Say that the graph is there, whose it is and how many entities have vectors."""
+        values = {
+            "user_id": self.scope.user_id,
+            "graph_id": self.scope.graph_id,
+            "scope_id": self.scope_id,
+            "vectors": vectors,
+        }
+        await self.bolt.write([self._statement("graph", **values)])
+
+    async def wipe(self) -> None:
+        """Delete everything of the graph."""
+        while True:
+            [[row]] = await self.bolt.write([self._statement("wipe", limit=_WIPED)])
+            if not row["gone"]:
+                return
+
+    async def load_entities(self, ids: Sequence[UUID]) -> None:
+        """Write entities where nothing is left of them to take away."""
+        async for _, rows in _ahead(self._entity_rows, ids, BATCH):
+            if rows:
+                properties = [_pick(row, "properties") for row in rows]
+                statement = self._statement("load_entities", rows=properties)
+                await self.bolt.write([statement, *self._attach(rows)])
+
+    async def write_entities(self, ids: Sequence[UUID]) -> list[UUID]:
+        """Write entities with what hangs on them; returns those that were not there before."""
+        fresh: list[UUID] = []
+        async for some, rows in _ahead(self._entity_rows, ids, BATCH):
+            there = {row["id"] for row in rows}
+            gone = [one for one in map(str, some) if one not in there]
+            [new, *_] = await self.bolt.write(
+                [
+                    self._statement("entities", rows=[_pick(row, "properties") for row in rows]),
+                    *self._detach(rows),
+                    *self._attach(rows),
+                    self._statement("remove_entities", ids=gone),
+                    self._statement("remove_merged", ids=gone),
+                ]
+            )
+            fresh += [UUID(row["id"]) for row in new]
+        return fresh
+
+    async def write_relations(self, ids: Sequence[UUID]) -> None:
+        """Write relations; of one whose end is not there the end's own turn has not come."""
+        async for some, rows in _ahead(self._relation_rows, ids, 2 * BATCH):
+            await self.bolt.write(
+                [
+                    self._statement("remove_relations", ids=[str(one) for one in some]),
+                    self._statement("relations", rows=rows),
+                ]
+            )
+
+    async def write_relations_of(self, entity_ids: Sequence[UUID]) -> None:
+        """Write the relations of entities that have come into sight, though these have not changed."""
+        if entity_ids:
+            rows = await self._fetch("relations_of", ids=list(entity_ids))
+            await self.write_relations([row["relation_id"] for row in rows])
+
+    async def write_communities(self, ids: Sequence[UUID]) -> None:
+        """Write communities with their members and reports."""
+        for some in _slices(ids, BATCH):
+            found = await self._fetch("communities", ids=list(some))
+            rows = [_community_row(self._graph, row) for row in found]
+            names = [str(one) for one in some]
+            await self.bolt.write(
+                [
+                    self._statement("remove_communities", ids=names),
+                    self._statement(
+                        "communities", rows=[_pick(row, "properties", "entity_ids") for row in rows]
+                    ),
+                    *self._vectors("community_vectors", rows),
+                    self._statement("parents", ids=names),
+                ]
+            )
+
+    async def _entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
+        entities = await PostgresGraph(self.database).get_entities(self.scope, ids)
+        attached = {
+            row["id"]: row
+            for row in await self._fetch("attachments", ids=[one.id for one in entities], nil=NIL)
+        }
+        rows = ((one, attached[one.id]) for one in entities)
+        return await asyncio.to_thread(lambda: [_entity_row(self.scope, *row) for row in rows])
+
+    async def _relation_rows(self, ids: Sequence[UUID]) -> list[Row]:
+        relations = await PostgresGraph(self.database).get_relations(self.scope, ids)
+        return await asyncio.to_thread(lambda: [_relation_row(one) for one in relations])
+
+    def _detach(self, rows: Sequence[Row]) -> list[Statement]:
+        """Statements that take from entities what does not hang on them any more."""
+        bare = [row["id"] for row in rows if row["embedding"] is None]
+        return [
+            self._statement("unmention", rows=[_pick(row, "chunks") for row in rows]),
+            self._statement("unmerge", rows=[_pick(row, "merged") for row in rows]),
+            self._statement("no_vectors", ids=bare),
+        ]
+
+    def _attach(self, rows: Sequence[Row]) -> list[Statement]:
+        """Statements that hang on entities what hangs on them."""
+        chunks = [_pick(row, "chunks") for row in rows if row["chunks"]]
+        merged = [_pick(row, "merged") for row in rows if row["merged"]]
+        return [
+            *[self._statement("mention", rows=some) for some in _portions(chunks)],
+            *([self._statement("merge", rows=merged)] if merged else []),
+            *self._vectors("vectors", rows),
+        ]
+
+    def _vectors(self, statement: str, rows: Sequence[Row]) -> list[Statement]:
+        own = [_pick(row, "embedding") for row in rows if row["embedding"] is not None]
+        return [self._statement(statement, rows=some) for some in _slices(own, _VECTORS)]
+
+    def _statement(self, name: str, **values: object) -> Statement:
+        return _WRITE[name], {"graph": self._graph, **values}
+
+    async def _fetch(self, query: str, **values: object) -> list[DictRow]:
+        async with self.database.transaction(self.scope.user_id) as connection:
+            cursor = connection.cursor(row_factory=dict_row, binary=True)
+            await cursor.execute(_SQL[query], {"scope_id": self.scope_id, **values})
+            return await cursor.fetchall()
+
+    @property
+    def _graph(self) -> str:
+        return str(graph_key(self.scope))
+
+
+def _entity_row(scope: Scope, entity: Entity, attached: DictRow) -> Row:
+    names = [entity.name, *entity.aliases]
+    return {
+        "id": str(entity.id),
+        "properties": _properties(entity)
+        | {
+            "aliases": list(entity.aliases),
+            "names": names,
+            "words": "\n".join(" ".join(word_keys(scope, name)) for name in names),
+            "name_keys": " ".join(alias_key(scope, norm) for norm in attached["norms"]),
+        },
+        "chunks": [str(one) for one in attached["chunks"]],
+        "merged": [str(one) for one in attached["merged"]],
+        "embedding": _floats(attached["embedding"]),
+    }
+
+
+def _relation_row(relation: Relation) -> Row:
+    return {
+        "id": str(relation.id),
+        "source_id": str(relation.source_id),
+        "target_id": str(relation.target_id),
+        "kind": relation.relation_type,
+        "weight": relation.weight,
+        "description": relation.description,
+        "chunk_ids": [str(one) for one in relation.chunk_ids],
+    }
+
+
+def _community_row(graph: str, row: DictRow) -> Row:
+    parent = row["parent_id"]
+    return {
+        "id": str(row["id"]),
+        "properties": {
+            "graph_key": graph,
+            "id": str(row["id"]),
+            "level": row["level"],
+            "parent_id": str(parent) if parent else None,
+            "title": row["title"],
+            "summary": row["summary"],
+            "findings": json.dumps(row["findings"], ensure_ascii=False),
+            "rating": row["rating"],
+        },
+        "entity_ids": [str(one) for one in row["entity_ids"]],
+        "embedding": _floats(row["embedding"]),
+    }
+
+
+def _properties(entity: Entity) -> Row:
+    return {name: value for name, value in asdict(entity).items() if name not in ("id", "aliases")}
+
+
+def _floats(vector: Vector | None) -> list[float] | None:
+    return None if vector is None else [float(value) for value in vector]
+
+
+def _pick(row: Row, *columns: str) -> Row:
+    return {name: row[name] for name in ("id", *columns)}
+
+
+def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+async def _ahead(
+    read: Callable[[Sequence[UUID]], Awaitable[list[Row]]], ids: Sequence[UUID], size: int
+) -> AsyncIterator[tuple[Sequence[UUID], list[Row]]]:
+    """Ids in slices with their rows; the next are read while the last are being written."""
+    slices = list(_slices(ids, size))
+    reading = asyncio.ensure_future(read(slices[0])) if slices else None
+    try:
+        for place, some in enumerate(slices):
+            assert reading is not None  # noqa: S101 - there is a slice
+            rows = await reading
+            if place + 1 < len(slices):
+                reading = asyncio.ensure_future(read(slices[place + 1]))
+            yield some, rows
+    finally:
+        if reading is not None:
+            reading.cancel()
+
+
+def _portions(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Rows of about `_MENTIONS` chunks together."""
+    portion: list[Row] = []
+    size = 0
+    for row in rows:
+        portion.append(row)
+        size += len(row["chunks"])
+        if size >= _MENTIONS:
+            yield portion
+            portion, size = [], 0
+    if size:
+        yield portion

@@ -1,0 +1,240 @@
+"""Takes over into Neo4j what has changed in the record: one projector at a time for a graph.
+
+`graph_outbox` holds notes: ids of rows that have changed. A round takes some, reads how these rows are
+now, writes that, and only then forgets the notes; so it may be broken off anywhere and repeated, and
+the effect is as if it had happened once. A whole graph goes the same way: what is there is wiped, and
+all its ids are noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from domain.errors import GraphNotFound
+from domain.scope import Scope
+from stores.database import Database
+from stores.graph.ids import graph_key
+from stores.graph.neo4j.projection import Projection
+from stores.graph.record import GraphCounts, GraphRecord
+from stores.queries import load_cypher, load_queries
+
+if TYPE_CHECKING:
+    from stores.graph.neo4j.bolt import Bolt
+
+_SQL = load_queries("graph_projection")
+_READ = load_cypher("reads")
+
+_EVERYTHING = "everything"
+# Notes looked at in a round, and ids after which a round takes no further note; a note has at most 5,000.
+_NOTES = 64
+_ROUND = 20_000
+
+OnProgress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the record sees a projection: `projected`, changes are noted; `behind`, some wait."""
+
+    scope_id: int
+    projected: bool
+    behind: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Rows of a kind that have changed, oldest note first by `seq`."""
+
+    seq: int
+    kind: str
+    ids: list[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionStatus:
+    """What Neo4j holds of a graph (None: it is not there), how many ids wait, the server's version."""
+
+    projection: GraphCounts | None
+    waiting: int
+    server: str
+
+
+async def standing(database: Database, scope: Scope) -> Standing | None:
+    """How far the projection of a graph is; None without such a graph."""
+    async with database.transaction(scope.user_id) as connection:
+        cursor = connection.cursor(row_factory=class_row(Standing))
+        key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
+        return await (await cursor.execute(_SQL["state"], key)).fetchone()
+
+
+class Projector:
+    """Keeps the graphs of a database's knowledge bases in a Neo4j server up to date."""
+
+    def __init__(self, database: Database, bolt: Bolt) -> None:
+        self._database = database
+        self._bolt = bolt
+
+    async def sync(self, scope: Scope, on_progress: OnProgress | None = None) -> int:
+        """Take over what waits; a graph that Neo4j does not have is taken over whole.
+
+        Waits for another projector of this graph to end.
+
+        Args:
+            scope: the knowledge base.
+            on_progress: called with the number of ids taken over so far.
+
+        Returns:
+            How many ids were taken over.
+
+        Raises:
+            GraphNotFound: there is no such knowledge base.
+            GraphStoreUnavailable: Neo4j is gone; what was not taken over still waits.
+        """
+        found = await self._standing(scope)
+        if not found.projected:
+            await GraphRecord(self._database).project(scope)
+        await self._bolt.prepare()
+        projection = Projection(self._database, self._bolt, scope, found.scope_id)
+        async with self._alone(found.scope_id):
+            if not await projection.is_here():
+                await self._note_everything(projection)
+            taken = 0
+            while done := await self._round(projection):
+                taken += done
+                if on_progress:
+                    on_progress(taken)
+            if taken:
+                await projection.introduce(await self._number(projection, "vectors"))
+        return taken
+
+    async def rebuild(self, scope: Scope, on_progress: OnProgress | None = None) -> int:
+        """Take over the whole graph anew; like `sync`."""
+        found = await self._standing(scope)
+        if found.projected:
+            await self._note_everything(
+                Projection(self._database, self._bolt, scope, found.scope_id)
+            )
+        return await self.sync(scope, on_progress)
+
+    async def drop(self, scope: Scope) -> None:
+        """Delete what Neo4j holds of a knowledge base that is there no more."""
+        await Projection(self._database, self._bolt, scope, 0).wipe()
+
+    async def status(self, scope: Scope) -> ProjectionStatus:
+        """What Neo4j holds, and what it has yet to take over; raises what `sync` raises."""
+        found = await self._standing(scope)
+        projection = Projection(self._database, self._bolt, scope, found.scope_id)
+        [counts] = await self._bolt.read(_READ["counts"], graph=str(graph_key(scope)))
+        return ProjectionStatus(
+            projection=GraphCounts(**counts) if await projection.is_here() else None,
+            waiting=await self.waiting(scope),
+            server=".".join(map(str, await self._bolt.version())),
+        )
+
+    async def waiting(self, scope: Scope) -> int:
+        """How many ids Neo4j has yet to take over.
+
+        Raises:
+            GraphNotFound: there is no such knowledge base.
+        """
+        found = await self._standing(scope)
+        return await self._number(
+            Projection(self._database, self._bolt, scope, found.scope_id), "waiting"
+        )
+
+    async def _standing(self, scope: Scope) -> Standing:
+        found = await standing(self._database, scope)
+        if found is None:
+            raise GraphNotFound(
+                f"There is no knowledge base {scope.graph_id!r}.",
+                next_step="`sextant graphs` lists those that are there.",
+            )
+        return found
+
+    @asynccontextmanager
+    async def _alone(self, scope_id: int) -> AsyncIterator[None]:
+        """Keep other projectors of this graph waiting; by a connection of its own, as it may be long."""
+        async with self._database.owner() as connection:
+            await connection.execute(_SQL["lock"], {"scope_id": scope_id})
+            yield
+
+    async def _note_everything(self, projection: Projection) -> None:
+        async with self._database.transaction(projection.scope.user_id) as connection:
+            await connection.execute(_SQL["note_everything"], {"scope_id": projection.scope_id})
+
+    async def _round(self, projection: Projection) -> int:
+        """Take over what the oldest notes name; returns how many ids, 0 when no note is left."""
+        notes = await self._notes(projection)
+        if any(note.kind == _EVERYTHING for note in notes):
+            await projection.wipe()
+            await projection.introduce(0)
+            await self._forget(projection, notes, everything=True)
+            return len(notes)
+        notes = _first(notes)
+        ids = {
+            kind: sorted({one for note in notes if note.kind == kind for one in note.ids})
+            for kind in ("all entities", "entities", "relations", "communities")
+        }
+        # Relations need both ends. Those of a whole graph are all noted after its entities.
+        await projection.load_entities(ids["all entities"])
+        await projection.write_relations_of(await projection.write_entities(ids["entities"]))
+        await projection.write_relations(ids["relations"])
+        await projection.write_communities(ids["communities"])
+        await self._forget(projection, notes)
+        return sum(map(len, ids.values())) or len(notes)
+
+    async def _notes(self, projection: Projection) -> list[Note]:
+        async with self._database.transaction(projection.scope.user_id) as connection:
+            cursor = connection.cursor(row_factory=class_row(Note))
+            await cursor.execute(_SQL["take"], {"scope_id": projection.scope_id, "limit": _NOTES})
+            return await cursor.fetchall()
+
+    async def _forget(
+        self, projection: Projection, notes: Sequence[Note], *, everything: bool = False
+    ) -> None:
+        """These notes are done with; with `everything`, all ids of the graph are noted instead."""
+        values = {"scope_id": projection.scope_id, "user_id": projection.scope.user_id}
+        async with self._database.transaction(projection.scope.user_id) as connection:
+            if everything:
+                await connection.execute(_SQL["note_all_ids"], values)
+            seqs = [note.seq for note in notes]
+            await connection.execute(_SQL["done"], values | {"seqs": seqs})
+
+    async def _number(self, projection: Projection, query: str) -> int:
+        async with self._database.transaction(projection.scope.user_id) as connection:
+            cursor = await connection.execute(_SQL[query], {"scope_id": projection.scope_id})
+            row = await cursor.fetchone()
+        return int(row[0]) if row else 0
+
+
+def _first(notes: Sequence[Note]) -> list[Note]:
+    """The oldest notes, as many as make a round."""
+    chosen: list[Note] = []
+    size = 0
+    for note in notes:
+        if chosen and size + len(note.ids) > _ROUND:
+            break
+        chosen.append(note)
+        size += len(note.ids)
+    return chosen
+
+
+@asynccontextmanager
+async def open_projector(database: Database) -> AsyncIterator[Projector | None]:
+    """A projector into the Neo4j server of the settings; None where they name none."""
+    if not database.settings.neo4j_uri:
+        yield None
+        return
+    from stores.graph.neo4j.bolt import Bolt  # the driver takes a quarter of a second to load
+
+    bolt = Bolt(database.settings)
+    try:
+        yield Projector(database, bolt)
+    finally:
+        await bolt.close()
