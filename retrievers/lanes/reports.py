@@ -17,7 +17,7 @@ from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.reading import QuestionReader, Reading
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.ranking.mixing import Ranking, fit_of
-from retrievers.ranking.relevance import scaled
+from retrievers.ranking.normalising import scaled
 
 REPORTS = "reports"
 GLOBAL = "global"

@@ -17,7 +17,8 @@ from retrievers.index.lexical import LexicalIndex, LexicalMatch
 from retrievers.index.sparse import Floats
 from retrievers.index.statements import stated
 from retrievers.index.walk import WalkIndex
-from retrievers.ranking.relevance import blend, highest, scaled
+from retrievers.ranking.normalising import scaled
+from retrievers.ranking.relevance import blend, highest
 
 # One configuration for all evaluation sets; recall@5 is flat around each value.
 _SEED_PASSAGES = 20

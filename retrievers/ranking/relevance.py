@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from retrievers.index.lexical import LexicalMatch
 from retrievers.index.sparse import Floats
+from retrievers.ranking.normalising import scaled
 
 # Coverage at which words and meaning count the same, and how trust grows with it. Across nine
 # evaluation sets recall@5 is flat between 0.1 and 0.2; with an exponent of a half drcd, whose
@@ -29,17 +30,6 @@ def lexical_trust(match: LexicalMatch) -> float:
     """
     trust: float = (match.coverage / _EQUAL_TRUST_COVERAGE) ** _TRUST_EXPONENT
     return trust
-
-
-def scaled(scores: Floats, floor: float = 0.0) -> Floats:
-    """Map scores to 0..1: `floor` and less to 0, the best to 1; all 0 when none exceeds the floor."""
-    best = float(scores.max(initial=floor))
-    if best <= floor:
-        return np.zeros_like(scores)
-    # In float32 the quotient can exceed 1, and a tiny range can vanish.
-    share = (scores.astype(np.float64) - floor) / (best - floor)
-    above: Floats = np.clip(share, 0.0, 1.0).astype(np.float32)
-    return above
 
 
 def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:

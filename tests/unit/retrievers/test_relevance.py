@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from retrievers.index.lexical import LexicalIndex, LexicalMatch
-from retrievers.ranking.relevance import blend, lexical_trust, nearest_wanted, nearness, scaled
+from retrievers.ranking.normalising import scaled
+from retrievers.ranking.relevance import blend, lexical_trust, nearest_wanted, nearness
 
 _SCORES = arrays(np.float32, st.integers(0, 12), elements=st.floats(-5, 5, width=32))
 
