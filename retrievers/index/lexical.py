@@ -2,61 +2,20 @@
 
 from __future__ import annotations
 
-import math
-import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
-from operator import add
 
 import numpy as np
 import numpy.typing as npt
 
-from domain.linking import fold
-from domain.stopwords import ENGLISH_STOP_WORDS
 from retrievers.index.sparse import Floats, Places, dot, starts_of
+from retrievers.index.terms import terms
+from retrievers.ranking.bm25 import BM25, idf
 
-# Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, §3.2.
-_K1 = 1.2
-_B = 0.75
-
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_RUN = re.compile(rf"([{_CJK}]+)|((?:[^\W_{_CJK}][\u0300-\u036f]*)+)")
-_SUFFIXES = ("ing", "edly", "ed", "es", "s", "ly")
-_SHORTEST_STEM = 4
-
-
-def terms(text: str) -> list[str]:
-    """The text's terms in order: pairs of adjacent ideographs, and stemmed words of other scripts.
-
-    Pairs need no word segmentation, whose errors differ between question and passage; on cmrc2018
-    and drcd they find the paragraph of 99 % of the questions among the first five.
-    """
-    found: list[str] = []
-    for ideographs, word in _RUN.findall(text):
-        if ideographs:
-            found += map(add, ideographs, ideographs[1:]) if len(ideographs) > 1 else [ideographs]
-        elif term := _term(word):
-            found.append(term)
-    return found
-
-
-@lru_cache(maxsize=65_536)
-def _term(word: str) -> str:
-    """The word folded and stemmed; nothing of a stop word."""
-    folded = fold(word)
-    return "" if folded in ENGLISH_STOP_WORDS else _stem(folded)
-
-
-def _stem(word: str) -> str:
-    """Cut one inflection of English off a word that stays at least four letters long."""
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
-            return word[: -len(suffix)]
-    return word
+_BM25 = BM25()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +55,7 @@ class LexicalMatch:
         Near 0 when question and passages are in different languages, so it says how far to trust
         this lane.
         """
-        whole = (float(self.information.sum()) + self.unknown) * (_K1 + 1)
+        whole = (float(self.information.sum()) + self.unknown) * _BM25.most
         return float(self.scores.max(initial=0.0)) / whole if whole else 0.0
 
 
@@ -137,10 +96,9 @@ class LexicalIndex:
         self.passages = len(lengths)
         self._postings = postings
         self._lengths = lengths
-        self._information = _idf(np.diff(postings.starts), self.passages)
+        self._information = np.asarray(idf(np.diff(postings.starts), self.passages), np.float32)
         mean = float(lengths.mean(dtype=np.float32)) if self.passages else 1.0
-        relative = lengths.astype(np.float32) / max(mean, 1.0)
-        self._saturation = _K1 * (1 - _B + _B * relative)
+        self._saturation = _BM25.saturation(lengths.astype(np.float32), max(mean, 1.0))
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> LexicalIndex:
@@ -180,9 +138,9 @@ class LexicalIndex:
         weights = np.zeros((self.passages, len(known)), np.float32)
         for place, term in enumerate(known):
             holders, counts = self._postings.of(term)
-            tf = counts.astype(np.float32)
-            told = self._information[term] * tf * (_K1 + 1)
-            weights[holders, place] = told / (tf + self._saturation[holders])
+            weights[holders, place] = _BM25.weights(
+                self._information[term], counts.astype(np.float32), self._saturation[holders]
+            )
         return LexicalMatch(
             weights=weights,
             information=self._information[known],
@@ -202,7 +160,7 @@ class LexicalIndex:
     @property
     def most_information(self) -> float:
         """The idf of a term that no passage holds."""
-        return math.log(1 + (self.passages + 0.5) / 0.5)
+        return float(idf(0, self.passages))
 
 
 _Ints = npt.NDArray[np.int32]
@@ -242,9 +200,3 @@ def _laid_out(places: Places, old: _Ints, fresh: _Ints) -> tuple[_Ints, _Ints]:
     free = np.flatnonzero(~taken).astype(np.int32)
     length[kept], length[free] = old[places >= 0], fresh
     return free, length
-
-
-def _idf(frequency: npt.NDArray[np.int64], passages: int) -> Floats:
-    """Idf that stays positive (Lucene's form of it)."""
-    idf: Floats = np.log1p((passages - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
-    return idf

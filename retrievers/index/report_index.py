@@ -11,8 +11,8 @@ import numpy as np
 
 from domain.graph import Community
 from models.protocols import Vectors
-from retrievers.index.lexical import terms
 from retrievers.index.sparse import Floats, Places, dot
+from retrievers.index.terms import terms
 from retrievers.ranking.relevance import highest
 from stores.chunks import Embedded
 from stores.graph.arrays import Ids, halves_of, places_of

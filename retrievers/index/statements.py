@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from domain.graph import CO_OCCURS
-from retrievers.index.lexical import LexicalIndex, terms
+from retrievers.index.lexical import LexicalIndex
 from retrievers.index.relations import Indices, Relations
 from retrievers.index.sparse import Floats, Places
+from retrievers.index.terms import terms
 
 _MOST_COMMON = 512
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from retrievers.index.lexical import LexicalIndex, terms
+from retrievers.index.lexical import LexicalIndex
 from retrievers.index.report_index import NearReport, Report
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.index.sparse import Floats
+from retrievers.index.terms import terms
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.reading import QuestionReader, Reading
 from retrievers.lanes.surroundings import Surroundings

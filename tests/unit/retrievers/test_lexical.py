@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.index.lexical import LexicalIndex, terms
+from retrievers.index.lexical import LexicalIndex
+from retrievers.index.terms import terms
 
 
 def test_chinese_is_cut_into_pairs_and_english_into_stems() -> None:

@@ -1,0 +1,55 @@
+"""The terms of a text, as BM25 counts them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from operator import add
+
+from domain.linking import fold
+from domain.stopwords import ENGLISH_STOP_WORDS
+
+_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_RUN = re.compile(rf"([{_CJK}]+)|((?:[^\W_{_CJK}][\u0300-\u036f]*)+)")
+_SUFFIXES = ("ing", "edly", "ed", "es", "s", "ly")
+_SHORTEST_STEM = 4
+
+
+def pairs(ideographs: str) -> Iterable[str]:
+    """Pairs of adjacent ideographs; one alone is a term.
+
+    They need no word segmentation, whose errors differ between question and passage; on cmrc2018
+    and drcd they find the paragraph of 99 % of the questions among the first five.
+    """
+    return map(add, ideographs, ideographs[1:]) if len(ideographs) > 1 else [ideographs]
+
+
+def terms(text: str, cut: Callable[[str], Iterable[str]] = pairs) -> list[str]:
+    """The text's terms in order: what `cut` makes of runs of ideographs, and stemmed other words.
+
+    Latin is split here and not by a segmenter, which keeps `e.g` and `as_comb` whole
+    (anchors: performance §3).
+    """
+    found: list[str] = []
+    for ideographs, word in _RUN.findall(text):
+        if ideographs:
+            found += cut(ideographs)
+        elif term := _term(word):
+            found.append(term)
+    return found
+
+
+@lru_cache(maxsize=65_536)
+def _term(word: str) -> str:
+    """The word folded and stemmed; nothing of a stop word."""
+    folded = fold(word)
+    return "" if folded in ENGLISH_STOP_WORDS else _stem(folded)
+
+
+def _stem(word: str) -> str:
+    """Cut one inflection of English off a word that stays at least four letters long."""
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
+            return word[: -len(suffix)]
+    return word
