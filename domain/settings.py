@@ -49,6 +49,17 @@ class RetrievalSettings(_Group):
         ge=0,
         description="Passages up to which a scope's vectors are kept with them, 1.5 KB each; of a larger scope PostgreSQL is asked.",
     )
+    rerank_timeout: float = Field(
+        5.0,
+        gt=0,
+        description="Seconds after which a reranker is late and the order stays as it was.",
+    )
+    rerank_pairs: int = Field(
+        50, ge=1, le=1000, description="Passages that a reranker reads at most."
+    )
+    rerank_chars: int = Field(
+        2000, ge=1, description="Characters of a passage that a reranker reads."
+    )
     slow_ms: float = Field(
         500.0, gt=0, description="A retrieval slower than this is logged as a warning."
     )

@@ -10,22 +10,27 @@ if TYPE_CHECKING:
     from retrievers.graph_retriever import GraphRetriever
     from retrievers.lanes.keywords import extract_keywords
     from retrievers.ranking.fusion import fuse, rrf
+    from retrievers.ranking.result_ranker import ResultRanker, rank_results
 
 __all__ = [
     "GraphRetriever",
+    "ResultRanker",
     "assemble_graph_context",
     "assemble_vector_context",
     "extract_keywords",
     "fuse",
+    "rank_results",
     "rrf",
 ]
 
 _HOMES = {
     "GraphRetriever": "retrievers.graph_retriever",
+    "ResultRanker": "retrievers.ranking.result_ranker",
     "assemble_graph_context": "retrievers.context",
     "assemble_vector_context": "retrievers.context",
     "extract_keywords": "retrievers.lanes.keywords",
     "fuse": "retrievers.ranking.fusion",
+    "rank_results": "retrievers.ranking.result_ranker",
     "rrf": "retrievers.ranking.fusion",
 }
 

@@ -16,7 +16,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
-from domain.errors import OptionInvalid, RetrievalError, SextantError
+from domain.errors import OptionInvalid, RetrievalError
 from domain.questions import checked_question
 from domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
 from domain.scope import DEFAULT_GRAPH, Scope
@@ -41,7 +41,7 @@ from retrievers.lanes.reports import GlobalLane, ReportsLane
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.modes import Composition, Join, composition_from, composition_of
 from retrievers.ranking.fusion import fuse, led
-from retrievers.ranking.reranking import rerank
+from retrievers.ranking.reranking import RerankLimits, rerank
 from retrievers.sync import run_sync
 from stores.chunks import ChunkStore
 from stores.documents import DocumentStore
@@ -155,7 +155,7 @@ class GraphRetriever(BaseRetriever):
         chosen, composition = composition_of(mode, list(known))
         if lanes is not None:
             composition = composition_from(lanes, list(known))
-        request = self._request(scope, query, top_k, filters, len(composition.lanes))
+        request = self._request(scope, query, top_k, filters, composition)
         with collected_notices() as notices:
             runs = await self._run(composition, known, request)
         timings = {run.name: run.milliseconds for run in runs}
@@ -222,7 +222,7 @@ class GraphRetriever(BaseRetriever):
         query: str,
         top_k: int | None,
         filters: Mapping[str, Any] | None,
-        lane_count: int,
+        composition: Composition,
     ) -> LaneQuery:
         if filters:
             raise OptionInvalid(
@@ -231,10 +231,14 @@ class GraphRetriever(BaseRetriever):
                 field="filters",
             )
         limit = self._top_k(top_k)
+        if len(composition.lanes) > 1:
+            limit *= _OVERFETCH
+        if composition.reranked and self.reranker is not None:
+            limit = max(limit, self.settings.retrieval.rerank_pairs)
         return LaneQuery(
             scope=scope,
             text=checked_question(query, self.settings.limits.question_chars),
-            limit=limit * _OVERFETCH if lane_count > 1 else limit,
+            limit=limit,
             max_keywords=self.settings.retrieval.max_keywords,
         )
 
@@ -280,17 +284,15 @@ class GraphRetriever(BaseRetriever):
     async def _reranked(
         self, request: LaneQuery, passages: list[RetrievedItem], timings: dict[str, float]
     ) -> list[RetrievedItem]:
-        """The best passages in the reranker's order; as they were when it fails."""
+        """The best passages in the reranker's order; as they were when it fails or is late."""
         assert self.reranker is not None  # noqa: S101 - the caller has seen it
         started = time.perf_counter()
-        try:
-            return await rerank(self.reranker, request.text, passages, request.limit)
-        except SextantError as error:
-            request.warn(f"重排序失败，保持原有顺序：{error.message}")
-            logger.warning("reranking failed", exc_info=error)
-            return passages
-        finally:
-            timings["rerank"] = (time.perf_counter() - started) * 1000
+        limits = RerankLimits.of(self.settings.retrieval)
+        done = await rerank(self.reranker, request.text, passages, limits)
+        if done.warning is not None:
+            request.warn(done.warning)
+        timings["rerank"] = (time.perf_counter() - started) * 1000
+        return done.items
 
     def _log(
         self,

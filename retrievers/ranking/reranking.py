@@ -2,41 +2,131 @@
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from domain.errors import SextantError
 from domain.retrieval import LaneScore, RetrievedItem
+from domain.settings import RetrievalSettings
 from models.protocols import Reranker
+from retrievers.ranking.normalising import min_max
+from stores.database import within
+
+logger = logging.getLogger(__name__)
 
 RERANK = "rerank"
+
+FAILED = "重排序失败，保持原有顺序："
+LATE = "重排序超时，保持原有顺序"
 
 # The worst of the reranked still ranks above all that were not.
 _LOWEST = 0.5
 
 
-async def rerank(
-    reranker: Reranker, question: str, items: Sequence[RetrievedItem], count: int
-) -> list[RetrievedItem]:
-    """Put the first `count` items into the reranker's order; the others follow as they were.
+@dataclass(frozen=True, slots=True)
+class RerankLimits:
+    """What a reranking model may cost.
 
-    Scores become 1 for the best down to a half for the last one reranked, and less for the rest;
-    `lanes` keeps the model's own score.
-
-    Raises:
-        ModelUnavailable: the reranker gives no scores.
+    Attributes:
+        seconds: after which its work is cancelled.
+        pairs: passages that it reads at most, the best ones.
+        chars: of each passage. A cross-encoder reads 512 tokens and takes time for each.
     """
-    head, tail = items[:count], items[count:]
-    scores = await reranker.score(question, [item.text for item in head])
-    order = sorted(range(len(head)), key=lambda place: (-scores[place], place))
-    best, worst = max(scores, default=0.0), min(scores, default=0.0)
-    reach = (best - worst) or 1.0
-    first = [
-        replace(
-            head[place],
-            score=_LOWEST + (1 - _LOWEST) * (scores[place] - worst) / reach,
-            lanes={**head[place].lanes, RERANK: LaneScore(rank, scores[place])},
-        )
-        for rank, place in enumerate(order, start=1)
-    ]
-    above = tail[0].score if tail else 1.0
-    return [*first, *(replace(item, score=_LOWEST * item.score / above / 2) for item in tail)]
+
+    seconds: float = 5.0
+    pairs: int = 50
+    chars: int = 2000
+
+    @classmethod
+    def of(cls, settings: RetrievalSettings) -> RerankLimits:
+        """Those that the settings name."""
+        return cls(settings.rerank_timeout, settings.rerank_pairs, settings.rerank_chars)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The model's scores of the passages it read, in their order; or none, and the reason."""
+
+    scores: tuple[float, ...] = ()
+    warning: str | None = None
+
+
+async def judge(
+    reranker: Reranker, question: str, texts: Sequence[str], limits: RerankLimits
+) -> Judgement:
+    """Let the model score the first passages; a model that is late or fails scores none.
+
+    Late work is cancelled: requests are dropped, a local model stops after the batch it is at.
+    """
+    read = [text[: limits.chars] for text in texts[: limits.pairs]]
+    if not read:
+        return Judgement()
+    try:
+        scores = await within(limits.seconds, reranker.score(question, read))
+    except TimeoutError:
+        logger.warning("%s has no scores after %g s", reranker.name, limits.seconds)
+        return Judgement(warning=f"{LATE}（{limits.seconds:g} s）")
+    except Exception as error:  # anyone's model: its failure is a warning
+        logger.warning("reranking failed", exc_info=error)
+        said = error.message if isinstance(error, SextantError) else str(error)
+        return Judgement(warning=f"{FAILED}{said}")
+    if len(scores) != len(read) or not all(map(math.isfinite, scores)):
+        logger.warning("%s gave %d scores for %d passages", reranker.name, len(scores), len(read))
+        return Judgement(warning=f"{FAILED}{reranker.name} does not score every passage")
+    return Judgement(tuple(scores))
+
+
+def reordered(scores: Sequence[float], before: Sequence[float]) -> list[tuple[int, float]]:
+    """The order that a model's scores give: (place before, new score), scores descending.
+
+    What was scored comes first, from 1 for the best down to a half for the worst; then the rest as it
+    was, below.
+
+    Args:
+        scores: of the first results.
+        before: scores of all results, above 0, descending.
+    """
+    share = min_max(scores)
+    best_first = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
+    first = [(place, _LOWEST + (1 - _LOWEST) * float(share[place])) for place in best_first]
+    rest = range(len(scores), len(before))
+    # Not to the very half, which the worst of the scored may have.
+    return [*first, *((n, _LOWEST / 2 * before[n] / before[len(scores)]) for n in rest)]
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """Items in their new order; in the old one where there is a warning."""
+
+    items: list[RetrievedItem]
+    warning: str | None = None
+
+
+async def rerank(
+    reranker: Reranker, question: str, items: Sequence[RetrievedItem], limits: RerankLimits
+) -> Reranked:
+    """Put the first items into the reranker's order; the others follow as they were.
+
+    `lanes` keeps the model's own score, and the rank that it gives.
+    """
+    judgement = await judge(reranker, question, [item.text for item in items], limits)
+    if not judgement.scores:
+        return Reranked(list(items), judgement.warning)
+    order = reordered(judgement.scores, [item.score for item in items])
+    return Reranked(
+        [
+            replace(items[place], score=score, lanes=_lanes(items, place, rank, judgement.scores))
+            for rank, (place, score) in enumerate(order, start=1)
+        ]
+    )
+
+
+def _lanes(
+    items: Sequence[RetrievedItem], place: int, rank: int, scores: Sequence[float]
+) -> dict[str, LaneScore]:
+    lanes = dict(items[place].lanes)
+    if place < len(scores):
+        lanes[RERANK] = LaneScore(rank, scores[place])
+    return lanes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
@@ -346,6 +347,35 @@ async def test_a_reranker_that_fails_leaves_the_order_and_a_warning(
     found = await retriever.search(scope, QUESTION, mode="mix", top_k=2)
     assert set(files(found)) == {"mounds", "state"}
     assert any("重排序失败" in warning for warning in found.warnings)
+
+
+class LateReranker(ByLength):
+    """A reranker whose model does not answer until it is cancelled."""
+
+    def __init__(self) -> None:
+        self.cancelled = asyncio.Event()
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.cancelled.set()
+        return []
+
+
+async def test_a_reranker_that_is_late_is_cancelled_and_leaves_the_order_and_a_warning(
+    database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    hasty = settings.retrieval.model_copy(update={"rerank_timeout": 0.01})
+    late = LateReranker()
+    plain = over(database, embedder, settings)
+    retriever = over(
+        database, embedder, settings.model_copy(update={"retrieval": hasty}), reranker=late
+    )
+    found = await retriever.search(scope, QUESTION, mode="mix", top_k=2)
+    assert files(found) == files(await plain.search(scope, QUESTION, mode="mix", top_k=2))
+    assert any("重排序超时，保持原有顺序" in warning for warning in found.warnings)
+    await asyncio.wait_for(late.cancelled.wait(), 5)
 
 
 async def test_the_synchronous_twin_gives_ten_scored_results_in_hybrid(

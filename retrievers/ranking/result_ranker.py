@@ -1,0 +1,253 @@
+"""Ordering results that any search returned: relevance, diversity, freshness, and a reranking model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import numpy as np
+from langchain_core.documents import Document
+
+from domain.errors import OptionInvalid
+from domain.retrieval import RetrievedItem
+from models.protocols import Reranker
+from retrievers.ranking.decay import age_in_days, time_decay
+from retrievers.ranking.diversity import (
+    DEFAULT_BALANCE,
+    TWIN_TEXTS,
+    TWIN_VECTORS,
+    Likeness,
+    TextLikeness,
+    VectorLikeness,
+    marginal,
+)
+from retrievers.ranking.normalising import Scores, min_max
+from retrievers.ranking.reranking import RerankLimits, judge, reordered
+from retrievers.sync import run_sync
+
+# What the worst of scores that are not all above 0 gets.
+_LEAST = 1e-6
+
+Result = TypeVar("Result", RetrievedItem, Document)
+
+
+@dataclass(frozen=True, slots=True)
+class RankOptions:
+    """How `rank_results` weighs what it knows.
+
+    Attributes:
+        balance: λ of maximal marginal relevance: 1 heeds relevance alone, 0 diversity alone.
+        twin_texts: results that share so much of their text (Jaccard over n-grams) are one; above 1,
+            none are.
+        twin_vectors: the same for the cosine of embeddings, where they are given.
+        freshness: the most that age can take from a score, as a share of it. A tenth lets the newer
+            of two equally good results win and no stale one hide a much better one.
+        half_life: days after which half of that is taken; a year, as handbooks and rules age.
+    """
+
+    balance: float = DEFAULT_BALANCE
+    twin_texts: float = TWIN_TEXTS
+    twin_vectors: float = TWIN_VECTORS
+    freshness: float = 0.1
+    half_life: float = 365.0
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning, by name."""
+        for name, lowest, highest in (
+            ("balance", 0.0, 1.0),
+            ("freshness", 0.0, 1.0),
+            ("half_life", 1e-6, math.inf),
+            ("twin_texts", 0.0, math.inf),
+            ("twin_vectors", 0.0, math.inf),
+        ):
+            value = getattr(self, name)
+            if not lowest <= value <= highest:  # NaN neither
+                raise OptionInvalid(
+                    f"{name} is {value}; it must lie between {lowest:g} and {highest:g}.",
+                    next_step=f"Leave {name} out to use its default.",
+                    field=name,
+                )
+
+
+def rank_results(
+    results: Sequence[Result],
+    *,
+    top_k: int | None = None,
+    embeddings: Mapping[str, Sequence[float]] | None = None,
+    options: RankOptions | None = None,
+    now: datetime | None = None,
+) -> list[Result]:
+    """Order results by relevance, with regard to repetition and age (seed 002).
+
+    Relevance is a result's score; age takes up to `freshness` of it where a result is dated; maximal
+    marginal relevance then chooses one result after the other, and leaves out twins of chosen ones.
+    The order in which results come does not matter, ties go by id, and scores descend.
+
+    Args:
+        results: retrieved items, or documents with `score` in their metadata (higher is better;
+            without one, documents count as given best first). A date is read from the metadata's
+            `created_at`, a datetime or ISO 8601 text.
+        top_k: how many at most; all that remain by default.
+        embeddings: id → vector, of every result; likeness is then that of vectors, else of texts.
+        options: weights.
+        now: what age is measured from.
+
+    Returns:
+        The chosen, with their new scores: for a result unlike those before it, its score times what
+        age leaves of it; less, the more it repeats them.
+
+    Raises:
+        OptionInvalid: top_k is below 1.
+    """
+    chosen = options or RankOptions()
+    _check(top_k)
+    moment = now or datetime.now(UTC)
+    kept, scores = _by_score(results)
+    if not kept:
+        return []
+    aged = scores * [_left(result, chosen, moment) for result in kept]
+    # Places decide ties, so they must follow from the scores and ids alone.
+    order = sorted(range(len(kept)), key=lambda place: (-aged[place], _id(kept[place]), place))
+    ordered, aged = [kept[place] for place in order], aged[order]
+    best = float(aged[0])
+    picks = marginal(
+        aged / best,
+        _likenesses(ordered, embeddings, chosen),
+        count=len(ordered) if top_k is None else top_k,
+        balance=chosen.balance,
+    )
+    # With λ = 1 the value is relevance itself, but for rounding.
+    exact = chosen.balance == 1
+    return [
+        _with_score(ordered[place], float(aged[place]) if exact else value * best)
+        for place, value in picks
+    ]
+
+
+class ResultRanker:
+    """Orders results by a reranking model; late or broken, it leaves them as they were.
+
+    Args:
+        reranker: scores passages against the question; None leaves the order as it is.
+        limits: how long it may take, and how much it reads.
+    """
+
+    def __init__(
+        self, reranker: Reranker | None = None, limits: RerankLimits | None = None
+    ) -> None:
+        self._reranker = reranker
+        self._limits = limits or RerankLimits()
+
+    async def arerank(
+        self, query: str, results: Sequence[Result], top_k: int | None = None
+    ) -> list[Result]:
+        """The `top_k` best results by the model's judgement, scores descending from 1.
+
+        The model reads the first `limits.pairs`; those beyond follow in their order. When the model
+        fails or is late, results come as they were, and a warning is logged.
+
+        Args:
+            query: the question.
+            results: best first; documents as `rank_results` takes them.
+            top_k: how many at most; all by default.
+
+        Raises:
+            OptionInvalid: top_k is below 1.
+        """
+        _check(top_k)
+        if self._reranker is None:
+            return list(results[:top_k])
+        texts = [_text(result) for result in results]
+        judgement = await judge(self._reranker, query, texts, self._limits)
+        if not judgement.scores:
+            return list(results[:top_k])
+        places = [1 / rank for rank in range(1, len(results) + 1)]
+        order = reordered(judgement.scores, places)[:top_k]
+        return [_with_score(results[place], score) for place, score in order]
+
+    def rerank(
+        self, query: str, results: Sequence[Result], top_k: int | None = None
+    ) -> list[Result]:
+        """The twin of `arerank` for synchronous callers."""
+        return run_sync(lambda: self.arerank(query, results, top_k))
+
+    def rank_results(self, results: Sequence[Result], top_k: int | None = None) -> list[Result]:
+        """`rank_results` by its defaults: relevance, diversity, freshness, without a model."""
+        return rank_results(results, top_k=top_k)
+
+
+def _check(top_k: int | None) -> None:
+    if top_k is not None and top_k < 1:
+        raise OptionInvalid(
+            f"top_k is {top_k}; it must be at least 1.",
+            next_step="Ask for at least one result.",
+            field="top_k",
+        )
+
+
+def _by_score(results: Sequence[Result]) -> tuple[list[Result], Scores]:
+    """Each result once, as it scores highest, with scores above 0."""
+    best: dict[str, tuple[float, Result]] = {}
+    for place, result in enumerate(results):
+        score, known = _score(result, place), best.get(_id(result))
+        if known is None or score > known[0]:
+            best[_id(result)] = (score, result)
+    kept = [result for _, result in best.values()]
+    scores = np.array([score for score, _ in best.values()])
+    if len(scores) and scores.min() <= 0:  # logits, or distances turned round
+        scores = _LEAST + (1 - _LEAST) * min_max(scores)
+    return kept, scores
+
+
+def _likenesses(
+    results: Sequence[Result],
+    embeddings: Mapping[str, Sequence[float]] | None,
+    options: RankOptions,
+) -> list[Likeness]:
+    by_text = TextLikeness([_text(result) for result in results], options.twin_texts)
+    if embeddings is None:
+        return [by_text]
+    vectors = np.asarray([embeddings[_id(result)] for result in results], np.float32)
+    return [VectorLikeness(vectors, options.twin_vectors), by_text]
+
+
+def _left(result: RetrievedItem | Document, options: RankOptions, now: datetime) -> float:
+    """What age leaves of the score; all of it where there is no date."""
+    written = _moment(result.metadata.get("created_at"))
+    if written is None:
+        return 1.0
+    return 1 - options.freshness * (1 - time_decay(age_in_days(written, now), options.half_life))
+
+
+def _moment(value: object) -> datetime | None:
+    if isinstance(value, datetime):
+        return value
+    with suppress(ValueError):
+        return datetime.fromisoformat(value) if isinstance(value, str) else None
+    return None
+
+
+def _text(result: RetrievedItem | Document) -> str:
+    return result.text if isinstance(result, RetrievedItem) else result.page_content
+
+
+def _id(result: RetrievedItem | Document) -> str:
+    return str(result.id or _text(result))
+
+
+def _score(result: RetrievedItem | Document, place: int) -> float:
+    """Of a result at a place, from 0."""
+    if isinstance(result, RetrievedItem):
+        return result.score
+    score = result.metadata.get("score")
+    return float(score) if score is not None else 1 / (place + 1)
+
+
+def _with_score(result: Result, score: float) -> Result:
+    if isinstance(result, RetrievedItem):
+        return replace(result, score=score)
+    return result.model_copy(update={"metadata": {**result.metadata, "score": score}})
