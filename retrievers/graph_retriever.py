@@ -24,6 +24,7 @@ from domain.settings import Settings
 from models.protocols import Embedder, Reranker
 from retrievers.context import graph_context
 from retrievers.index.scope_index import ScopeIndexes
+from retrievers.lanes.degrading import degraded, log_failures
 from retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -54,10 +55,6 @@ MAX_TOP_K = 1000
 
 # Seed 000: each lane of a fused search returns twice what is wanted.
 _OVERFETCH = 2
-_DEGRADED = {
-    VECTOR: "向量检索失败，使用关键词检索降级",
-    KEYWORD: "关键词检索失败，仅使用向量检索结果",
-}
 
 
 class SearchOptions(TypedDict, total=False):
@@ -175,7 +172,7 @@ class GraphRetriever(BaseRetriever):
             chosen,
             graph_context=graph_context(around),
             graph_items=tuple(around),
-            warnings=tuple(dict.fromkeys([*_warnings(runs), *request.warnings, *notices])),
+            warnings=tuple(dict.fromkeys([*degraded(runs), *request.warnings, *notices])),
             timings=timings,
         )
 
@@ -264,7 +261,7 @@ class GraphRetriever(BaseRetriever):
             step_in = [known[name] for name in composition.fallback]
             runs += await run_lanes(step_in, request, timeout)
         failed = {run.name: run.error for run in runs if run.error is not None}
-        _log_failures(failed)
+        log_failures(failed)
         if _all_failed(runs, [*composition.lanes, *composition.fallback]):
             raise RetrievalError(failed)
         return runs
@@ -317,15 +314,6 @@ class GraphRetriever(BaseRetriever):
             logger.warning("retrieval took %.0f ms: %s", timings["total"], spent)
 
 
-def _log_failures(failed: Mapping[str, BaseException]) -> None:
-    """One line for each lane, and one traceback for each cause: lanes share a database."""
-    traced = set[str]()
-    for name, error in failed.items():
-        cause = repr(error)
-        logger.error("lane %s failed: %s", name, error, exc_info=None if cause in traced else error)
-        traced.add(cause)
-
-
 def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:
     errors = [run.error for run in runs if run.name in lanes]
     return bool(errors) and all(errors)
@@ -371,18 +359,6 @@ def _results(
     below = first[-1].score if first else 1.0
     scaled = [replace(item, score=item.score * below) for item in passages[: top_k - len(first)]]
     return [*first, *scaled]
-
-
-def _warnings(runs: Sequence[LaneRun]) -> tuple[str, ...]:
-    """One sentence for every failed lane: how the search went on without it. Logged verbatim."""
-    sentences = [
-        _DEGRADED.get(run.name, f"检索通道 {run.name} 失败，其余通道继续")
-        for run in runs
-        if run.error is not None
-    ]
-    for sentence in sentences:
-        logger.warning(sentence)
-    return tuple(sentences)
 
 
 def _as_document(item: RetrievedItem) -> Document:

@@ -1,0 +1,37 @@
+"""Going on without a lane: what is said, and what is logged."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from retrievers.lanes.lane import KEYWORD, VECTOR, LaneRun
+
+logger = logging.getLogger(__name__)
+
+# Seed 000, "部分检索失败".
+_DEGRADED = {
+    VECTOR: "向量检索失败，使用关键词检索降级",
+    KEYWORD: "关键词检索失败，仅使用向量检索结果",
+}
+
+
+def degraded(runs: Sequence[LaneRun]) -> tuple[str, ...]:
+    """One sentence for every failed lane: how the search went on without it. Logged verbatim."""
+    sentences = [
+        _DEGRADED.get(run.name, f"检索通道 {run.name} 失败，其余通道继续")
+        for run in runs
+        if run.error is not None
+    ]
+    for sentence in sentences:
+        logger.warning(sentence)
+    return tuple(sentences)
+
+
+def log_failures(failed: Mapping[str, BaseException]) -> None:
+    """One line for each lane, and one traceback for each cause: lanes share a database."""
+    traced = set[str]()
+    for name, error in failed.items():
+        cause = repr(error)
+        logger.error("lane %s failed: %s", name, error, exc_info=None if cause in traced else error)
+        traced.add(cause)
