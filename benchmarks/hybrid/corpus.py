@@ -1,0 +1,221 @@
+"""A made-up library of many tenants: mixed Chinese and English chunks, vectors by topic, questions.
+
+Everything follows from a seed. Words are real and as frequent as they are: Chinese ones are pieces of
+the embedding model's vocabulary with its probabilities, English ones come from the docstrings of
+Python's standard library. A topic has words and a place among the vectors of its own; a tenant has
+a few topics. Limits: sentences mean nothing, and vectors are drawn, not embedded.
+"""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from domain.stopwords import ENGLISH_STOP_WORDS
+from models.e5.weights import Weights, weights_path
+from models.protocols import Vectors
+from retrievers.ranking.normalising import unit
+
+DIMENSION = 384
+TENANTS = 100
+_TOPICS, _SUBJECTS, _TOPIC_WORDS = 400, 40, 80
+_CHUNKS_PER_TOPIC = 150
+_PARTICLES = list("的了是在和与对中为有也就不")
+_ENGLISH = re.compile(r"[A-Za-z]{2,14}")
+_DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
+_IDEOGRAPHS = re.compile(r"[\u4e00-\u9fff]{2,4}")
+_RUNS = re.compile(r"[\u4e00-\u9fff]{6,}")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is looked for in one tenant: keywords cut out of one of its chunks, and a vector.
+
+    `bucket` is the tenant's size, L, M or S; `off` says that the vector lies in a topic that the tenant
+    does not have.
+    """
+
+    tenant: int
+    bucket: str
+    off: bool
+    keywords: tuple[str, ...]
+    vector: Vectors
+
+    @property
+    def text(self) -> str:
+        """The keywords as a question."""
+        return " ".join(self.keywords)
+
+
+@dataclass(frozen=True)
+class Library:
+    """All chunks, tenant after tenant; tenant 0 is the largest."""
+
+    texts: list[str]
+    vectors: Vectors
+    tenants: npt.NDArray[np.intp]
+    questions: list[Question]
+
+    def rows_of(self, tenant: int) -> range:
+        """The chunks of a tenant."""
+        first, last = np.searchsorted(self.tenants, [tenant, tenant + 1])
+        return range(int(first), int(last))
+
+
+@dataclass(frozen=True)
+class _Words:
+    words: npt.NDArray[np.str_]
+    share: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, frequency: dict[str, float], most: int) -> _Words:
+        best = sorted(frequency, key=lambda word: (-frequency[word], word))[:most]
+        share = np.array([frequency[word] for word in best])
+        return cls(np.array(best), share / share.sum())
+
+    def topics(self, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+        rare = self.share**0.5 / (self.share**0.5).sum()
+        picks = [
+            rng.choice(len(self.words), _TOPIC_WORDS, replace=False, p=rare) for _ in range(_TOPICS)
+        ]
+        return np.array(picks)
+
+
+def make_library(chunks: int, questions: int, seed: int) -> Library:
+    """Make `chunks` chunks of about 550 bytes (a twentieth of 2 to 4 KB) and a number of questions."""
+    rng = np.random.default_rng(seed)
+    sizes = 1 / np.arange(1, TENANTS + 1) ** 1.1  # Zipf
+    sizes = np.maximum((sizes / sizes.sum() * chunks).astype(int), 5)
+    sizes[0] += chunks - sizes.sum()
+    tenants = np.repeat(np.arange(TENANTS), sizes)
+    own = [
+        rng.choice(_TOPICS, min(_TOPICS // 2, 2 + n // _CHUNKS_PER_TOPIC), replace=False)
+        for n in sizes
+    ]
+    topics = np.concatenate([rng.choice(mine, size) for mine, size in zip(own, sizes, strict=True)])
+    places = _Places(rng)
+    library = Library(
+        _texts(topics, rng), places.draw(topics, rng), np.asarray(tenants, np.intp), []
+    )
+    library.questions.extend(_questions(library, own, places, questions, seed))
+    return library
+
+
+class _Places:
+    """Where topics lie: subjects, topics around them, chunks around these in few directions."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        subjects = unit(rng.normal(size=(_SUBJECTS, DIMENSION)))
+        near = unit(rng.normal(size=(_TOPICS, DIMENSION)))
+        self._topics = unit(subjects[rng.integers(0, _SUBJECTS, _TOPICS)] + near)
+        self._directions = rng.normal(size=(_TOPICS, 16, DIMENSION)).astype(np.float32)
+
+    def draw(self, topics: npt.NDArray[np.intp], rng: np.random.Generator) -> Vectors:
+        vectors = np.empty((len(topics), DIMENSION), np.float32)
+        for topic in np.unique(topics):
+            rows = np.flatnonzero(topics == topic)
+            along = unit(rng.normal(size=(len(rows), 16)) @ self._directions[topic])
+            any_way = unit(rng.normal(size=(len(rows), DIMENSION)))
+            vectors[rows] = unit(self._topics[topic] + 0.6 * along + 0.4 * any_way)
+        return vectors
+
+
+def _vocabularies() -> tuple[_Words, _Words]:
+    vocabulary = Weights.open(weights_path()).vocabulary
+    chinese = {
+        piece: float(np.exp(score))
+        for piece, score in zip(vocabulary.pieces, vocabulary.scores, strict=True)
+        if _IDEOGRAPHS.fullmatch(piece)
+    }
+    english = Counter[str]()
+    for file in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
+        for docstring in _DOCSTRING.findall(file.read_text("utf-8", errors="ignore")):
+            english.update(_ENGLISH.findall(docstring))
+    return _Words.of(chinese, 20_000), _Words.of(dict(english), 6_000)
+
+
+def _texts(topics: npt.NDArray[np.intp], rng: np.random.Generator) -> list[str]:
+    chinese, english = _vocabularies()
+    of_topic = chinese.topics(rng), english.topics(rng)
+    lengths = np.where(
+        rng.random(len(topics)) < 0.05,
+        rng.integers(250, 500, len(topics)),
+        rng.integers(30, 100, len(topics)),
+    )
+    texts = []
+    for topic, length in zip(topics, lengths, strict=True):
+        share = (
+            rng.random()
+        )  # of Chinese: a third of the chunks is all Chinese, a fifth all English
+        many = length if share < 0.35 else 0 if share > 0.8 else length // 2
+        parts = [
+            _chinese(_picked(chinese, of_topic[0][topic], many, rng), rng),
+            " ".join(_picked(english, of_topic[1][topic], length - many, rng)),
+        ]
+        texts.append("".join(parts) if share < 0.5 else " ".join(filter(None, parts)))
+    return texts
+
+
+def _picked(
+    words: _Words, topic: npt.NDArray[np.intp], count: int, rng: np.random.Generator
+) -> list[str]:
+    """Half of the words of the topic, half of any."""
+    general = rng.choice(len(words.words), count, p=words.share)
+    own = topic[rng.integers(0, len(topic), count)]
+    picked: list[str] = words.words[np.where(rng.random(count) < 0.5, own, general)].tolist()
+    return picked
+
+
+def _chinese(words: list[str], rng: np.random.Generator) -> str:
+    chances = rng.random(len(words))
+    particles = rng.integers(0, len(_PARTICLES), len(words))
+    parts = []
+    for word, chance, particle in zip(words, chances, particles, strict=True):
+        after = _PARTICLES[particle] if chance < 0.3 else "，" if chance < 0.42 else ""
+        parts.append(word + ("。" if 0.42 <= chance < 0.48 else after))
+    return "".join(parts)
+
+
+def _questions(
+    library: Library, own: list[npt.NDArray[np.intp]], places: _Places, count: int, seed: int
+) -> list[Question]:
+    rng = np.random.default_rng(seed)
+    share = np.bincount(library.tenants) / len(library.tenants)
+    buckets = {
+        "L": np.flatnonzero(share >= 0.04),
+        "M": np.flatnonzero((share >= 0.007) & (share < 0.04)),
+        "S": np.flatnonzero(share < 0.007),
+    }
+    kinds = [(bucket, off) for bucket in buckets for off in (False, True)]
+    questions = []
+    for number in range(count):
+        bucket, off = kinds[number % len(kinds)]
+        tenant = int(rng.choice(buckets[bucket]))
+        others = np.setdiff1d(np.arange(_TOPICS), own[tenant])
+        topic = rng.choice(others if off else own[tenant], 1)
+        keywords = _keywords(library, tenant, rng)
+        questions.append(Question(tenant, bucket, off, keywords, places.draw(topic, rng)[0]))
+    return questions
+
+
+def _keywords(library: Library, tenant: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """Up to ten out of one chunk: windows of two to four ideographs, English words."""
+    found: list[str] = []
+    while len(found) < 3:
+        text = library.texts[int(rng.choice(library.rows_of(tenant)))]
+        for run in _RUNS.findall(text)[:6]:
+            length = int(rng.choice([2, 2, 3, 4]))
+            start = int(rng.integers(0, len(run) - length + 1))
+            found.append(run[start : start + length])
+        words = [word.lower() for word in _ENGLISH.findall(text) if len(word) > 2]
+        telling = [word for word in words if word not in ENGLISH_STOP_WORDS]
+        found += (
+            rng.choice(telling, min(len(telling), 4), replace=False).tolist() if telling else []
+        )
+    return tuple(dict.fromkeys(found))[:10]
