@@ -39,7 +39,7 @@ class Mention:
 
 
 # Relations with which an entity is half as central as can be.
-_HALF_CENTRAL = 10
+HALF_CENTRAL = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Entity:
 
     def __post_init__(self) -> None:
         """Derive the centrality."""
-        central = self.degree / (self.degree + _HALF_CENTRAL)
+        central = self.degree / (self.degree + HALF_CENTRAL)
         object.__setattr__(self, "centrality", central)
 
 

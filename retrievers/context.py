@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from domain.retrieval import GraphContext, ItemKind, RetrievedItem
 
 # An entity without relations is still worth naming when the question is about it.
 _LEAST_CENTRALITY = 0.1
 
+# One number, or one for each of many.
+Number = TypeVar("Number", float, npt.NDArray[np.floating[Any]])
 
-def importance(relevance: float, centrality: float) -> float:
+
+def importance(relevance: Number, centrality: Number) -> Number:
     """How much an entity matters to a question: relevance × centrality, both 0..1.
 
     Centrality counts from a tenth up, so that an entity that nothing is related to is not lost.

@@ -16,32 +16,18 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
-from domain.errors import OptionInvalid, RetrievalError
+from domain.errors import OptionInvalid
 from domain.questions import checked_question
-from domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
+from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
 from retrievers.context import graph_context
+from retrievers.finding import Finder
 from retrievers.index.scope_index import ScopeIndexes
-from retrievers.lanes.degrading import degraded, log_failures
-from retrievers.lanes.lane import (
-    KEYWORD,
-    VECTOR,
-    KeywordLane,
-    Lane,
-    LaneQuery,
-    LaneRun,
-    VectorLane,
-    run_lanes,
-)
-from retrievers.lanes.local import LocalLane
-from retrievers.lanes.mix import MixLane
-from retrievers.lanes.reading import QuestionReader
-from retrievers.lanes.reports import GlobalLane, ReportsLane
-from retrievers.lanes.surroundings import Surroundings
-from retrievers.modes import Composition, Join, composition_from, composition_of
-from retrievers.ranking.fusion import fuse, led
+from retrievers.lanes.degrading import degraded
+from retrievers.lanes.lane import LaneQuery, LaneRun
+from retrievers.modes import Composition, composition_from, composition_of
 from retrievers.ranking.reranking import RerankLimits, rerank
 from retrievers.sync import run_sync
 from stores.chunks import ChunkStore
@@ -101,17 +87,13 @@ class GraphRetriever(BaseRetriever):
     reranker: SkipValidation[Reranker | None] = None
 
     @property
-    def lanes(self) -> dict[str, Lane]:
-        """The lanes that this retriever can run, by name; made anew, for they share one question."""
-        lanes: list[Lane] = [VectorLane(self.chunks, self.embedder), KeywordLane(self.chunks)]
-        if self.indexes is not None:
-            reader = QuestionReader(self.chunks, self.embedder, self.indexes)
-            around = Surroundings(self.graph)
-            lanes += [LocalLane(reader, around, self.graph), MixLane(reader, around)]
-            if self.graph is not None:
-                reports = ReportsLane(reader)
-                lanes += [reports, GlobalLane(reports, around)]
-        return {lane.name: lane for lane in lanes}
+    def lanes(self) -> list[str]:
+        """The names of the lanes that this retriever can run."""
+        return self._finder.names
+
+    @property
+    def _finder(self) -> Finder:
+        return Finder(self.chunks, self.embedder, self.settings.retrieval, self.indexes, self.graph)
 
     async def search(
         self,
@@ -148,20 +130,18 @@ class GraphRetriever(BaseRetriever):
             RetrievalError: every lane failed; carries each cause.
         """
         started = time.perf_counter()
-        known = self.lanes
-        chosen, composition = composition_of(mode, list(known))
+        finder, known = self._finder, self.lanes
+        chosen, composition = composition_of(mode, known)
         if lanes is not None:
-            composition = composition_from(lanes, list(known))
+            composition = composition_from(lanes, known)
         request = self._request(scope, query, top_k, filters, composition)
+        reranked = composition.reranked and self.reranker is not None
+        wanted = None if reranked else self._top_k(top_k)
         with collected_notices() as notices:
-            runs = await self._run(composition, known, request)
-        timings = {run.name: run.milliseconds for run in runs}
-        fusing = time.perf_counter()
-        passages = self._rank(_passages(runs, composition), composition.join)
-        timings["fusion"] = (time.perf_counter() - fusing) * 1000
-        if composition.reranked and self.reranker is not None:
+            found = await finder.find(composition, request, wanted)
+        runs, passages, around, timings = found.runs, found.passages, found.around, found.timings
+        if reranked:
             passages = await self._reranked(request, passages, timings)
-        around = _around(runs)
         results = _results(passages, around, self._top_k(top_k), reports=composition.reports)
         if not results and composition.lanes and self.documents is not None:
             await self.documents.require_graph(scope)
@@ -249,35 +229,6 @@ class GraphRetriever(BaseRetriever):
             )
         return wanted
 
-    async def _run(
-        self, composition: Composition, known: Mapping[str, Lane], request: LaneQuery
-    ) -> list[LaneRun]:
-        """Run the lanes and what goes beside them, then the fallback if no lane succeeded."""
-        timeout = self.settings.retrieval.lane_timeout
-        beside = [name for name in composition.beside if name in known]
-        names = [*composition.lanes, *beside]
-        runs = await run_lanes([known[name] for name in names], request, timeout)
-        if _all_failed(runs, composition.lanes):
-            step_in = [known[name] for name in composition.fallback]
-            runs += await run_lanes(step_in, request, timeout)
-        failed = {run.name: run.error for run in runs if run.error is not None}
-        log_failures(failed)
-        if _all_failed(runs, [*composition.lanes, *composition.fallback]):
-            raise RetrievalError(failed)
-        return runs
-
-    def _rank(
-        self, found: Mapping[str, Sequence[RetrievedItem]], join: Join
-    ) -> list[RetrievedItem]:
-        placed = {lane: _placed(lane, hits) for lane, hits in found.items()}
-        if len(placed) == 1:
-            return next(iter(placed.values()))
-        if join is Join.LEAD and len(placed) == 2:
-            return led(*placed.values())
-        constants = self.settings.retrieval
-        weights = {VECTOR: constants.vector_weight, KEYWORD: constants.keyword_weight}
-        return fuse(found, weights, constants.rrf_k)
-
     async def _reranked(
         self, request: LaneQuery, passages: list[RetrievedItem], timings: dict[str, float]
     ) -> list[RetrievedItem]:
@@ -312,38 +263,6 @@ class GraphRetriever(BaseRetriever):
             )
         if timings["total"] > self.settings.retrieval.slow_ms:
             logger.warning("retrieval took %.0f ms: %s", timings["total"], spent)
-
-
-def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:
-    errors = [run.error for run in runs if run.name in lanes]
-    return bool(errors) and all(errors)
-
-
-def _passages(runs: Sequence[LaneRun], composition: Composition) -> dict[str, list[RetrievedItem]]:
-    """The passages that each lane found; a lane that failed, or runs beside them, has none."""
-    return {
-        run.name: [hit for hit in run.hits if hit.kind is ItemKind.CHUNK]
-        for run in runs
-        if run.error is None and run.name not in composition.beside
-    }
-
-
-def _around(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
-    """What the lanes found of the graph: each item once, as the lane said that rates it highest."""
-    found: dict[str, RetrievedItem] = {}
-    for run in runs:
-        for hit in run.hits:
-            known = found.get(hit.id)
-            if hit.kind is not ItemKind.CHUNK and (known is None or known.score < hit.score):
-                found[hit.id] = hit
-    return sorted(found.values(), key=lambda item: (-item.score, item.id))
-
-
-def _placed(lane: str, hits: Sequence[RetrievedItem]) -> list[RetrievedItem]:
-    return [
-        replace(hit, lanes={**hit.lanes, lane: LaneScore(rank, hit.score)})
-        for rank, hit in enumerate(hits, start=1)
-    ]
 
 
 def _results(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import select
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, LiteralString, TypeVar
@@ -28,6 +28,7 @@ from stores.embedded import SUPERUSER, EmbeddedServer
 from stores.migrations import APP_ROLE, SEARCH_PATH, migrate
 from stores.pools import Connection, Pools
 from stores.queries import load_queries
+from stores.trips import Statement, Trips
 
 T = TypeVar("T")
 
@@ -77,6 +78,7 @@ class Database:
         self._vector = vector
         self._server = server
         self._lost = False  # whether the last call found no server
+        self._trips = Trips(self._answer)
 
     @classmethod
     async def open(cls, settings: Settings) -> Database:
@@ -146,7 +148,8 @@ class Database:
     ) -> list[DictRow]:
         """The rows of one statement that sees only rows of `user_id`, in a single round trip.
 
-        A question asks several; as transactions of their own each would take five trips.
+        A question asks several; as transactions of their own each would take five trips. Those asked
+        at the same moment share a trip, and are answered in the order asked.
 
         Args:
             user_id: the tenant, set for this statement only.
@@ -156,15 +159,19 @@ class Database:
         Raises:
             DatabaseUnavailable: the server does not answer within the time of a lane.
         """
+        return await self._trips.rows(user_id, Statement(query, values))
+
+    async def _answer(self, user_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
         seconds = self.settings.retrieval.lane_timeout
         reader = {"user_id": user_id, "timeout": f"{seconds * 1000:.0f}"}
         async with self._answering(), (await self._pools.here()).connection() as connection:
-            cursor = connection.cursor(row_factory=dict_row, binary=True)
+            cursors = [connection.cursor(row_factory=dict_row, binary=True) for _ in statements]
             # Without BEGIN, all statements of a pipeline are one transaction.
             async with connection.pipeline():
                 await connection.execute(_SQL["set_reader"], reader)
-                await cursor.execute(query, values)
-            return await cursor.fetchall()
+                for cursor, statement in zip(cursors, statements, strict=True):
+                    await cursor.execute(statement.query, statement.values)
+            return [await cursor.fetchall() for cursor in cursors]
 
     @asynccontextmanager
     async def owner(self) -> AsyncIterator[Connection]:

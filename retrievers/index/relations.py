@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from domain.graph import HALF_CENTRAL
 from retrievers.index.sparse import Floats, Layout, Places, SparseRows, starts_of
 from stores.graph.protocol import HUB_DEGREE
 
@@ -88,6 +89,12 @@ class Relations:
             weights[places] += extra
             strength += np.bincount(self._node[places], extra, len(strength)).astype(np.float32)
         return replace(self._adjacency, values=weights), strength
+
+    def centrality(self, entities: Places) -> Floats:
+        """Of each, 0..1, by the number of its relations (`domain.graph.Entity`)."""
+        degree = self._adjacency.layout.size[entities].astype(np.float32)
+        central: Floats = degree / (degree + np.float32(HALF_CENTRAL))
+        return central
 
     def touching(self, named: Mapping[int, float]) -> tuple[Places, Floats]:
         """The relations of some entities, each with the larger value of its two ends."""

@@ -117,6 +117,12 @@ class ScopeIndexes:
         """What questions are compared by besides passages, by this embedder's vectors."""
         return self._meanings.setdefault(embedder.name, Meanings(embedder, self._folder))
 
+    def kept(self, scope: Scope) -> tuple[Stamp, ScopeIndex] | None:
+        """The index in memory, whether it is of now or not, with the stamp of what it is of."""
+        if scope in self._ready:
+            self._ready.move_to_end(scope)
+        return self._ready.get(scope)
+
     async def get(self, scope: Scope) -> ScopeIndex:
         """The index of the scope as it is now.
 

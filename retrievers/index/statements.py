@@ -26,6 +26,7 @@ class RelationTypes:
 
     Attributes:
         names: all of them.
+        co_occurs: which of them says no more than that two terms share sentences; -1: none.
         common: the types worth comparing by meaning, most used first; at most 512, which embed in a
             second or two, of what may be thousands of phrases that a model made up.
     """
@@ -34,6 +35,7 @@ class RelationTypes:
         self, names: Sequence[str], lexical: LexicalIndex, uses: Places | None = None
     ) -> None:
         self.names = tuple(names)
+        self.co_occurs = self.names.index(CO_OCCURS) if CO_OCCURS in self.names else -1
         rank = np.zeros(len(names)) if uses is None else -uses
         self._common = np.array(
             [kind for kind in np.argsort(rank, kind="stable") if names[kind] != CO_OCCURS], np.intp

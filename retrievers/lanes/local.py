@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from domain.errors import ConflictError, InputError, SextantError
 from domain.retrieval import RetrievedItem
+from retrievers.lanes.contents import NO_GRAPH_STORE
 from retrievers.lanes.lane import LaneQuery
-from retrievers.lanes.reading import QuestionReader, Reading
-from retrievers.lanes.surroundings import NO_GRAPH_STORE, Surroundings
+from retrievers.lanes.reading import QuestionReader, Reading, best_passages
+from retrievers.lanes.surroundings import surroundings
 from retrievers.ranking.mixing import Evidence, rank_around
 from stores.graph.protocol import EntityHit, GraphStore
 
@@ -32,26 +33,23 @@ class LocalLane:
     """
 
     reader: QuestionReader
-    surroundings: Surroundings
     graph: GraphStore | None
     name: str = LOCAL
 
     async def search(self, query: LaneQuery) -> list[RetrievedItem]:
         """Walk from the question's entities; without any, from the passages that fit."""
-        reading = await self.reader.read(query)
-        if not reading.index.chunk_ids:
-            return []
-        evidence = reading.evidence
-        if not evidence.named:
-            evidence = await self._with_nearest(query, reading)
+
+        def by_name(reading: Reading) -> Reading | list[RetrievedItem]:
+            named = reading.evidence.named or not reading.index.chunk_ids
+            return _found(query, reading, reading.evidence) if named else reading
+
+        found = await self.reader.ask(query, by_name)
+        if not isinstance(found, Reading):
+            return found
+        evidence = await self._with_nearest(query, found)
         if not evidence.named:
             query.warn(NO_ENTITY)
-        ranking = await asyncio.to_thread(rank_around, reading.index.walk, evidence)
-        passages, around = await asyncio.gather(
-            self.reader.passages(query, reading, ranking),
-            self.surroundings.of(query, reading.index, ranking.entities, evidence.named),
-        )
-        return [*passages, *around]
+        return await asyncio.to_thread(_found, query, found, evidence)
 
     async def _with_nearest(self, query: LaneQuery, reading: Reading) -> Evidence:
         if self.graph is None or not len(reading.index.entities):
@@ -73,6 +71,12 @@ class LocalLane:
         if self.graph is None or reading.vector is None:
             return []
         return await self.graph.entities_by_vector(query.scope, reading.vector, _NEAREST)
+
+
+def _found(query: LaneQuery, reading: Reading, evidence: Evidence) -> list[RetrievedItem]:
+    ranking = rank_around(reading.index.walk, evidence)
+    around = surroundings(reading.index, ranking.entities, evidence.named)
+    return [*best_passages(query, reading, ranking), *around]
 
 
 def _linked(reading: Reading, hits: Sequence[EntityHit], strength: float) -> dict[int, float]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
+from functools import partial
 
 from domain.retrieval import RetrievedItem
 from retrievers.lanes.lane import LaneQuery
-from retrievers.lanes.reading import QuestionReader
-from retrievers.lanes.surroundings import Surroundings
+from retrievers.lanes.reading import QuestionReader, Reading, best_passages
+from retrievers.lanes.surroundings import surroundings
 from retrievers.ranking.mixing import rank
 
 MIX = "mix"
@@ -22,17 +22,14 @@ class MixLane:
     """
 
     reader: QuestionReader
-    surroundings: Surroundings
     name: str = MIX
 
     async def search(self, query: LaneQuery) -> list[RetrievedItem]:
         """Rank the whole scope and return the best passages."""
-        reading = await self.reader.read(query)
-        if not reading.index.chunk_ids:
-            return []
-        ranking = await asyncio.to_thread(rank, reading.index.walk, reading.evidence)
-        passages, around = await asyncio.gather(
-            self.reader.passages(query, reading, ranking),
-            self.surroundings.of(query, reading.index, ranking.entities, reading.evidence.named),
-        )
-        return [*passages, *around]
+        return await self.reader.ask(query, partial(_found, query))
+
+
+def _found(query: LaneQuery, reading: Reading) -> list[RetrievedItem]:
+    ranking = rank(reading.index.walk, reading.evidence)
+    around = surroundings(reading.index, ranking.entities, reading.evidence.named)
+    return [*best_passages(query, reading, ranking), *around]

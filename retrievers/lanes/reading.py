@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
 from domain.errors import ConflictError, SextantError
-from domain.retrieval import LaneScore, RetrievedItem
+from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from domain.scope import Scope
 from models.protocols import Embedder, Vectors
 from retrievers.index.passages import Near
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from retrievers.index.sparse import Floats
-from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, as_item
+from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.ranking.mixing import Evidence, Ranking, link_strength
 from retrievers.ranking.relevance import highest, nearest_wanted, nearness
-from stores.chunks import ChunkHit, ChunkStore
+from stores.chunks import ChunkStore
 from stores.graph.arrays import places_of
+from stores.stamps import Stamp
+
+T = TypeVar("T")
 
 WALK = "walk"
 
@@ -46,35 +51,78 @@ class Reading:
     near: Near
 
 
+Work = Callable[[Reading], object]
+
+
 @dataclass(slots=True)
 class QuestionReader:
-    """Reads one question once for all the lanes that want it; made anew for every search."""
+    """Reads one question once for all the lanes that want it; made anew for every search.
+
+    Args:
+        chunks, embedder, indexes: what is read.
+        trusting: take the scope's index as it is in memory, where it is; whoever asks compares `stamp`
+            with the scope's when it reads the texts of what was found.
+
+    Attributes:
+        stamp: of the index that was trusted; None: it was the scope's own when the question came.
+    """
 
     chunks: ChunkStore
     embedder: Embedder
     indexes: ScopeIndexes
+    trusting: bool = False
+    stamp: Stamp | None = field(default=None, init=False)
     _reading: asyncio.Task[Reading] | None = field(default=None, init=False)
+    _works: list[Work] | None = field(default_factory=list[Work], init=False)
+    _outcomes: list[Any] = field(default_factory=list[Any], init=False)
 
-    async def read(self, query: LaneQuery) -> Reading:
-        """Hold the question against the scope as it is now.
+    async def ask(self, query: LaneQuery, work: Callable[[Reading], T]) -> T:
+        """What `work` makes of the question held against the scope as it is now, in a thread.
 
-        Without a model that answers, words and names go on alone, with a warning.
+        Works that are given before the scope is at hand share one trip to a thread. Without a model
+        that answers, words and names go on alone, with a warning.
         """
         if self._reading is None:
             self._reading = asyncio.create_task(self._read(query))
-        return await asyncio.shield(self._reading)
+        if self._works is None:
+            return await asyncio.to_thread(work, await asyncio.shield(self._reading))
+        place = len(self._works)
+        self._works.append(work)
+        await asyncio.shield(self._reading)
+        outcome: T | Exception = self._outcomes[place]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     async def _read(self, query: LaneQuery) -> Reading:
-        index, vector = await asyncio.gather(self.indexes.get(query.scope), self._vector(query))
-        near, similar = None, None
+        index, vector = await asyncio.gather(self._index(query.scope), self._vector(query))
+        near, centred, similar = None, None, None
         if vector is not None:
             meanings = self.indexes.meanings(self.embedder)
             centred, similar = await asyncio.gather(
                 meanings.centred(vector), meanings.type_similarity(index.types, vector)
             )
-            near = await self._near(query, index, centred)
-        evidence = await asyncio.to_thread(_evidence, index, query.text, near, similar)
-        return Reading(index, evidence, vector, near or _NOTHING)
+            if index.passages.vectors is None:
+                near = await self._near(query, index, centred)
+        works, self._works = self._works or [], None
+
+        def read() -> tuple[Reading, list[Any]]:
+            nearest = near
+            if centred is not None and index.passages.vectors is not None:
+                nearest = index.passages.nearest(centred, nearest_wanted(len(index.chunk_ids)))
+            evidence = _evidence(index, query.text, nearest, similar)
+            reading = Reading(index, evidence, vector, nearest or _NOTHING)
+            return reading, [_outcome(work, reading) for work in works]
+
+        reading, self._outcomes = await asyncio.to_thread(read)
+        return reading
+
+    async def _index(self, scope: Scope) -> ScopeIndex:
+        kept = self.indexes.kept(scope) if self.trusting else None
+        if kept is None:
+            return await self.indexes.get(scope)
+        self.stamp, index = kept
+        return index
 
     async def _vector(self, query: LaneQuery) -> Vectors | None:
         try:
@@ -86,11 +134,11 @@ class QuestionReader:
             return None
 
     async def _near(self, query: LaneQuery, index: ScopeIndex, vector: Vectors) -> Near | None:
-        wanted = nearest_wanted(len(index.chunk_ids))
-        if index.passages.vectors is not None:
-            return await asyncio.to_thread(index.passages.nearest, vector, wanted)
+        """The nearest passages as the store finds them."""
         try:
-            found = await self.chunks.nearest(query.scope, vector, wanted)
+            found = await self.chunks.nearest(
+                query.scope, vector, nearest_wanted(len(index.chunk_ids))
+            )
         except ConflictError:
             raise
         except SextantError:
@@ -99,27 +147,30 @@ class QuestionReader:
         rows = places_of(index.chunk_ids.halves, found.ids).astype(np.intp)
         return Near(rows[rows >= 0], found.cosines[rows >= 0])
 
-    async def passages(
-        self,
-        query: LaneQuery,
-        reading: Reading,
-        ranking: Ranking,
-        *,
-        by: str = WALK,
-    ) -> list[RetrievedItem]:
-        """The best `query.limit` passages of a ranking; fewer only when the scope has fewer.
 
-        The score is the mass relative to the best passage's; passages without mass follow, by
-        their fit to the question. `by` names what gave the mass in the items' `lanes`.
-        """
-        placed = await asyncio.to_thread(_placed, reading, ranking, query.limit, by)
-        ids = [reading.index.chunk_ids[place.row] for place in placed]
-        stored = {chunk.id: chunk for chunk in await self.chunks.get(query.scope, ids)}
-        return [
-            replace(as_item(ChunkHit(stored[chunk_id], place.score)), lanes=place.lanes)
-            for chunk_id, place in zip(ids, placed, strict=True)
-            if chunk_id in stored  # deleted since the index was read
-        ]
+def _outcome(work: Work, reading: Reading) -> object:
+    """What a lane's work comes to, or why it failed: the other lanes' goes on."""
+    try:
+        return work(reading)
+    except Exception as failure:  # noqa: BLE001 - raised in the lane that asked
+        return failure
+
+
+def best_passages(
+    query: LaneQuery, reading: Reading, ranking: Ranking, *, by: str = WALK
+) -> list[RetrievedItem]:
+    """The best `query.limit` passages of a ranking, without their texts (`contents`).
+
+    Fewer only when the scope has fewer. The score is the mass relative to the best passage's;
+    passages without mass follow, by their fit to the question. `by` names what gave the mass in the
+    items' `lanes`.
+    """
+    return [
+        RetrievedItem(
+            ItemKind.CHUNK, str(reading.index.chunk_ids[one.row]), "", one.score, lanes=one.lanes
+        )
+        for one in _placed(reading, ranking, query.limit, by)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

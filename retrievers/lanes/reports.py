@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from retrievers.index.scope_index import ScopeIndex
 from retrievers.index.sparse import Floats
 from retrievers.index.terms import terms
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from retrievers.lanes.reading import QuestionReader, Reading
-from retrievers.lanes.surroundings import Surroundings
+from retrievers.lanes.reading import QuestionReader, Reading, best_passages
+from retrievers.lanes.surroundings import surroundings
 from retrievers.ranking.mixing import Ranking, fit_of
 from retrievers.ranking.normalising import scaled
 
@@ -63,16 +63,8 @@ class ReportsLane:
 
     async def search(self, query: LaneQuery) -> list[RetrievedItem]:
         """The best reports as items."""
-        reading = await self.reader.read(query)
-        return [as_report(one) for one in await self.chosen(query, reading)]
-
-    async def chosen(self, query: LaneQuery, reading: Reading) -> list[ScoredReport]:
-        """The best reports; of a graph whose reports have no vectors, by words alone."""
-        index = reading.index
-        near = index.reports.near(reading.vector, _NEAREST)
-        if len(near) <= _NEAREST:
-            return _chosen(index.lexical, query.text, near)
-        return await asyncio.to_thread(_chosen, index.lexical, query.text, near)
+        chosen = await self.reader.ask(query, partial(_chosen, query.text))
+        return [as_report(one) for one in chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +75,26 @@ class GlobalLane:
     a knowledge base has no reports, passages come by words, meaning and relation types alone.
     """
 
-    reports: ReportsLane
-    surroundings: Surroundings
+    reader: QuestionReader
     name: str = GLOBAL
 
     async def search(self, query: LaneQuery) -> list[RetrievedItem]:
         """Choose reports, then find what they rest on."""
-        reader = self.reports.reader
-        reading = await reader.read(query)
-        if not reading.index.chunk_ids:
-            return []
-        chosen = await self.reports.chosen(query, reading)
-        if not reading.index.reports.reports:
-            query.warn(NO_COMMUNITIES)
-        ranking = await asyncio.to_thread(_evidence, reading, chosen)
-        passages, around = await asyncio.gather(
-            reader.passages(query, reading, ranking, by=REPORTS),
-            self.surroundings.of(query, reading.index, ranking.entities),
-        )
-        return [*map(as_report, chosen), *passages, *around]
+        return await self.reader.ask(query, partial(_found, query))
+
+
+def _found(query: LaneQuery, reading: Reading) -> list[RetrievedItem]:
+    if not reading.index.chunk_ids:
+        return []
+    if not reading.index.reports.reports:
+        query.warn(NO_COMMUNITIES)
+    chosen = _chosen(query.text, reading)
+    ranking = _evidence(reading, chosen)
+    return [
+        *map(as_report, chosen),
+        *best_passages(query, reading, ranking, by=REPORTS),
+        *surroundings(reading.index, ranking.entities),
+    ]
 
 
 def as_report(scored: ScoredReport) -> RetrievedItem:
@@ -117,10 +110,12 @@ def as_report(scored: ScoredReport) -> RetrievedItem:
     )
 
 
-def _chosen(lexical: LexicalIndex, question: str, hits: Sequence[NearReport]) -> list[ScoredReport]:
-    """The best that do not repeat each other, at most `_CHOSEN`."""
+def _chosen(question: str, reading: Reading) -> list[ScoredReport]:
+    """The best that do not repeat each other, at most `_CHOSEN`; without vectors, by words alone."""
+    hits = reading.index.reports.near(reading.vector, _NEAREST)
     scored = sorted(
-        _scored(lexical, question, hits), key=lambda one: (-one.score, one.report.community.id)
+        _scored(reading.index.lexical, question, hits),
+        key=lambda one: (-one.score, one.report.community.id),
     )
     least = _LEAST_SHARE * max((one.score for one in scored), default=0.0)
     chosen: list[ScoredReport] = []

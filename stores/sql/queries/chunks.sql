@@ -174,6 +174,18 @@ cross join lateral (
 ) as c
 order by wanted.place;
 
+-- name: told
+-- What a result tells of a chunk, found as above; ids as text, for that is how results name them.
+select c.*
+from unnest(%(ids)s::uuid[]) with ordinality as wanted(id, place)
+cross join lateral (
+  select id::text, document_id::text, external_id, text, filename, document_title, source, section_path,
+    coalesce(nullif(title, ''), document_title) as title, section_id::text, page,
+    start_offset as start, end_offset as "end", modality, ordinal, context
+  from found_chunks where scope_id = %(scope_id)s and id = wanted.id offset 0
+) as c
+order by wanted.place;
+
 -- name: count
 -- How many chunks of a knowledge base can be found.
 select count(*) from chunks where scope_id = %(scope_id)s;

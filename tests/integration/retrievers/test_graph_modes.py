@@ -21,10 +21,10 @@ from ingestion.graph.upkeep import GraphUpkeep
 from models.protocols import Embedder, Vectors
 from retrievers import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
+from retrievers.lanes.contents import NO_GRAPH_STORE
 from retrievers.lanes.local import NO_ENTITY
 from retrievers.lanes.reading import NO_VECTOR
 from retrievers.lanes.reports import NO_COMMUNITIES
-from retrievers.lanes.surroundings import NO_GRAPH_STORE
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
