@@ -17,6 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
 from domain.errors import OptionInvalid
+from domain.filters import ChunkFilters
 from domain.questions import checked_question
 from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from domain.scope import DEFAULT_GRAPH, Scope
@@ -48,7 +49,7 @@ class SearchOptions(TypedDict, total=False):
 
     mode: str
     top_k: int | None
-    filters: Mapping[str, Any] | None
+    filters: ChunkFilters | Mapping[str, Any] | None
     lanes: Sequence[str] | None
 
 
@@ -102,7 +103,7 @@ class GraphRetriever(BaseRetriever):
         *,
         mode: str = Mode.NAIVE,
         top_k: int | None = None,
-        filters: Mapping[str, Any] | None = None,
+        filters: ChunkFilters | Mapping[str, Any] | None = None,
         lanes: Sequence[str] | None = None,
     ) -> Retrieval:
         """Search one knowledge base.
@@ -112,7 +113,8 @@ class GraphRetriever(BaseRetriever):
             query: the question, 1 to `settings.limits.question_chars` characters.
             mode: one of the six modes.
             top_k: results wanted, 1 to 1000; default `settings.retrieval.top_k`.
-            filters: none can be served yet.
+            filters: which passages may be found (`domain.filters.ChunkFilters`, by its names in
+                snake_case or camelCase). Entities and relations that go with them are not bounded.
             lanes: lanes to run instead of the mode's own, fused when there are several; a refining
                 round widens a search by `("vector", "keyword")`.
 
@@ -198,15 +200,9 @@ class GraphRetriever(BaseRetriever):
         scope: Scope,
         query: str,
         top_k: int | None,
-        filters: Mapping[str, Any] | None,
+        filters: ChunkFilters | Mapping[str, Any] | None,
         composition: Composition,
     ) -> LaneQuery:
-        if filters:
-            raise OptionInvalid(
-                f"Filters cannot be served yet: `{next(iter(filters))}`.",
-                next_step="Search without filters.",
-                field="filters",
-            )
         limit = self._top_k(top_k)
         if len(composition.lanes) > 1:
             limit *= _OVERFETCH
@@ -217,6 +213,7 @@ class GraphRetriever(BaseRetriever):
             text=checked_question(query, self.settings.limits.question_chars),
             limit=limit,
             max_keywords=self.settings.retrieval.max_keywords,
+            filters=ChunkFilters.read(filters),
         )
 
     def _top_k(self, top_k: int | None) -> int:

@@ -11,11 +11,15 @@ from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
+from psycopg.errors import DataException
 from psycopg.rows import dict_row
 
 from domain.documents import Modality
+from domain.errors import EmbeddingModelChanged
+from domain.filters import ChunkFilters
 from domain.scope import Scope
 from stores.database import Database
+from stores.filtering import custom_plans, filter_values, within
 from stores.grams import fold, salted_grams
 from stores.pools import Connection
 from stores.queries import load_queries
@@ -103,19 +107,24 @@ class ChunkStore:
         self._database = database
         self._settings = database.settings.retrieval
 
-    async def vector_search(self, scope: Scope, vector: Vectors, k: int) -> list[ChunkHit]:
+    async def vector_search(
+        self, scope: Scope, vector: Vectors, k: int, filters: ChunkFilters | None = None
+    ) -> list[ChunkHit]:
         """The `k` nearest chunks; score = cosine similarity, best first.
 
-        Returns exactly min(k, chunks of the scope) hits: a scope in the shared partition is scanned
-        exactly, and an HNSW search that comes back short is repeated exactly.
+        Returns exactly min(k, chunks of the scope that the filters let through) hits: a scope in the
+        shared partition, and whatever passes filters, is scanned exactly, and an HNSW search that
+        comes back short is repeated exactly.
 
         Args:
             scope: whose chunks.
             vector: shape (dimension,).
             k: how many.
+            filters: which of them.
 
         Raises:
             DatabaseUnavailable: no answer within the lane's time.
+            EmbeddingModelChanged: the stored vectors have another length.
         """
         if k < 1:
             return []
@@ -123,6 +132,9 @@ class ChunkStore:
             if found is None:
                 return []
             values = _vector_values(found, vector, k)
+            if filters is not None:
+                values |= filter_values(filters)
+                return await _hits(connection, within("vector_search"), **values)
             hits = await _hits(connection, _SQL["vector_search"], **values)
             if len(hits) < k and found.partition_key:
                 await connection.execute(_SQL["exactly"])
@@ -145,7 +157,13 @@ class ChunkStore:
                 near = await _nearest_of(connection, values)
             return near
 
-    async def keyword_search(self, scope: Scope, keywords: Sequence[str], k: int) -> list[ChunkHit]:
+    async def keyword_search(
+        self,
+        scope: Scope,
+        keywords: Sequence[str],
+        k: int,
+        filters: ChunkFilters | None = None,
+    ) -> list[ChunkHit]:
         """Chunks that contain keywords, in the sense of ILIKE, most distinct keywords first.
 
         Ties are ordered by density (bytes of the keywords found ÷ bytes of the text searched), then by
@@ -162,16 +180,31 @@ class ChunkStore:
             if found is None:
                 return []
             await connection.execute(_SQL["keyword_options"], self._timeout)
+            if filters is not None:
+                await connection.execute(custom_plans(), self._timeout)
             grams = salted_grams(words, found.scope_id)
             return await _hits(
                 connection,
-                _SQL["keyword_search"],
+                within("keyword_search") if filters else _SQL["keyword_search"],
+                **(filter_values(filters) if filters else {}),
                 scope_id=found.scope_id,
                 words=words,
                 gram_words=[place for place, own in enumerate(grams, start=1) for _ in own],
                 grams=np.concatenate(grams).tolist(),
                 k=k,
             )
+
+    async def matching(self, scope: Scope, filters: ChunkFilters) -> npt.NDArray[np.uint64]:
+        """The chunks that the filters let through, as halves of shape (n, 2), in the order of ids."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return _halves(None)
+            await connection.execute(custom_plans(), self._timeout)
+            cursor = connection.cursor(binary=True)
+            values = {"scope_id": found.scope_id, **filter_values(filters)}
+            row = await (await cursor.execute(within("ids"), values)).fetchone()
+            return _halves(row[0] if row else None)
 
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
         """The chunks of these ids, in this order; ids that the scope does not have are left out."""
@@ -244,11 +277,23 @@ class ChunkStore:
             found = await find_scope(connection, scope)
             width = str(min(1000, max(self._settings.hnsw_ef_search, k)))
             await connection.execute(_SQL["vector_options"], {"ef_search": width, **self._timeout})
-            yield connection, found
+            try:
+                yield connection, found
+            except DataException as error:  # pgvector: "different vector dimensions 384 and 8"
+                raise EmbeddingModelChanged(
+                    f"The question's vector does not fit those that are stored: {error}.",
+                    next_step="Search with the embedding model that the documents were ingested "
+                    "with, or run `sextant reembed`.",
+                    field="embedding",
+                ) from error
 
     @property
     def _timeout(self) -> dict[str, str]:
         return {"timeout": f"{self._settings.lane_timeout * 1000:.0f}"}
+
+
+def _halves(ids: bytes | None) -> npt.NDArray[np.uint64]:
+    return np.frombuffer(ids or b"", ">u8").reshape(-1, 2).astype(np.uint64)
 
 
 def _vector_values(scope: ScopeRow, vector: Vectors, k: int) -> dict[str, object]:

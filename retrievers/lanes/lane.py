@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Protocol
 
 from domain.errors import ConflictError, InputError
+from domain.filters import ChunkFilters
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.scope import Scope
 from models.protocols import Embedder
@@ -30,7 +31,7 @@ _LEAST_SCORE = 1e-9
 
 @dataclass(frozen=True)
 class LaneQuery:
-    """What every lane gets: whose data, the question, how many passages are wanted.
+    """What every lane gets: whose data, the question, how many passages are wanted, and which.
 
     `warnings` collects what a lane had to go without while it found something all the same.
     """
@@ -39,6 +40,7 @@ class LaneQuery:
     text: str
     limit: int
     max_keywords: int = 10
+    filters: ChunkFilters | None = None
     warnings: list[str] = field(default_factory=list[str], compare=False)
 
     def warn(self, sentence: str) -> None:
@@ -78,7 +80,9 @@ class VectorLane:
         vector = await self.embedder.embed_query(query.text)
         return [
             as_item(hit)
-            for hit in await self.chunks.vector_search(query.scope, vector, query.limit)
+            for hit in await self.chunks.vector_search(
+                query.scope, vector, query.limit, query.filters
+            )
         ]
 
 
@@ -93,7 +97,9 @@ class KeywordLane:
         """Search the scope's text; a question of stop words only finds nothing."""
         if not query.keywords:
             return []
-        hits = await self.chunks.keyword_search(query.scope, query.keywords, query.limit)
+        hits = await self.chunks.keyword_search(
+            query.scope, query.keywords, query.limit, query.filters
+        )
         return [as_item(hit) for hit in hits]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from domain.errors import ConflictError, SextantError
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
@@ -43,12 +44,14 @@ class Reading:
         evidence: words, meaning and names that the question shares with them.
         vector: the question's vector; None when no model gave one.
         near: the passages nearest to the centred vector, with cosines; none without vectors.
+        allowed: whether the question's filters let a passage through; None without filters.
     """
 
     index: ScopeIndex
     evidence: Evidence
     vector: Vectors | None
     near: Near
+    allowed: npt.NDArray[np.bool_] | None = None
 
 
 Work = Callable[[Reading], object]
@@ -104,6 +107,7 @@ class QuestionReader:
             )
             if index.passages.vectors is None:
                 near = await self._near(query, index, centred)
+        allowed = await self._allowed(query, index)
         works, self._works = self._works or [], None
 
         def read() -> tuple[Reading, list[Any]]:
@@ -111,7 +115,7 @@ class QuestionReader:
             if centred is not None and index.passages.vectors is not None:
                 nearest = index.passages.nearest(centred, nearest_wanted(len(index.chunk_ids)))
             evidence = _evidence(index, query.text, nearest, similar)
-            reading = Reading(index, evidence, vector, nearest or _NOTHING)
+            reading = Reading(index, evidence, vector, nearest or _NOTHING, allowed)
             return reading, [_outcome(work, reading) for work in works]
 
         reading, self._outcomes = await asyncio.to_thread(read)
@@ -123,6 +127,15 @@ class QuestionReader:
             return await self.indexes.get(scope)
         self.stamp, index = kept
         return index
+
+    async def _allowed(self, query: LaneQuery, index: ScopeIndex) -> npt.NDArray[np.bool_] | None:
+        if query.filters is None:
+            return None
+        matching = await self.chunks.matching(query.scope, query.filters)
+        rows = places_of(index.chunk_ids.halves, matching)
+        allowed = np.zeros(len(index.chunk_ids), np.bool_)
+        allowed[rows[rows >= 0]] = True
+        return allowed
 
     async def _vector(self, query: LaneQuery) -> Vectors | None:
         try:
@@ -215,7 +228,7 @@ def _placed(reading: Reading, ranking: Ranking, count: int, by: str) -> list[_Pl
     scores = mass + _FIT_SHARE * ranking.fit
     near, cosines = reading.near.rows, reading.near.cosines
     scores[near] += np.float32(_FIT_SHARE * _FIT_SHARE) * np.maximum(cosines, 0)
-    rows = highest(scores, count).tolist()
+    rows = _best(scores, count, reading.allowed)
     words = reading.evidence.match.scores
     by_mass, by_words = _ranks(ranking.passages, rows), _ranks(words, rows)
     wanted = np.flatnonzero(np.isin(near, rows))
@@ -238,6 +251,14 @@ def _placed(reading: Reading, ranking: Ranking, count: int, by: str) -> list[_Pl
         )
         for row in rows
     ]
+
+
+def _best(scores: Floats, count: int, allowed: npt.NDArray[np.bool_] | None) -> list[int]:
+    """Rows of the highest scores among those allowed, best first."""
+    if allowed is None:
+        return [int(row) for row in highest(scores, count)]
+    there = np.flatnonzero(allowed)
+    return [int(row) for row in there[highest(scores[there], count)]]
 
 
 def _ranks(scores: Floats, rows: Sequence[int]) -> dict[int, int]:

@@ -26,6 +26,8 @@ NO_COMMUNITIES = (
     "知识库还没有社区报告，全局检索按关键词与相似度返回原文；运行 `sextant communities build` 生成"
 )
 
+NOT_FILTERED = "社区报告概括全库，无法按条件筛选，本次结果不含社区报告"
+
 _NEAREST = 24
 _CHOSEN = 6
 # Below this share of the best report's score a report is about something else.
@@ -63,7 +65,7 @@ class ReportsLane:
 
     async def search(self, query: LaneQuery) -> list[RetrievedItem]:
         """The best reports as items."""
-        chosen = await self.reader.ask(query, partial(_chosen, query.text))
+        chosen = await self.reader.ask(query, partial(_chosen, query))
         return [as_report(one) for one in chosen]
 
 
@@ -88,7 +90,7 @@ def _found(query: LaneQuery, reading: Reading) -> list[RetrievedItem]:
         return []
     if not reading.index.reports.reports:
         query.warn(NO_COMMUNITIES)
-    chosen = _chosen(query.text, reading)
+    chosen = _chosen(query, reading)
     ranking = _evidence(reading, chosen)
     return [
         *map(as_report, chosen),
@@ -110,11 +112,17 @@ def as_report(scored: ScoredReport) -> RetrievedItem:
     )
 
 
-def _chosen(question: str, reading: Reading) -> list[ScoredReport]:
-    """The best that do not repeat each other, at most `_CHOSEN`; without vectors, by words alone."""
+def _chosen(query: LaneQuery, reading: Reading) -> list[ScoredReport]:
+    """The best that do not repeat each other, at most `_CHOSEN`; without vectors, by words alone.
+
+    None where the question has filters: a report tells of passages that they may keep out.
+    """
+    if query.filters is not None:
+        query.warn(NOT_FILTERED)
+        return []
     hits = reading.index.reports.near(reading.vector, _NEAREST)
     scored = sorted(
-        _scored(reading.index.lexical, question, hits),
+        _scored(reading.index.lexical, query.text, hits),
         key=lambda one: (-one.score, one.report.community.id),
     )
     least = _LEAST_SHARE * max((one.score for one in scored), default=0.0)

@@ -67,7 +67,7 @@ async def test_a_sentences_citation_comes_before_the_next_sentence_ends(
         ({"question": ""}, "question_invalid"),
         ({"graph_id": "nowhere"}, "graph_not_found"),
         ({"mode": "telepathy"}, "mode_not_available"),
-        ({"filters": {"tags": ["a"]}}, "option_invalid"),
+        ({"filters": {"tag": ["a"]}}, "option_invalid"),
         ({"history": ["not a turn"]}, "option_invalid"),
     ],
 )

@@ -24,7 +24,7 @@ from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.contents import NO_GRAPH_STORE
 from retrievers.lanes.local import NO_ENTITY
 from retrievers.lanes.reading import NO_VECTOR
-from retrievers.lanes.reports import NO_COMMUNITIES
+from retrievers.lanes.reports import NO_COMMUNITIES, NOT_FILTERED
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
@@ -81,6 +81,23 @@ async def reported(database: Database) -> Scope:
     await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
     await write_reports(database, HashEmbedder(384), scope)
     return scope
+
+
+@pytest.mark.parametrize("mode", ["naive", *MODES])
+async def test_filters_bound_every_mode_and_leave_it_as_many_as_there_are(
+    retriever: GraphRetriever, reported: Scope, mode: str
+) -> None:
+    """`k` asked means min(k, passages that the filters let through), in memory as in the store."""
+    everything = await retriever.search(reported, QUESTION, mode="naive", top_k=50)
+    wanted = {"river", "chess", "bread"}
+    own = {item.external_id: item.metadata["section_id"] for item in everything.results}
+    bound = {"sectionId": [own[name] for name in wanted]}
+    for top_k, number in ((2, 2), (50, 3)):
+        found = await retriever.search(reported, QUESTION, mode=mode, top_k=top_k, filters=bound)
+        assert len(found.results) == number
+        assert {item.kind for item in found.results} == {ItemKind.CHUNK}
+        assert {item.external_id for item in found.results} <= wanted
+    assert (NOT_FILTERED in found.warnings) is (mode in ("global", "hybrid", "mix"))
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from langchain_core.retrievers import BaseRetriever
 
 from domain.errors import (
     DatabaseUnavailable,
+    EmbeddingModelChanged,
     GraphNotFound,
     ModelUnavailable,
     ModeNotAvailable,
@@ -229,11 +230,27 @@ async def test_an_empty_or_too_long_question_is_refused(
         await retriever.search(filled, query)
 
 
-async def test_filters_are_refused_rather_than_ignored(
+async def test_an_unknown_filter_is_refused_rather_than_ignored(
     retriever: GraphRetriever, filled: Scope
 ) -> None:
-    with pytest.raises(OptionInvalid, match="tags"):
-        await retriever.search(filled, "糖尿病", filters={"tags": ["a"]})
+    with pytest.raises(OptionInvalid, match="Did you mean `tags`"):
+        await retriever.search(filled, "糖尿病", filters={"tag": ["a"]})
+
+
+async def test_filters_that_let_nothing_through_find_nothing(
+    retriever: GraphRetriever, filled: Scope
+) -> None:
+    found = await retriever.search(filled, "糖尿病", filters={"tags": ["a"]})
+    assert found.results == ()
+    assert found.warnings == ()
+
+
+async def test_a_vector_of_another_length_is_an_error_and_not_a_poorer_search(
+    filled: Scope, database: Database, settings: Settings
+) -> None:
+    """Seed 004's `fallbackDim` is for a model that is not there; a wrong model must not hide."""
+    with pytest.raises(EmbeddingModelChanged, match="384 and 64"):
+        await over(database, HashEmbedder(64), settings).search(filled, "糖尿病")
 
 
 async def test_a_graph_mode_is_refused_by_a_retriever_without_a_graph(

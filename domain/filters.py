@@ -1,0 +1,125 @@
+"""Bounds on what is searched, in the names of seed 004."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import ValidationError as Unfit
+from pydantic.alias_generators import to_camel
+
+from domain.errors import OptionInvalid
+from domain.text import clean_text
+
+_MOST = 100
+_NEAR = 0.6  # difflib's own default
+
+
+def _listed(value: object) -> object:
+    """A lone value where several may stand is one of them."""
+    return [value] if isinstance(value, str | UUID) else value
+
+
+def _clean(value: object) -> object:
+    return clean_text(value) if isinstance(value, str) else value
+
+
+def _in_utc(value: object) -> object:
+    """A date or time without zone is UTC."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if isinstance(value, datetime) and value.tzinfo is None:
+        return value.replace(tzinfo=UTC)
+    return value
+
+
+_Word = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    BeforeValidator(_clean),
+]
+_Words = Annotated[tuple[_Word, ...], BeforeValidator(_listed), Field(max_length=_MOST)]
+_Ids = Annotated[tuple[UUID, ...], BeforeValidator(_listed), Field(max_length=_MOST)]
+_Moment = Annotated[datetime | None, BeforeValidator(_in_utc)]
+
+
+class ChunkFilters(BaseModel):
+    """Which chunks may be found; all that are given must hold, of a list one entry suffices.
+
+    Letter case does not matter. Fields are read by these names and in camelCase (`topicLabels`).
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True
+    )
+
+    topic_labels: _Words = Field((), description="One of its topic labels contains one of these.")
+    parent_section_path: _Words = Field(
+        (),
+        description="Titles from the top down, from the document's or its first section's on; each "
+        "begins as given, its number aside: `第3章` and `付款` both find `第3章 付款条款`.",
+    )
+    entity_types: _Words = Field((), description="It mentions an entity of one of these types.")
+    section_id: _Ids = Field((), description="It lies in one of these sections or below.")
+    document_ids: _Ids = Field((), description="It is of one of these documents.")
+    created_after: _Moment = Field(None, description="It is as new as that or newer.")
+    created_before: _Moment = Field(None, description="It is older than that.")
+    tags: _Words = Field((), description="It, or its document, has one of these tags.")
+
+    @classmethod
+    def read(cls, given: ChunkFilters | Mapping[str, Any] | None) -> ChunkFilters | None:
+        """The filters of a request; None when nothing is bounded.
+
+        Raises:
+            OptionInvalid: a field is unknown, named with the one that was probably meant, or a value
+                cannot be what it should.
+        """
+        if given is None or isinstance(given, ChunkFilters):
+            return given if given and given.model_dump(exclude_defaults=True) else None
+        if not isinstance(given, Mapping):
+            raise OptionInvalid(
+                "The filters are no mapping of names to values.",
+                next_step=f"Filters: {', '.join(names())}.",
+                field="filters",
+            )
+        wanted = {key: value for key, value in given.items() if value is not None}
+        for name in wanted:
+            if name not in cls.model_fields and name not in names():
+                raise _unknown(str(name))
+        try:
+            return cls.read(cls.model_validate(wanted))
+        except Unfit as error:
+            raise _unfit(error) from None
+
+
+def names() -> list[str]:
+    """The fields as a caller over HTTP names them."""
+    return [to_camel(name) for name in ChunkFilters.model_fields]
+
+
+def _unknown(name: str) -> OptionInvalid:
+    known = {candidate.casefold(): to_camel(candidate) for candidate in ChunkFilters.model_fields}
+    known |= {candidate.casefold(): candidate for candidate in names()}
+    near = difflib.get_close_matches(name.casefold(), known, 1, _NEAR)
+    meant = f"Did you mean `{known[near[0]]}`? " if near else ""
+    return OptionInvalid(
+        f"There is no filter `{name}`.",
+        next_step=f"{meant}Filters: {', '.join(names())}.",
+        field=f"filters.{name}",
+    )
+
+
+def _unfit(error: Unfit) -> OptionInvalid:
+    [first, *_] = error.errors(include_url=False)
+    name = to_camel(str(first["loc"][0]).split(".")[0])
+    said = str(first["msg"]).removeprefix("Value error, ")
+    return OptionInvalid(
+        f"The filter `{name}` cannot be {first['input']!r:.80}: {said}.",
+        next_step="Dates are written like 2026-03-01 or 2026-03-01T08:00:00+08:00, ids as `sextant "
+        "documents list` shows them.",
+        field=f"filters.{name}",
+    )

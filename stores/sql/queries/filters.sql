@@ -1,0 +1,80 @@
+-- name: matching
+-- The chunks that filters let through, as a part of the queries below. A bound that is null bounds
+-- nothing. The path of titles may begin with the document's own or with its first section's.
+select c.id from chunks c
+where c.scope_id = %(scope_id)s
+  and (%(document_ids)s::uuid[] is null or c.document_id = any(%(document_ids)s::uuid[]))
+  and (%(created_after)s::timestamptz is null or c.created_at >= %(created_after)s::timestamptz)
+  and (%(created_before)s::timestamptz is null or c.created_at < %(created_before)s::timestamptz)
+  and (%(section_id)s::uuid[] is null or c.section_id in (
+    with recursive below as (
+      select s.id, s.document_id, s.version from sections s
+      where s.scope_id = %(scope_id)s and s.id = any(%(section_id)s::uuid[])
+      union
+      select s.id, s.document_id, s.version from sections s
+      join below b on s.document_id = b.document_id and s.version = b.version and s.parent_id = b.id
+      where s.scope_id = %(scope_id)s
+    )
+    select id from below))
+  and (%(topic_labels)s::text[] is null or exists (
+    select from unnest(%(topic_labels)s::text[]) as wanted(label)
+    where strpos(lower(array_to_string(c.topic_labels, E'\n')), label) > 0))
+  and (%(tags)s::text[] is null
+    or lower(c.tags::text)::text[] && %(tags)s::text[]
+    or c.document_id in (
+      select d.id from documents d join document_versions v on v.document_id = d.id
+        and v.version = coalesce(d.live_version, d.pending_version)
+      where d.scope_id = %(scope_id)s and jsonb_typeof(v.metadata -> 'tags') in ('array', 'string')
+        and lower((v.metadata -> 'tags')::text)::jsonb ?| %(tags)s::text[]))
+  and (%(entity_types)s::text[] is null or c.id in (
+    select m.chunk_id from mentions m
+    where m.scope_id = %(scope_id)s and lower(m.entity_type) = any(%(entity_types)s::text[])
+    union
+    select m.chunk_id from entities e
+    join mentions m on m.scope_id = e.scope_id and m.entity_id = e.id
+    where e.scope_id = %(scope_id)s and lower(e.entity_type) = any(%(entity_types)s::text[])))
+  and (%(section_patterns)s::text[] is null
+    or path_begins(c.section_path, %(section_patterns)s::text[])
+    or exists (
+      select from documents d join document_versions v on v.document_id = d.id
+        and v.version = coalesce(d.live_version, d.pending_version)
+      where d.id = c.document_id
+        and path_begins(array_prepend(v.title, c.section_path), %(section_patterns)s::text[])))
+
+-- name: options
+-- A plan for any values would have to mind every bound; and when the server gives up.
+select set_config('plan_cache_mode', 'force_custom_plan', true),
+  set_config('statement_timeout', %(timeout)s, true);
+
+-- name: ids
+-- Their ids as one value, in their order.
+select string_agg(uuid_send(id), '' order by id) as ids from (%(matching)s) as matching;
+
+-- name: vector_search
+-- The nearest of them by cosine, always exactly: an approximate index, filtered afterwards, comes back
+-- short.
+with matching as materialized (%(matching)s), nearest as materialized (
+  select v.chunk_id, v.embedding <=> %(vector)s as distance
+  from matching join chunk_vectors v on v.partition_key = %(partition_key)s
+    and v.scope_id = %(scope_id)s and v.chunk_id = matching.id
+  order by v.embedding <=> %(vector)s, v.chunk_id limit %(k)s
+)
+select 1 - n.distance as score, c.*
+from nearest n cross join lateral (
+  select * from found_chunks where scope_id = %(scope_id)s and id = n.chunk_id offset 0
+) as c
+order by n.distance, c.id;
+
+-- name: keyword_search
+-- The same of the keyword lane's: see `keyword_search` in chunks.sql.
+with matching as materialized (%(matching)s), best as materialized (
+  select found.chunk_id, found.matched, found.density
+  from search_grams(%(scope_id)s, %(words)s, %(gram_words)s, %(grams)s::int[]) as found
+  join matching on matching.id = found.chunk_id
+  order by found.matched desc, found.density desc, found.chunk_id limit %(k)s
+)
+select b.matched + b.density / (1 + b.density) as score, c.*
+from best b cross join lateral (
+  select * from found_chunks where scope_id = %(scope_id)s and id = b.chunk_id offset 0
+) as c
+order by b.matched desc, b.density desc, c.id;
