@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from retrievers.context import assemble_graph_context, assemble_vector_context
     from retrievers.graph_retriever import GraphRetriever
+    from retrievers.hybrid_options import HybridRetrieverOptions
+    from retrievers.hybrid_retriever import HybridRetriever
     from retrievers.lanes.keywords import extract_keywords
     from retrievers.ranking.fusion import fuse, rrf
     from retrievers.ranking.result_ranker import ResultRanker, rank_results
 
 __all__ = [
     "GraphRetriever",
+    "HybridRetriever",
+    "HybridRetrieverOptions",
     "ResultRanker",
     "assemble_graph_context",
     "assemble_vector_context",
@@ -25,6 +29,8 @@ __all__ = [
 
 _HOMES = {
     "GraphRetriever": "retrievers.graph_retriever",
+    "HybridRetriever": "retrievers.hybrid_retriever",
+    "HybridRetrieverOptions": "retrievers.hybrid_options",
     "ResultRanker": "retrievers.ranking.result_ranker",
     "assemble_graph_context": "retrievers.context",
     "assemble_vector_context": "retrievers.context",

@@ -8,17 +8,21 @@ every tenant (here the view shows one knowledge base), HNSW with a filter return
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol
+from uuid import UUID
 
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from psycopg import AsyncConnection
 
 from domain.scope import Scope
-from stores.chunks import Vectors
+from stores.chunks import ChunkStore, StoredChunk, Vectors
 from stores.database import Database
 from stores.queries import load_queries
+from stores.rows import Text
 
 try:
     from langchain_postgres import PGEngine, PGVectorStore
@@ -72,10 +76,96 @@ class LangChainEmbeddings(Embeddings):
         return asyncio.run(self.aembed_documents(texts))
 
 
+@dataclass(frozen=True, slots=True)
+class ScopeRows:
+    """The chunks of a knowledge base as `stores.rows.Rows`; none for another user than its own."""
+
+    database: Database
+    scope: Scope
+    user_id: str
+
+    @property
+    def key(self) -> Hashable:
+        """Which database, whose knowledge base, who asks."""
+        return (self.database.app_conninfo, self.scope, self.user_id)
+
+    async def keyword_search(
+        self, keywords: Sequence[str], k: int
+    ) -> Sequence[tuple[Document, float]]:
+        """From the gram index; the documents are those that the vector store gives."""
+        if self._foreign:
+            return []
+        hits = await self._chunks.keyword_search(self.scope, keywords, k)
+        return [(as_document(hit.chunk, self.scope), hit.score) for hit in hits]
+
+    def statement(self, keywords: Sequence[str], k: int) -> str:
+        """The named query and its values."""
+        return f"{load_queries('chunks')['keyword_search']} -- words={list(keywords)} k={k}"
+
+    async def stamp(self) -> str:
+        """That of the scope's passages."""
+        return "" if self._foreign else (await self._chunks.stamp(self.scope)).passages
+
+    async def states(self) -> Mapping[Hashable, str]:
+        """By document."""
+        found = {} if self._foreign else await self._chunks.documents(self.scope)
+        return dict[Hashable, str](found.items())
+
+    async def texts(self, parts: Sequence[Hashable]) -> Sequence[Text]:
+        """Titles, table header and text of every chunk of these documents."""
+        documents = [part for part in parts if isinstance(part, UUID)]
+        if self._foreign or not documents:
+            return []
+        passages = await self._chunks.passages(self.scope, documents)
+        return [Text(one.document_id, str(one.id), one.searched) for one in passages]
+
+    @property
+    def _chunks(self) -> ChunkStore:
+        return ChunkStore(self.database)
+
+    @property
+    def _foreign(self) -> bool:
+        return self.user_id != self.scope.user_id
+
+
+def as_document(chunk: StoredChunk, scope: Scope) -> Document:
+    """A chunk as the vector store's own searches return it."""
+    metadata = {
+        "user_id": scope.user_id,
+        "graph_id": scope.graph_id,
+        "document_id": str(chunk.document_id),
+        "source": chunk.source,
+        "filename": chunk.filename,
+        "title": chunk.document_title,
+        "section_id": str(chunk.section_id),
+        "section_path": " > ".join(chunk.section_path),
+        "page": chunk.page,
+        "start_offset": chunk.start,
+        "end_offset": chunk.end,
+        "ordinal": chunk.ordinal,
+        "modality": str(chunk.modality),
+        "context": chunk.context,
+        "external_id": chunk.external_id,
+        "created_at": chunk.created_at,
+    }
+    return Document(id=str(chunk.id), page_content=chunk.text, metadata=metadata)
+
+
+class ScopeVectorStore(PGVectorStore):
+    """A knowledge base as LangChain's vector store; its keyword lane uses our index."""
+
+    database: Database
+    scope: Scope
+
+    def rows_of(self, user_id: int | str) -> ScopeRows:
+        """The knowledge base's texts, as this user may see them."""
+        return ScopeRows(self.database, self.scope, str(user_id))
+
+
 @asynccontextmanager
 async def open_vector_store(
     database: Database, embedder: TextEmbedder, scope: Scope
-) -> AsyncIterator[PGVectorStore]:
+) -> AsyncIterator[ScopeVectorStore]:
     """Open one knowledge base as a LangChain vector store, for reading.
 
     Synchronous and asynchronous searches, `filter=` on the metadata columns, and
@@ -102,7 +192,7 @@ async def open_vector_store(
         "postgresql+psycopg://", async_creator=connect, pool_size=2, pool_pre_ping=True
     )
     try:
-        yield await PGVectorStore.create(
+        created = await ScopeVectorStore.create(
             engine,
             LangChainEmbeddings(embedder),
             "langchain_chunks",
@@ -112,5 +202,8 @@ async def open_vector_store(
             embedding_column="embedding",
             metadata_columns=METADATA_COLUMNS,
         )
+        assert isinstance(created, ScopeVectorStore)  # noqa: S101 - `create` is a class method
+        created.database, created.scope = database, scope
+        yield created
     finally:
         await engine.close()

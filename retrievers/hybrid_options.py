@@ -1,0 +1,127 @@
+"""What may be set about a hybrid search (seeds 000 and 003)."""
+
+from __future__ import annotations
+
+import logging
+import math
+from difflib import get_close_matches
+from typing import Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from domain.errors import OptionInvalid
+from domain.settings import RetrievalSettings
+
+logger = logging.getLogger(__name__)
+
+MOST = 1000
+UNEVEN = "权重总和不为 1，建议调整"
+
+
+class HybridRetrieverOptions(BaseModel):
+    """Options of a `HybridRetriever`; `minSimilarity` and the like are taken, too.
+
+    Weights need not sum to 1; when they do not, the log says `权重总和不为 1，建议调整`.
+
+    Raises:
+        OptionInvalid: an option is unknown, of the wrong type or out of range; `field` names it.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        allow_inf_nan=False,
+    )
+
+    limit: int = Field(5, ge=1, le=MOST, description="Documents returned.")
+    min_similarity: float = Field(
+        0.3, ge=-1, le=1, description="Vector hits below this cosine similarity are dropped."
+    )
+    rrf_k: int = Field(60, ge=0, description="The k of reciprocal rank fusion.")
+    vector_weight: float = Field(0.7, ge=0, description="Weight of the vector lane.")
+    keyword_weight: float = Field(0.3, ge=0, description="Weight of the keyword lane.")
+    max_keywords: int = Field(10, ge=1, le=50, description="Keywords taken from one question.")
+    bm25_rerank: bool = Field(
+        default=True,
+        description="Order what the lanes found by BM25, too; off: the order of RRF exactly.",
+    )
+    bm25_fusion: Literal["linear", "rrf"] = Field(
+        "linear",
+        description="Weighted sum of similarity and BM25, each brought to 0..1; or a second RRF.",
+    )
+    bm25_vector_weight: float = Field(
+        0.7, ge=0, description="Weight of the similarity (rrf: of the fused order) beside BM25."
+    )
+    bm25_weight: float = Field(0.3, ge=0, description="Weight of BM25.")
+    bm25_k1: float = Field(1.2, ge=0, description="How long repetitions of a term count.")
+    bm25_b: float = Field(0.75, ge=0, le=1, description="How much the length of a text counts.")
+    bm25_patience: float = Field(
+        2.0,
+        gt=0,
+        description="Seconds that a question waits for an index that is not built yet; after them the order of RRF stays and a warning says so.",
+    )
+    lane_timeout: float = Field(10.0, gt=0, description="Seconds after which a lane is given up.")
+    slow_ms: float = Field(500.0, gt=0, description="A search slower than this logs a warning.")
+    debug: bool = Field(default=False, description="Log the time of each step and the statements.")
+
+    @classmethod
+    def of(cls, settings: RetrievalSettings, **options: object) -> Self:
+        """The options that the settings say, but for those given here."""
+        shared = ("min_similarity", "rrf_k", "vector_weight", "keyword_weight", "max_keywords")
+        timing = ("lane_timeout", "slow_ms")
+        known = {name: getattr(settings, name) for name in (*shared, *timing)}
+        return cls.model_validate({**known, **options})
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _named(cls, values: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            options = handler(values)
+        except ValidationError as error:
+            raise _option_error(error, list(cls.model_fields)) from None
+        options._check_weights()
+        return options
+
+    def _check_weights(self) -> None:
+        if not self.vector_weight + self.keyword_weight:
+            raise OptionInvalid(
+                "vector_weight and keyword_weight are both 0, so nothing could be found.",
+                next_step="Give at least one lane a weight above 0.",
+                field="vector_weight",
+            )
+        if self.bm25_rerank and not self.bm25_vector_weight + self.bm25_weight:
+            raise OptionInvalid(
+                "bm25_vector_weight and bm25_weight are both 0, so nothing would be ordered.",
+                next_step="Give one a weight above 0, or switch bm25_rerank off.",
+                field="bm25_weight",
+            )
+        if not math.isclose(self.vector_weight + self.keyword_weight, 1, abs_tol=1e-9):
+            logger.warning(UNEVEN)
+
+
+def _option_error(error: ValidationError, known: list[str]) -> OptionInvalid:
+    """The first thing that is wrong, as one sentence that names the option."""
+    first = error.errors(include_url=False)[0]
+    field = str(first["loc"][0]) if first["loc"] else "options"
+    if first["type"] == "extra_forbidden":
+        near = get_close_matches(field, [*known, *map(to_camel, known)], n=1)
+        return OptionInvalid(
+            f"There is no option `{field}`.",
+            next_step=f"Did you mean `{near[0]}`?" if near else f"There are: {', '.join(known)}.",
+            field=field,
+        )
+    return OptionInvalid(
+        f"The option `{field}` cannot be {first['input']!r}: {first['msg']}.",
+        next_step="See HybridRetrieverOptions for its range and default.",
+        field=field,
+    )

@@ -1,0 +1,82 @@
+"""A LangChain vector store as `HybridRetriever` uses it: one user's vectors and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from langchain_core.documents import Document
+from langchain_core.vectorstores import VectorStore
+
+from domain.errors import OptionInvalid
+from stores.rows import KnowsRows, Rows
+
+
+class HybridStore(Protocol):
+    """What the lanes ask."""
+
+    @property
+    def rows(self) -> Rows:
+        """The user's texts."""
+        ...
+
+    @property
+    def any_loop(self) -> bool:
+        """Whether it can be asked from any event loop."""
+        ...
+
+    async def nearest(self, question: str, k: int) -> Sequence[tuple[Document, float]]:
+        """The user's `k` documents nearest to a question, with their cosine similarities."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredStore:
+    """A vector store that is never asked without the user's filter: an empty one opens all rows.
+
+    Attributes:
+        store: the vector store.
+        owner: the filter.
+        rows: the user's texts.
+        similarity: makes a cosine similarity of what the store calls a score.
+        any_loop: whether it can be asked from any event loop.
+    """
+
+    store: VectorStore
+    owner: Mapping[str, Any]
+    rows: Rows
+    similarity: Callable[[float], float] = lambda distance: 1 - distance
+    any_loop: bool = True
+
+    async def nearest(self, question: str, k: int) -> Sequence[tuple[Document, float]]:
+        """`similarity_search_with_score`, whose "score" is a distance, turned round."""
+        found = await self.store.asimilarity_search_with_score(question, k, filter=dict(self.owner))
+        return [(document, self.similarity(float(score))) for document, score in found]
+
+
+def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> HybridStore:
+    """One user's part of a vector store.
+
+    Raises:
+        OptionInvalid: it is no `PGVectorStore`, or nobody is named.
+    """
+    if isinstance(user_id, bool) or not isinstance(user_id, int | str) or user_id == "":
+        raise OptionInvalid(
+            f"user_id is {user_id!r}; it must be the number or name of a user.",
+            next_step="Say whose documents may be found.",
+            field="user_id",
+        )
+    if isinstance(store, KnowsRows):
+        return FilteredStore(store, {user_field: {"$eq": str(user_id)}}, store.rows_of(user_id))
+    from stores.langchain_rows import TableRows, has_own_loop, is_supported, similarity_of
+
+    if not is_supported(store):
+        raise OptionInvalid(
+            f"vector_store is a {type(store).__name__}; it must be a langchain_postgres PGVectorStore.",
+            next_step="Open one with PGVectorStore.create or stores.langchain.open_vector_store.",
+            field="vector_store",
+        )
+    rows = TableRows(store, user_id, user_field)
+    owner = {user_field: {"$eq": user_id}}
+    return FilteredStore(store, owner, rows, similarity_of(store), has_own_loop(store))

@@ -1,0 +1,138 @@
+"""Indexes in memory: built when asked for, once for all who wait, let go when idle or too many."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+S = TypeVar("S", bound=Hashable)
+V = TypeVar("V")
+
+
+@dataclass(slots=True)
+class _Entry(Generic[S, V]):
+    stamp: S
+    value: V
+    used: float
+
+
+class Kept(Generic[K, S, V]):
+    """Values by key, each with the stamp of what it was built from.
+
+    Args:
+        most: how much is kept over all keys, as `size` counts it; the values asked longest ago go
+            first, the last one asked never.
+        size: what a value counts.
+        idle: seconds after which a value that nobody asks for goes.
+        clock: seconds, of any origin.
+    """
+
+    def __init__(
+        self,
+        most: float,
+        size: Callable[[V], float],
+        *,
+        idle: float = math.inf,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most = most
+        self._size = size
+        self._idle = idle
+        self._clock = clock
+        self._entries: OrderedDict[K, _Entry[S, V]] = OrderedDict()
+        # A task belongs to its event loop, and a synchronous caller brings a loop of its own.
+        self._building: dict[tuple[asyncio.AbstractEventLoop, K, S], asyncio.Task[V]] = {}
+        self._timer: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
+
+    async def get(
+        self,
+        key: K,
+        stamp: S,
+        make: Callable[[tuple[S, V] | None], Awaitable[V]],
+        patience: float = math.inf,
+    ) -> tuple[V, bool]:
+        """The value of `key` at `stamp`, and whether it is that and not an older one.
+
+        An older one is returned when building takes longer than `patience` seconds. A caller that
+        stops waiting does not stop the build.
+
+        Args:
+            key: whose value.
+            stamp: what the value must be built from.
+            make: builds it, from the older one where there is one.
+            patience: how long to wait while there is an older one.
+        """
+        self._watch()
+        entry = self._entries.get(key)
+        if entry is not None:
+            entry.used = self._clock()
+            self._entries.move_to_end(key)
+            if entry.stamp == stamp:
+                return entry.value, True
+        build = (asyncio.get_running_loop(), key, stamp)
+        if build not in self._building:
+            self._building[build] = asyncio.create_task(self._build(build, make))
+        work = asyncio.shield(self._building[build])
+        if entry is None or math.isinf(patience):
+            return await work, True
+        try:
+            return await asyncio.wait_for(work, patience), True
+        except TimeoutError:
+            return entry.value, False
+
+    async def _build(
+        self,
+        build: tuple[asyncio.AbstractEventLoop, K, S],
+        make: Callable[[tuple[S, V] | None], Awaitable[V]],
+    ) -> V:
+        _, key, stamp = build
+        entry = self._entries.get(key)
+        try:
+            value = await make(None if entry is None else (entry.stamp, entry.value))
+        finally:
+            del self._building[build]
+        self._entries[key] = _Entry(stamp, value, self._clock())
+        self._entries.move_to_end(key)
+        self._shrink()
+        return value
+
+    def _shrink(self) -> None:
+        sizes = {key: self._size(entry.value) for key, entry in self._entries.items()}
+        total = sum(sizes.values())
+        for key, size in list(sizes.items())[:-1]:
+            if total <= self._most:
+                return
+            total -= size
+            del self._entries[key]
+
+    def release_idle(self) -> None:
+        """Let go of what nobody has asked for during the idle time."""
+        since = self._clock() - self._idle
+        for key in [key for key, entry in self._entries.items() if entry.used <= since]:
+            del self._entries[key]
+
+    def _watch(self) -> None:
+        """See to it that somebody looks for idle values: a timer of the loop that is running."""
+        loop = asyncio.get_running_loop()
+        if math.isinf(self._idle) or (self._timer and not self._timer[0].is_closed()):
+            return
+        self._timer = loop, loop.call_later(self._idle, self._look, loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.release_idle()
+        self._timer = None
+        if self._entries:
+            oldest = min(entry.used for entry in self._entries.values())
+            wait = max(0.0, oldest + self._idle - self._clock())
+            self._timer = loop, loop.call_later(wait, self._look, loop)
+
+    @property
+    def keys(self) -> list[K]:
+        """Whose values are there, those asked longest ago first."""
+        return list(self._entries)

@@ -1,0 +1,252 @@
+"""HybridRetriever over real vector stores: Sextant's own rows, and a table of anybody's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+from langchain_core.documents import Document
+from langchain_postgres import Column, PGEngine, PGVectorStore
+from psycopg import AsyncConnection, sql
+
+from domain.errors import EmbeddingModelChanged, OptionInvalid, RetrievalError
+from domain.scope import Scope
+from evals.corpus import load_corpus
+from evals.dataset import Passage
+from retrievers import HybridRetriever, HybridRetrieverOptions
+from retrievers.index.bm25_index import BM25Indexes
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.langchain import ScopeVectorStore, open_vector_store
+from testing.embeddings import LangChainHash
+from testing.hash_embedder import HashEmbedder
+
+PASSAGES = [
+    Passage("symptoms", "典型症状", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
+    Passage("insulin", "胰岛素", "胰岛素由胰腺的β细胞分泌，降低血糖。"),
+    Passage("payment", "付款节点", "合同签订后支付 30%，终验合格后支付 15%。"),
+    Passage("ownership", "Rust", "Each value in Rust has exactly one owner at a time."),
+    Passage("weather", "Weather", "The weather in London was mild that week."),
+]
+WIDTH = 64
+
+
+@pytest_asyncio.fixture
+async def own(database: Database, scope: Scope) -> AsyncIterator[ScopeVectorStore]:
+    """A knowledge base with `PASSAGES`, opened for LangChain, beside another user's with the same."""
+    await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
+    await load_corpus(database, HashEmbedder(384), Scope(f"user-{uuid4()}"), PASSAGES)
+    async with open_vector_store(database, HashEmbedder(384), scope) as store:
+        yield store
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A table that `PGVectorStore` made for itself, with the rows of two users."""
+
+    store: PGVectorStore
+    engine: PGEngine
+    table: str
+    columns: list[str]
+
+    async def opened(self, engine: PGEngine | None = None, width: int = WIDTH) -> PGVectorStore:
+        """The same table once more, by another engine or with vectors of another length."""
+        return await PGVectorStore.create(
+            engine or self.engine,
+            LangChainHash(width),
+            self.table,
+            schema_name="public",
+            metadata_columns=self.columns,
+        )
+
+
+@pytest_asyncio.fixture(params=["column", "json"])
+async def foreign(database: Database, request: pytest.FixtureRequest) -> AsyncIterator[Foreign]:
+    """The user's number is a column of the table, or a key of its JSON metadata."""
+    async with database.owner() as connection:
+        row = await (await connection.execute("select current_user")).fetchone()
+    assert row is not None
+
+    async def connect() -> AsyncConnection[object]:
+        return await AsyncConnection.connect(database._owner_conninfo)
+
+    engine = PGEngine.from_connection_string("postgresql+psycopg://", async_creator=connect)
+    table = f"foreign_{uuid4().hex[:12]}"
+    columns = ["user_id"] if request.param == "column" else []
+    await engine.ainit_vectorstore_table(
+        table,
+        WIDTH,
+        schema_name="public",
+        metadata_columns=[Column(name, "INTEGER") for name in columns],
+    )
+    store = await PGVectorStore.create(
+        engine, LangChainHash(WIDTH), table, schema_name="public", metadata_columns=columns
+    )
+    for user in (1, 2):
+        await store.aadd_documents(
+            [
+                Document(
+                    id=str(uuid4()),
+                    page_content=f"{passage.title}\n{passage.text}",
+                    metadata={"user_id": user, "filename": f"{passage.id}-{user}.md"},
+                )
+                for passage in PASSAGES
+            ]
+        )
+    try:
+        yield Foreign(store, engine, table, columns)
+    finally:
+        async with database.owner() as connection:
+            await connection.execute(
+                sql.SQL("drop table {}").format(sql.Identifier("public", table))
+            )
+        await engine.close()
+
+
+def retriever(
+    store: PGVectorStore, user_id: int | str, indexes: BM25Indexes | None = None, **options: object
+) -> HybridRetriever:
+    return HybridRetriever(
+        vector_store=store,
+        user_id=user_id,
+        options=HybridRetrieverOptions.model_validate({"min_similarity": -1, **options}),
+        bm25=indexes or BM25Indexes(),
+    )
+
+
+async def test_both_lanes_over_our_own_rows_give_the_same_documents(
+    own: ScopeVectorStore, scope: Scope
+) -> None:
+    search = await retriever(own, scope.user_id).search("糖尿病有哪些症状？")
+    assert dict(search.found) == {"vector": 5, "keyword": 1}
+    best = search.documents[0]
+    assert "多饮" in best.page_content
+    assert set(best.metadata["lanes"]) == {"vector", "keyword", "bm25"}
+    alone = await own.asimilarity_search("糖尿病有哪些症状？", k=1)
+    assert {**alone[0].metadata} == {
+        name: value for name, value in best.metadata.items() if name not in {"score", "lanes"}
+    }
+    assert alone[0].id == best.id
+
+
+async def test_another_user_finds_nothing_in_it(own: ScopeVectorStore) -> None:
+    """Seed 000, scenarios 用户数据隔离 of both lanes."""
+    search = await retriever(own, f"user-{uuid4()}").search("糖尿病有哪些症状？")
+    assert search.documents == ()
+
+
+async def test_any_vector_store_is_searched_by_vector_and_keyword(foreign: Foreign) -> None:
+    search = await retriever(foreign.store, 1).search("糖尿病 OWNER 支付 30%？")
+    assert {name.split("-")[1] for name in files(search.documents)} == {"1.md"}
+    assert search.found["vector"] == 5
+    keyword = {
+        one.metadata["filename"]: one.metadata["lanes"]["keyword"]["score"]
+        for one in search.documents
+        if "keyword" in one.metadata["lanes"]
+    }
+    assert set(keyword) == {"symptoms-1.md", "payment-1.md", "ownership-1.md"}
+    assert all(one.metadata["user_id"] == 1 for one in search.documents)
+
+
+async def test_its_keyword_lane_counts_as_our_index_does(
+    database: Database, own: ScopeVectorStore, foreign: Foreign, scope: Scope
+) -> None:
+    words = ["糖尿病", "症状", "rust", "30%", "支付", "_", "的", "london"]
+    ours = await ChunkStore(database).keyword_search(scope, words, 10)
+    theirs = await retriever(foreign.store, 2)._store.rows.keyword_search(words, 10)
+    assert {hit.chunk.text: int(hit.score) for hit in ours} == {
+        document.page_content: int(score) for document, score in theirs
+    }
+    statement = retriever(foreign.store, 2)._store.rows.statement(words, 10)
+    assert "ILIKE" in statement
+    assert "30/%" in statement
+
+
+async def test_synchronous_calls_work_with_and_without_a_running_loop(
+    own: ScopeVectorStore, foreign: Foreign, scope: Scope
+) -> None:
+    for hybrid in (retriever(own, scope.user_id), retriever(foreign.store, 1)):
+        awaited = await hybrid.ainvoke("糖尿病症状")
+        inside = hybrid.invoke("糖尿病症状")
+        outside = await asyncio.to_thread(hybrid.invoke, "糖尿病症状")
+        assert [one.id for one in awaited] == [one.id for one in inside]
+        assert [one.id for one in awaited] == [one.id for one in outside]
+
+
+async def test_an_engine_of_one_loop_serves_that_loop_and_says_so_elsewhere(
+    foreign: Foreign,
+) -> None:
+    bound = await foreign.opened(PGEngine.from_engine(foreign.engine._pool))
+    with pytest.raises(OptionInvalid, match="ainvoke") as caught:
+        retriever(bound, 1).invoke("糖尿病")
+    assert caught.value.field == "vector_store"
+
+
+async def test_a_store_opened_with_another_model_is_told_apart_from_a_failing_one(
+    foreign: Foreign,
+) -> None:
+    other = await foreign.opened(width=WIDTH + 8)
+    with pytest.raises(EmbeddingModelChanged) as caught:
+        await retriever(other, 1).search("糖尿病")
+    assert caught.value.field == "vector_store"
+
+
+async def test_a_table_that_is_gone_is_an_error_with_both_causes(
+    database: Database, foreign: Foreign
+) -> None:
+    async with database.owner() as connection:
+        name = sql.Identifier("public", foreign.table)
+        await connection.execute(sql.SQL("alter table {} rename to gone").format(name))
+    try:
+        with pytest.raises(RetrievalError, match="知识库检索失败") as caught:
+            await retriever(foreign.store, 1).search("糖尿病")
+        assert set(caught.value.causes) == {"vector", "keyword"}
+    finally:
+        async with database.owner() as connection:
+            await connection.execute(
+                sql.SQL("alter table public.gone rename to {}").format(
+                    sql.Identifier(foreign.table)
+                )
+            )
+
+
+async def test_the_index_follows_what_is_added_and_deleted(foreign: Foreign) -> None:
+    indexes = BM25Indexes()
+    hybrid = retriever(foreign.store, 1, indexes, limit=10)
+    rows = hybrid._store.rows
+    before = await indexes.get(rows)
+    assert len(before.texts) == 5
+    fresh = Document(
+        id=str(uuid4()), page_content="血糖仪", metadata={"user_id": 1, "filename": "f"}
+    )
+    await foreign.store.aadd_documents([fresh])
+    after = await indexes.get(rows)
+    assert set(after.texts) - set(before.texts) == {fresh.id}
+    assert await indexes.get(rows) is after
+    await foreign.store.adelete([str(fresh.id)])
+    assert (await indexes.get(rows)).texts.keys() == before.texts.keys()
+
+
+async def test_the_index_of_a_knowledge_base_follows_its_documents(
+    database: Database, own: ScopeVectorStore, scope: Scope
+) -> None:
+    indexes = BM25Indexes()
+    rows = own.rows_of(scope.user_id)
+    before = await indexes.get(rows)
+    assert len(before.texts) == len(PASSAGES)
+    documents = DocumentStore(database)
+    [only] = await documents.list(scope)
+    await documents.delete(scope, only.id)
+    assert not (await indexes.get(rows)).texts
+    await load_corpus(database, HashEmbedder(384), scope, PASSAGES[1:3])
+    after = await indexes.get(rows)
+    assert len(after.texts) == 2
+
+
+def files(documents: tuple[Document, ...]) -> list[str]:
+    return [str(one.metadata["filename"]) for one in documents]
