@@ -14,9 +14,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import rjieba
-
 from domain.retrieval import RetrievedItem
+from domain.segmenting import words_of
 from domain.sentences import sentence_spans
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import language_of, normalise
@@ -134,7 +133,7 @@ def content_words(question: str) -> list[str]:
     words: list[str] = []
     for token in _TOKEN.findall(normalise(question)):
         if _CHINESE.match(token):
-            cut = (word for word in rjieba.cut(token) if word not in CHINESE_STOP_WORDS)
+            cut = (word for word in words_of(token) if word not in CHINESE_STOP_WORDS)
             words += [word for word in cut if word not in _ASKED_FOR]
         else:
             words += terms(token)

@@ -30,3 +30,8 @@ extras=$(echo "$*" | tr ' ' ',')
 echo "Installing Sextant${extras:+ [$extras]} into .venv (once; about 480 MB)"
 .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
     --constraint constraints.txt --editable ".${extras:+[$extras]}"
+# Compile what ingesting and asking import (5 s of CPU), so that the first question does not wait for it;
+# where PYTHONDONTWRITEBYTECODE is set, every question would.
+PYTHONDONTWRITEBYTECODE="" .venv/bin/python -c "
+import graph.streaming, ingestion.pipeline, ingestion.graph.index, ingestion.graph.upkeep, ingestion.host
+import models.e5.encoder, models.packaged, rjieba, sextant.cli.ask, sextant.cli.demo, sextant.facade"

@@ -101,12 +101,17 @@ class Sextant:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, settings: Settings | None = None, **overrides: object
+        cls,
+        settings: Settings | None = None,
+        *,
+        embedder: CachedEmbedder | None = None,
+        **overrides: object,
     ) -> AsyncIterator[Sextant]:
         """Open the store and whatever else the settings name; close it at the end.
 
         Args:
             settings: all settings; by default those of the environment and `.env`.
+            embedder: what `build_embedder` makes of these settings, if it is there already.
             overrides: single settings by keyword, like `data_dir=` or `database_url=`.
 
         Raises:
@@ -116,7 +121,8 @@ class Sextant:
         if settings is None:
             settings = await asyncio.to_thread(lambda: load_settings(**overrides))
         async with AsyncExitStack() as stack:
-            embedder = await asyncio.to_thread(build_embedder, settings)
+            if embedder is None:
+                embedder = await asyncio.to_thread(build_embedder, settings)
             database = await stack.enter_async_context(await Database.open(settings))
             yield cls(settings, database, embedder, stack)
 

@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import chain, zip_longest
 
-import rjieba
-
+from domain.segmenting import words_of
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import normalise
 
@@ -55,7 +54,7 @@ def _words(text: str) -> list[str]:
 def _chinese_grams(text: str) -> list[str]:
     """Grams of 2 to 4 Chinese characters, those with a meaning of their own before the others."""
     runs = _HAN_RUN.findall(text)
-    words = [rjieba.cut(run) for run in runs]
+    words = [words_of(run) for run in runs]
     return [
         *sorted(chain.from_iterable(map(_cut_to_size, words)), key=len, reverse=True),
         *sorted(chain.from_iterable(map(_joined_neighbours, words)), key=len, reverse=True),

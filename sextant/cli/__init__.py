@@ -7,6 +7,9 @@ import sys
 
 def main() -> None:
     """Run `sextant` with the process's arguments and exit with its status."""
+    from sextant.cli.lean import start_lean
+
+    start_lean()
     from sextant.cli.app import run
 
     sys.exit(run(sys.argv[1:]))

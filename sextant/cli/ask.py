@@ -31,7 +31,7 @@ async def _ask(question: str, graph: str, mode: str, top_k: int | None, *, as_js
     from sextant.cli.answers import print_answer
     from sextant.cli.session import opened
 
-    async with opened() as rag:
+    async with opened(to_answer=True) as rag:
         events = rag.stream(question, graph_id=graph, mode=mode, top_k=top_k)
         answer = await print_answer(events, quiet=as_json)
     if as_json:

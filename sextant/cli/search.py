@@ -50,7 +50,7 @@ def search(
 async def _search(question: str, graph: str, mode: str, limit: int) -> Retrieval:
     from sextant.cli.session import opened
 
-    async with opened() as rag:
+    async with opened(to_answer=True) as rag:
         return await rag.search(question, graph_id=graph, mode=mode, limit=limit)
 
 

@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from domain.configuration import load_settings
 from domain.settings import Settings
-from sextant.facade import Sextant
+
+if TYPE_CHECKING:
+    from models.cache import CachedEmbedder
+    from sextant.facade import Sextant
 
 
 @asynccontextmanager
-async def opened() -> AsyncIterator[Sextant]:
-    """Sextant as the environment and `.env` configure it; raises what `Sextant.open` raises."""
+async def opened(*, to_answer: bool = False) -> AsyncIterator[Sextant]:
+    """Sextant as the environment and `.env` configure it; raises what `Sextant.open` raises.
+
+    Args:
+        to_answer: load the embedding model from now on, beside the imports that an answer needs.
+    """
     settings = await asyncio.to_thread(load_settings)
     show_log(settings)
-    async with Sextant.open(settings) as rag:
+    embedder = await _loading(settings) if to_answer else None
+    facade = await asyncio.to_thread(importlib.import_module, "sextant.facade")
+    async with facade.Sextant.open(settings, embedder=embedder) as rag:
         yield rag
+
+
+async def _loading(settings: Settings) -> CachedEmbedder:
+    """The embedder, whose model loads in a thread of its own; its failure shows on first use."""
+    from models.embedding import build_embedder
+
+    embedder = await asyncio.to_thread(build_embedder, settings)
+    loading = asyncio.create_task(embedder.warm_up())
+    loading.add_done_callback(lambda task: task.cancelled() or task.exception())
+    return embedder
 
 
 def show_log(settings: Settings) -> None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import rjieba
+from domain.segmenting import words_of
 
 _IDEOGRAPH = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _LATIN = re.compile(r"[(（]\s*([A-Z][A-Z&]{1,7}[A-Z])s?\s*[)）]")
@@ -83,7 +83,7 @@ def _matched(words: Sequence[str], letters: str, skips: int, place: int = 0) -> 
 def _shortened(full: str, short: str) -> int | None:
     """Where in `full`, at the beginning of a word, the name begins that `short` is short for."""
     starts, at = [], 0
-    for word in rjieba.cut(full):
+    for word in words_of(full):
         starts.append(at)
         at += len(word)
     for start in reversed(starts):
