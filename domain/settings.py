@@ -184,6 +184,38 @@ class CommunitySettings(_Group):
     )
 
 
+class EntitySearchSettings(_Group):
+    """Searching entities; defaults are those of seed 001."""
+
+    vector_weight: Weight = Field(0.5, description="Weight of the lane of meaning.")
+    fts_weight: Weight = Field(0.3, description="Weight of the full-text lane.")
+    graph_weight: Weight = Field(0.2, description="Weight of the graph lane.")
+    threshold: float = Field(
+        0.5, ge=-1, le=1, description="Vector hits up to this cosine are dropped."
+    )
+    candidates: int = Field(20, ge=1, le=200, description="Hits of the vector and full-text lanes.")
+    seeds: int = Field(
+        5, ge=0, le=50, description="Best vector hits that the graph lane starts from."
+    )
+    depth: int = Field(2, ge=1, le=4, description="Levels of the graph lane.")
+    neighbours: int = Field(
+        10, ge=1, le=100, description="New entities that the graph lane takes from a level."
+    )
+    decay: float = Field(
+        0.7, ge=0, le=1, description="What each level leaves of a relation's weight."
+    )
+    bonus: float = Field(0.02, ge=0, description="Added for each further lane that agrees.")
+    related: int = Field(5, ge=1, le=20, description="Related entities shown with a result.")
+    cache_seconds: float = Field(
+        300.0, ge=0, description="How long a ranking is kept for the same search; a write ends it."
+    )
+    cache_entries: int = Field(512, ge=0, description="Rankings kept, over all users.")
+    cache_per_user: int = Field(64, ge=0, description="Rankings kept of one user.")
+    kept_neighbourhoods: int = Field(
+        1024, ge=0, description="Entities with many relations whose heaviest are kept, 8 KB each."
+    )
+
+
 class Settings(BaseSettings):
     """All settings; `sextant config` lists them with value and origin."""
 
@@ -260,7 +292,7 @@ class Settings(BaseSettings):
     )
     reranker: str | None = Field(
         None,
-        description="`sentence-transformers:<cross-encoder>`, or the URL of an HTTP /rerank endpoint with the model after `#`; empty: off.",
+        description="`sentence-transformers:<cross-encoder>`, the URL of an HTTP /rerank endpoint with the model after `#`, or `llm`, the chat model; empty: off.",
     )
     reranker_api_key: SecretStr | None = Field(
         None,
@@ -279,6 +311,7 @@ class Settings(BaseSettings):
     ingestion: IngestionSettings = IngestionSettings()
     communities: CommunitySettings = CommunitySettings()
     extraction: ExtractionSettings = ExtractionSettings()
+    entity_search: EntitySearchSettings = EntitySearchSettings()
 
     @field_validator("data_dir")
     @classmethod

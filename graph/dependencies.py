@@ -20,10 +20,11 @@ from models.chat import build_chat_model
 from models.embedding import build_embedder
 from models.extractive import ExtractiveAnswerer
 from models.protocols import Embedder
-from models.reranker import HttpReranker, build_reranker
+from models.reranker import HttpReranker
 from nodes.context import Dependencies
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
+from retrievers.ranking.chat_reranker import open_reranker
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
@@ -68,7 +69,7 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
     settings = database.settings
     # In a thread: it imports the client library and reads certificates.
     chat = await asyncio.to_thread(build_chat_model, settings)
-    reranker = build_reranker(settings)
+    reranker = open_reranker(settings, chat)
     chunks = ChunkStore(database)
     stack = AsyncExitStack()
     graph = await stack.enter_async_context(open_graph_store(settings, database))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from domain.errors import SettingsInvalid
 from domain.settings import Settings
+from models.batches import in_batches
 from models.endpoint import Endpoint
 from models.failures import Retries, Service
 from models.prefixes import prefixes_of
@@ -98,19 +98,8 @@ class RemoteEmbedder:
             await self.warm_up()
             return np.empty((0, self.dimension), np.float32)
         prefixed = [self._prefixes.passage + text for text in texts]
-        gate = asyncio.Semaphore(_CONCURRENT)
-
-        async def embed(start: int) -> Vectors:
-            async with gate:
-                return await self._embed(prefixed[start : start + _BATCH])
-
-        try:
-            async with asyncio.TaskGroup() as group:
-                starts = range(0, len(prefixed), _BATCH)
-                batches = [group.create_task(embed(start)) for start in starts]
-        except ExceptionGroup as failures:
-            raise failures.exceptions[0] from None
-        return np.concatenate([batch.result() for batch in batches])
+        batches = await in_batches(self._embed, prefixed, size=_BATCH, at_once=_CONCURRENT)
+        return np.concatenate(batches)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urldefrag
 
 from domain.errors import SettingsInvalid
 from domain.settings import Settings
+from models.batches import in_batches
 from models.endpoint import Endpoint
 from models.failures import Retries, Service
 from models.local_models import LocalModel
 from models.protocols import Reranker
 
 _BATCH = 32
+_AT_ONCE = 4
+# A local model cannot be stopped within a batch, and should not work on long after the deadline.
+_LOCAL_BATCH = 8
 
 
 class HttpReranker:
     """A `/rerank` endpoint in the shape that Cohere, Jina and vLLM share.
 
-    Posts `{model, query, documents, top_n}` and reads `results: [{index, relevance_score}]`.
+    Posts `{model, query, documents, top_n}` and reads `results: [{index, relevance_score}]`; 32
+    passages a request, the most that text-embeddings-inference takes unless told otherwise.
 
     Args:
         url: where to post; the model's name may stand behind `#`.
@@ -54,8 +60,15 @@ class HttpReranker:
         Raises:
             ModelUnavailable: the endpoint gives no score, or not one for each text.
         """
-        if not texts:
-            return []
+        ask = partial(self._scores, query)
+        scored = await in_batches(ask, texts, size=_BATCH, at_once=_AT_ONCE)
+        return [score for batch in scored for score in batch]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._endpoint.close()
+
+    async def _scores(self, query: str, texts: Sequence[str]) -> list[float]:
         request = {"query": query, "documents": list(texts), "top_n": len(texts)}
         answer = await self._endpoint.post(
             request | ({"model": self._model} if self._model else {})
@@ -68,10 +81,6 @@ class HttpReranker:
         if not all(map(math.isfinite, ordered)):
             raise self._endpoint.unusable("a score is not a finite number")
         return ordered
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._endpoint.close()
 
 
 class LocalReranker:
@@ -94,21 +103,24 @@ class LocalReranker:
         Raises:
             ModelUnavailable: the extra is not installed, or the model cannot be loaded.
         """
-        if not texts:
-            return []
         pairs = [(query, text) for text in texts]
-        return await self._local.run(lambda model: _predicted(model, pairs))
+        scored = await in_batches(self._predicted, pairs, size=_LOCAL_BATCH, at_once=1)
+        return [score for batch in scored for score in batch]
+
+    async def _predicted(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return await self._local.run(lambda model: _predict(model, pairs))
 
 
-def _predicted(model: Any, pairs: list[tuple[str, str]]) -> list[float]:  # noqa: ANN401
-    return [float(s) for s in model.predict(pairs, batch_size=_BATCH, show_progress_bar=False)]
+def _predict(model: Any, pairs: Sequence[tuple[str, str]]) -> list[float]:  # noqa: ANN401
+    return [float(score) for score in model.predict(list(pairs), show_progress_bar=False)]
 
 
 def build_reranker(settings: Settings) -> Reranker | None:
     """The reranker that the settings name, or None when they name none. Loads and calls nothing yet.
 
     Raises:
-        SettingsInvalid: the setting is neither a URL nor `sentence-transformers:<name or path>`.
+        SettingsInvalid: the setting is neither a URL nor `sentence-transformers:<name or path>`
+            (`llm` is opened by `retrievers.ranking.chat_reranker`).
     """
     if not settings.reranker:
         return None
@@ -119,7 +131,7 @@ def build_reranker(settings: Settings) -> Reranker | None:
         return LocalReranker(rest)
     raise SettingsInvalid(
         f"The reranker {settings.reranker!r} is of no known form.",
-        next_step="Set SEXTANT_RERANKER to the URL of a /rerank endpoint or to "
-        "`sentence-transformers:<cross-encoder>`, or clear it.",
+        next_step="Set SEXTANT_RERANKER to the URL of a /rerank endpoint, to "
+        "`sentence-transformers:<cross-encoder>` or to `llm`, or clear it.",
         field="reranker",
     )

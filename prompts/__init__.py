@@ -78,6 +78,7 @@ def _load(name: str, *variables: str) -> Prompt:
 # Read once, at import: a node must not touch the disk while the event loop runs.
 ANALYZE = _load("analyze", "history", "question")
 GRADE = _load("grade", "question", "passages")
+RERANK = _load("rerank", "question", "passages")
 REFINE = _load("refine", "question", "missing", "searched")
 GENERATE = _load("generate", "history", "question", "passages", "knowledge")
 POINTS = _load("points", "question", "reports", "passages")

@@ -17,7 +17,7 @@ from domain.errors import GraphStoreUnavailable, SextantError
 from domain.settings import Settings
 from models.chat import build_chat_model
 from models.embedding import build_embedder
-from models.reranker import build_reranker
+from retrievers.ranking.chat_reranker import CHAT, open_reranker
 from stores.database import Database, RoleRights
 from stores.embedding_space import check_space
 
@@ -173,8 +173,13 @@ async def _chat(settings: Settings) -> Finding:
 
 
 async def _reranker(settings: Settings) -> Finding:
-    reranker = build_reranker(settings)
+    chat = build_chat_model(settings) if settings.reranker == CHAT else None
+    reranker = open_reranker(settings, chat)
     if reranker is None:
         return Finding("reranker", Health.OFF, "none configured")
-    await reranker.score("ready?", ["yes"])
+    try:
+        await reranker.score("ready?", ["yes"])
+    finally:
+        if chat is not None:
+            await chat.close()
     return Finding("reranker", Health.OK, f"{reranker.name} answers")

@@ -45,6 +45,17 @@ async def test_nothing_is_asked_when_there_is_nothing_to_score(settings_for: Any
         assert server.requests == []
 
 
+async def test_many_texts_go_in_several_requests_and_keep_their_places(settings_for: Any) -> None:
+    texts = [f"text {number}" for number in range(70)]
+    async with ScriptedOpenAI() as server:
+        reranker = build_reranker(settings_for(server, reranker=f"{server.base_url}/rerank"))
+        assert reranker is not None
+        scores = await reranker.score("text 69", texts)
+        sizes = [len(request.body["documents"]) for request in server.requests]
+    assert sorted(sizes) == [6, 32, 32]
+    assert scores.index(max(scores)) == 69
+
+
 async def test_failures_are_retried_or_typed(settings_for: Any) -> None:
     script = [rate_limited(0), Reply(), failing(404, "No such model.")]
     async with ScriptedOpenAI(rerank=script) as server:
