@@ -26,7 +26,8 @@ from benchmarks.graph import BATCH, backend_of, costs, portions
 from domain.graph import Community, MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
-from ingestion.graph.communities import hierarchy as leiden
+from ingestion.graph.communities.hierarchy import build, top
+from ingestion.graph.communities.network import modularity, network_of
 from ingestion.graph.upkeep import GraphUpkeep
 from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
@@ -147,13 +148,13 @@ async def main() -> None:
             async with costs("read the graph", backend, cpu):
                 arrays = await GraphRecord(database).arrays(scope)
             async with costs("weigh its edges", backend, cpu):
-                network = await asyncio.to_thread(leiden.network_of, arrays)
+                network = await asyncio.to_thread(network_of, arrays)
             async with costs("hierarchy", backend, cpu):
-                groups = await asyncio.to_thread(leiden.build, network, arrays, [])
+                groups = await asyncio.to_thread(build, network, arrays, [])
             print(
                 f"  {len(arrays.names)} entities, {len(network.source)} edges: {len(groups)} communities"
                 f" on {max(one.level for one in groups) + 1} levels, modularity"
-                f" {leiden.modularity(network, leiden.top(groups, network.size)):.3f} at the top"
+                f" {modularity(network, top(groups, network.size)):.3f} at the top"
             )
             upkeep = GraphUpkeep(database, HashEmbedder(384))
             async with costs("whole refresh, vectors hashed", backend, cpu):

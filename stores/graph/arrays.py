@@ -80,6 +80,10 @@ class GraphArrays:
         """The numbers of entities, -1 where the graph has none of that id."""
         return places_of(self.entities, halves_of(ids))
 
+    def chunk_indices(self, ids: Sequence[UUID]) -> Indices:
+        """The numbers of chunks, -1 where the scope has none of that id."""
+        return places_of(self.chunks, halves_of(ids))
+
     def entity_places(self, ids: Ids) -> Indices:
         """The same for ids as `Ids`."""
         return places_of(self.entities, ids)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -30,6 +30,33 @@ class ReportText:
 
 
 @dataclass(frozen=True, slots=True)
+class Basis:
+    """What a report was made from: its entities, passages and relations, the weightiest first.
+
+    `words` is a hash of the names, statements and passages that it may tell.
+    """
+
+    entities: tuple[UUID, ...]
+    passages: tuple[UUID, ...]
+    relations: tuple[UUID, ...]
+    words: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class KnownReport:
+    """What is known of a report that is there, without its text; `cited` are passages.
+
+    `writer` and `evidence` as in `StoredReport`; `basis` is None where it was not kept.
+    """
+
+    id: UUID
+    writer: str
+    evidence: UUID
+    cited: tuple[UUID, ...]
+    basis: Basis | None
+
+
+@dataclass(frozen=True, slots=True)
 class StoredReport:
     """The report of a community that is there already; `rating` is in 0..10.
 
@@ -45,6 +72,12 @@ class StoredReport:
     writer: str = ""
     note: str = ""
     evidence: UUID | None = None
+    basis: Basis | None = None
+
+    @property
+    def cited(self) -> tuple[UUID, ...]:
+        """The passages that its findings rest on."""
+        return tuple(dict.fromkeys(own for one in self.findings for own in one.chunk_ids))
 
 
 class CommunityStore:
@@ -92,15 +125,15 @@ class CommunityStore:
             cursor = await connection.execute(_SQL["dirty"], {"scope_id": found.scope_id})
             return [row[0] async for row in cursor]
 
-    async def evidence(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, tuple[str, UUID]]:
-        """Of communities that have a report: who wrote it, and the hash of what it was written from."""
+    async def known(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, KnownReport]:
+        """Of those of these communities that have a report: what is known of it."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
                 return {}
             values = {"scope_id": found.scope_id, "ids": list(ids)}
-            cursor = await connection.execute(_SQL["evidence"], values)
-            return {own: (writer, evidence) async for own, writer, evidence in cursor}
+            cursor = await connection.execute(_SQL["known"], values)
+            return {row[0]: _known(*row) async for row in cursor}
 
     async def parts(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, list[StoredReport]]:
         """The reports of the communities right inside of each of these."""
@@ -143,7 +176,10 @@ class CommunityStore:
             # Whoever changes the graph now either has marked what is dirty before, or does it after.
             await connection.execute(_SQL["hold_version"], key)
             rows = [
-                key | _said(one) | {"writer": one.writer, "note": one.note, "hash": one.evidence}
+                key
+                | _said(one)
+                | {"writer": one.writer, "note": one.note, "hash": one.evidence}
+                | _basis(one.basis)
                 for one in reports
             ]
             async with connection.cursor() as cursor:
@@ -151,14 +187,27 @@ class CommunityStore:
             ids = [one.id for one in reports]
             await connection.execute(_SQL["note_projection"], key | {"ids": ids})
 
-    async def settle(self, scope: Scope, version: int, ids: Sequence[UUID]) -> None:
-        """These reports still say what is so, as of this version of the graph."""
+    async def settle(
+        self, scope: Scope, version: int, reports: Mapping[UUID, Basis | None]
+    ) -> None:
+        """These reports still say what is so, as of this version of the graph.
+
+        Args:
+            scope: whose.
+            version: of the graph.
+            reports: with what they would be made from now, where they would be the same.
+        """
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_scope(connection, scope)
-            if found is not None and ids:
-                key = {"scope_id": found.scope_id, "version": version, "ids": list(ids)}
-                await connection.execute(_SQL["hold_version"], key)
-                await connection.execute(_SQL["settle"], key)
+            if found is None or not reports:
+                return
+            key = {"scope_id": found.scope_id, "version": version}
+            await connection.execute(_SQL["hold_version"], key)
+            stay = [own for own, basis in reports.items() if basis is None]
+            await connection.execute(_SQL["settle"], key | {"ids": stay})
+            rows = [key | {"id": own} | _basis(one) for own, one in reports.items() if one]
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_SQL["confirm"], rows)
 
     async def to_embed(self, scope: Scope, limit: int = 256) -> list[ReportText]:
         """Some reports that have no vector; none when all have."""
@@ -194,6 +243,33 @@ def read_findings(rows: Sequence[dict[str, Any]]) -> tuple[Finding, ...]:
     return tuple(
         Finding(row["text"], tuple(UUID(chunk) for chunk in row["chunk_ids"])) for row in rows
     )
+
+
+def _known(  # noqa: PLR0917 - a row
+    own: UUID,
+    writer: str,
+    evidence: UUID,
+    cited: list[UUID],
+    entities: list[UUID] | None,
+    passages: list[UUID],
+    relations: list[UUID],
+    words: UUID,
+) -> KnownReport:
+    basis = (
+        None
+        if entities is None
+        else Basis(tuple(entities), tuple(passages), tuple(relations), words)
+    )
+    return KnownReport(own, writer, evidence, tuple(cited), basis)
+
+
+def _basis(basis: Basis | None) -> dict[str, Any]:
+    return {
+        "entities": list(basis.entities) if basis else None,
+        "passages": list(basis.passages) if basis else None,
+        "relations": list(basis.relations) if basis else None,
+        "words": basis.words if basis else None,
+    }
 
 
 async def _save(

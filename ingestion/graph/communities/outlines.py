@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
-import numpy.typing as npt
 
 from domain.graph import CO_OCCURS
-from ingestion.graph.communities.hierarchy import Floats, Group, Indices, Network, labels, runs
+from ingestion.graph.communities.hierarchy import Group
+from ingestion.graph.communities.network import Floats, Indices, Network, labels, runs
 from stores.graph.arrays import GraphArrays
 
 MOST_ENTITIES = 40
@@ -29,7 +29,8 @@ class Outline:
         entities: the most central ones, by the weight of their edges inside it.
         weights: of those; > 0.
         passages: those that say most about them.
-        passage_count: how many passages mention a member.
+        telling: how much each of those says; > 0.
+        mentioned: all passages that mention a member.
         relations: stated ones (more than sharing a sentence) between members.
     """
 
@@ -37,7 +38,8 @@ class Outline:
     entities: Indices
     weights: Floats
     passages: Indices
-    passage_count: int
+    telling: Floats
+    mentioned: Indices
     relations: Indices
 
 
@@ -88,7 +90,7 @@ class _Level:
         """One for each community."""
         members = np.flatnonzero(self._label >= 0)
         entities = self._best(self._label[members], self._weight[members], members)
-        passages = self._passages()
+        passages, telling = self._passages()
         relations = self._relations()
         for place, group in enumerate(self._groups):
             central = entities[place][:MOST_ENTITIES]
@@ -97,11 +99,12 @@ class _Level:
                 central,
                 self._weight[central] + 1e-6,
                 passages[place][:MOST_PASSAGES],
-                len(passages[place]),
+                telling[place][:MOST_PASSAGES] + 1e-6,
+                passages[place],
                 relations[place][:MOST_RELATIONS],
             )
 
-    def _passages(self) -> list[Indices]:
+    def _passages(self) -> tuple[list[Indices], list[Floats]]:
         entity, chunk = self._mentions.entity, self._mentions.chunk
         label = self._label[entity]
         inside = label >= 0
@@ -110,7 +113,10 @@ class _Level:
         codes, place = np.unique(label * chunks + chunk, return_inverse=True)
         tells = self._weight[entity] * self._mentions.information[entity]
         score = np.bincount(place, tells, minlength=len(codes)).astype(np.float64)
-        return self._best(codes // chunks, score, codes % chunks)
+        order, parts = self._ranked(codes // chunks, score, codes % chunks)
+        none = np.empty(0, np.int64)
+        rows = [order[part] if part else none for part in parts]
+        return [codes[row] % chunks for row in rows], [score[row] for row in rows]
 
     def _relations(self) -> list[Indices]:
         arrays = self._arrays
@@ -121,12 +127,17 @@ class _Level:
         rows = np.flatnonzero(inside)
         return self._best(own[rows], arrays.relation_weight[rows], rows)
 
-    def _best(
-        self, label: Indices, weight: npt.NDArray[np.float64], value: Indices
-    ) -> list[Indices]:
+    def _best(self, label: Indices, weight: Floats, value: Indices) -> list[Indices]:
         """Per community its values, the heaviest first, equal ones by value."""
-        found = [np.empty(0, np.int64) for _ in self._groups]
+        order, parts = self._ranked(label, weight, value)
+        return [value[order[part]] if part else np.empty(0, np.int64) for part in parts]
+
+    def _ranked(
+        self, label: Indices, weight: Floats, value: Indices
+    ) -> tuple[Indices, list[slice | None]]:
+        """The order by community, weight and value, and where in it each community's rows lie."""
         order = np.lexsort((value, -weight, label))
+        parts: list[slice | None] = [None for _ in self._groups]
         for place, part in runs(label[order]):
-            found[place] = value[order[part]]
-        return found
+            parts[place] = part
+        return order, parts

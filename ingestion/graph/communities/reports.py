@@ -82,7 +82,7 @@ def rating(outline: Outline) -> float:
 
     A pair in one passage gets 1.3, a hundred entities in two hundred passages 7.1.
     """
-    size, passages = len(outline.group.members), max(outline.passage_count, 1)
+    size, passages = len(outline.group.members), max(len(outline.mentioned), 1)
     return round(min(10.0, math.sqrt(math.log2(1 + size) * math.log2(1 + passages))), 1)
 
 

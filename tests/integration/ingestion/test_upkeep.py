@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
+import numpy as np
 import pytest
 
 from domain.errors import ModelUnavailable
@@ -193,7 +194,7 @@ async def test_a_refresh_that_is_killed_between_reports_goes_on_where_it_was(
     monkeypatch: pytest.MonkeyPatch,
     scope: Scope,
 ) -> None:
-    monkeypatch.setattr("ingestion.graph.upkeep._REPORTS_AT_ONCE", 4)
+    monkeypatch.setattr("ingestion.graph.communities.reporting._REPORTS_AT_ONCE", 4)
     await graphed.ingest(scope, [SAMPLES])
 
     def stop(stage: str, done: int, _: int) -> None:
@@ -219,3 +220,36 @@ async def test_communities_can_be_turned_off(
         await GraphUpkeep(database, HashEmbedder(384)).refresh(scope)
     assert await graph.communities(scope) == []
     assert await graph.entities_by_vector(scope, await HashEmbedder(384).embed_query("TCS"), 3)
+
+
+async def test_after_any_history_reports_cite_what_is_there_and_name_who_is_in_them(
+    graphed: Ingestor,
+    upkeep: GraphUpkeep,
+    graph: PostgresGraph,
+    database: Database,
+    scope: Scope,
+) -> None:
+    documents, chunks = DocumentStore(database), ChunkStore(database)
+    random = np.random.default_rng(4)
+    files = sorted(path for path in SAMPLES.iterdir() if path.suffix in {".md", ".txt", ".html"})
+    there: dict[Path, UUID] = {}
+    for _ in range(6):
+        for path in (files[n] for n in random.choice(len(files), 3, replace=False)):
+            if path in there:
+                await documents.delete(scope, there.pop(path))
+            else:
+                text = path.read_bytes()
+                added = await graphed.ingest_bytes(scope, text, path.name)
+                assert added.document_id is not None
+                there[path] = added.document_id
+        await upkeep.refresh(scope)
+        communities = await graph.communities(scope)
+        cited = {chunk for one in communities for said in one.findings for chunk in said.chunk_ids}
+        texts = {chunk.id: chunk.text for chunk in await chunks.get(scope, sorted(cited))}
+        assert texts.keys() == cited
+        for one in communities:
+            for finding in one.findings:
+                assert finding.chunk_ids
+                said_there = "".join(texts[finding.chunk_ids[0]].split())
+                assert "".join(finding.text.split()) in said_there
+        assert await CommunityStore(database).dirty(scope) == []

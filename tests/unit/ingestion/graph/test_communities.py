@@ -12,19 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.graph import CO_OCCURS, MentionKind
-from ingestion.graph.communities.hierarchy import (
-    CAP,
-    Group,
-    Network,
-    build,
-    is_outdated,
-    join,
-    modularity,
-    network_of,
-    pairs,
-    partition,
-    top,
-)
+from ingestion.graph.communities.hierarchy import CAP, Group, build, is_outdated, partition, top
+from ingestion.graph.communities.joining import join
+from ingestion.graph.communities.network import Network, modularity, network_of, pairs
 from stores.graph.arrays import KINDS, GraphArrays
 
 NAMES = UUID(int=1)

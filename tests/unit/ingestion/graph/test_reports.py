@@ -33,7 +33,10 @@ def outline(size: int, passages: int) -> Outline:
     members = np.arange(size)
     weights = np.linspace(2.0, 1.0, size)
     group = Group(UUID(int=9), 0, None, members)
-    return Outline(group, members, weights, np.arange(0), passages, np.arange(0))
+    mentioned = np.arange(passages)
+    return Outline(
+        group, members, weights, mentioned[:8], np.ones(min(passages, 8)), mentioned, np.arange(0)
+    )
 
 
 def evidence(
