@@ -36,6 +36,29 @@ RETURN best.score AS score, best.name AS matched, e {.id, .name, .entity_type, .
   .external_id} AS e
 ORDER BY score DESC, e.id
 
+// name: by_words
+// Entities by full text; what is asked has been made of letters and digits alone.
+CALL db.index.fulltext.queryNodes('sextant_entity_texts', $asked, {limit: $wide}) YIELD node AS e, score
+WITH e, score WHERE e.graph_key = $graph AND ($types IS NULL OR toLower(e.entity_type) IN $types)
+  AND ($since IS NULL OR e.created_at >= $since) AND ($until IS NULL OR e.created_at < $until)
+  AND ($known_at IS NULL OR e.created_at <= $known_at)
+WITH e, score ORDER BY score DESC, e.id LIMIT $k
+RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
+  .external_id} AS e
+ORDER BY score DESC, e.id
+
+// name: by_vector_among
+// The nearest of some entities of a graph, each looked at.
+MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL AND e.embedding IS NOT NULL
+  AND ($types IS NULL OR toLower(e.entity_type) IN $types)
+  AND ($since IS NULL OR e.created_at >= $since) AND ($until IS NULL OR e.created_at < $until)
+  AND ($known_at IS NULL OR e.created_at <= $known_at)
+WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS score
+WITH e, score ORDER BY score DESC, e.id LIMIT $k
+RETURN score, e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
+  .external_id} AS e
+ORDER BY score DESC, e.id
+
 // name: by_vector
 // The nearest entities of a graph, each looked at.
 MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL AND e.embedding IS NOT NULL
@@ -75,6 +98,19 @@ UNWIND range(0, size($ids) - 1) AS place
 OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: $ids[place]})
 WITH coalesce(m.root_id, $ids[place]) AS id, min(place) AS place
 MATCH (e:__Entity__ {graph_key: $graph, id: id})
+WITH e, place
+RETURN e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
+  .external_id} AS e
+ORDER BY place
+
+// name: entities_among
+// The same of some entities.
+UNWIND range(0, size($ids) - 1) AS place
+OPTIONAL MATCH (m:__Merged__ {graph_key: $graph, id: $ids[place]})
+WITH coalesce(m.root_id, $ids[place]) AS id, min(place) AS place
+MATCH (e:__Entity__ {graph_key: $graph, id: id}) WHERE ($types IS NULL OR toLower(e.entity_type) IN $types)
+  AND ($since IS NULL OR e.created_at >= $since) AND ($until IS NULL OR e.created_at < $until)
+  AND ($known_at IS NULL OR e.created_at <= $known_at)
 WITH e, place
 RETURN e {.id, .name, .entity_type, .description, .aliases, .degree, .mention_count,
   .external_id} AS e

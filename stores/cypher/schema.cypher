@@ -47,6 +47,12 @@ CREATE FULLTEXT INDEX sextant_entity_names IF NOT EXISTS
 FOR (e:__Entity__) ON EACH [e.name_keys]
 OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}
 
+// name: entity_texts
+// Names and descriptions, English stemmed, every ideograph a word; with the graph as a word of each.
+CREATE FULLTEXT INDEX sextant_entity_texts IF NOT EXISTS
+FOR (e:__Entity__) ON EACH [e.graph_word, e.name, e.description]
+OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}}
+
 // name: await_indexes
 // Seconds until they are there; at once where they have been.
 CALL db.awaitIndexes($seconds)

@@ -19,7 +19,16 @@ from stores.graph.neo4j.projector import standing
 from stores.graph.neo4j.store import Neo4jGraph
 from stores.graph.notices import tell
 from stores.graph.postgres import PostgresGraph
-from stores.graph.protocol import ChunkLink, CommunityHit, EntityHit, GraphStore, Hop, Vector
+from stores.graph.protocol import (
+    EVERY_ENTITY,
+    ChunkLink,
+    CommunityHit,
+    EntityFilter,
+    EntityHit,
+    GraphStore,
+    Hop,
+    Vector,
+)
 
 if TYPE_CHECKING:
     from stores.graph.neo4j.bolt import Bolt
@@ -74,13 +83,25 @@ class ProjectedGraph:
         """See `GraphStore`."""
         return await self._ask(scope, lambda graph: graph.entities_by_text(scope, text, k))
 
-    async def entities_by_vector(self, scope: Scope, vector: Vector, k: int) -> list[EntityHit]:
+    async def entities_by_words(
+        self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
         """See `GraphStore`."""
-        return await self._ask(scope, lambda graph: graph.entities_by_vector(scope, vector, k))
+        return await self._ask(scope, lambda graph: graph.entities_by_words(scope, words, k, only))
 
-    async def get_entities(self, scope: Scope, ids: Sequence[UUID]) -> list[Entity]:
+    async def entities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
         """See `GraphStore`."""
-        return await self._ask(scope, lambda graph: graph.get_entities(scope, ids))
+        return await self._ask(
+            scope, lambda graph: graph.entities_by_vector(scope, vector, k, only)
+        )
+
+    async def get_entities(
+        self, scope: Scope, ids: Sequence[UUID], only: EntityFilter = EVERY_ENTITY
+    ) -> list[Entity]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.get_entities(scope, ids, only))
 
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
         """See `GraphStore`."""

@@ -16,9 +16,11 @@ from stores.chunks import Embedded, embedded
 from stores.database import Database
 from stores.graph.ids import NIL, entity_id, name_key, name_tokens
 from stores.graph.protocol import (
+    EVERY_ENTITY,
     HUB_DEGREE,
     ChunkLink,
     CommunityHit,
+    EntityFilter,
     EntityHit,
     Hop,
     Vector,
@@ -61,9 +63,23 @@ class PostgresGraph:
             rows = await _fetch(connection, "by_text", scope_id=scope_id, tokens=tokens, k=k)
         return [EntityHit(entity_of(row), row["score"], row["matched"]) for row in rows]
 
-    async def entities_by_vector(self, scope: Scope, vector: Vector, k: int) -> list[EntityHit]:
+    async def entities_by_words(
+        self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
+        """See `GraphStore`."""
+        question = clean_text(" ".join(words))
+        rows = await self._rows(scope, "by_words", question=question, k=max(0, k), **_bounds(only))
+        return [EntityHit(entity_of(row), row["score"]) for row in rows]
+
+    async def entities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
         """See `GraphStore`."""
         query = np.ascontiguousarray(vector, dtype=np.float32)
+        if only != EVERY_ENTITY:
+            among = {"vector": query, "k": max(0, k), **_bounds(only)}
+            rows = await self._rows(scope, "by_vector_among", **among)
+            return [EntityHit(entity_of(row), row["score"]) for row in rows]
         wide = str(min(1000, max(self._settings.hnsw_ef_search, k)))
         async with self._reading(scope) as (connection, scope_id):
             if not scope_id or k < 1:
@@ -76,8 +92,13 @@ class PostgresGraph:
                 rows = await _fetch(connection, "by_vector", **values)
         return [EntityHit(entity_of(row), row["score"]) for row in rows]
 
-    async def get_entities(self, scope: Scope, ids: Sequence[UUID]) -> list[Entity]:
+    async def get_entities(
+        self, scope: Scope, ids: Sequence[UUID], only: EntityFilter = EVERY_ENTITY
+    ) -> list[Entity]:
         """See `GraphStore`."""
+        if only != EVERY_ENTITY:
+            among = {"ids": id_array(ids), **_bounds(only)}
+            return [entity_of(row) for row in await self._rows(scope, "entities_among", **among)]
         return [entity_of(row) for row in await self._rows(scope, "entities", ids=id_array(ids))]
 
     async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
@@ -145,6 +166,16 @@ async def _fetch(connection: Connection, query: str, **values: object) -> list[D
     cursor = connection.cursor(row_factory=dict_row, binary=True)
     await cursor.execute(_SQL[query], values)
     return await cursor.fetchall()
+
+
+def _bounds(only: EntityFilter) -> dict[str, object]:
+    """The values of the statements that look only among some entities."""
+    return {
+        "types": list(only.entity_types) or None,
+        "since": only.created_after,
+        "until": only.created_before,
+        "known_at": only.known_at,
+    }
 
 
 def _community(row: DictRow) -> Community:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -44,6 +45,10 @@ class Hop:
     weight: float
     depth: int
 
+    def other_end(self, end: UUID) -> UUID:
+        """The end that is not this one."""
+        return self.target_id if self.source_id == end else self.source_id
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkLink:
@@ -59,6 +64,26 @@ class CommunityHit:
 
     community: Community
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class EntityFilter:
+    """Which entities a search may find; with nothing set, all.
+
+    Attributes:
+        entity_types: any of these, in lower case.
+        created_after: came then or later.
+        created_before: came earlier.
+        known_at: had come by then; what has come since is not seen.
+    """
+
+    entity_types: tuple[str, ...] = ()
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+    known_at: datetime | None = None
+
+
+EVERY_ENTITY = EntityFilter()
 
 
 class GraphStore(Protocol):
@@ -84,11 +109,27 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def entities_by_vector(self, scope: Scope, vector: Vector, k: int) -> list[EntityHit]:
+    async def entities_by_words(
+        self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
+        """Full text: the `k` entities whose name or description holds all of these words.
+
+        Where none holds all, those that hold any. Best first, then by id; the name counts ten times
+        as much as the description. English is stemmed and without stop words, Chinese is found
+        inside longer words. score: cover density (`ts_rank_cd`) in PostgreSQL, BM25 in Neo4j; only the
+        order means something. No word is a syntax error.
+        """
+        ...
+
+    async def entities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
         """The `k` nearest entities that have a vector; score = cosine similarity, best first."""
         ...
 
-    async def get_entities(self, scope: Scope, ids: Sequence[UUID]) -> list[Entity]:
+    async def get_entities(
+        self, scope: Scope, ids: Sequence[UUID], only: EntityFilter = EVERY_ENTITY
+    ) -> list[Entity]:
         """Entities in the order of `ids`, each once; ids that are not there are left out."""
         ...
 

@@ -24,7 +24,7 @@ from stores.queries import load_cypher
 
 _SCHEMA = load_cypher("schema")
 _CONSTRAINTS = ("entity_key", "chunk_key", "community_key", "merged_key", "graph_key")
-_INDEXES = ("relation_key", "merged_roots", "entity_words", "entity_names")
+_INDEXES = ("relation_key", "merged_roots", "entity_words", "entity_names", "entity_texts")
 
 # `CALL (row) { … }` needs 5.23; the rest is older.
 _LEAST = (5, 23)

@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from domain.graph import Entity, Relation
 from domain.scope import Scope
 from stores.database import Database
 from stores.graph.ids import NIL, graph_key
-from stores.graph.neo4j.store import alias_key, word_keys
+from stores.graph.neo4j.store import alias_key, graph_word, word_keys
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import Vector
 from stores.queries import load_cypher, load_queries
@@ -188,6 +189,8 @@ def _entity_row(scope: Scope, entity: Entity, attached: DictRow) -> Row:
             "names": names,
             "words": "\n".join(" ".join(word_keys(scope, name)) for name in names),
             "name_keys": " ".join(alias_key(scope, norm) for norm in attached["norms"]),
+            "graph_word": graph_word(scope),
+            "created_at": attached["created_at"].astimezone(UTC),
         },
         "chunks": [str(one) for one in attached["chunks"]],
         "merged": [str(one) for one in attached["merged"]],

@@ -8,6 +8,7 @@ RELATED with `kind` for relations (anchors: graph §b). Every node and relation 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, LiteralString
@@ -18,12 +19,15 @@ import numpy as np
 from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
 from domain.settings import RetrievalSettings
-from domain.text import clean_text, normalise_name
+from domain.stopwords import ENGLISH_STOP_WORDS
+from domain.text import clean_text, normalise, normalise_name
 from stores.graph.ids import entity_id, graph_key, name_tokens
 from stores.graph.protocol import (
+    EVERY_ENTITY,
     HUB_DEGREE,
     ChunkLink,
     CommunityHit,
+    EntityFilter,
     EntityHit,
     Hop,
     Vector,
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
 
 _CYPHER = load_cypher("reads")
 
+_LETTERS = re.compile(r"[^\W_]+")
 # Lucene takes 1024 clauses in a query.
 _MOST_WORDS = 1000
 # Names that share a word with a text, of which the best by that are wanted; Lucene's own order
@@ -76,11 +81,31 @@ class Neo4jGraph:
         )
         return [EntityHit(entity_of(row["e"]), row["score"], row["matched"]) for row in rows]
 
-    async def entities_by_vector(self, scope: Scope, vector: Vector, k: int) -> list[EntityHit]:
+    async def entities_by_words(
+        self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
+        """See `GraphStore`."""
+        phrases = _phrases(words)
+        if not phrases or k < 1:
+            return []
+        for every in (True, False):
+            query = _lucene(scope, phrases, every=every)
+            values = {"asked": query, "k": k, "wide": max(_MOST_NAMES, k)}
+            rows = await self._rows(scope, "by_words", **values, **_bounds(only))
+            if rows:
+                return [EntityHit(entity_of(row["e"]), row["score"]) for row in rows]
+        return []
+
+    async def entities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
         """See `GraphStore`."""
         if k < 1:
             return []
         query = _floats(vector)
+        if only != EVERY_ENTITY:
+            among = await self._rows(scope, "by_vector_among", vector=query, k=k, **_bounds(only))
+            return [EntityHit(entity_of(row["e"]), row["score"]) for row in among]
         [sizes] = await self._rows(scope, "sizes")
         own, every = int(sizes["own"]), int(sizes["every"])
         rows: list[Row] = []
@@ -95,9 +120,14 @@ class Neo4jGraph:
             rows = await self._rows(scope, "by_vector", vector=query, k=k)
         return [EntityHit(entity_of(row["e"]), row["score"]) for row in rows]
 
-    async def get_entities(self, scope: Scope, ids: Sequence[UUID]) -> list[Entity]:
+    async def get_entities(
+        self, scope: Scope, ids: Sequence[UUID], only: EntityFilter = EVERY_ENTITY
+    ) -> list[Entity]:
         """See `GraphStore`."""
-        return [entity_of(row["e"]) for row in await self._rows(scope, "entities", ids=_texts(ids))]
+        query = "entities" if only == EVERY_ENTITY else "entities_among"
+        bounds = {} if only == EVERY_ENTITY else _bounds(only)
+        rows = await self._rows(scope, query, ids=_texts(ids), **bounds)
+        return [entity_of(row["e"]) for row in rows]
 
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
         """See `GraphStore`."""
@@ -155,6 +185,37 @@ def word_keys(scope: Scope, text: str) -> list[str]:
     """The words of a name or a question as the index of words knows them, others in every graph."""
     salt = int.from_bytes(graph_key(scope).bytes[:4], "big", signed=True)
     return [f"{token % 2**64:016x}" for token in name_tokens(text, salt)]
+
+
+def graph_word(scope: Scope) -> str:
+    """The graph as a word of its entities' texts, so that full text looks at one graph only."""
+    return graph_key(scope).hex
+
+
+def _phrases(words: Sequence[str]) -> list[str]:
+    """Words of letters and digits alone, with which nothing can be said to Lucene but themselves.
+
+    Without stop words: a phrase of which the analyzer leaves nothing would be found in every entity.
+    """
+    runs = (_LETTERS.findall(normalise(clean_text(word))) for word in words)
+    telling = (" ".join(run) for run in runs if not ENGLISH_STOP_WORDS.issuperset(run))
+    return list(dict.fromkeys(telling))[: _MOST_WORDS // 3]
+
+
+def _lucene(scope: Scope, phrases: Sequence[str], *, every: bool) -> str:
+    """A query for entities of this graph that hold every phrase, or any; a name counts ten times."""
+    one = [f'(name:"{phrase}"^10 description:"{phrase}")' for phrase in phrases]
+    wanted = " ".join(f"+{own}" for own in one) if every else f"+({' '.join(one)})"
+    return f"+graph_word:{graph_word(scope)}^0 {wanted}"
+
+
+def _bounds(only: EntityFilter) -> dict[str, object]:
+    return {
+        "types": list(only.entity_types) or None,
+        "since": only.created_after,
+        "until": only.created_before,
+        "known_at": only.known_at,
+    }
 
 
 def _texts(ids: Iterable[UUID]) -> list[str]:

@@ -51,7 +51,7 @@ where scope_id = %(scope_id)s and node_id = any(%(ids)s) and shown;
 
 -- name: attachments
 -- What hangs on entities: normalised names that mean them, ids merged into them, chunks that mention
--- them (of each merged id the first thousand, as `chunks_of` reads), their vectors.
+-- them (of each merged id the first thousand, as `chunks_of` reads), their vectors, when they came.
 with wanted as (
   select distinct %(scope_id)s::int as scope_id, id from unnest(%(ids)s::uuid[]) as id
 ), stated as (
@@ -70,7 +70,8 @@ select w.id,
       order by chunk_id limit 1000
     ) as m where s.id = w.id) as chunks,
   (select embedding from entity_vectors v
-    where v.scope_id = w.scope_id and v.entity_id = w.id) as embedding
+    where v.scope_id = w.scope_id and v.entity_id = w.id) as embedding,
+  (select created_at from entities e where e.scope_id = w.scope_id and e.id = w.id) as created_at
 from wanted w;
 
 -- name: communities

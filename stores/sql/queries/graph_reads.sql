@@ -40,6 +40,29 @@ select 1 - n.distance as score, e.* from nearest n
 join seen_entities e on e.scope_id = n.scope_id and e.id = n.entity_id
 order by n.distance, e.id;
 
+-- name: by_vector_among
+-- The nearest of some entities; each looked at, for an index would find the nearest of all.
+with nearest as materialized (
+  select v.scope_id, v.entity_id, (v.embedding <=> %(vector)s) + 0 as distance
+  from entity_vectors v join entities own on own.scope_id = v.scope_id and own.id = v.entity_id
+  where v.scope_id = %(scope_id)s and own.shown
+    and (%(types)s::text[] is null or lower(own.entity_type) = any(%(types)s))
+    and (%(since)s::timestamptz is null or own.created_at >= %(since)s)
+    and (%(until)s::timestamptz is null or own.created_at < %(until)s)
+    and (%(known_at)s::timestamptz is null or own.created_at <= %(known_at)s)
+  order by distance, v.entity_id limit %(k)s
+)
+select 1 - n.distance as score, e.* from nearest n
+join seen_entities e on e.scope_id = n.scope_id and e.id = n.entity_id
+order by n.distance, e.id;
+
+-- name: by_words
+-- Entities by full text (rank_entities).
+select r.rank as score, e.* from rank_entities(array[%(scope_id)s], %(question)s, %(k)s, %(types)s::text[],
+  %(since)s::timestamptz, %(until)s::timestamptz, %(known_at)s::timestamptz) as r
+join seen_entities e on e.scope_id = r.scope_id and e.id = r.entity_id
+order by r.rank desc, e.id;
+
 -- name: entities
 -- Entities by id, in the order asked; one that was merged is the one it was merged into.
 with wanted as (
@@ -50,6 +73,23 @@ with wanted as (
 )
 select e.* from wanted w
 join seen_entities e on e.scope_id = w.scope_id and e.id = w.id order by w.place;
+
+-- name: entities_among
+-- The same of some entities.
+with wanted as (
+  select %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
+    where g.scope_id = %(scope_id)s and g.from_id = asked.id), asked.id) as id,
+    min(asked.place) as place
+  from unnest(%(ids)s::uuid[]) with ordinality as asked (id, place) group by 2
+)
+select e.* from wanted w
+join entities own on own.scope_id = w.scope_id and own.id = w.id
+join seen_entities e on e.scope_id = w.scope_id and e.id = w.id
+where (%(types)s::text[] is null or lower(own.entity_type) = any(%(types)s))
+  and (%(since)s::timestamptz is null or own.created_at >= %(since)s)
+  and (%(until)s::timestamptz is null or own.created_at < %(until)s)
+  and (%(known_at)s::timestamptz is null or own.created_at <= %(known_at)s)
+order by w.place;
 
 -- name: top_entities
 -- The entities with most relations.
