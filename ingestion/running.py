@@ -28,6 +28,7 @@ from domain.settings import Settings
 from ingestion.graph.extraction.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer, Indexed
 from ingestion.hosts import ParserHosts
+from ingestion.metadata.describing import describe
 from ingestion.parse import parse_file
 from ingestion.together import Together
 from ingestion.transfer.documents import is_packed, unpack
@@ -144,14 +145,15 @@ class JobRunner:
             )
         report(Progress(job.filename, JobStage.PARSE))
         await self._note(job, JobStage.PARSE, 0, 0)
-        parsed = await self._parse(job, content)
+        described = await asyncio.to_thread(describe, await self._parse(job, content))
+        parsed = described.parsed
         if not await self._is_published(job):
             await self._store(job, parsed, report, together)
         total = len(parsed.chunks)
         if self._graph is not None:
             report(Progress(job.filename, JobStage.GRAPH, total, total))
             await self._note(job, JobStage.GRAPH, total, total)
-            published = Indexed(job.document_id, job.version, parsed)
+            published = Indexed(job.document_id, job.version, parsed, described.terms)
             await together.ask(self._graph.index_documents, published)
             await self._extract(job, report)
         await together.ask(self._jobs.finish_all, (job, total))

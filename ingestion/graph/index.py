@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -71,11 +71,12 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """A published version, as its parser has left it."""
+    """A published version, as its parser has left it; `terms` of its chunks, where they are known."""
 
     document_id: UUID
     version: int
     parsed: ParsedDocument
+    terms: Mapping[UUID, Sequence[Term]] = field(default_factory=dict[UUID, Sequence[Term]])
 
 
 class GraphIndexer:
@@ -134,7 +135,7 @@ class GraphIndexer:
 
 
 def term_evidence(
-    scope: Scope, chunks: Sequence[Chunk]
+    scope: Scope, chunks: Sequence[Chunk], known: Mapping[UUID, Sequence[Term]]
 ) -> tuple[list[MentionRow], list[RelationRow]]:
     """The terms of chunks, and which of them share sentences: `weight` counts the sentences.
 
@@ -143,7 +144,7 @@ def term_evidence(
     mentions: list[MentionRow] = []
     relations: list[RelationRow] = []
     for chunk in chunks:
-        terms = extract_terms(chunk.text)
+        terms = known[chunk.id] if chunk.id in known else extract_terms(chunk.text)
         ids = [entity_id(scope, term.name) for term in terms]
         mentions += [_term_mention(*pair, chunk.id) for pair in zip(ids, terms, strict=True)]
         for one, other, times in co_occurrences(chunk.text, terms):
@@ -207,7 +208,7 @@ def _term_mention(entity: UUID, term: Term, chunk_id: UUID) -> MentionRow:
 def _said(scope: Scope, document: Indexed) -> GraphEvidence:
     """What a document says by itself: its titles and its terms."""
     aliases, titled = title_evidence(scope, document.document_id, document.parsed)
-    terms, relations = term_evidence(scope, document.parsed.chunks)
+    terms, relations = term_evidence(scope, document.parsed.chunks, document.terms)
     return GraphEvidence([*titled, *terms], relations, aliases)
 
 

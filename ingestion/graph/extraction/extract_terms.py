@@ -49,11 +49,11 @@ monday tuesday wednesday thursday friday saturday sunday
 _CALENDAR_WORDS = frozenset(_CALENDAR.split())
 
 # How much one occurrence tells: a code or a name more than a noun.
-_IDENTIFIES, _NAMED, _JOINED, _PLAIN = 3.0, 2.0, 1.5, 1.0
+_IDENTIFIES, NAMED, _JOINED, _PLAIN = 3.0, 2.0, 1.5, 1.0
 
 
 # Terms and what they share a sentence with are asked for one after the other.
-_sentences = lru_cache(maxsize=16)(sentence_spans)
+sentences_of = lru_cache(maxsize=16)(sentence_spans)
 
 
 class Span(NamedTuple):
@@ -100,7 +100,7 @@ def co_occurrences(
 
     Places are those in `terms`, the smaller first; equally common pairs come in order of place.
     """
-    sentences = _sentences(text)
+    sentences = sentences_of(text)
     begins = [start for start, _ in sentences]
     inside: dict[int, dict[int, None]] = {}
     for place, term in enumerate(terms):
@@ -127,7 +127,7 @@ def _chinese(text: str) -> Iterator[Span]:
         name = text[start:end]
         if 2 <= len(name) <= _LONGEST_CHINESE and has_cjk(name) and name not in CHINESE_STOP_WORDS:
             named = any(tag in _NAMES for *_, tag in words)
-            yield Span(start, end, _NAMED if named else _JOINED if len(words) > 1 else _PLAIN)
+            yield Span(start, end, NAMED if named else _JOINED if len(words) > 1 else _PLAIN)
 
 
 def _tagged(text: str) -> Iterator[tuple[int, int, int, str]]:
@@ -149,7 +149,7 @@ def _tagged(text: str) -> Iterator[tuple[int, int, int, str]]:
 
 def _latin(text: str) -> list[Span]:
     spans = [Span(m.start(), m.end(), _IDENTIFIES) for m in _IDENTIFIER.finditer(text)]
-    for begin, end in _sentences(text):
+    for begin, end in sentences_of(text):
         spans += _capitalised(text, begin, end)
     return [*spans, *_outside(_repeated(text), spans)]
 
@@ -203,7 +203,7 @@ def _name(text: str, run: list[tuple[int, int]], begin: int) -> Iterator[Span]:
     if first[0].casefold() in _CALENDAR_WORDS or all(len(word) < 2 for word, _, _ in words):
         return
     if more or _is_upper(first[0]) or not opens:
-        yield Span(first[1], words[-1][2], _NAMED)
+        yield Span(first[1], words[-1][2], NAMED)
 
 
 def _is_upper(word: str) -> bool:

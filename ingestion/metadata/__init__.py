@@ -1,0 +1,1 @@
+"""What chunks and sections say about themselves: summaries, keywords, topics, tags."""

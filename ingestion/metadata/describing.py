@@ -1,0 +1,224 @@
+"""What a document's chunks and sections are about, by extraction: no model, and the same every time.
+
+A term counts by how often and in what form it stands in a chunk (`extract_terms`), and the more the
+fewer chunks of the document have it (tf-idf within the document, Spärck Jones 1972). What a document
+says about itself follows from the document alone, whatever else is stored.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from domain.documents import Chunk, Modality, ParsedDocument, Section
+from domain.stopwords import ENGLISH_STOP_WORDS
+from domain.text import has_cjk, normalise, normalise_name
+from ingestion.graph.extraction.extract_terms import NAMED, Term, extract_terms, sentences_of
+from ingestion.graph.extraction.titles import bare_title
+
+KEYWORDS = 8
+TOPICS = 3
+SUMMARY_CHARS = 200
+# Where two sentences tell as much, the one that opens the passage says what it is about.
+_OPENING = 1.1
+# Shorter sentences carry a term or two without saying anything of them.
+_TELLING_CHARS = 12
+_FEW = 3
+_WORD = re.compile(r"[^\W\d_]{4,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A document that tells what it is about, and the terms of its chunks, by chunk."""
+
+    parsed: ParsedDocument
+    terms: Mapping[UUID, Sequence[Term]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    text: str
+    worth: float
+
+
+class _Worths:
+    """Of the terms of one document's chunks: how much each tells there, by its normal form."""
+
+    def __init__(self, terms: Mapping[UUID, Sequence[Term]]) -> None:
+        holders = Counter(
+            name for own in terms.values() for name in {normalise_name(one.name) for one in own}
+        )
+        self._rarity = {name: math.log(1 + len(terms) / number) for name, number in holders.items()}
+        self.spelled: dict[str, str] = {}
+
+    def of(self, term: Term) -> tuple[str, float]:
+        """A term's normal form and its worth."""
+        name = normalise_name(term.name)
+        self.spelled.setdefault(name, term.name)
+        return name, term.weight * self._rarity[name]
+
+    def best(self, worths: Mapping[str, float], number: int) -> tuple[str, ...]:
+        """The most telling, in the spelling that came first; equal ones in the order of the text."""
+        ranked = sorted(worths, key=lambda name: -worths[name])
+        return tuple(self.spelled[name] for name in ranked[:number])
+
+
+def describe(
+    parsed: ParsedDocument, terms: Mapping[UUID, Sequence[Term]] | None = None
+) -> Described:
+    """Give chunks and sections what can be extracted; what they have already, they keep.
+
+    Chunks get `summary` (their most telling sentence), `keywords`, `entities` (names and codes among
+    their terms), `topics` (keywords of their section), `topic_labels` (titles above them without
+    their numbers, and topics), `tags` (language, format, tables and images) and `neighbours` (the
+    chunks before and after in their section). Sections get `summary`, `keywords` and `tags` from the
+    chunks in them and below.
+
+    Args:
+        parsed: the document.
+        terms: of its chunks, where they are known.
+    """
+    if terms is None:
+        terms = {chunk.id: extract_terms(chunk.text) for chunk in parsed.chunks}
+    worths = _Worths(terms)
+    by_chunk = {own: dict(map(worths.of, found)) for own, found in terms.items()}
+    above = _lines_of(parsed.sections)
+    by_section: defaultdict[UUID, Counter[str]] = defaultdict(Counter)
+    summaries = dict[UUID, _Summary]()
+    for chunk in parsed.chunks:
+        summaries[chunk.id] = _summary(chunk, terms[chunk.id], by_chunk[chunk.id])
+        for section in above.get(chunk.section_id, ()):
+            by_section[section].update(by_chunk[chunk.id])
+    topics = {own: worths.best(found, TOPICS) for own, found in by_section.items()}
+    kind = _kind(parsed)
+    beside = _neighbours(parsed.chunks)
+    chunks = tuple(
+        replace(
+            chunk,
+            summary=chunk.summary or summaries[chunk.id].text,
+            keywords=chunk.keywords or _keywords(chunk, worths.best(by_chunk[chunk.id], KEYWORDS)),
+            entities=chunk.entities or _names(terms[chunk.id]),
+            topics=chunk.topics or topics.get(chunk.section_id, ()),
+            topic_labels=chunk.topic_labels or _labels(chunk, topics.get(chunk.section_id, ())),
+            tags=chunk.tags or (*kind, *_form(chunk.modality)),
+            neighbours=chunk.neighbours or beside[chunk.id],
+        )
+        for chunk in parsed.chunks
+    )
+    sections = _sections(parsed, chunks, summaries, above)
+    keywords = {own: worths.best(found, KEYWORDS) for own, found in by_section.items()}
+    sections = tuple(
+        replace(one, keywords=one.keywords or keywords.get(one.id, ())) for one in sections
+    )
+    return Described(replace(parsed, chunks=chunks, sections=sections), terms)
+
+
+def _lines_of(sections: Iterable[Section]) -> dict[UUID, tuple[UUID, ...]]:
+    """Every section with those above it, itself first; parents come before their children."""
+    above: dict[UUID, tuple[UUID, ...]] = {}
+    for section in sections:
+        higher = above.get(section.parent_id, ()) if section.parent_id else ()
+        above[section.id] = (section.id, *higher)
+    return above
+
+
+def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -> _Summary:
+    """The sentence whose terms tell most for its length; of a table its first line."""
+    spans = sentences_of(chunk.text)
+    if not spans:
+        return _Summary("", 0.0)
+    if chunk.modality is Modality.TABLE:
+        return _Summary(_short(chunk.text[slice(*spans[0])]), 0.0)
+    told = [0.0] * len(spans)
+    for term in terms:
+        worth = worths[normalise_name(term.name)]
+        for place in {_sentence(spans, span.start) for span in term.spans}:
+            told[place] += worth
+    rates = [
+        worth / math.sqrt(max(end - start, _TELLING_CHARS))
+        for worth, (start, end) in zip(told, spans, strict=True)
+    ]
+    rates[0] *= _OPENING
+    best = max(range(len(spans)), key=lambda place: (rates[place], -place))
+    return _Summary(_short(chunk.text[slice(*spans[best])]), rates[best])
+
+
+def _sentence(spans: Sequence[tuple[int, int]], at: int) -> int:
+    return max(place for place, (start, _) in enumerate(spans) if place == 0 or start <= at)
+
+
+def _short(sentence: str) -> str:
+    line = " ".join(sentence.split())
+    return line if len(line) <= SUMMARY_CHARS else line[: SUMMARY_CHARS - 1].rstrip() + "…"
+
+
+def _keywords(chunk: Chunk, terms: tuple[str, ...]) -> tuple[str, ...]:
+    """The terms; English prose without names and repeated phrases has few, so its words join them."""
+    if len(terms) >= _FEW or has_cjk(chunk.text):
+        return terms
+    counted = Counter(normalise(word) for word in _WORD.findall(chunk.text))
+    words = [word for word, _ in counted.most_common() if word not in ENGLISH_STOP_WORDS]
+    known = " ".join(map(normalise, terms))
+    return (*terms, *[word for word in words if word not in known][: KEYWORDS - len(terms)])
+
+
+def _names(terms: Sequence[Term]) -> tuple[str, ...]:
+    return tuple(one.name for one in terms if any(span.weight >= NAMED for span in one.spans))
+
+
+def _labels(chunk: Chunk, topics: Sequence[str]) -> tuple[str, ...]:
+    titles = (bare_title(title) for title in chunk.section_path)
+    return tuple(dict.fromkeys([*filter(None, titles), *topics]))
+
+
+def _kind(parsed: ParsedDocument) -> tuple[str, ...]:
+    """What the whole document is: tags that the user gave it, its language, its format."""
+    given = parsed.metadata.get("tags", ())
+    own = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else []
+    words = [*own, parsed.language, parsed.metadata.get("format", "")]
+    return tuple(dict.fromkeys(word for word in words if isinstance(word, str) and word))
+
+
+def _form(modality: Modality) -> tuple[str, ...]:
+    return () if modality is Modality.TEXT else (modality.value,)
+
+
+def _neighbours(chunks: Sequence[Chunk]) -> dict[UUID, tuple[UUID, ...]]:
+    """The chunk before and the one after each in its section."""
+    rows: defaultdict[UUID, list[UUID]] = defaultdict(list)
+    for chunk in sorted(chunks, key=lambda one: one.ordinal):
+        rows[chunk.section_id].append(chunk.id)
+    beside: dict[UUID, tuple[UUID, ...]] = {}
+    for row in rows.values():
+        for place, own in enumerate(row):
+            beside[own] = (*row[max(place - 1, 0) : place], *row[place + 1 : place + 2])
+    return beside
+
+
+def _sections(
+    parsed: ParsedDocument,
+    chunks: Sequence[Chunk],
+    summaries: Mapping[UUID, _Summary],
+    above: Mapping[UUID, Sequence[UUID]],
+) -> tuple[Section, ...]:
+    """Sections with the most telling summary of their chunks, and the tags that their chunks have."""
+    best: dict[UUID, _Summary] = {}
+    tags: defaultdict[UUID, dict[str, None]] = defaultdict(dict)
+    for chunk in chunks:
+        own = summaries[chunk.id]
+        for section in above.get(chunk.section_id, ()):
+            tags[section].update(dict.fromkeys(chunk.tags))
+            if section not in best or own.worth > best[section].worth:
+                best[section] = own
+    return tuple(
+        replace(
+            section,
+            summary=section.summary or (best[section.id].text if section.id in best else ""),
+            tags=section.tags or tuple(tags[section.id]),
+        )
+        for section in parsed.sections
+    )
