@@ -69,22 +69,28 @@ class Kept(Generic[K, S, V]):
             patience: how long to wait while there is an older one.
         """
         self._watch()
-        entry = self._entries.get(key)
-        if entry is not None:
-            entry.used = self._clock()
-            self._entries.move_to_end(key)
-            if entry.stamp == stamp:
-                return entry.value, True
+        known = self.peek(key)
+        if known is not None and known[0] == stamp:
+            return known[1], True
         build = (asyncio.get_running_loop(), key, stamp)
         if build not in self._building:
             self._building[build] = asyncio.create_task(self._build(build, make))
         work = asyncio.shield(self._building[build])
-        if entry is None or math.isinf(patience):
+        if known is None or math.isinf(patience):
             return await work, True
         try:
             return await asyncio.wait_for(work, patience), True
         except TimeoutError:
-            return entry.value, False
+            return known[1], False
+
+    def peek(self, key: K) -> tuple[S, V] | None:
+        """What is there of `key`, of now or not, and its stamp; counts as asking for it."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        entry.used = self._clock()
+        self._entries.move_to_end(key)
+        return entry.stamp, entry.value
 
     async def _build(
         self,
@@ -92,9 +98,8 @@ class Kept(Generic[K, S, V]):
         make: Callable[[tuple[S, V] | None], Awaitable[V]],
     ) -> V:
         _, key, stamp = build
-        entry = self._entries.get(key)
         try:
-            value = await make(None if entry is None else (entry.stamp, entry.value))
+            value = await make(self.peek(key))
         finally:
             del self._building[build]
         self._entries[key] = _Entry(stamp, value, self._clock())

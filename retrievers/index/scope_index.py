@@ -7,8 +7,10 @@ date, and losing an index costs only the time to build it again.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, defaultdict
+import math
+from collections import defaultdict
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from domain.graph import MentionKind
 from domain.linking import NameTrie, name_key, names_of_title
 from domain.scope import Scope
 from models.protocols import Embedder
+from retrievers.index.keeping import Kept
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.meanings import Meanings
 from retrievers.index.passages import PassageIndex
@@ -91,6 +94,7 @@ class ScopeIndexes:
         vectors: most passages of a scope whose vectors are kept, too; of larger ones the store is
             asked.
         patience: seconds that a question waits for what has changed while there is an older index.
+        idle: seconds after which an index that nobody asks is let go.
     """
 
     def __init__(
@@ -102,16 +106,17 @@ class ScopeIndexes:
         *,
         vectors: int = 20_000,
         patience: float = 5.0,
+        idle: float = math.inf,
     ) -> None:
         self._chunks = chunks
         self._record = record
-        self._limit = passages
         self._folder = folder
         self._vectors = vectors
         self._patience = patience
         self._meanings: dict[str, Meanings] = {}
-        self._ready: OrderedDict[Scope, tuple[Stamp, ScopeIndex]] = OrderedDict()
-        self._building: dict[_Build, asyncio.Task[ScopeIndex]] = {}
+        self._kept: Kept[Scope, Stamp, ScopeIndex] = Kept(
+            passages, lambda index: len(index.chunk_ids), idle=idle
+        )
 
     def meanings(self, embedder: Embedder) -> Meanings:
         """What questions are compared by besides passages, by this embedder's vectors."""
@@ -119,9 +124,7 @@ class ScopeIndexes:
 
     def kept(self, scope: Scope) -> tuple[Stamp, ScopeIndex] | None:
         """The index in memory, whether it is of now or not, with the stamp of what it is of."""
-        if scope in self._ready:
-            self._ready.move_to_end(scope)
-        return self._ready.get(scope)
+        return self._kept.peek(scope)
 
     async def get(self, scope: Scope) -> ScopeIndex:
         """The index of the scope as it is now.
@@ -130,39 +133,21 @@ class ScopeIndexes:
         `stores.graph.notices` tells. A caller that stops waiting does not stop the build.
         """
         stamp = await self._chunks.stamp(scope)
-        known, index = self._ready.get(scope, (None, None))
-        if index is not None and known == stamp:
-            self._ready.move_to_end(scope)
-            return index
-        # A task belongs to its event loop, and a synchronous caller brings a loop of its own.
-        build = (asyncio.get_running_loop(), scope, stamp)
-        if build not in self._building:
-            self._building[build] = asyncio.create_task(self._build(build))
-        work = asyncio.shield(self._building[build])
-        if index is None:
-            return await work
-        try:
-            return await asyncio.wait_for(work, self._patience)
-        except TimeoutError:
+        build = partial(self._build, scope, stamp)
+        index, current = await self._kept.get(scope, stamp, build, self._patience)
+        if not current:
             tell(BEHIND)
-            return index
-
-    async def _build(self, build: _Build) -> ScopeIndex:
-        _, scope, stamp = build
-        known, before = self._ready.get(scope, (None, None))
-        try:
-            if before is None or known is None:
-                index = await self._read(scope, None)
-            elif (known.passages, known.graph) == (stamp.passages, stamp.graph):
-                index = replace(before, reports=await self._reports(scope))
-            else:
-                index = await self._read(scope, before)
-        finally:
-            del self._building[build]
-        self._ready[scope] = (stamp, index)
-        self._ready.move_to_end(scope)
-        self._shrink()
         return index
+
+    async def _build(
+        self, scope: Scope, stamp: Stamp, before: tuple[Stamp, ScopeIndex] | None
+    ) -> ScopeIndex:
+        if before is None:
+            return await self._read(scope, None)
+        known, index = before
+        if (known.passages, known.graph) == (stamp.passages, stamp.graph):
+            return replace(index, reports=await self._reports(scope))
+        return await self._read(scope, index)
 
     async def _read(self, scope: Scope, before: ScopeIndex | None) -> ScopeIndex:
         """Everything but the passages that have stayed as they were."""
@@ -189,19 +174,6 @@ class ScopeIndexes:
     async def _reports(self, scope: Scope) -> ReportIndex:
         communities, vectors = await self._record.reports(scope)
         return await asyncio.to_thread(ReportIndex, communities, vectors)
-
-    def _shrink(self) -> None:
-        """Let go of the scopes asked longest ago while too many passages are kept; never of the last."""
-        sizes = {scope: len(index.chunk_ids) for scope, (_, index) in self._ready.items()}
-        total = sum(sizes.values())
-        for scope, size in list(sizes.items())[:-1]:
-            if total <= self._limit:
-                return
-            total -= size
-            del self._ready[scope]
-
-
-_Build = tuple[asyncio.AbstractEventLoop, Scope, Stamp]
 
 
 def _names(stored: StoredGraph) -> NameTrie[int]:
