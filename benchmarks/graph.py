@@ -13,6 +13,7 @@ is made up from a seed: relations from frequent entities (Zipf's law) to any, we
 from __future__ import annotations
 
 import asyncio
+import gc
 import statistics
 import sys
 import tempfile
@@ -141,6 +142,7 @@ async def backend_of(database: Database, scope: Scope) -> int:
 async def import_bare(database: Database, graph: GraphEvidence, cpu: dict[str, float]) -> None:
     """COPY into bare tables, then index them."""
     rows = bare_rows(graph)
+    gc.freeze()  # made-up facts are not the collector's to look through again and again
     async with database.owner() as owner:
         await owner.execute(BARE_TABLES)
         async with costs("bare: COPY, then index", owner.info.backend_pid, cpu):

@@ -43,9 +43,8 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-_ENDS = re.compile(
-    "^[\\s\"'`“”‘’«»《》〈〉「」『』,;:，；：、。·•*–—-]+|[\\s\"'`“”‘’«»《》〈〉「」『』,;:，；：、。.!?！？…·–—-]+$"
-)
+_QUOTES = " \"'`“”‘’«»《》〈〉「」『』,;:，；：、。·–—-"
+_START, _END = _QUOTES + "•*", _QUOTES + ".!?！？…"
 
 
 @lru_cache(maxsize=16_384)
@@ -56,7 +55,7 @@ def normalise_name(name: str) -> str:
     sentence go from both ends. Signs inside a name and those that make it stay: C++, C#, .NET.
     """
     folded = " ".join(normalise(name).split())
-    return normalise(_ENDS.sub("", folded)) or folded
+    return normalise(folded.lstrip(_START).rstrip(_END)) or folded
 
 
 _CJK_LETTER = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"

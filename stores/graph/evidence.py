@@ -131,14 +131,15 @@ class Accepted:
         self.place += len(rows)
 
     def _add_relations(self, rows: Sequence[RelationRow], tidy: Callable[[str], str]) -> None:
+        place, kept = self.place, self.relations.append
         for index, row in enumerate(rows):
             source, target, kind, chunk, weight, description = row
             kind = tidy(kind)
-            if fault := _relation_fault(row, kind):
-                self.problems.append(Problem("relations", index, fault))
+            if source == target or not 0 < weight <= HEAVIEST or not 0 < len(kind) <= LONGEST_TYPE:
+                self.problems.append(Problem("relations", index, _relation_fault(row, kind)))
                 continue
-            key = (self.place + index, source, target, kind, chunk or NIL)
-            self.relations.append((*key, float(weight), description and clean_text(description)))
+            said = description and clean_text(description)
+            kept((place + index, source, target, kind, chunk or NIL, float(weight), said))
         self.place += len(rows)
 
     def _add_aliases(self, rows: Sequence[AliasRow]) -> None:

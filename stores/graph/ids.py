@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from domain.scope import Scope
@@ -51,19 +52,19 @@ def name_tokens(text: str, scope_id: int) -> list[int]:
     Pairs of neighbouring CJK characters and whole words otherwise (as Lucene's CJKAnalyzer cuts),
     without stop words; salted with the scope, so that one index serves all tenants.
     """
-    words = sorted(set(_words(normalise_name(text))))
     salt = scope_id.to_bytes(4, "big", signed=True)
-    return [
-        int.from_bytes(
-            hashlib.blake2b(word.encode(), digest_size=8, salt=salt).digest(), "big", signed=True
-        )
-        for word in words
-    ]
+    return [_token(word, salt) for word in sorted(set(_words(normalise_name(text))))]
+
+
+@lru_cache(maxsize=100_000)  # names share their words
+def _token(word: str, salt: bytes) -> int:
+    digest = hashlib.blake2b(word.encode(), digest_size=8, salt=salt).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
 
 def _words(norm: str) -> Iterator[str]:
     for run in _RUNS.findall(norm):
-        if not has_cjk(run):
+        if run.isascii() or not has_cjk(run):
             if run not in ENGLISH_STOP_WORDS:
                 yield run
         elif len(run) == 1:

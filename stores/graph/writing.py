@@ -55,6 +55,7 @@ class GraphWriter:
     _names: set[str] = field(default_factory=set)
     _changes: int = 0
     _losses: int = 0
+    _loaded: bool = False
     _many: bool = False
 
     async def add(self, evidence: GraphEvidence) -> list[Problem]:
@@ -99,6 +100,7 @@ class GraphWriter:
                 many = self._place + self._changes >= _MANY
                 await self._run("clear_many" if many else "clear_few")
         self._place = self._changes = self._losses = 0
+        self._loaded = False
         self._names.clear()
 
     async def _derive(self, *, many: bool) -> None:
@@ -110,7 +112,8 @@ class GraphWriter:
         await self._run("derive_names")
         if self._losses:
             await self._run("forget_names")
-        await self._run("derive_relation_states", **known)
+        if not self._loaded:
+            await self._run("derive_relation_states", **known)
         if many:
             await self._run("analyze_relation_states")
         await self._run("derive_entity_states", **known)
@@ -161,7 +164,10 @@ class GraphWriter:
             self.added.aliases += await self._gain(_SQL["add_aliases"])
         if "mentions" in waiting:
             self.added.mentions += await self._replace("mentions", waiting["mentions"])
-        if "relations" in waiting:
+        if "relations" in waiting and not self.version and not await self._run("is_merged"):
+            self.added.relations += await self._gain(_SQL["load_relations"])
+            self._loaded = True
+        elif "relations" in waiting:
             self.added.relations += await self._replace("relations", waiting["relations"])
 
     async def _expect_many(self) -> None:

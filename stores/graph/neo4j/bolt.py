@@ -58,6 +58,15 @@ class Bolt:
         async with self._failing(), self._session(READ_ACCESS) as session:
             return await session.execute_read(work)
 
+    async def fetch(self, query: LiteralString, **values: object) -> list[Row]:
+        """The same without a limit: what a projector asks may wait for a server that has just started."""
+
+        async def work(transaction: AsyncManagedTransaction) -> list[Row]:
+            return await (await transaction.run(query, values)).data()
+
+        async with self._failing(), self._session(READ_ACCESS) as session:
+            return await session.execute_read(work)
+
     async def write(self, statements: Sequence[Statement]) -> list[list[Row]]:
         """Statements in one transaction; returns the rows of each."""
 
@@ -72,7 +81,7 @@ class Bolt:
     async def version(self) -> tuple[int, ...]:
         """The server's version, like (5, 26, 30)."""
         if self._version is None:
-            [row] = await self.read(_SCHEMA["version"])
+            [row] = await self.fetch(_SCHEMA["version"])
             numbers = str(row["version"]).split("-")[0].split(".")
             self._version = tuple(int(number) for number in numbers if number.isdigit())
         return self._version

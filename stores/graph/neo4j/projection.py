@@ -50,7 +50,7 @@ class Projection:
 
     async def is_here(self) -> bool:
         """Whether Neo4j holds this knowledge base, and not one of the same name before it."""
-        rows = await self.bolt.read(_READ["graph"], graph=self._graph)
+        rows = await self.bolt.fetch(_READ["graph"], graph=self._graph)
         return [row["scope_id"] for row in rows] == [self.scope_id]
 
     async def introduce(self, vectors: int) -> None:

@@ -130,7 +130,7 @@ class Projector:
         """What Neo4j holds, and what it has yet to take over; raises what `sync` raises."""
         found = await self._standing(scope)
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
-        [counts] = await self._bolt.read(_READ["counts"], graph=str(graph_key(scope)))
+        [counts] = await self._bolt.fetch(_READ["counts"], graph=str(graph_key(scope)))
         return ProjectionStatus(
             projection=GraphCounts(**counts) if await projection.is_here() else None,
             waiting=await self.waiting(scope),

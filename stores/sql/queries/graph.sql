@@ -107,7 +107,8 @@ values (%(scope_id)s, %(user_id)s, 'everything', '{}');
 
 -- name: plan_for_many
 -- A bulk import: plans made for the rows at hand, and memory for its sorts.
-select set_config('plan_cache_mode', 'auto', true), set_config('work_mem', '128MB', true);
+select set_config('plan_cache_mode', 'auto', true), set_config('work_mem', '256MB', true),
+  set_config('enable_memoize', 'off', true);
 
 -- name: copy_mentions
 -- One batch, binary.
@@ -235,6 +236,39 @@ with live as materialized (
 )
 insert into changed_relations
 select scope_id, source_id, target_id, relation_type, weight, 1 from fresh;
+
+-- name: is_merged
+-- Whether somebody has decided that two entities are one.
+select from entity_merges where scope_id = %(scope_id)s limit 1;
+
+-- name: load_relations
+-- The same into a graph that holds nothing yet and where nothing is merged, so that what each relation
+-- is follows at once: rows come sorted by relation, and are summed as they pass.
+with live as materialized (
+  select c.id, c.document_id from (
+    select distinct %(scope_id)s::int as scope_id, chunk_id from incoming_relations
+  ) as i join chunks c on c.scope_id = i.scope_id and c.id = i.chunk_id
+  union all select %(nil)s, %(nil)s
+), latest as (
+  select distinct on (i.id, chunk_id) i.id, chunk_id, live.document_id, source_id, target_id,
+    relation_type, description, weight
+  from (
+    select relation_key(source_id, target_id, relation_type) as id, * from incoming_relations
+  ) as i join live on live.id = i.chunk_id
+  order by i.id, chunk_id, place desc
+), summed as materialized (
+  select *, row_number() over own as place, sum(weight::numeric) over own as total
+  from latest window own as (partition by id order by chunk_id)
+), states as (
+  insert into relation_states
+  select %(scope_id)s, id, source_id, target_id, relation_type, 0, 0, total, place
+  from (select *, lead(id) over () is distinct from id as last from summed) as s where last
+)
+insert into relation_evidence (scope_id, relation_id, chunk_id, user_id, document_id, source_id,
+  target_id, relation_type, description, weight)
+select %(scope_id)s, id, chunk_id, %(user_id)s, document_id, source_id, target_id, relation_type,
+  description, weight
+from summed;
 
 -- name: forget_aliases
 -- The aliases that a document brought, and mentions by those that no other document brings.
@@ -487,16 +521,15 @@ where a.scope_id = s.scope_id and a.node_id = s.node and a.shown in (true, false
 -- Relations that were not there, from both of their ends.
 insert into adjacency (scope_id, node_id, shown, weight, relation_id, neighbour_id, outgoing,
   user_id, relation_type, total, evidence_count)
-select %(scope_id)s, ends.node,
+select %(scope_id)s, case when outgoing then s.source_id else s.target_id end,
   coalesce(source.shown and target.shown and s.source_id <> s.target_id, false),
-  s.total::float8, s.id, ends.neighbour, ends.outgoing, %(user_id)s, s.relation_type, s.total,
-  s.evidence_count
+  s.total::float8, s.id, case when outgoing then s.target_id else s.source_id end, outgoing,
+  %(user_id)s, s.relation_type, s.total, s.evidence_count
 from relation_states s
 left join entities source on source.scope_id = s.scope_id and source.id = s.source_id
 left join entities target on target.scope_id = s.scope_id and target.id = s.target_id
-cross join lateral (values (s.source_id, s.target_id, true), (s.target_id, s.source_id, false))
-  as ends (node, neighbour, outgoing)
-where s.old_count = 0 and (ends.outgoing or s.source_id <> s.target_id)
+cross join (values (true), (false)) as way (outgoing)
+where s.old_count = 0 and (outgoing or s.source_id <> s.target_id)
 order by 2, 3, 4 desc, 5;
 
 -- name: mark_communities
@@ -514,5 +547,6 @@ select %(scope_id)s, %(user_id)s, kind, array_agg(id order by id) from (
   select kind, id, (row_number() over (partition by kind order by id) - 1) / 5000 as portion from (
     select 'entities' as kind, id from entity_states
     union select 'relations', relation_key(source_id, target_id, relation_type) from changed_relations
+    union select 'relations', id from relation_states
   ) as touched
 ) as portions group by kind, portion order by kind, portion;
