@@ -49,6 +49,31 @@ class RetrievalSettings(_Group):
         ge=0,
         description="Passages up to which a scope's vectors are kept with them, 1.5 KB each; of a larger scope PostgreSQL is asked.",
     )
+    index_idle: float = Field(
+        3600.0,
+        gt=0,
+        description="Seconds after which an index in memory that nobody asks is let go.",
+    )
+    bm25_rerank: bool = Field(
+        default=True, description="HybridRetriever orders what its lanes found by BM25, too."
+    )
+    bm25_fusion: Literal["linear", "rrf"] = Field(
+        "linear",
+        description="Weighted sum of similarity and BM25, each brought to 0..1; or a second reciprocal rank fusion.",
+    )
+    bm25_vector_weight: Weight = Field(0.7, description="Weight of the similarity beside BM25.")
+    bm25_weight: Weight = Field(0.3, description="Weight of BM25.")
+    bm25_k1: Weight = Field(1.2, description="How long repetitions of a term count for BM25.")
+    bm25_b: float = Field(0.75, ge=0, le=1, description="How much a text's length counts for BM25.")
+    bm25_memory: int = Field(
+        256_000_000,
+        ge=0,
+        description="Bytes of BM25 indexes kept over all users; about 1 KB a passage.",
+    )
+    bm25_at_start: bool = Field(
+        default=False,
+        description="Build the BM25 index when a HybridRetriever is opened, before the first question.",
+    )
     rerank_timeout: float = Field(
         5.0,
         gt=0,

@@ -85,6 +85,7 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
             settings.data_dir,
             vectors=settings.retrieval.index_vectors,
             patience=settings.retrieval.lane_timeout / 2,
+            idle=settings.retrieval.index_idle,
         ),
         graph=graph,
         reranker=reranker,

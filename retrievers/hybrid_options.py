@@ -77,10 +77,8 @@ class HybridRetrieverOptions(BaseModel):
     @classmethod
     def of(cls, settings: RetrievalSettings, **options: object) -> Self:
         """The options that the settings say, but for those given here."""
-        shared = ("min_similarity", "rrf_k", "vector_weight", "keyword_weight", "max_keywords")
-        timing = ("lane_timeout", "slow_ms")
-        known = {name: getattr(settings, name) for name in (*shared, *timing)}
-        return cls.model_validate({**known, **options})
+        known = {name for name in cls.model_fields if name in type(settings).model_fields}
+        return cls.model_validate({name: getattr(settings, name) for name in known} | options)
 
     @model_validator(mode="wrap")
     @classmethod

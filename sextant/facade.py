@@ -55,9 +55,11 @@ if TYPE_CHECKING:
     from ingestion.running import OnProgress
     from ingestion.transfer.importing import ImportReport, OnStage
     from nodes.context import Dependencies
+    from retrievers.hybrid_retriever import HybridRetriever
     from sextant.communities import Communities
     from sextant.entities import Entities
     from sextant.graph import Graph
+    from sextant.hybrid import HybridRetrievers
 
 
 log = logging.getLogger(__name__)
@@ -95,6 +97,7 @@ class Sextant:
         self._embedder = embedder
         self._stack = stack
         self._hosts: ParserHosts | None = None
+        self._hybrid: HybridRetrievers | None = None
         self._opening = asyncio.Lock()
         self._opened: tuple[Dependencies, Workflow] | None = None
 
@@ -281,6 +284,31 @@ class Sextant:
         return await dependencies.retriever.search(
             self._scope(graph_id), question, mode=mode, top_k=limit, filters=filters
         )
+
+    @asynccontextmanager
+    async def hybrid_retriever(
+        self, graph_id: str = DEFAULT_GRAPH, **options: object
+    ) -> AsyncIterator[HybridRetriever]:
+        """A knowledge base as a LangChain retriever: vectors, keywords and BM25 (docs/retrieval.md).
+
+        Args:
+            graph_id: the knowledge base.
+            options: those of `HybridRetrieverOptions`; by default what the settings say.
+
+        Raises:
+            GraphNotFound: there is no such knowledge base.
+            OptionInvalid: an option is unknown or out of range.
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
+            ImportError: the extra `langchain` is not installed.
+        """
+        from sextant.hybrid import HybridRetrievers
+
+        await self._documents.require_graph(self._scope(graph_id))
+        await self._embedder.warm_up()
+        await check_space(self._database, self._embedder)
+        self._hybrid = self._hybrid or HybridRetrievers(self._database, self._embedder)
+        async with self._hybrid.open(self._scope(graph_id), **options) as retriever:
+            yield retriever
 
     async def communities(self, graph_id: str = DEFAULT_GRAPH) -> Communities:
         """The communities of a knowledge base: the hierarchy, reports, building them.
