@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from retrievers.context import assemble_graph_context, assemble_vector_context
+    from retrievers.entity_search.options import FusionWeights, SearchOptions
+    from retrievers.entity_search.response import SearchResponse
+    from retrievers.entity_search.search import EntitySearch
     from retrievers.graph_retriever import GraphRetriever
     from retrievers.hybrid_options import HybridRetrieverOptions
     from retrievers.hybrid_retriever import HybridRetriever
@@ -15,10 +18,14 @@ if TYPE_CHECKING:
     from retrievers.ranking.result_ranker import ResultRanker, rank_results
 
 __all__ = [
+    "EntitySearch",
+    "FusionWeights",
     "GraphRetriever",
     "HybridRetriever",
     "HybridRetrieverOptions",
     "ResultRanker",
+    "SearchOptions",
+    "SearchResponse",
     "assemble_graph_context",
     "assemble_vector_context",
     "extract_keywords",
@@ -28,10 +35,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "EntitySearch": "retrievers.entity_search.search",
+    "FusionWeights": "retrievers.entity_search.options",
     "GraphRetriever": "retrievers.graph_retriever",
     "HybridRetriever": "retrievers.hybrid_retriever",
     "HybridRetrieverOptions": "retrievers.hybrid_options",
     "ResultRanker": "retrievers.ranking.result_ranker",
+    "SearchOptions": "retrievers.entity_search.options",
+    "SearchResponse": "retrievers.entity_search.response",
     "assemble_graph_context": "retrievers.context",
     "assemble_vector_context": "retrievers.context",
     "extract_keywords": "retrievers.lanes.keywords",

@@ -1,0 +1,80 @@
+"""Cursors: where a page ended, in a ranking of a moment, sealed against another search and changes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from hmac import compare_digest
+from uuid import UUID
+
+from domain.errors import OptionInvalid
+
+_FORM = struct.Struct(">Bqd16s")
+_VERSION = 1
+_SEAL = 12
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The last result of a page, and when the ranking it belongs to was taken."""
+
+    taken_at: datetime
+    score: float
+    id: UUID
+
+
+def encode(position: Position, search: bytes) -> str:
+    """The cursor of a position in the results of `search` (`identity` of its question and options).
+
+    The seal says that nobody has changed it and that it belongs to this search of this user. It keeps
+    no secret: a cursor opens nothing that the search by itself does not.
+    """
+    micros = (position.taken_at - _EPOCH) // timedelta(microseconds=1)
+    body = _FORM.pack(_VERSION, micros, position.score, position.id.bytes)
+    return base64.urlsafe_b64encode(body + _seal(body, search)).decode().rstrip("=")
+
+
+def decode(cursor: str, search: bytes) -> Position:
+    """The position that `encode` made a cursor of.
+
+    Raises:
+        OptionInvalid: it is no cursor of this search, or has been changed.
+    """
+    if len(cursor) > _LONGEST or not cursor.isascii():
+        raise _refused()
+    try:
+        sealed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raise _refused() from None
+    body, seal = sealed[: _FORM.size], sealed[_FORM.size :]
+    if len(body) < _FORM.size or not compare_digest(seal, _seal(body, search)):
+        raise _refused()
+    version, micros, score, raw = _FORM.unpack(body)
+    if version != _VERSION:
+        raise _refused()
+    return Position(_EPOCH + timedelta(microseconds=micros), score, UUID(bytes=raw))
+
+
+def identity(*parts: object) -> bytes:
+    """What a search is told from others by: a hash of what was asked of what."""
+    text = "\0".join(repr(part) for part in parts)
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
+
+
+def _seal(body: bytes, search: bytes) -> bytes:
+    return blake2b(body, key=search, digest_size=_SEAL, person=b"sextant-cursor").digest()
+
+
+def _refused() -> OptionInvalid:
+    return OptionInvalid(
+        "The cursor is not one of this search, or was changed.",
+        next_step="Pass `nextCursor` as it came, with the same query, graph, weights and filters; "
+        "or leave it out to begin anew.",
+        field="cursor",
+    )

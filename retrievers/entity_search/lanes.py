@@ -1,0 +1,145 @@
+"""The three lanes of a search for entities: meaning, words, and the graph around the best by meaning."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from domain.errors import ConflictError, EmbeddingModelChanged, InputError, RetrievalError
+from domain.graph import Entity
+from domain.scope import Scope
+from domain.settings import EntitySearchSettings
+from models.protocols import Embedder, Vectors
+from retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
+from retrievers.entity_search.words import words_of
+from stores.database import within
+from stores.entity_stamps import EntityStamp
+from stores.graph.protocol import EntityFilter, EntityHit, GraphStore
+
+VECTOR, FTS, GRAPH = "vector", "fts", "graph"
+LANES = (VECTOR, FTS, GRAPH)
+
+_GOES_ON = {
+    VECTOR: "实体向量检索失败，仅使用全文检索结果",
+    FTS: "实体全文检索失败，使用向量与图检索结果",
+    GRAPH: "图遍历失败，使用向量与全文检索结果",
+}
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Found:
+    """What the lanes found: (entity, score) best first by lane, and how the graph lane came there."""
+
+    hits: dict[str, list[tuple[UUID, float]]] = field(default_factory=dict)
+    entities: dict[UUID, Entity] = field(default_factory=dict)
+    paths: dict[UUID, Reached] = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict)
+    failed: dict[str, Exception] = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> list[str]:
+        """One sentence for every lane that failed."""
+        return [_GOES_ON[lane] for lane in self.failed]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question to one knowledge base as it is at a moment, and which entities may be found."""
+
+    scope: Scope
+    question: str
+    stamp: EntityStamp
+    only: EntityFilter
+
+
+@dataclass(frozen=True, slots=True)
+class EntityLanes:
+    """Runs the lanes over one graph store; a lane that fails or is late does not stop the others."""
+
+    graph: GraphStore
+    embedder: Embedder
+    around: Neighbourhoods
+    settings: EntitySearchSettings
+    deadline: float
+
+    async def run(self, asked: Asked) -> Found:
+        """Meaning and words at the same time; the graph as soon as meaning has found where to start.
+
+        Raises:
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
+            RetrievalError: neither meaning nor words could be searched.
+        """
+        found = Found()
+        await asyncio.gather(
+            self._meaning_then_graph(found, asked),
+            self._run(found, FTS, self._words(found, asked)),
+        )
+        if VECTOR in found.failed and FTS in found.failed:
+            raise RetrievalError(found.failed)
+        return found
+
+    async def _meaning_then_graph(self, found: Found, asked: Asked) -> None:
+        await self._run(found, VECTOR, self._meaning(found, asked))
+        if seeds := [key for key, _ in found.hits.get(VECTOR, [])[: self.settings.seeds]]:
+            await self._run(found, GRAPH, self._neighbours(found, asked, seeds))
+
+    async def _meaning(self, found: Found, asked: Asked) -> None:
+        vector = await self.embedder.embed_query(asked.question)
+        _require_space(self.embedder, vector, asked.stamp)
+        k = self.settings.candidates
+        hits = await self.graph.entities_by_vector(asked.scope, vector, k, asked.only)
+        _take(found, VECTOR, [hit for hit in hits if hit.score > self.settings.threshold])
+
+    async def _words(self, found: Found, asked: Asked) -> None:
+        words = await asyncio.to_thread(words_of, asked.question)
+        k = self.settings.candidates
+        _take(found, FTS, await self.graph.entities_by_words(asked.scope, words, k, asked.only))
+
+    async def _neighbours(self, found: Found, asked: Asked, seeds: Sequence[UUID]) -> None:
+        scope, version = asked.scope, asked.stamp.graph_version
+        walk = Walk(self.around, scope, version, self.settings.neighbours)
+        reached = await walk.levels(seeds, self.settings.depth)
+        found.paths = {one.id: one for one in reached}
+        seen = await self.graph.get_entities(scope, list(found.paths), asked.only)
+        decay = self.settings.decay
+        scored = [(one.id, found.paths[one.id].score(decay)) for one in seen]
+        found.hits[GRAPH] = sorted(scored, key=lambda hit: (-hit[1], hit[0]))
+        found.entities |= {one.id: one for one in seen}
+
+    async def _run(self, found: Found, lane: str, work: Coroutine[Any, Any, None]) -> None:
+        """Note how a lane fared; its failure is data from here on."""
+        started = time.perf_counter()
+        try:
+            await within(self.deadline, work)
+        except (InputError, ConflictError):
+            raise
+        except Exception as error:
+            logger.exception("entity lane %s failed", lane)
+            found.failed[lane] = error
+            found.hits.pop(lane, None)
+        found.timings[lane] = (time.perf_counter() - started) * 1000
+
+
+def _take(found: Found, lane: str, hits: Sequence[EntityHit]) -> None:
+    found.hits[lane] = [(hit.entity.id, hit.score) for hit in hits]
+    found.entities |= {hit.entity.id: hit.entity for hit in hits}
+
+
+def _require_space(embedder: Embedder, vector: Vectors, stamp: EntityStamp) -> None:
+    """Vectors of another model mean nothing, and those of another length cannot be compared at all."""
+    length = stamp.dimension
+    other = stamp.space is not None and stamp.space != embedder.name
+    if other or (length is not None and vector.shape != (length,)):
+        raise EmbeddingModelChanged(
+            f"The stored vectors come from {stamp.space or 'another model'} ({length} dimensions), "
+            f"but the question's from {embedder.name} ({'×'.join(map(str, vector.shape))}).",
+            next_step="Run `sextant reembed`, or set SEXTANT_EMBEDDING back.",
+            field="embedding",
+        )

@@ -1,0 +1,113 @@
+"""What a search for entities may be told, checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from domain.errors import OptionInvalid
+from domain.filters import ChunkFilters
+from stores.graph.protocol import EVERY_ENTITY, EntityFilter
+
+MAX_TOP_K = 100
+
+_SERVED = {"entity_types": "entityTypes", "created_after": "createdAfter"}
+_SERVED |= {"created_before": "createdBefore"}
+
+
+@dataclass(frozen=True, slots=True)
+class FusionWeights:
+    """What each lane's share counts (seed 001, "权重配置").
+
+    Raises:
+        OptionInvalid: a weight is no finite number of 0 or more, or all are 0.
+    """
+
+    vector: float = 0.5
+    fts: float = 0.3
+    graph: float = 0.2
+
+    def __post_init__(self) -> None:
+        for lane, weight in self.by_lane.items():
+            number = isinstance(weight, int | float) and not isinstance(weight, bool)
+            if not number or not math.isfinite(weight) or weight < 0:
+                raise OptionInvalid(
+                    f"The weight of `{lane}` is {weight!r}; it must be a number of 0 or more.",
+                    next_step="Weights of 0.5, 0.3 and 0.2 are the default.",
+                    field=f"weights.{lane}",
+                )
+        if not 0 < sum(self.by_lane.values()) < math.inf:
+            raise OptionInvalid(
+                "The weights sum to 0, or to no finite number.",
+                next_step="Give at least one lane a weight above 0.",
+                field="weights",
+            )
+
+    @property
+    def by_lane(self) -> dict[str, float]:
+        """Lane → weight."""
+        return {"vector": self.vector, "fts": self.fts, "graph": self.graph}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How to search for entities.
+
+    Attributes:
+        weights: of the lanes; None: those of the settings, 0.5, 0.3 and 0.2.
+        top_k: results on a page, 1 to 100.
+        rerank: let the reranking model order the results anew, if one is configured.
+        include_related: give each result the entities it has its heaviest relations with.
+        filters: `entityTypes`, `createdAfter` (that moment or later), `createdBefore` (earlier).
+        cursor: `next_cursor` of the page before.
+        explain: give each result what every lane said of it, and the search its constants and times.
+
+    Raises:
+        OptionInvalid: a value cannot be used.
+    """
+
+    weights: FusionWeights | None = None
+    top_k: int = 10
+    rerank: bool = False
+    include_related: bool = False
+    filters: Mapping[str, Any] | None = None
+    cursor: str | None = None
+    explain: bool = False
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.top_k, int) and not isinstance(self.top_k, bool)
+        if not whole or not 1 <= self.top_k <= MAX_TOP_K:
+            raise OptionInvalid(
+                f"top_k is {self.top_k!r}; it must lie between 1 and {MAX_TOP_K}.",
+                next_step="Ask for a page of at least one result, and for the next by its cursor.",
+                field="top_k",
+            )
+
+    def only(self) -> EntityFilter:
+        """The filters as a graph store takes them.
+
+        Raises:
+            OptionInvalid: a filter is unknown (the error names the nearest one), is for passages only,
+                cannot have that value, or nothing could pass.
+        """
+        read = ChunkFilters.read(self.filters)
+        if read is None:
+            return EVERY_ENTITY
+        for name in read.model_dump(exclude_defaults=True):
+            if name not in _SERVED:
+                raise OptionInvalid(
+                    f"The filter `{name}` bounds passages, not entities.",
+                    next_step=f"Filters of entities: {', '.join(_SERVED.values())}.",
+                    field=f"filters.{name}",
+                )
+        after, before = read.created_after, read.created_before
+        if after and before and before <= after:
+            raise OptionInvalid(
+                "`createdBefore` is not after `createdAfter`, so nothing could be found.",
+                next_step="Exchange the two, or leave one out.",
+                field="filters.createdBefore",
+            )
+        types = tuple(sorted({one.lower() for one in read.entity_types}))
+        return EntityFilter(types, after, before)

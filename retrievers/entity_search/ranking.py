@@ -1,0 +1,93 @@
+"""One ranking of what the lanes found: fused, and reranked where that is wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from domain.settings import Settings
+from models.protocols import Reranker
+from retrievers.entity_search.cursor import Position
+from retrievers.entity_search.lanes import LANES, Asked, EntityLanes, Found
+from retrievers.entity_search.options import FusionWeights
+from retrievers.entity_search.showing import Hit
+from retrievers.ranking.reranking import RerankLimits, judge, reordered
+from retrievers.ranking.signals import blend
+from stores.graph.notices import collected_notices
+
+NO_RERANKER = "未配置重排序模型，保持融合排序"
+
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Every result of a search, best first, and how it went."""
+
+    hits: tuple[Hit, ...]
+    found: Mapping[str, int]
+    timings: Mapping[str, float]
+    warnings: tuple[str, ...]
+
+    def after(self, position: Position | None) -> Sequence[Hit]:
+        """The hits after a position, by score and id."""
+        if position is None:
+            return self.hits
+        last = (-position.score, position.id)
+        return [hit for hit in self.hits if (-hit.score, hit.entity.id) > last]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRanker:
+    """Runs the lanes and makes one ranking of them."""
+
+    lanes: EntityLanes
+    settings: Settings
+    reranker: Reranker | None
+
+    async def rank(self, asked: Asked, weights: FusionWeights, *, rerank: bool) -> Ranking:
+        """Every entity that a lane found, by `blend` (seed 001) or in the reranking model's order.
+
+        Raises:
+            EmbeddingModelChanged, RetrievalError: see `EntityLanes.run`.
+        """
+        with collected_notices() as notices:
+            found = await self.lanes.run(asked)
+        warnings = [*found.warnings, *notices]
+        started = time.perf_counter()
+        hits = _fused(found, weights, self.settings.entity_search.bonus)
+        found.timings["fusion"] = (time.perf_counter() - started) * 1000
+        if rerank:
+            started = time.perf_counter()
+            hits = await self._reranked(asked.question, hits, warnings)
+            found.timings["rerank"] = (time.perf_counter() - started) * 1000
+        counts = {lane: len(found.hits.get(lane, ())) for lane in LANES}
+        return Ranking(tuple(hits), counts, found.timings, tuple(dict.fromkeys(warnings)))
+
+    async def _reranked(self, question: str, hits: list[Hit], warnings: list[str]) -> list[Hit]:
+        """The hits in the model's order; as they were, and a warning, when it is late or fails."""
+        if self.reranker is None:
+            warnings.append(NO_RERANKER)
+            return hits
+        texts = [f"{hit.entity.name}: {hit.entity.description}" for hit in hits]
+        limits = RerankLimits.of(self.settings.retrieval)
+        judgement = await judge(self.reranker, question, texts, limits)
+        if judgement.warning is not None:
+            warnings.append(judgement.warning)
+        if not judgement.scores:
+            return hits
+        said = dict(enumerate(judgement.scores))
+        order = reordered(judgement.scores, [max(hit.score, _LEAST) for hit in hits])
+        changed = [
+            replace(hits[place], score=score, rerank=said.get(place)) for place, score in order
+        ]
+        return sorted(changed, key=lambda hit: (-hit.score, hit.entity.id))
+
+
+def _fused(found: Found, weights: FusionWeights, bonus: float) -> list[Hit]:
+    blended = blend({lane: found.hits.get(lane, []) for lane in LANES}, weights.by_lane, bonus)
+    return [
+        Hit(found.entities[one.key], one, one.score, path=found.paths.get(one.key))
+        for one in blended
+    ]

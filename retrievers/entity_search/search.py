@@ -1,0 +1,213 @@
+"""Searching entities by meaning, words and the graph around them (seed 001)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from domain.errors import GraphNotFound
+from domain.graph import Entity
+from domain.questions import checked_question
+from domain.scope import Scope
+from domain.settings import Settings
+from models.protocols import Embedder, Reranker
+from retrievers.entity_search.cursor import Position, decode, encode, identity
+from retrievers.entity_search.hot import HotRankings, Kept
+from retrievers.entity_search.lanes import Asked, EntityLanes
+from retrievers.entity_search.options import FusionWeights, SearchOptions
+from retrievers.entity_search.ranking import EntityRanker, Ranking
+from retrievers.entity_search.response import SearchResponse
+from retrievers.entity_search.showing import Hit, constants_of, debug_of, result_of
+from retrievers.entity_search.traversal import Neighbourhoods
+from stores.database import Database
+from stores.entity_stamps import EntityStamp, entity_stamp
+from stores.graph.protocol import GraphStore
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A checked request; `key` tells the search from others, `position` is where its page begins."""
+
+    asked: Asked
+    options: SearchOptions
+    weights: FusionWeights
+    key: bytes
+    position: Position | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page of a ranking, and where it ends if there are more."""
+
+    hits: Sequence[Hit]
+    kept: Kept[Ranking]
+    end: Hit | None
+    cached: bool
+
+
+class EntitySearch:
+    """Searches the entities of knowledge bases; one object serves all users.
+
+    A search has at most some sixty results: the twenty nearest by meaning, twenty by words, and
+    twenty around the best of the former. `next_cursor` leads through them: the next page goes on in
+    the ranking that the page before came from, and where that is not at hand any more, in one taken
+    anew of the entities that had come by then, so that what is added meanwhile moves nothing.
+
+    Args:
+        database: the record, which knows when something was written.
+        graph: the store that the lanes search.
+        embedder: turns the question into a vector.
+        settings: constants.
+        reranker: for `SearchOptions(rerank=True)`.
+        clock: seconds that only grow, for the cache.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        graph: GraphStore,
+        embedder: Embedder,
+        settings: Settings,
+        *,
+        reranker: Reranker | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        own = settings.entity_search
+        self._database, self._graph, self._settings = database, graph, settings
+        self._around = Neighbourhoods(graph, own.kept_neighbourhoods)
+        deadline = settings.retrieval.lane_timeout
+        lanes = EntityLanes(graph, embedder, self._around, own, deadline)
+        self._ranker = EntityRanker(lanes, settings, reranker)
+        self._hot: HotRankings[Ranking] = HotRankings(
+            own.cache_seconds, own.cache_entries, own.cache_per_user, clock
+        )
+
+    async def search(
+        self, query: str, scope: Scope, options: SearchOptions | None = None
+    ) -> SearchResponse:
+        """Search one knowledge base for entities.
+
+        Args:
+            query: the question, 1 to `settings.limits.question_chars` characters.
+            scope: whose data, and which knowledge base.
+            options: see `SearchOptions`.
+
+        Raises:
+            QuestionInvalid, OptionInvalid: the request is at fault.
+            GraphNotFound: this user has no knowledge base of that id.
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
+            RetrievalError: neither meaning nor words could be searched.
+        """
+        started = time.perf_counter()
+        search = await self._checked(query, scope, options or SearchOptions())
+        page = await self._page(search)
+        related = await self._related(search, page.hits)
+        spent = (time.perf_counter() - started) * 1000
+        return _response(search, page, related, spent, self._settings)
+
+    async def _checked(self, query: str, scope: Scope, options: SearchOptions) -> _Search:
+        question = checked_question(query, self._settings.limits.question_chars)
+        own = self._settings.entity_search
+        weights = options.weights or FusionWeights(
+            own.vector_weight, own.fts_weight, own.graph_weight
+        )
+        only = options.only()
+        key = identity(scope, question, weights, only, options.rerank)
+        position = None if options.cursor is None else decode(options.cursor, key)
+        asked = Asked(scope, question, await self._stamp(scope), only)
+        return _Search(asked, options, weights, key, position)
+
+    async def _stamp(self, scope: Scope) -> EntityStamp:
+        stamp = await entity_stamp(self._database, scope)
+        if stamp is None:
+            raise GraphNotFound(
+                f"There is no knowledge base {scope.graph_id!r}.",
+                next_step="`sextant graphs list` shows those there are.",
+                field="graph_id",
+            )
+        return stamp
+
+    async def _page(self, search: _Search) -> _Page:
+        kept, cached = await self._ranking(search)
+        rest, size = kept.ranking.after(search.position), search.options.top_k
+        end = rest[size - 1] if len(rest) > size else None
+        return _Page(await self._as_now(search.asked, rest[:size], kept), kept, end, cached)
+
+    async def _ranking(self, search: _Search) -> tuple[Kept[Ranking], bool]:
+        """The ranking that the page before came from, or the present one; and whether it was kept."""
+        asked, position = search.asked, search.position
+        user, stamp = asked.scope.user_id, asked.stamp
+        if position is None:
+            known = self._hot.latest(user, search.key, stamp.version)
+            taken_at = stamp.taken_at
+        else:
+            known = self._hot.of(user, search.key, position.taken_at)
+            taken_at = position.taken_at
+            asked = replace(asked, only=replace(asked.only, known_at=taken_at))
+        if known is not None:
+            return known, True
+        rerank = search.options.rerank
+        ranking = await self._ranker.rank(asked, search.weights, rerank=rerank)
+        if not ranking.warnings:
+            self._hot.keep(user, search.key, ranking, stamp.version, taken_at)
+        return Kept(ranking, stamp.version, taken_at, until=0.0), False
+
+    async def _as_now(
+        self, asked: Asked, hits: Sequence[Hit], kept: Kept[Ranking]
+    ) -> Sequence[Hit]:
+        """Hits of an older ranking with the entities as they are now; without those that are gone."""
+        if kept.stamp == asked.stamp.version or not hits:
+            return hits
+        ids = [hit.entity.id for hit in hits]
+        there = {one.id: one for one in await self._graph.get_entities(asked.scope, ids)}
+        return [replace(hit, entity=there[hit.entity.id]) for hit in hits if hit.entity.id in there]
+
+    async def _related(
+        self, search: _Search, hits: Sequence[Hit]
+    ) -> dict[UUID, list[tuple[Entity, str]]]:
+        """The entities that each hit has its heaviest relations with, each once."""
+        if not search.options.include_related or not hits:
+            return {}
+        scope, stamp = search.asked.scope, search.asked.stamp
+        most = self._settings.entity_search.related
+        around = await self._around.of(scope, stamp.graph_version, [hit.entity.id for hit in hits])
+        ends: dict[UUID, dict[UUID, str]] = {}
+        for one, hops in around.items():
+            kinds: dict[UUID, str] = {}
+            for hop in hops:
+                kinds.setdefault(hop.other_end(one), hop.relation_type)
+            ends[one] = dict(list(kinds.items())[:most])
+        wanted = sorted({other for kinds in ends.values() for other in kinds})
+        there = {one.id: one for one in await self._graph.get_entities(scope, wanted)}
+        return {
+            one: [(there[other], kind) for other, kind in kinds.items() if other in there]
+            for one, kinds in ends.items()
+        }
+
+
+def _response(
+    search: _Search,
+    page: _Page,
+    related: dict[UUID, list[tuple[Entity, str]]],
+    spent: float,
+    settings: Settings,
+) -> SearchResponse:
+    explain, ranking, end = search.options.explain, page.kept.ranking, page.end
+    results = [result_of(hit, related.get(hit.entity.id, ()), explain=explain) for hit in page.hits]
+    debug = None
+    if explain:
+        constants = constants_of(settings.entity_search, search.weights)
+        timings = {**ranking.timings, "total": spent}
+        debug = debug_of(constants, ranking.found, timings, cached=page.cached)
+    return SearchResponse(
+        results=tuple(results),
+        total=len(results),
+        query=search.asked.question,
+        search_time_ms=round(spent),
+        next_cursor=end
+        and encode(Position(page.kept.taken_at, end.score, end.entity.id), search.key),
+        warnings=ranking.warnings or None,
+        debug=debug,
+    )

@@ -1,0 +1,91 @@
+"""Hits as the response shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from uuid import UUID
+
+from domain.graph import Entity
+from domain.settings import EntitySearchSettings
+from retrievers.entity_search.lanes import LANES
+from retrievers.entity_search.options import FusionWeights
+from retrievers.entity_search.response import (
+    EntityBody,
+    EntityName,
+    EntityResult,
+    Explanation,
+    GraphPath,
+    LaneExplanation,
+    RelatedEntity,
+    Scores,
+    SearchDebug,
+)
+from retrievers.entity_search.traversal import Reached
+from retrievers.ranking.signals import Blended
+
+_CONSTANTS = ("threshold", "candidates", "seeds", "depth", "neighbours", "decay", "bonus")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A result: the entity, what the lanes said of it, and the score it is ranked by."""
+
+    entity: Entity
+    blended: Blended[UUID]
+    score: float
+    rerank: float | None = None
+    path: Reached | None = None
+
+
+def result_of(hit: Hit, related: Iterable[tuple[Entity, str]], *, explain: bool) -> EntityResult:
+    """A hit as a result."""
+    one, signals = hit.entity, hit.blended.signals
+    shares = {lane: signals[lane].normalised if lane in signals else 0.0 for lane in LANES}
+    return EntityResult(
+        entity=EntityBody(
+            id=one.id, name=one.name, description=one.description, entity_type=one.entity_type
+        ),
+        scores=Scores(**shares, final=hit.score, rerank=hit.rerank),
+        sources=tuple(lane for lane in LANES if lane in signals),
+        related_entities=tuple(
+            RelatedEntity(entity=EntityName(id=other.id, name=other.name), relation_type=kind)
+            for other, kind in related
+        ),
+        explanation=_explained(hit) if explain else None,
+    )
+
+
+def _explained(hit: Hit) -> Explanation:
+    path = hit.path
+    return Explanation(
+        lanes={
+            lane: LaneExplanation(**asdict(own), contribution=own.contribution)
+            for lane, own in hit.blended.signals.items()
+        },
+        bonus=hit.blended.bonus,
+        fused=hit.blended.score,
+        path=path
+        and GraphPath(
+            via=path.via, relation_type=path.relation_type, weight=path.weight, depth=path.depth
+        ),
+    )
+
+
+def constants_of(settings: EntitySearchSettings, weights: FusionWeights) -> dict[str, float]:
+    """The constants that a search went by."""
+    own = {name: float(getattr(settings, name)) for name in _CONSTANTS}
+    return {**{f"{lane}Weight": weight for lane, weight in weights.by_lane.items()}, **own}
+
+
+def debug_of(
+    constants: Mapping[str, float],
+    found: Mapping[str, int],
+    timings: Mapping[str, float],
+    *,
+    cached: bool,
+) -> SearchDebug:
+    """What `explain` adds to a response."""
+    return SearchDebug(
+        constants=dict(constants), found=dict(found), timings=dict(timings), cached=cached
+    )

@@ -1,0 +1,34 @@
+"""The words of a question that full text is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import rjieba
+
+from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.text import normalise
+
+_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_RUN = re.compile(rf"([{_CJK}]+)|([^\W_{_CJK}]+)")
+_MOST = 64
+
+
+def words_of(question: str) -> list[str]:
+    """The words that say something, in order, each once, at most 64.
+
+    Chinese is cut into words by jieba's dictionary; stop words of both languages are left out. A
+    single ideograph is a word only where nothing else is left: full text knows pairs.
+    """
+    found = list(dict.fromkeys(_words(normalise(question))))
+    longer = [word for word in found if len(word) > 1 or word.isascii()]
+    return (longer or found)[:_MOST]
+
+
+def _words(question: str) -> Iterator[str]:
+    for ideographs, word in _RUN.findall(question):
+        if word and word not in ENGLISH_STOP_WORDS:
+            yield word
+        elif ideographs:
+            yield from (own for own in rjieba.cut(ideographs) if own not in CHINESE_STOP_WORDS)
