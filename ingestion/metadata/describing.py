@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -134,9 +135,10 @@ def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -
     if chunk.modality is Modality.TABLE:
         return _Summary(_short(chunk.text[slice(*spans[0])]), 0.0)
     told = [0.0] * len(spans)
+    begins = [start for start, _ in spans]
     for term in terms:
         worth = worths[normalise_name(term.name)]
-        for place in {_sentence(spans, span.start) for span in term.spans}:
+        for place in {bisect_right(begins, span.start) - 1 for span in term.spans}:
             told[place] += worth
     rates = [
         worth / math.sqrt(max(end - start, _TELLING_CHARS))
@@ -145,10 +147,6 @@ def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -
     rates[0] *= _OPENING
     best = max(range(len(spans)), key=lambda place: (rates[place], -place))
     return _Summary(_short(chunk.text[slice(*spans[best])]), rates[best])
-
-
-def _sentence(spans: Sequence[tuple[int, int]], at: int) -> int:
-    return max(place for place, (start, _) in enumerate(spans) if place == 0 or start <= at)
 
 
 def _short(sentence: str) -> str:

@@ -126,6 +126,14 @@ def as_item(hit: ChunkHit) -> RetrievedItem:
             "modality": str(chunk.modality),
             "ordinal": chunk.ordinal,
             "context": chunk.context,
+            "summary": chunk.summary,
+            "tags": chunk.tags,
+            "topics": chunk.topics,
+            "keywords": chunk.keywords,
+            "entities": chunk.entities,
+            "topic_labels": chunk.topic_labels,
+            "neighbours": tuple(map(str, chunk.neighbours)),
+            "created_at": chunk.created_at.isoformat(),
         },
     )
 

@@ -52,8 +52,9 @@ _CALENDAR_WORDS = frozenset(_CALENDAR.split())
 _IDENTIFIES, NAMED, _JOINED, _PLAIN = 3.0, 2.0, 1.5, 1.0
 
 
-# Terms and what they share a sentence with are asked for one after the other.
-sentences_of = lru_cache(maxsize=16)(sentence_spans)
+# Terms, the sentence that tells most, and what shares a sentence are asked for one after the other,
+# each for all the passages of a document.
+sentences_of = lru_cache(maxsize=1024)(sentence_spans)
 
 
 class Span(NamedTuple):

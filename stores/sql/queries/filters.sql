@@ -32,6 +32,11 @@ where c.scope_id = %(scope_id)s
     union
     select m.chunk_id from entities e
     join mentions m on m.scope_id = e.scope_id and m.entity_id = e.id
+    where e.scope_id = %(scope_id)s and lower(e.entity_type) = any(%(entity_types)s::text[])
+    union
+    select m.chunk_id from entities e
+    join entity_merges g on g.scope_id = e.scope_id and g.root_id = e.id
+    join mentions m on m.scope_id = g.scope_id and m.entity_id = g.from_id
     where e.scope_id = %(scope_id)s and lower(e.entity_type) = any(%(entity_types)s::text[])))
   and (%(section_patterns)s::text[] is null
     or path_begins(c.section_path, %(section_patterns)s::text[])

@@ -44,7 +44,7 @@ def document(parts: list[tuple[str, str]], **given_: object) -> ParsedDocument:
     ]
     whole = ParsedDocument("合同", "", "zh", tuple(sections), tuple(chunks))
     return ParsedDocument(
-        **{name: getattr(whole, name) for name in whole.__dataclass_fields__} | given_  # type: ignore[arg-type]
+        **{name: getattr(whole, name) for name in whole.__dataclass_fields__} | given_
     )
 
 
