@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -33,11 +33,16 @@ class ItemKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LaneScore:
-    """Where one lane put an item: rank from 1, the lane's own score, the weight it had in fusion."""
+    """Where one lane put an item: rank from 1, the lane's own score, the weight it had in fusion.
+
+    `contribution` is what the lane adds to the item's score: those of an item sum up to it. None: the
+    lane is part of another one (`mix` weighs words, meaning and a walk), or was not told apart.
+    """
 
     rank: int
     score: float
     weight: float = 1.0
+    contribution: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,18 @@ class RetrievedItem:
     external_id: str | None = None
     lanes: Mapping[str, LaneScore] = field(default_factory=dict[str, LaneScore])
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def rescored(item: RetrievedItem, score: float) -> RetrievedItem:
+    """The item with another score above 0; what lanes contributed changes in proportion."""
+    share = score / item.score
+    lanes = {
+        name: lane
+        if lane.contribution is None
+        else replace(lane, contribution=lane.contribution * share)
+        for name, lane in item.lanes.items()
+    }
+    return replace(item, score=score, lanes=lanes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,6 +191,6 @@ def _around(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
 
 def _placed(lane: str, hits: Sequence[RetrievedItem]) -> list[RetrievedItem]:
     return [
-        replace(hit, lanes={**hit.lanes, lane: LaneScore(rank, hit.score)})
+        replace(hit, lanes={**hit.lanes, lane: LaneScore(rank, hit.score, contribution=hit.score)})
         for rank, hit in enumerate(hits, start=1)
     ]

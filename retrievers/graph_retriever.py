@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from langchain_core.callbacks import (
@@ -19,7 +18,7 @@ from pydantic import ConfigDict, Field, SkipValidation
 from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
 from domain.questions import checked_question
-from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem, rescored
 from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
@@ -273,8 +272,8 @@ def _results(
     found = [item for item in around if reports and item.kind is ItemKind.COMMUNITY]
     first = found[: max(1, top_k // 2)]
     below = first[-1].score if first else 1.0
-    scaled = [replace(item, score=item.score * below) for item in passages[: top_k - len(first)]]
-    return [*first, *scaled]
+    rest = passages[: top_k - len(first)]
+    return [*first, *(rescored(item, item.score * below) for item in rest)]
 
 
 def _as_document(item: RetrievedItem) -> Document:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from domain.retrieval import LaneScore, RetrievedItem
+from domain.retrieval import LaneScore, RetrievedItem, rescored
 
 DEFAULT_K = 60
 # What a lane adds to the one that leads.
@@ -53,9 +53,11 @@ def fuse(
     items: dict[str, RetrievedItem] = {}
     places: defaultdict[str, dict[str, LaneScore]] = defaultdict(dict)
     for lane in sorted(found):
+        weight = weights.get(lane, 1.0)
         for rank, hit in enumerate(found[lane], start=1):
             items.setdefault(hit.id, hit)
-            places[hit.id].setdefault(lane, LaneScore(rank, hit.score, weights.get(lane, 1.0)))
+            place = LaneScore(rank, hit.score, weight, contribution=weight / (k + rank))
+            places[hit.id].setdefault(lane, place)
     ranking = rrf({lane: [hit.id for hit in hits] for lane, hits in found.items()}, weights, k)
     return [
         replace(items[item_id], score=score, lanes=places[item_id])
@@ -77,10 +79,11 @@ def led(lead: Sequence[RetrievedItem], other: Sequence[RetrievedItem]) -> list[R
     """
     items = {hit.id: hit for hit in lead}
     for hit in other:
+        share = rescored(hit, _OTHER_SHARE * hit.score)
         first = items.get(hit.id)
         if first is None:
-            items[hit.id] = replace(hit, score=_OTHER_SHARE * hit.score)
+            items[hit.id] = share
         else:
-            score, lanes = first.score + _OTHER_SHARE * hit.score, {**hit.lanes, **first.lanes}
+            score, lanes = first.score + share.score, {**share.lanes, **first.lanes}
             items[hit.id] = replace(first, score=score, lanes=lanes)
     return sorted(items.values(), key=lambda hit: (-hit.score, hit.id))

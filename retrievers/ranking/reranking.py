@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.errors import SextantError
-from domain.retrieval import LaneScore, RetrievedItem
+from domain.retrieval import LaneScore, RetrievedItem, rescored
 from domain.settings import RetrievalSettings
 from models.protocols import Reranker
 from retrievers.ranking.normalising import min_max
@@ -117,16 +117,16 @@ async def rerank(
     order = reordered(judgement.scores, [item.score for item in items])
     return Reranked(
         [
-            replace(items[place], score=score, lanes=_lanes(items, place, rank, judgement.scores))
+            _judged(items[place], score, rank, judgement.scores[place])
+            if place < len(judgement.scores)
+            else rescored(items[place], score)
             for rank, (place, score) in enumerate(order, start=1)
         ]
     )
 
 
-def _lanes(
-    items: Sequence[RetrievedItem], place: int, rank: int, scores: Sequence[float]
-) -> dict[str, LaneScore]:
-    lanes = dict(items[place].lanes)
-    if place < len(scores):
-        lanes[RERANK] = LaneScore(rank, scores[place])
-    return lanes
+def _judged(item: RetrievedItem, score: float, rank: int, given: float) -> RetrievedItem:
+    """An item whose score comes from the model alone."""
+    lanes = {name: replace(lane, contribution=0.0) for name, lane in item.lanes.items()}
+    lanes[RERANK] = LaneScore(rank, given, contribution=score)
+    return replace(item, score=score, lanes=lanes)

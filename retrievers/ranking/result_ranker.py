@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ import numpy as np
 from langchain_core.documents import Document
 
 from domain.errors import OptionInvalid
-from domain.retrieval import RetrievedItem
+from domain.retrieval import RetrievedItem, rescored
 from models.protocols import Reranker
 from retrievers.ranking.decay import age_in_days, time_decay
 from retrievers.ranking.diversity import (
@@ -249,5 +249,5 @@ def _score(result: RetrievedItem | Document, place: int) -> float:
 
 def _with_score(result: Result, score: float) -> Result:
     if isinstance(result, RetrievedItem):
-        return replace(result, score=score)
+        return rescored(result, score)
     return result.model_copy(update={"metadata": {**result.metadata, "score": score}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,7 +27,10 @@ def search(
     limit: Annotated[int, typer.Option("--limit", "-n", help="Results at most.")] = 10,
     *,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show each lane's rank, score and time.")
+        bool,
+        typer.Option(
+            "--explain", help="Show each lane's rank, score, weight, part in the result and time."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -73,17 +77,22 @@ def _place(item: RetrievedItem) -> str:
 
 
 def _explain(found: Retrieval) -> None:
-    """Print where every lane put each result, what of the graph went with them, and the times."""
-    lanes = list(dict.fromkeys(lane for item in found.results for lane in item.lanes))
+    """Print what every lane says of each result, what of the graph went with them, and the times.
+
+    A lane's own score is on its own scale; what it adds to the result's score stands beside it.
+    """
     terminal.say("")
     terminal.table(
-        ("RESULT", "SCORE", *(lane.upper() for lane in lanes)),
+        ("RESULT", "SCORE", "LANE", "RANK", "OWN SCORE", "WEIGHT", "ADDS", "MS"),
         [
-            (str(rank), f"{item.score:.4f}", *(_placing(item, lane) for lane in lanes))
+            row
             for rank, item in enumerate(found.results, start=1)
+            for row in _lanes(rank, item, found)
         ],
     )
-    terminal.faint("Each lane: rank, score. The score of a result is what its mode makes of them.")
+    terminal.faint(
+        "ADDS: the lane's part of the result's score; a lane without it works within another one."
+    )
     if found.graph_items:
         terminal.say("")
         terminal.table(
@@ -99,9 +108,21 @@ def _explain(found: Retrieval) -> None:
     )
 
 
-def _placing(item: RetrievedItem, lane: str) -> str:
-    place = item.lanes.get(lane)
-    return f"{place.rank}, {place.score:.4f}" if place else "-"
+def _lanes(rank: int, item: RetrievedItem, found: Retrieval) -> Iterator[tuple[str, ...]]:
+    """A row for each lane that found the item, those that add most first; the item's own once."""
+    own = (str(rank), f"{item.score:.4f}")
+    for name, lane in sorted(item.lanes.items(), key=lambda one: -(one[1].contribution or -1.0)):
+        added, spent = lane.contribution, found.timings.get(name)
+        yield (
+            *own,
+            name,
+            str(lane.rank),
+            f"{lane.score:.4f}",
+            f"{lane.weight:g}",
+            "-" if added is None else f"{added:.4f}",
+            "-" if spent is None else f"{spent:.1f}",
+        )
+        own = ("", "")
 
 
 def _name(item: RetrievedItem) -> str:

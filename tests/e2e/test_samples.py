@@ -87,7 +87,12 @@ def test_an_answer_on_the_terminal_shows_source_section_page_and_quote(
 
 @pytest.mark.parametrize(
     ("mode", "lanes"),
-    [("naive", {"VECTOR"}), ("local", {"LOCAL", "WALK"}), ("mix", {"MIX", "WALK", "KEYWORD"})],
+    [
+        ("naive", {"vector"}),
+        ("local", {"local", "walk"}),
+        ("mix", {"mix", "walk", "keyword"}),
+        ("hybrid", {"local", "walk", "keyword"}),
+    ],
 )
 def test_search_explains_rank_and_score_in_every_lane_and_the_times(
     sextant: Sextant, ingested: dict[str, Any], mode: str, lanes: set[str]
@@ -95,9 +100,12 @@ def test_search_explains_rank_and_score_in_every_lane_and_the_times(
     shown = sextant("search", "付款节点", "--graph", "samples", "--mode", mode, "--explain")
     assert "软件开发合同.docx" in shown.out.splitlines()[0]
     [header] = [line for line in shown.out.splitlines() if line.startswith("RESULT")]
-    assert lanes <= set(header.split())
-    first = shown.out.splitlines()[shown.out.splitlines().index(header) + 1]
-    assert re.match(r"1 +\d+\.\d{4} .*\b1, \d", first)
+    columns = ["RESULT", "SCORE", "LANE", "RANK", "OWN", "SCORE", "WEIGHT", "ADDS", "MS"]
+    assert header.split() == columns
+    rows = shown.out.splitlines()[shown.out.splitlines().index(header) + 1 :]
+    assert re.match(r"1 +\d+\.\d{4} +[a-z]+ +1 +\d+\.\d{4} +1 +\d+\.\d{4} +\d+\.\d", rows[0])
+    explained = rows[: next(place for place, row in enumerate(rows) if row.startswith("ADDS"))]
+    assert lanes <= {word for row in explained for word in row.split()}
     assert shown.out.splitlines()[-1].startswith("total")
 
 

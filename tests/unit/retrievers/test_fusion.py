@@ -50,9 +50,12 @@ def test_an_item_found_twice_appears_once_and_keeps_both_places() -> None:
         {"vector": 0.7, "keyword": 0.3},
     )
     assert [found.id for found in fused] == ["b", "a"]
-    assert fused[0].lanes == {"vector": LaneScore(2, 0.8, 0.7), "keyword": LaneScore(1, 3.5, 0.3)}
+    assert fused[0].lanes == {
+        "vector": LaneScore(2, 0.8, 0.7, 0.7 / 62),
+        "keyword": LaneScore(1, 3.5, 0.3, 0.3 / 61),
+    }
     assert fused[0].score == pytest.approx(0.7 / 62 + 0.3 / 61)
-    assert fused[1].lanes == {"vector": LaneScore(1, 0.9, 0.7)}
+    assert fused[1].lanes == {"vector": LaneScore(1, 0.9, 0.7, 0.7 / 61)}
 
 
 def test_a_lane_of_weight_zero_neither_ranks_nor_adds_items() -> None:
@@ -69,6 +72,31 @@ def test_nothing_fused_is_nothing() -> None:
 def test_equal_scores_are_ordered_by_id_whatever_the_order_of_lanes() -> None:
     assert ids(rrf({"vector": ["b"], "keyword": ["a"]}, {})) == ["a", "b"]
     assert ids(rrf({"keyword": ["a"], "vector": ["b"]}, {})) == ["a", "b"]
+
+
+@given(rankings, weights)
+def test_what_the_lanes_add_sums_up_to_the_score(
+    found: dict[str, list[str]], weigh: dict[str, float]
+) -> None:
+    hits = {
+        lane: [item(name, 1 / n) for n, name in enumerate(names, 1)]
+        for lane, names in found.items()
+    }
+    for hit in fuse(hits, weigh):
+        assert sum(lane.contribution or 0 for lane in hit.lanes.values()) == pytest.approx(
+            hit.score
+        )
+
+
+def test_where_one_lane_leads_the_other_adds_a_fiftieth() -> None:
+    lanes = {"local": LaneScore(1, 0.5, contribution=0.5), "walk": LaneScore(1, 3.0)}
+    lead = replace(item("a", 0.5), lanes=lanes)
+    other = replace(item("a", 0.8), lanes={"global": LaneScore(2, 0.8, contribution=0.8)})
+    [both] = led([lead], [other])
+    assert both.score == pytest.approx(0.516)
+    assert both.lanes["local"].contribution == 0.5
+    assert both.lanes["global"].contribution == pytest.approx(0.016)
+    assert both.lanes["walk"].contribution is None
 
 
 @given(rankings, weights)

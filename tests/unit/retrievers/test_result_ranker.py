@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,9 +14,9 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document
 
 from domain.errors import ModelUnavailable, OptionInvalid
-from domain.retrieval import ItemKind, RetrievedItem
+from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from retrievers import ResultRanker, rank_results
-from retrievers.ranking.reranking import RerankLimits
+from retrievers.ranking.reranking import RerankLimits, rerank
 from retrievers.ranking.result_ranker import RankOptions
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -219,6 +220,20 @@ async def test_a_model_that_fails_leaves_the_order(
 ) -> None:
     assert await ResultRanker(Broken(scores)).arerank("?", FOUND) == FOUND
     assert caplog.records
+
+
+async def test_a_reranked_item_says_that_its_score_is_the_models() -> None:
+    lanes = {"vector": LaneScore(1, 0.9, contribution=0.9)}
+    found = [replace(one, lanes=lanes) for one in FOUND]
+    limits = RerankLimits(pairs=2)
+    reranked = await rerank(Judge({"A": 1.0, "B": 5.0}), "?", found, limits)
+    assert [one.id for one in reranked.items] == ["b", "a", "c"]
+    first, second, rest = reranked.items
+    assert first.lanes["rerank"] == LaneScore(1, 5.0, contribution=1.0)
+    assert first.lanes["vector"].contribution == 0.0
+    assert second.lanes["rerank"].rank == 2
+    assert "rerank" not in rest.lanes
+    assert rest.lanes["vector"].contribution == pytest.approx(0.9 * rest.score / 0.7)
 
 
 async def test_documents_are_reranked_as_well_and_without_a_model_nothing_changes() -> None:
