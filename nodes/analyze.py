@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 import prompts
+from domain.breadth import is_broad
 from domain.errors import OptionInvalid
 from domain.questions import checked_question
 from domain.retrieval import AUTO, Mode
@@ -35,6 +36,9 @@ class Analysis(BaseModel):
 
     question: str = Field("", description="The question, understandable without the conversation.")
     complexity: Complexity = COMPLEX
+    about: Literal["whole", "part"] | None = Field(
+        None, description="Whether the documents as a whole are asked about; None: not said."
+    )
     reason: str = ""
     entities: list[str] = Field(default_factory=list[str])
     keywords: list[str] = Field(default_factory=list[str])
@@ -52,15 +56,18 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     question = checked_question(state.query, run.deps.settings.limits.question_chars)
     _check_options(state)
     wish = run.choices.mode if state.mode == AUTO else state.mode
-    chosen, _ = composition_of(wish, list(run.deps.retriever.lanes))
+    known = list(run.deps.retriever.lanes)
+    chosen, _ = composition_of(wish, known)
     fresh = _new_turn(question, run)
     if state.multimodal_content:
         fresh["warnings"] = [NOT_LOOKED_AT.format(count=len(state.multimodal_content))]
     if wish == Mode.BYPASS:
         return fresh | {"strategy": wish, "reason": "bypass was asked for"}
-    understood = await _understand(State(**vars(state) | fresh), run)
+    understood, broad = await _understand(State(**vars(state) | fresh), run)
     if wish != AUTO:
         understood |= {"complexity": COMPLEX, "reason": f"{wish} was asked for"}
+    elif broad and run.deps.settings.communities.enabled:
+        chosen, _ = composition_of(wish, known, broad=True)
     return fresh | {"strategy": chosen.value} | understood
 
 
@@ -112,15 +119,17 @@ def _new_turn(question: str, run: RunContext) -> dict[str, Any]:
     }
 
 
-async def _understand(state: State, run: RunContext) -> dict[str, Any]:
-    """By the chat model if there is one, else by rule."""
+async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bool]:
+    """By the chat model if there is one, else by rule; and whether the question is about the whole."""
     if is_small_talk(state.question):
-        return {"complexity": SIMPLE, "reason": "small talk or arithmetic"}
+        return {"complexity": SIMPLE, "reason": "small talk or arithmetic"}, False
+    broad = is_broad(state.question)
     history = conversation(state.history, run.deps.settings.limits.history_turns)
     messages = prompts.ANALYZE.messages(state.language, question=state.question, history=history)
     judged = await ask(state, run, messages, Analysis)
     if judged.reply is None:
-        return {"reason": "by rule: a question for the documents", **judged.costs}
+        asked = "the documents as a whole" if broad else "particular passages"
+        return {"reason": f"by rule: a question for {asked}", **judged.costs}, broad
     longest = run.deps.settings.limits.question_chars
     question = clean_text(judged.reply.question).strip()[:longest] or state.question
     return {
@@ -131,7 +140,7 @@ async def _understand(state: State, run: RunContext) -> dict[str, Any]:
         "entities": judged.reply.entities,
         "keywords": judged.reply.keywords or state.keywords,
         **judged.costs,
-    }
+    }, broad if judged.reply.about is None else judged.reply.about == "whole"
 
 
 # Whole questions only: "你好，请问付款节点有哪些？" is not small talk. No question of the public

@@ -15,10 +15,11 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
+from domain.breadth import is_broad
 from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
 from domain.questions import checked_question
-from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem, rescored
+from domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescored
 from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
@@ -110,7 +111,7 @@ class GraphRetriever(BaseRetriever):
         Args:
             scope: whose data, and which knowledge base.
             query: the question, 1 to `settings.limits.question_chars` characters.
-            mode: one of the six modes.
+            mode: one of the six modes, or `auto`: `global` for a question about the whole, else `mix`.
             top_k: results wanted, 1 to 1000; default `settings.retrieval.top_k`.
             filters: which passages may be found (`domain.filters.ChunkFilters`, by its names in
                 snake_case or camelCase). Entities and relations that go with them are not bounded.
@@ -132,7 +133,7 @@ class GraphRetriever(BaseRetriever):
         """
         started = time.perf_counter()
         finder, known = self._finder, self.lanes
-        chosen, composition = composition_of(mode, known)
+        chosen, composition = composition_of(mode, known, broad=mode == AUTO and self._broad(query))
         if lanes is not None:
             composition = composition_from(lanes, known)
         request = self._request(scope, query, top_k, filters, composition)
@@ -193,6 +194,10 @@ class GraphRetriever(BaseRetriever):
         **options: Unpack[RetrieveOptions],
     ) -> list[Document]:
         return [_as_document(item) for item in self.retrieve(query, **options)]
+
+    def _broad(self, query: str) -> bool:
+        asked = checked_question(query, self.settings.limits.question_chars)
+        return self.settings.communities.enabled and is_broad(asked)
 
     def _request(
         self,

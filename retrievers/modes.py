@@ -56,19 +56,24 @@ MODES: Mapping[Mode, Composition] = {
 }
 
 
-def composition_of(mode: str, known_lanes: Sequence[str]) -> tuple[Mode, Composition]:
+def composition_of(
+    mode: str, known_lanes: Sequence[str], *, broad: bool = False
+) -> tuple[Mode, Composition]:
     """Look up a mode by name.
 
     Args:
         mode: one of the six names, or `auto`: `mix`, the best ranking on every set
             (docs/evaluation.md), `naive` where there is no graph.
         known_lanes: the lanes that this retriever has.
+        broad: whether the question is about the documents as a whole, which `auto` answers from the
+            reports of `global`.
 
     Raises:
         ModeNotAvailable: the name is unknown, or its lanes are not there.
     """
     if mode == AUTO:
-        mode = Mode.MIX if _served(MODES[Mode.MIX], known_lanes) else Mode.NAIVE
+        wished = [Mode.GLOBAL, Mode.MIX] if broad else [Mode.MIX]
+        mode = next((one for one in wished if _served(MODES[one], known_lanes)), Mode.NAIVE)
     available = ", ".join(name for name, made_of in MODES.items() if _served(made_of, known_lanes))
     next_step = f"Available modes: {available}."
     if mode not in list(Mode):

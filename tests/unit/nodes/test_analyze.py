@@ -3,10 +3,10 @@ from typing import Any
 import pytest
 
 from domain.errors import ModeNotAvailable, OptionInvalid, QuestionInvalid
-from domain.settings import LimitSettings, Settings
+from domain.settings import CommunitySettings, LimitSettings, Settings
 from nodes.analyze import analyze, is_small_talk
 from nodes.state import State
-from tests.unit.nodes.conftest import Build, chat, item
+from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat, item
 
 
 async def test_a_question_is_read_by_rule_without_a_chat_model(bench: Build) -> None:
@@ -88,6 +88,51 @@ async def test_a_model_that_gives_no_json_is_replaced_by_the_rule_and_said_so(be
     assert update["question"] == "What is diabetes?"
     assert len(update["warnings"]) == 1
     assert update["usage"]["calls"] >= 1
+
+
+def over_graph() -> ScriptedRetriever:
+    lanes = ("vector", "keyword", "local", "mix", "reports", "global")
+    return ScriptedRetriever([[]], lanes=lanes)
+
+
+@pytest.mark.parametrize(
+    ("question", "strategy"),
+    [
+        ("What are the main themes of these documents?", "global"),
+        ("总结一下这些文档的主要内容", "global"),
+        ("What is diabetes?", "mix"),
+    ],
+)
+async def test_a_question_about_the_whole_goes_to_the_reports_and_says_why(
+    bench: Build, question: str, strategy: str
+) -> None:
+    made = bench(retriever=over_graph())
+    update = await analyze(State(query=question), made.runtime)
+    assert update["strategy"] == strategy
+    assert ("as a whole" in update["reason"]) == (strategy == "global")
+    asked = await analyze(State(query=question, mode="mix"), made.runtime)
+    assert asked["strategy"] == "mix"
+
+
+async def test_without_communities_a_question_about_the_whole_is_one_for_passages(
+    bench: Build,
+) -> None:
+    off = Settings(_env_file=None, communities=CommunitySettings(enabled=False))
+    made = bench(retriever=over_graph(), settings=off)
+    update = await analyze(State(query="What are the main themes?"), made.runtime)
+    assert update["strategy"] == "mix"
+
+
+@pytest.mark.parametrize(
+    ("about", "strategy"), [('"whole"', "global"), ('"part"', "mix"), ("null", "mix")]
+)
+async def test_a_chat_model_judges_what_the_rule_cannot(
+    bench: Build, about: str, strategy: str
+) -> None:
+    judged = chat(f'{{"question": "Where are we going?", "about": {about}}}')
+    made = bench(retriever=over_graph(), chat=judged)
+    update = await analyze(State(query="Where are we going?"), made.runtime)
+    assert update["strategy"] == strategy
 
 
 async def test_no_model_is_asked_beyond_the_budget_of_calls(bench: Build) -> None:

@@ -38,6 +38,13 @@ def test_auto_is_the_best_mode_there_is() -> None:
     assert composition_of("auto", LANES)[0] is Mode.NAIVE
 
 
+def test_auto_answers_what_is_about_the_whole_from_reports_where_there_are_any() -> None:
+    assert composition_of("auto", GRAPH_LANES, broad=True)[0] is Mode.GLOBAL
+    assert composition_of("auto", [*LANES, "mix"], broad=True)[0] is Mode.MIX
+    assert composition_of("auto", LANES, broad=True)[0] is Mode.NAIVE
+    assert composition_of("mix", GRAPH_LANES, broad=True)[0] is Mode.MIX
+
+
 def test_mix_does_without_reports_where_there_is_no_graph_store() -> None:
     assert composition_of("mix", [*LANES, "mix"])[0] is Mode.MIX
 

@@ -1,0 +1,112 @@
+"""Which questions are about a knowledge base as a whole: a table of labelled ones."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from domain.breadth import is_broad
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are the main themes of these documents?",
+        "What are the main themes?",
+        "What topics are covered?",
+        "Which topics does this knowledge base cover?",
+        "Give me an overview of everything.",
+        "Summarise the documents.",
+        "Please summarize all of the files in three sentences.",
+        "What are the key takeaways from the collection?",
+        "What are these documents about?",
+        "What is this knowledge base about?",
+        "Compare the leave policies across the documents.",
+        "How do the approaches to safety differ across documents?",
+        "What do the documents have in common?",
+        "Give me a short summary of the knowledge base",
+        "What are the recurring issues in these logs?",
+        "List the most important topics.",
+        "What are the overall trends in the data set?",
+        "Identify the main ideas and themes of the corpus.",
+        "What does the collection discuss?",
+        "Can you give me the big picture?",
+        "总结一下这些文档的主要内容",
+        "有哪些主题",
+        "这些文档讲了什么？",
+        "请概括知识库的内容。",
+        "这个知识库主要涉及哪些方面？",
+        "所有文件的核心观点是什么？",
+        "帮我梳理一下全部资料的要点",
+        "比较各文档之间的异同",
+        "这几篇文章有什么共同点？",
+        "主要讨论了哪些话题？",
+        "给我一个整体概述",
+        "这些资料主要讲的是什么",
+        "对比不同文档中的休假规定",
+        "知识库里都有些什么内容？",
+        "请用三句话总结所有文档。",
+        "文档的主题有哪些？",
+        "總結一下這些文檔的主要內容",
+        "有哪些主題？",
+    ],
+)
+def test_questions_about_the_whole_are_broad(question: str) -> None:
+    assert is_broad(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many days of leave do employees have?",
+        "What is the main theme of Hamlet?",
+        "Summarise the Heron 3 manual.",
+        "What are the main side effects of insulin?",
+        "Which document describes the leave policy?",
+        "Compare insulin and metformin.",
+        "What is the difference between E47 and E51?",
+        "What topics did Adam discuss with Li Hua?",
+        "Who directed the film Captain Apache?",
+        "What is the overview page of GW-20?",
+        "What are the key steps of calibration?",
+        "Give me a summary of the incident INC-2025-017.",
+        "Which company owns both papers?",
+        "What are the main exports of Norway?",
+        "What is the subject of the painting?",
+        "What are the main points of the contract about late delivery?",
+        "Are both documents signed by the same person?",
+        "What is the capital of France?",
+        "《红楼梦》的主题是什么？",
+        "总结一下差旅报销制度",
+        "糖尿病的主要症状有哪些？",
+        "苍鹭3和苍鹭2有什么区别？",
+        "合同的付款节点有哪些？",
+        "这份合同的总价是多少？",
+        "比较胰岛素和二甲双胍的副作用",
+        "蓄电池组由什么供电？",
+        "INC-2025-017的主要原因是什么",
+        "谁主持了产品周会？",
+        "第三章的主要内容是什么？",
+        "这首歌的主题曲是谁唱的？",
+        "李华主要和谁讨论了话题？",
+        "该文件由谁签署？",
+        "哪份文件规定了试用期？",
+        "热控系统的主要功能",
+        "知识库管理员是谁？",
+        "总结华为的发展历程",
+        "???",
+    ],
+)
+def test_questions_about_something_are_particular(question: str) -> None:
+    assert not is_broad(question)
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["main ", "all of the ", "summarize all of the ", "across the different ", "各", "主要的"],
+)
+def test_a_long_question_takes_no_longer_than_its_length(part: str) -> None:
+    started = time.process_time()
+    is_broad(part * (20_000 // len(part)))
+    assert time.process_time() - started < 5
