@@ -12,9 +12,10 @@ HERE = Path(__file__).parent
 def main() -> int:
     """Run them all and return the worst exit status; one that fails does not stop the others."""
     worst = 0
-    for file in sorted(HERE.glob("[a-z]*.py")):
-        print(f"\n== {file.stem}", flush=True)
-        done = subprocess.run([sys.executable, "-m", f"benchmarks.{file.stem}"], check=False)  # noqa: S603
+    packages = [file.parent for file in HERE.glob("*/__main__.py")]
+    for name in sorted(path.stem for path in [*HERE.glob("[a-z]*.py"), *packages]):
+        print(f"\n== {name}", flush=True)
+        done = subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False)  # noqa: S603
         worst = max(worst, abs(done.returncode))
     return worst
 
