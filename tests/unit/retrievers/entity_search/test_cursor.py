@@ -1,0 +1,55 @@
+"""Cursors: what is put in comes out, and only for the same search."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.errors import OptionInvalid
+from domain.scope import Scope
+from retrievers.entity_search.cursor import Position, decode, encode, identity
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SEARCH = identity(Scope("u", "g"), "question")
+
+POSITIONS = st.builds(
+    Position,
+    st.integers(-(10**15), 4 * 10**15).map(lambda us: EPOCH + timedelta(microseconds=us)),
+    st.floats(allow_nan=False),
+    st.uuids(),
+)
+
+
+@given(POSITIONS)
+def test_a_position_comes_back_exactly(position: Position) -> None:
+    cursor = encode(position, SEARCH)
+    assert decode(cursor, SEARCH) == position
+    assert cursor.isascii()
+    assert not set(cursor) & set("+/= ")
+
+
+@given(POSITIONS, st.data())
+def test_a_changed_cursor_is_refused(position: Position, data: st.DataObject) -> None:
+    cursor = encode(position, SEARCH)
+    place = data.draw(st.integers(0, len(cursor) - 1))
+    other = data.draw(st.sampled_from("ABCxyz019-_").filter(lambda char: char != cursor[place]))
+    with pytest.raises(OptionInvalid):
+        decode(cursor[:place] + other + cursor[place + 1 :], SEARCH)
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_refused_and_never_an_exception_of_another_kind(text: str) -> None:
+    with pytest.raises(OptionInvalid):
+        decode(text, SEARCH)
+
+
+def test_a_cursor_belongs_to_one_search() -> None:
+    position = Position(datetime(2026, 1, 1, tzinfo=UTC), 0.5, UUID(int=1))
+    cursor = encode(position, SEARCH)
+    for other in (identity(Scope("v", "g"), "question"), identity(Scope("u", "g"), "questions")):
+        with pytest.raises(OptionInvalid):
+            decode(cursor, other)

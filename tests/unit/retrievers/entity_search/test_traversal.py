@@ -1,0 +1,144 @@
+"""图遍历 (seed 001): levels, decay and how many neighbours, over a graph store in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from domain.scope import Scope
+from retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
+from stores.graph.protocol import GraphStore, Hop
+
+SCOPE = Scope("user", "graph")
+
+Edge = tuple[int, int, float]
+
+
+def node(number: int) -> UUID:
+    return UUID(int=number)
+
+
+class Edges:
+    """A graph store that knows relations only; answers as `GraphStore.neighbourhood` says."""
+
+    def __init__(self, edges: Sequence[Edge]) -> None:
+        self.hops = [
+            Hop(UUID(int=1000 + place), node(a), node(b), "r", weight, 1)
+            for place, (a, b, weight) in enumerate(edges)
+        ]
+        self.asked: list[list[UUID]] = []
+
+    async def neighbourhood(
+        self, scope: Scope, ids: Sequence[UUID], *, depth: int, per_node: int
+    ) -> list[Hop]:
+        assert (scope, depth) == (SCOPE, 1)
+        self.asked.append(list(ids))
+        near = set[Hop]()
+        for one in ids:
+            own = [hop for hop in self.hops if one in (hop.source_id, hop.target_id)]
+            own.sort(key=lambda hop: (-hop.weight, hop.relation_id))
+            near.update(own[:per_node])
+        return sorted(near, key=lambda hop: (-hop.weight, hop.relation_id))
+
+
+async def walk(
+    edges: Sequence[Edge], *seeds: int, depth: int = 2, per_level: int = 10
+) -> list[Reached]:
+    around = Neighbourhoods(cast(GraphStore, Edges(edges)), 100)
+    return await Walk(around, SCOPE, "1", per_level).levels([*map(node, seeds)], depth)
+
+
+async def test_the_score_is_weight_times_07_to_the_depth() -> None:
+    """分数随深度衰减: 2·0.7 = 1.4 at depth 1, 4·0.49 = 1.96 at depth 2.
+
+    DESIGN §6 counts depth from 1. The seed's code raises 0.7 to a depth counted from 0; every score is
+    0.7 of it, which min-max normalisation does not see.
+    """
+    near, far = await walk([(0, 1, 2.0), (1, 2, 4.0)], 0)
+    assert (near.depth, far.depth) == (1, 2)
+    assert near.score(0.7) == pytest.approx(1.4)
+    assert far.score(0.7) == pytest.approx(1.96)
+
+
+async def test_seeds_and_what_was_met_before_are_not_met_again() -> None:
+    """visited: a triangle from one corner has two results, both at depth 1."""
+    found = await walk([(0, 1, 1.0), (1, 2, 9.0), (2, 0, 2.0)], 0)
+    assert [(one.id, one.depth, one.weight) for one in found] == [
+        (node(2), 1, 2.0),
+        (node(1), 1, 1.0),
+    ]
+    assert await walk([(0, 1, 1.0)], 0, 1) == []
+
+
+async def test_a_level_has_its_heaviest_ten_and_goes_on_from_them() -> None:
+    """max_neighbors = 10."""
+    spokes = [(0, number, float(number)) for number in range(1, 13)]
+    behind = [(1, 100, 50.0), (12, 101, 1.0)]
+    found = await walk([*spokes, *behind], 0)
+    assert [one.id for one in found if one.depth == 1] == [node(n) for n in range(12, 2, -1)]
+    assert [one.id for one in found if one.depth == 2] == [node(101)]
+
+
+async def test_relations_are_walked_both_ways_and_the_heaviest_of_parallel_ones_counts() -> None:
+    (one,) = await walk([(5, 0, 1.0), (0, 5, 3.0)], 0)
+    assert (one.id, one.via, one.weight) == (node(5), node(0), 3.0)
+
+
+async def test_no_seeds_lead_nowhere() -> None:
+    assert await walk([(0, 1, 1.0)]) == []
+
+
+EDGE = st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(1, 4).map(float))
+EDGES = st.lists(EDGE.filter(lambda edge: edge[0] != edge[1]), max_size=120)
+
+
+@hypothesis_settings(deadline=None)
+@given(EDGES, st.lists(st.integers(0, 12), max_size=3), st.integers(1, 4))
+async def test_what_is_read_in_portions_is_what_reading_everything_finds(
+    edges: list[Edge], seeds: list[int], per_level: int
+) -> None:
+    """Of nodes with more relations than are read at first, more are read until nothing can change."""
+    found = await walk(edges, *seeds, per_level=per_level)
+    assert found == oracle(edges, seeds, per_level)
+
+
+def oracle(edges: list[Edge], seeds: list[int], per_level: int) -> list[Reached]:
+    visited, frontier, found = set(seeds), list(seeds), list[Reached]()
+    for depth in (1, 2):
+        best: dict[int, tuple[Any, ...]] = {}
+        for start in dict.fromkeys(frontier):
+            for place, (a, b, weight) in enumerate(edges):
+                other = b if a == start else a if b == start else None
+                if other is not None and other not in visited:
+                    option = (-weight, place, start)
+                    best[other] = min(best.get(other, option), option, key=lambda one: one[:2])
+        level = sorted((option, other) for other, option in best.items())[:per_level]
+        found += [
+            Reached(node(other), node(start), "r", -weight, depth)
+            for (weight, _, start), other in level
+        ]
+        frontier = [other for _, other in level]
+        visited |= set(frontier)
+    return found
+
+
+async def test_high_degree_neighbourhoods_are_kept_for_a_version_and_are_bounded() -> None:
+    """预计算: read once, read anew when the graph has changed."""
+    edges = Edges([(hub, 100 + leaf, 1.0 + leaf) for hub in (0, 1) for leaf in range(30)])
+    around = Neighbourhoods(cast(GraphStore, edges), 1)
+    first = await around.of(SCOPE, "1", [node(0), node(100)])
+    assert len(first[node(0)]) == 24
+    again = await around.of(SCOPE, "1", [node(0), node(100)])
+    assert again == first
+    assert edges.asked == [[node(0), node(100)], [node(100)]]  # the leaf has few: not kept
+    await around.of(SCOPE, "2", [node(0)])
+    assert edges.asked[2:] == [[node(0)]]
+    await around.of(SCOPE, "2", [node(1)])
+    await around.of(SCOPE, "2", [node(0)])
+    assert edges.asked[3:] == [[node(1)], [node(0)]]
