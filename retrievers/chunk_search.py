@@ -1,0 +1,330 @@
+"""Searching chunks with all that is known of them (seed 004): the `/search` of a knowledge base.
+
+Vector and keyword lane run at the same time inside the filters; what they find is ranked by seven
+signals (`retrievers.ranking.metadata`), then a reranker has its share where there is one; hits come
+with their semantic metadata and, when asked for, with the chunks around them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from domain.errors import InputError, OptionInvalid, RetrievalError, SextantError
+from domain.filters import ChunkFilters
+from domain.questions import checked_question
+from domain.retrieval import RetrievedItem
+from domain.scope import Scope
+from domain.settings import Settings
+from models.protocols import Embedder, Reranker
+from retrievers.lanes.degrading import degraded, log_failures
+from retrievers.lanes.lane import KeywordLane, Lane, LaneQuery, LaneRun, VectorLane, run_lanes
+from retrievers.ranking.fusion import fuse
+from retrievers.ranking.metadata import (
+    MetadataWeights,
+    Question,
+    Ranked,
+    rank_by_metadata,
+    with_rerank,
+)
+from retrievers.ranking.reranking import RerankLimits, judge
+from stores.chunks import ChunkStore, StoredChunk
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.neighbours import Mentioned, entities_of, linked_to
+
+MOST = 1000
+# Seed 000: each lane returns twice what is wanted; and enough to choose from when few are.
+_OVERFETCH, _FEWEST = 2, 50
+SECTION, LINKED = "section", "linked"
+NO_ENTITIES = "知识图谱暂不可用，结果不含实体与关联块"
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True
+    )
+
+
+class Entity(_Model):
+    """An entity that a chunk mentions."""
+
+    name: str
+    type: str
+
+
+class Neighbour(_Model):
+    """A chunk around a hit: `section`, beside it in its section; `linked`, by shared entities."""
+
+    chunk_id: str
+    document_id: str
+    external_id: str | None
+    relation: str
+    text: str
+    semantic_title: str
+    parent_section_path: tuple[str, ...]
+
+
+class Signal(_Model):
+    """What one signal gave: `contribution` is its part of the hybrid score."""
+
+    raw: float
+    share: float
+    weight: float
+    contribution: float
+
+
+class SearchHit(_Model):
+    """A chunk, its semantic metadata, and its scores: each signal's share, `hybrid`, `rerank`, `final`."""
+
+    chunk_id: str
+    document_id: str
+    external_id: str | None
+    filename: str
+    text: str
+    score: float
+    scores: dict[str, float]
+    semantic_title: str
+    summary: str
+    topics: tuple[str, ...]
+    topic_labels: tuple[str, ...]
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    entities: tuple[Entity, ...]
+    section_id: str
+    parent_section_path: tuple[str, ...]
+    modality: str
+    page: int | None
+    created_at: str
+    neighbors: tuple[Neighbour, ...] | None = None
+    signals: dict[str, Signal] | None = None
+
+
+class SearchResponse(_Model):
+    """The hits, best first; `total` is how many chunks the lanes found to choose from."""
+
+    results: tuple[SearchHit, ...]
+    total: int
+    search_time_ms: float
+    warnings: tuple[str, ...] = ()
+    debug: dict[str, Any] | None = None
+
+
+class SearchRequest(_Model):
+    """What is searched for. `ranking` names a preset or gives weights, `rerank` may leave it out."""
+
+    query: str
+    limit: int = 10
+    filters: Mapping[str, Any] | ChunkFilters | None = None
+    include_neighbors: bool = False
+    rerank: bool = True
+    ranking: str | Mapping[str, float] | MetadataWeights | None = Field(None)
+    debug: bool = False
+
+
+class ChunkSearch:
+    """Searches the chunks of knowledge bases.
+
+    Args:
+        database: where they are.
+        embedder: turns the question into a vector.
+        reranker: has 0.4 of the final score; None: the hybrid score is the final one.
+        settings: constants of retrieval and limits; by default those of the database.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        reranker: Reranker | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self._database = database
+        self._chunks = ChunkStore(database)
+        self._lanes: list[Lane] = [VectorLane(self._chunks, embedder), KeywordLane(self._chunks)]
+        self._reranker = reranker
+        self._settings = settings or database.settings
+
+    async def search(
+        self, scope: Scope, request: SearchRequest, *, now: datetime | None = None
+    ) -> SearchResponse:
+        """The best `request.limit` chunks that the filters let through.
+
+        Without its embedding model the search goes on by keywords, and says so; with a model of
+        another dimension than the stored vectors it does not.
+
+        Args:
+            scope: whose data, and which knowledge base.
+            request: what is searched for.
+            now: the moment from which ages count; default: now.
+
+        Raises:
+            QuestionInvalid, OptionInvalid: the request is at fault.
+            GraphNotFound: this user has no knowledge base of that id.
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
+            RetrievalError: both lanes failed; carries each cause.
+        """
+        started = time.perf_counter()
+        weights = MetadataWeights.read(request.ranking)
+        query = self._query(scope, request)
+        runs = await run_lanes(self._lanes, query, self._settings.retrieval.lane_timeout)
+        warnings = [*_checked(runs), *query.warnings]
+        found = merged(runs)
+        if not found:
+            await DocumentStore(self._database).require_graph(scope)
+        question = Question(query.text, now or datetime.now(UTC))
+        ranked = rank_by_metadata(question, found, weights)
+        judging = time.perf_counter()
+        if request.rerank and self._reranker is not None:
+            ranked, warning = await self._reranked(query.text, ranked)
+            warnings += [warning] if warning else []
+        timings = {run.name: run.milliseconds for run in runs}
+        timings["rerank"] = (time.perf_counter() - judging) * 1000
+        best = ranked[: request.limit]
+        mentioned, around = await self._around(scope, best, request, warnings)
+        spent = timings["total"] = (time.perf_counter() - started) * 1000
+        debug = {"keywords": query.keywords, "weights": asdict(weights), "timings": timings}
+        return SearchResponse(
+            results=tuple(_hit(one, mentioned, around, debug=request.debug) for one in best),
+            total=len(found),
+            search_time_ms=spent,
+            warnings=tuple(dict.fromkeys(warnings)),
+            debug=debug if request.debug else None,
+        )
+
+    def _query(self, scope: Scope, request: SearchRequest) -> LaneQuery:
+        if not 1 <= request.limit <= MOST:
+            raise OptionInvalid(
+                f"limit is {request.limit}; it must lie between 1 and {MOST}.",
+                next_step="Ask for fewer results or for at least one.",
+                field="limit",
+            )
+        return LaneQuery(
+            scope=scope,
+            text=checked_question(request.query, self._settings.limits.question_chars),
+            limit=max(_OVERFETCH * request.limit, _FEWEST),
+            max_keywords=self._settings.retrieval.max_keywords,
+            filters=ChunkFilters.read(request.filters),
+        )
+
+    async def _reranked(
+        self, question: str, ranked: Sequence[Ranked]
+    ) -> tuple[list[Ranked], str | None]:
+        assert self._reranker is not None  # noqa: S101 - the caller has seen it
+        limits = RerankLimits.of(self._settings.retrieval)
+        texts = [one.item.text for one in ranked]
+        judgement = await judge(self._reranker, question, texts, limits)
+        if not judgement.scores:
+            return list(ranked), judgement.warning
+        return with_rerank(ranked, judgement.scores), None
+
+    async def _around(
+        self, scope: Scope, best: Sequence[Ranked], request: SearchRequest, warnings: list[str]
+    ) -> tuple[_Mentioned, _Around | None]:
+        """The entities of the hits, and what stands around them; without, if the graph is away."""
+        ids = [UUID(one.item.id) for one in best]
+        try:
+            mentioned = await entities_of(self._database, scope, ids) if ids else {}
+            around = await self._neighbours(scope, best) if request.include_neighbors else None
+        except InputError:
+            raise
+        except SextantError:
+            warnings.append(NO_ENTITIES)
+            return {}, {} if request.include_neighbors else None
+        return mentioned, around
+
+    async def _neighbours(self, scope: Scope, best: Sequence[Ranked]) -> _Around:
+        """Of each hit the chunks beside it in its section, then those linked by shared entities."""
+        own = [UUID(one.item.id) for one in best]
+        linked = await linked_to(self._database, scope, own) if own else {}
+        ids = {one.item.id: list(_relations(one.item, linked)) for one in best}
+        wanted = list(dict.fromkeys(chunk for pairs in ids.values() for chunk, _ in pairs))
+        stored = {chunk.id: chunk for chunk in await self._chunks.get(scope, wanted)}
+        return {
+            hit: tuple(_neighbour(stored[chunk], how) for chunk, how in pairs if chunk in stored)
+            for hit, pairs in ids.items()
+        }
+
+
+_Mentioned = Mapping[UUID, tuple[Mentioned, ...]]
+_Around = Mapping[str, tuple[Neighbour, ...]]
+
+
+def merged(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
+    """What the lanes found, each chunk once, with what every lane said of it in `lanes`."""
+    return fuse({run.name: run.hits for run in runs if run.error is None}, {})
+
+
+def _checked(runs: Sequence[LaneRun]) -> tuple[str, ...]:
+    failed = {run.name: run.error for run in runs if run.error is not None}
+    log_failures(failed)
+    if len(failed) == len(runs):
+        raise RetrievalError(failed)
+    return degraded(runs)
+
+
+def _relations(
+    item: RetrievedItem, linked: Mapping[UUID, Sequence[UUID]]
+) -> Iterator[tuple[UUID, str]]:
+    beside = [UUID(own) for own in item.metadata["neighbours"]]
+    yield from ((own, SECTION) for own in beside)
+    yield from ((own, LINKED) for own in linked.get(UUID(item.id), ()) if own not in beside)
+
+
+def _neighbour(chunk: StoredChunk, relation: str) -> Neighbour:
+    return Neighbour(
+        chunk_id=str(chunk.id),
+        document_id=str(chunk.document_id),
+        external_id=chunk.external_id,
+        relation=relation,
+        text=chunk.text,
+        semantic_title=chunk.title or chunk.document_title,
+        parent_section_path=chunk.section_path,
+    )
+
+
+def _hit(one: Ranked, mentioned: _Mentioned, around: _Around | None, *, debug: bool) -> SearchHit:
+    item, metadata = one.item, one.item.metadata
+    scores = {name: signal.share for name, signal in one.signals.items()}
+    scores |= {"hybrid": one.hybrid, "final": item.score}
+    if one.rerank is not None:
+        scores["rerank"] = one.rerank
+    signals = {name: Signal(**asdict(signal)) for name, signal in one.signals.items()}
+    return SearchHit(
+        chunk_id=item.id,
+        document_id=item.document_id or "",
+        external_id=item.external_id,
+        filename=metadata["filename"],
+        text=item.text,
+        score=item.score,
+        scores=scores,
+        semantic_title=metadata["title"],
+        summary=metadata["summary"],
+        topics=metadata["topics"],
+        topic_labels=metadata["topic_labels"],
+        keywords=metadata["keywords"],
+        tags=metadata["tags"],
+        entities=_entities(item, mentioned),
+        section_id=metadata["section_id"],
+        parent_section_path=metadata["section_path"],
+        modality=metadata["modality"],
+        page=metadata["page"],
+        created_at=metadata["created_at"],
+        neighbors=None if around is None else around.get(item.id, ()),
+        signals=signals if debug else None,
+    )
+
+
+def _entities(item: RetrievedItem, mentioned: _Mentioned) -> tuple[Entity, ...]:
+    """Those of the graph with their types; where it has none, the names that ingestion noted."""
+    known = mentioned.get(UUID(item.id))
+    if known is None:
+        return tuple(Entity(name=name, type="TERM") for name in item.metadata["entities"])
+    return tuple(Entity(name=one.name, type=one.type) for one in known)

@@ -1,0 +1,243 @@
+"""Searching chunks with their metadata over a real PostgreSQL (seed 004)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from domain.errors import (
+    EmbeddingModelChanged,
+    GraphNotFound,
+    ModelUnavailable,
+    OptionInvalid,
+    QuestionInvalid,
+)
+from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.pipeline import Ingestor
+from models.protocols import Vectors
+from retrievers.chunk_search import ChunkSearch, SearchRequest, SearchResponse
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+
+CONTRACT = """# 合同
+
+## 第1章 总则
+
+本合同由甲方北京云图科技有限公司与乙方上海远航物流有限公司签订，自签字之日起生效。
+
+## 第3章 付款
+
+付款节点分为预付款、到货款和验收款三个节点，甲方在每个节点完成后三十日内付款。
+
+预付款为合同总额的百分之三十，由上海远航物流有限公司开具发票后支付。
+
+## 第4章 违约责任
+
+逾期付款的，甲方按日支付万分之五的违约金。
+"""
+HANDBOOK = """# Handbook
+
+## Leave
+
+Every employee of Yuntu has fifteen days of paid leave a year.
+
+## Prices
+
+| item | price |
+| --- | --- |
+| Standard freight of Yuanhang | 300 |
+| Express freight of Yuanhang | 900 |
+"""
+
+
+class BrokenEmbedder(HashEmbedder):
+    """An embedder whose model does not answer."""
+
+    async def embed_query(self, text: str) -> Vectors:
+        raise ModelUnavailable(f"No vector for {len(text)} characters.")
+
+
+class Backwards:
+    """A reranker that prefers what speaks of breach."""
+
+    name = "backwards"
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [float("违约金" in text) for text in texts]
+
+
+@pytest_asyncio.fixture(scope="module")
+async def filled(database: Database, settings: Settings) -> Scope:
+    scope = Scope(f"user-{uuid4()}", "contracts")
+    ingestor = Ingestor(
+        DocumentStore(database),
+        JobStore(database),
+        HashEmbedder(384),
+        settings,
+        graph=GraphIndexer(database),
+    )
+    await ingestor.ingest_bytes(
+        scope, CONTRACT.encode(), "contract.md", metadata={"tags": ["legal"]}
+    )
+    await ingestor.ingest_bytes(scope, HANDBOOK.encode(), "handbook.md")
+    return scope
+
+
+@pytest.fixture
+def search(database: Database) -> ChunkSearch:
+    return ChunkSearch(database, HashEmbedder(384))
+
+
+async def ask(search: ChunkSearch, scope: Scope, query: str, **options: Any) -> SearchResponse:
+    return await search.search(scope, SearchRequest(query=query, **options))
+
+
+async def test_the_seeds_call_finds_the_section_on_payment_with_its_neighbours(
+    search: ChunkSearch, filled: Scope
+) -> None:
+    """Seed 004, "典型调用": query 付款节点, limit 5, includeNeighbors, filters by topic and section."""
+    request = SearchRequest.model_validate(
+        {
+            "query": "付款节点",
+            "limit": 5,
+            "includeNeighbors": True,
+            "filters": {"topicLabels": ["付款"], "parentSectionPath": ["合同", "第3章"]},
+        }
+    )
+    found = await search.search(filled, request)
+    assert {hit.parent_section_path[-1] for hit in found.results} == {"第3章 付款"}
+    first = found.results[0]
+    assert "付款节点" in first.text
+    assert first.neighbors is not None
+
+
+async def test_hits_carry_their_semantic_metadata_in_camel_case(
+    search: ChunkSearch, filled: Scope
+) -> None:
+    """Seed 004: "`/search` 与 MCP `kb.search` 均会返回新的语义元数据字段"."""
+    found = await ask(search, filled, "付款节点")
+    told = found.model_dump(by_alias=True)["results"][0]
+    assert told["semanticTitle"] == "第3章 付款"
+    assert told["parentSectionPath"] == ("合同", "第3章 付款") or told["parentSectionPath"] == (
+        "第3章 付款",
+    )
+    assert told["summary"]
+    assert told["keywords"]
+    assert any("付款" in label for label in told["topicLabels"])
+    assert {one["type"] for one in told["entities"]} <= {"TERM"}
+    assert told["scores"]["final"] == told["score"] == pytest.approx(told["scores"]["hybrid"])
+    assert told["neighbors"] is None
+
+
+async def test_every_share_lies_in_0_to_1_and_contributions_sum_to_the_hybrid_score(
+    search: ChunkSearch, filled: Scope
+) -> None:
+    found = await ask(search, filled, "付款节点 Yuanhang freight table", debug=True)
+    assert found.results
+    for hit in found.results:
+        assert hit.signals is not None
+        assert all(0 <= signal.share <= 1 for signal in hit.signals.values())
+        total = sum(signal.contribution for signal in hit.signals.values())
+        assert total == pytest.approx(hit.scores["hybrid"])
+    scores = [hit.score for hit in found.results]
+    assert scores == sorted(scores, reverse=True)
+    assert found.debug is not None
+    assert found.debug["weights"]["vector"] > 0
+
+
+async def test_neighbours_stand_in_the_section_or_share_entities(
+    search: ChunkSearch, filled: Scope
+) -> None:
+    """Seed 004: "`includeNeighbors=true` 时返回同章节/关联块"."""
+    found = await ask(search, filled, "上海远航物流有限公司 签订", include_neighbors=True)
+    related = {one.relation for hit in found.results for one in hit.neighbors or ()}
+    assert "linked" in related
+    for hit in found.results:
+        assert hit.chunk_id not in {one.chunk_id for one in hit.neighbors or ()}
+        for one in hit.neighbors or ():
+            if one.relation == "section":
+                assert one.parent_section_path == hit.parent_section_path
+
+
+async def test_a_table_is_found_where_a_table_is_asked_for(
+    search: ChunkSearch, filled: Scope
+) -> None:
+    found = await ask(search, filled, "price table of freight")
+    assert found.results[0].modality == "table"
+    assert found.results[0].scores["modality"] == 1
+    assert {hit.scores["modality"] for hit in found.results[1:]} == {0}
+
+
+async def test_the_reranker_has_four_tenths_of_the_final_score(
+    database: Database, filled: Scope
+) -> None:
+    """Seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank"."""
+    search = ChunkSearch(database, HashEmbedder(384), Backwards())
+    found = await ask(search, filled, "付款节点")
+    for hit in found.results:
+        expected = 0.6 * hit.scores["hybrid"] + 0.4 * hit.scores["rerank"]
+        assert hit.score == pytest.approx(expected)
+    plain = await ask(search, filled, "付款节点", rerank=False)
+    assert "rerank" not in plain.results[0].scores
+
+
+async def test_document_tags_given_at_upload_are_a_filter(
+    search: ChunkSearch, filled: Scope
+) -> None:
+    found = await ask(search, filled, "Yuntu 付款", filters={"tags": ["LEGAL"]}, limit=50)
+    assert {hit.filename for hit in found.results} == {"contract.md"}
+
+
+async def test_without_its_model_the_search_goes_on_by_keywords(
+    database: Database, filled: Scope
+) -> None:
+    """Seed 004's `fallbackDim`: a model that is not there costs the vector lane, and that is said."""
+    found = await ask(ChunkSearch(database, BrokenEmbedder(384)), filled, "付款节点")
+    assert found.results
+    assert found.warnings == ("向量检索失败，使用关键词检索降级",)
+
+
+async def test_a_model_of_another_dimension_is_an_error(database: Database, filled: Scope) -> None:
+    with pytest.raises(EmbeddingModelChanged):
+        await ask(ChunkSearch(database, HashEmbedder(64)), filled, "付款节点")
+
+
+async def test_another_user_finds_nothing(search: ChunkSearch, filled: Scope) -> None:
+    with pytest.raises(GraphNotFound):
+        await ask(search, Scope(f"user-{uuid4()}", filled.graph_id), "付款节点")
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"limit": 0}, OptionInvalid),
+        ({"limit": 10**6}, OptionInvalid),
+        ({"ranking": "section"}, OptionInvalid),
+        ({"ranking": {"vector": -1}}, OptionInvalid),
+        ({"ranking": {"vector": float("nan")}}, OptionInvalid),
+        ({"filters": {"topics": ["x"]}}, OptionInvalid),
+        ({"query": "   "}, QuestionInvalid),
+        ({"query": "问" * 2001}, QuestionInvalid),
+    ],
+)
+async def test_bad_input_is_a_clear_error(
+    search: ChunkSearch, filled: Scope, options: dict[str, Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        await ask(search, filled, **{"query": "付款", **options})
+
+
+@pytest.mark.parametrize("query", ["的", "？？？", "👍👍👍", "سؤال عن الدفع", "问" * 2000])
+async def test_odd_questions_are_answered_by_what_is_nearest(
+    search: ChunkSearch, filled: Scope, query: str
+) -> None:
+    found = await ask(search, filled, query, limit=3)
+    assert len(found.results) == 3
