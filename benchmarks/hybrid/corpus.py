@@ -1,144 +1,225 @@
-"""Made-up chunks of many uneven tenants, and questions to them; the same for the same seed.
+"""A made-up library of many tenants: mixed Chinese and English chunks, vectors by topic, questions.
 
-Words follow Zipf's law, half of a text's are those of its topic; half of a text is Chinese. Each
-tenant has neighbouring topics. Tenants' sizes follow Zipf's law, too: a few large, many small.
+Everything follows from a seed. Words are real and as frequent as they are: Chinese ones are pieces of
+the embedding model's vocabulary with its probabilities, English ones come from the docstrings of
+Python's standard library. A topic has words and a place among the vectors of its own; a tenant has
+a few topics. Limits: sentences mean nothing, and vectors are drawn, not embedded.
 """
 
 from __future__ import annotations
 
+import re
+import sysconfig
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-TENANTS = 100
-TOPICS = 400
-TOPIC_WORDS = 80
-VOCABULARY = 20_000
-WIDTH = 384
-LARGE, MIDDLE = 0.04, 0.007  # shares of all chunks from which a tenant counts as large or middling
-KEYWORDS = 8
+from domain.stopwords import ENGLISH_STOP_WORDS
+from models.e5.weights import Weights, weights_path
+from models.protocols import Vectors
+from retrievers.ranking.normalising import unit
 
-Vectors = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
+DIMENSION = 384
+TENANTS = 100
+_TOPICS, _SUBJECTS, _TOPIC_WORDS = 400, 40, 80
+_CHUNKS_PER_TOPIC = 150
+_DIRECTIONS = 24
+_PARTICLES = list("的了是在和与对中为有也就不")
+_ENGLISH = re.compile(r"[A-Za-z]{2,14}")
+_DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
+_IDEOGRAPHS = re.compile(r"[\u4e00-\u9fff]{2,4}")
+_RUNS = re.compile(r"[\u4e00-\u9fff]{6,}")
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """Chunks in order of their tenants: texts, vectors, and the first chunk of each tenant."""
+class Question:
+    """What is looked for in one tenant: keywords cut out of one of its chunks, and a vector.
+
+    `bucket` is the tenant's size, L, M or S; `off` says that the vector lies in a topic that the tenant
+    does not have.
+    """
+
+    tenant: int
+    bucket: str
+    off: bool
+    keywords: tuple[str, ...]
+    vector: Vectors
+
+    @property
+    def text(self) -> str:
+        """The keywords as a question."""
+        return " ".join(self.keywords)
+
+
+@dataclass(frozen=True)
+class Library:
+    """All chunks, tenant after tenant; tenant 0 is the largest."""
 
     texts: list[str]
     vectors: Vectors
-    starts: Ints
+    tenants: npt.NDArray[np.intp]
+    questions: list[Question]
 
-    def of(self, tenant: int) -> range:
+    def rows_of(self, tenant: int) -> range:
         """The chunks of a tenant."""
-        return range(int(self.starts[tenant]), int(self.starts[tenant + 1]))
+        first, last = np.searchsorted(self.tenants, [tenant, tenant + 1])
+        return range(int(first), int(last))
 
 
 @dataclass(frozen=True)
-class Query:
-    """A question to a tenant: keywords cut out of one of its chunks, a vector on or off its topics."""
-
-    tenant: int
-    size: str
-    on_topic: bool
-    keywords: list[str]
-    vector: Vectors
-
-
-@dataclass(frozen=True)
-class _Language:
-    chinese: list[str]
-    english: list[str]
+class _Words:
+    words: npt.NDArray[np.str_]
     share: npt.NDArray[np.float64]
-    topics: Ints
+    reach: npt.NDArray[np.float64]
 
+    @classmethod
+    def of(cls, frequency: dict[str, float], most: int) -> _Words:
+        best = sorted(frequency, key=lambda word: (-frequency[word], word))[:most]
+        share = np.array([frequency[word] for word in best])
+        return cls(np.array(best), share / share.sum(), np.cumsum(share))
 
-def make_corpus(chunks: int, seed: int) -> Corpus:
-    """About 550 bytes a chunk; one in twenty is six times as long."""
-    rng = np.random.default_rng(seed)
-    language = _language(rng)
-    sizes = 1 / np.arange(1, TENANTS + 1) ** 1.1
-    sizes = np.maximum((sizes / sizes.sum() * chunks).astype(int), 5)
-    sizes[0] += max(0, chunks - int(sizes.sum()))
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    topic = np.concatenate([
-        rng.integers(0, TOPICS) + rng.integers(0, 3 + size // 500, size) for size in sizes
-    ]) % TOPICS  # fmt: skip
-    centres = rng.normal(size=(TOPICS, WIDTH))
-    raw = centres[topic] + 0.9 * rng.normal(size=(len(topic), WIDTH))
-    texts = [_text(rng, language, int(own)) for own in topic]
-    return Corpus(texts, _unit(raw), starts)
-
-
-def make_queries(corpus: Corpus, count: int, seed: int) -> list[Query]:
-    """Equally many for large, middling and small tenants, half of them on a topic of the tenant."""
-    rng = np.random.default_rng(seed)
-    sizes = np.diff(corpus.starts) / len(corpus.texts)
-    bucket = np.where(sizes >= LARGE, 0, np.where(sizes >= MIDDLE, 1, 2))
-    queries = []
-    for number in range(count):
-        kind = number % 3
-        tenants = np.flatnonzero(bucket == kind)
-        tenant, on_topic = int(rng.choice(tenants)), number // 3 % 2 == 0
-        own = corpus.of(tenant)
-        text = corpus.texts[int(rng.integers(own.start, own.stop))]
-        near = corpus.vectors[
-            int(rng.integers(own.start, own.stop))
-            if on_topic
-            else int(rng.integers(len(corpus.texts)))
+    def topics(self, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+        rare = self.share**0.5 / (self.share**0.5).sum()
+        picks = [
+            rng.choice(len(self.words), _TOPIC_WORDS, replace=False, p=rare) for _ in range(_TOPICS)
         ]
-        vector = _unit(near + 0.03 * rng.normal(size=WIDTH))
-        queries.append(Query(tenant, "LMS"[kind], on_topic, _keywords(rng, text), vector))
-    return queries
+        return np.array(picks)
 
 
-def _language(rng: np.random.Generator) -> _Language:
-    # Characters are uneven as well: the commonest is one in a hundred, 250 make half of a text.
-    common = 1 / np.arange(20, 3020)
-    letters = (rng.choice(3000, VOCABULARY * 3, p=common / common.sum()) + 0x4E00).tolist()
-    chinese = [
-        "".join(map(chr, letters[3 * number : 3 * number + 2 + number % 2]))
-        for number in range(VOCABULARY)
+def make_library(chunks: int, questions: int, seed: int) -> Library:
+    """Make `chunks` chunks of about 550 bytes (a twentieth of 2 to 4 KB) and a number of questions."""
+    rng = np.random.default_rng(seed)
+    sizes = 1 / np.arange(1, TENANTS + 1) ** 1.1  # Zipf
+    sizes = np.maximum((sizes / sizes.sum() * chunks).astype(int), 5)
+    sizes[0] += chunks - sizes.sum()
+    tenants = np.repeat(np.arange(TENANTS), sizes)
+    own = [
+        rng.choice(_TOPICS, min(_TOPICS // 2, 2 + n // _CHUNKS_PER_TOPIC), replace=False)
+        for n in sizes
     ]
-    onsets, codas = list("bcdfghklmnprst") + ["tr", "st", "ch", "pl"], ["", "", "n", "r", "s", "l"]
-    syllables = ["".join(parts) for parts in zip(
-        rng.choice(onsets, 400), rng.choice(list("aeiou"), 400), rng.choice(codas, 400), strict=True
-    )]  # fmt: skip
-    english = ["".join(rng.choice(syllables, size)) for size in rng.integers(1, 4, VOCABULARY)]
-    share = 1 / np.arange(3, VOCABULARY + 3)
-    topics = rng.integers(0, VOCABULARY, (TOPICS, TOPIC_WORDS))
-    return _Language(chinese, english, share / share.sum(), topics)
-
-
-def _text(rng: np.random.Generator, language: _Language, topic: int) -> str:
-    size = int(rng.integers(50, 110)) * (6 if rng.random() < 0.05 else 1)
-    general = rng.choice(VOCABULARY, size, p=language.share)
-    own = language.topics[topic][rng.integers(0, TOPIC_WORDS, size)]
-    picks = np.where(rng.random(size) < 0.5, general, own).tolist()
-    half = size // 2
-    chinese = "".join(
-        language.chinese[pick] + ("，" if at % 9 == 8 else "")
-        for at, pick in enumerate(picks[:half])
+    topics = np.concatenate([rng.choice(mine, size) for mine, size in zip(own, sizes, strict=True)])
+    places = _Places(rng)
+    library = Library(
+        _texts(topics, rng), places.draw(topics, rng), np.asarray(tenants, np.intp), []
     )
-    return chinese + "。 " + " ".join(language.english[pick] for pick in picks[half:])
+    library.questions.extend(_questions(library, own, places, questions, seed))
+    return library
 
 
-def _keywords(rng: np.random.Generator, text: str) -> list[str]:
-    """Five pieces of two to four characters of its Chinese, three of its English words."""
-    chinese, _, english = text.partition("。 ")
-    runs = [run for run in chinese.split("，") if len(run) >= 4]
-    found = []
-    for run in rng.choice(runs, 5) if runs else []:
-        size = int(rng.choice([2, 2, 3, 4]))
-        at = int(rng.integers(0, len(run) - size + 1))
-        found.append(str(run[at : at + size]))
-    words = [word for word in english.split() if len(word) > 2]
-    found += [str(word) for word in rng.choice(words, 3)] if words else []
-    return list(dict.fromkeys(found))[:KEYWORDS]
+class _Places:
+    """Where topics lie: in 24 directions, neighbours overlapping, chunks with a direction of their own.
+
+    Vectors of real sentences vary in few directions too; drawn in all 384, what lies outside of a
+    tenant's topics is equally far from everything, and no graph of neighbours leads anywhere.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        subjects = unit(rng.normal(size=(_SUBJECTS, _DIRECTIONS)))
+        apart = unit(rng.normal(size=(_TOPICS, _DIRECTIONS)))
+        self._topics = unit(subjects[rng.integers(0, _SUBJECTS, _TOPICS)] + apart)
+        self._directions = np.linalg.qr(rng.normal(size=(DIMENSION, _DIRECTIONS)))[0].T
+
+    def draw(self, topics: npt.NDArray[np.intp], rng: np.random.Generator) -> Vectors:
+        places = unit(
+            self._topics[topics] + 1.3 * unit(rng.normal(size=(len(topics), _DIRECTIONS)))
+        )
+        own = unit(rng.normal(size=(len(topics), DIMENSION)))
+        return unit(places @ self._directions + 0.2 * own).astype(np.float32)
 
 
-def _unit(vectors: npt.NDArray[np.floating]) -> Vectors:
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / length, np.float32)
+def _vocabularies() -> tuple[_Words, _Words]:
+    vocabulary = Weights.open(weights_path()).vocabulary
+    chinese = {
+        piece: float(np.exp(score))
+        for piece, score in zip(vocabulary.pieces, vocabulary.scores, strict=True)
+        if _IDEOGRAPHS.fullmatch(piece)
+    }
+    english = Counter[str]()
+    for file in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
+        for docstring in _DOCSTRING.findall(file.read_text("utf-8", errors="ignore")):
+            english.update(_ENGLISH.findall(docstring))
+    return _Words.of(chinese, 20_000), _Words.of(dict(english), 6_000)
+
+
+def _texts(topics: npt.NDArray[np.intp], rng: np.random.Generator) -> list[str]:
+    chinese, english = _vocabularies()
+    of_topic = chinese.topics(rng), english.topics(rng)
+    lengths = np.where(
+        rng.random(len(topics)) < 0.05,
+        rng.integers(250, 500, len(topics)),
+        rng.integers(30, 100, len(topics)),
+    )
+    texts = []
+    for topic, length in zip(topics, lengths, strict=True):
+        share = (
+            rng.random()
+        )  # of Chinese: a third of the chunks is all Chinese, a fifth all English
+        many = length if share < 0.35 else 0 if share > 0.8 else length // 2
+        parts = [
+            _chinese(_picked(chinese, of_topic[0][topic], many, rng), rng),
+            " ".join(_picked(english, of_topic[1][topic], length - many, rng)),
+        ]
+        texts.append("".join(parts) if share < 0.5 else " ".join(filter(None, parts)))
+    return texts
+
+
+def _picked(
+    words: _Words, topic: npt.NDArray[np.intp], count: int, rng: np.random.Generator
+) -> list[str]:
+    """Half of the words of the topic, half of any."""
+    general = np.searchsorted(words.reach, rng.random(count) * words.reach[-1])
+    own = topic[rng.integers(0, len(topic), count)]
+    picked: list[str] = words.words[np.where(rng.random(count) < 0.5, own, general)].tolist()
+    return picked
+
+
+def _chinese(words: list[str], rng: np.random.Generator) -> str:
+    chances = rng.random(len(words))
+    particles = rng.integers(0, len(_PARTICLES), len(words))
+    parts = []
+    for word, chance, particle in zip(words, chances, particles, strict=True):
+        after = _PARTICLES[particle] if chance < 0.3 else "，" if chance < 0.42 else ""
+        parts.append(word + ("。" if 0.42 <= chance < 0.48 else after))
+    return "".join(parts)
+
+
+def _questions(
+    library: Library, own: list[npt.NDArray[np.intp]], places: _Places, count: int, seed: int
+) -> list[Question]:
+    rng = np.random.default_rng(seed)
+    share = np.bincount(library.tenants) / len(library.tenants)
+    buckets = {
+        "L": np.flatnonzero(share >= 0.04),
+        "M": np.flatnonzero((share >= 0.007) & (share < 0.04)),
+        "S": np.flatnonzero(share < 0.007),
+    }
+    kinds = [(bucket, off) for bucket in buckets for off in (False, True)]
+    questions = []
+    for number in range(count):
+        bucket, off = kinds[number % len(kinds)]
+        tenant = int(rng.choice(buckets[bucket]))
+        others = np.setdiff1d(np.arange(_TOPICS), own[tenant])
+        topic = rng.choice(others if off else own[tenant], 1)
+        keywords = _keywords(library, tenant, rng)
+        questions.append(Question(tenant, bucket, off, keywords, places.draw(topic, rng)[0]))
+    return questions
+
+
+def _keywords(library: Library, tenant: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """Up to ten out of one chunk: windows of two to four ideographs, English words."""
+    found: list[str] = []
+    while len(found) < 3:
+        text = library.texts[int(rng.choice(library.rows_of(tenant)))]
+        for run in _RUNS.findall(text)[:6]:
+            length = int(rng.choice([2, 2, 3, 4]))
+            start = int(rng.integers(0, len(run) - length + 1))
+            found.append(run[start : start + length])
+        words = [word.lower() for word in _ENGLISH.findall(text) if len(word) > 2]
+        telling = [word for word in words if word not in ENGLISH_STOP_WORDS]
+        found += (
+            rng.choice(telling, min(len(telling), 4), replace=False).tolist() if telling else []
+        )
+    return tuple(dict.fromkeys(found))[:10]

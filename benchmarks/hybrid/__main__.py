@@ -1,0 +1,250 @@
+"""Chunk search of a hundred tenants beside plain designs: `python -m benchmarks.hybrid`.
+
+    python -m benchmarks.hybrid [CHUNKS] [SEED] [QUERIES] [GATE_QUERIES]
+
+Without numbers: 10,000 chunks and 60 questions, under two minutes. Figures to report are those of
+`100000 2 300 1000`; designs were chosen on seed 1. Questions are spread evenly over large, middle and
+small tenants, half in the tenant's topics and half outside. Every query runs through all designs of
+its group, in an order that turns; embedding is excluded. Gates come first; a row whose gate fails is
+worth nothing. The packages in `requirements.txt` beside this file add N2 and LanceDB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import numpy as np
+
+from benchmarks.hybrid.corpus import DIMENSION, Library, Question, make_library
+from benchmarks.hybrid.measuring import Search, side_by_side, table
+from benchmarks.hybrid.rivals import WANTED, Lance, Naive, PlainTables, installed
+from domain.documents import Chunk, ParsedDocument, Section
+from domain.scope import Scope
+from domain.settings import RetrievalSettings, Settings
+from models.protocols import Vectors
+from retrievers.graph_retriever import GraphRetriever
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from testing.hash_embedder import HashEmbedder
+
+_BATCH = 500
+_ONE_TABLE, _ILIKE, _NAIVE = "one table, HNSW + b-tree", "ILIKE + b-tree", "N2, naive build"
+
+
+class GivenVectors(HashEmbedder):
+    """Knows the vectors of the questions already: embedding is not what is measured."""
+
+    def __init__(self, questions: list[Question]) -> None:
+        super().__init__(DIMENSION)
+        self._given = {question.text: question.vector for question in questions}
+
+    async def embed_query(self, text: str) -> Vectors:
+        """The vector that came with the question."""
+        return self._given[text]
+
+
+def scope_of(tenant: int) -> Scope:
+    """A tenant's only knowledge base."""
+    return Scope(f"tenant-{tenant}", "library")
+
+
+async def fill(database: Database, library: Library) -> list[UUID]:
+    """Store every tenant's chunks as one document; returns their ids by row."""
+    documents, ids = DocumentStore(database), [uuid4() for _ in library.texts]
+    for tenant in np.unique(library.tenants).tolist():
+        scope, rows = scope_of(tenant), library.rows_of(tenant)
+        opened = await documents.register(
+            scope, source="b", filename="b", media_type="text/plain", content=uuid4().bytes
+        )
+        section = Section(uuid4(), None, "", 0, 0, 0, 1)
+        parsed = ParsedDocument("", "x", "zh", (section,), ())
+        await documents.begin(scope, opened.document_id, parsed)
+        for first in range(rows.start, rows.stop, _BATCH):
+            batch = range(first, min(first + _BATCH, rows.stop))
+            chunks = [
+                Chunk(ids[row], section.id, row, 0, len(library.texts[row]), library.texts[row])
+                for row in batch
+            ]
+            vectors = library.vectors[batch.start : batch.stop]
+            await documents.add_chunks(scope, opened.document_id, chunks, vectors)
+        await documents.publish(scope, opened.document_id)
+    return ids
+
+
+class Bench:
+    """Everything that is measured, over one library."""
+
+    def __init__(
+        self, library: Library, ids: list[UUID], database: Database, plain: PlainTables
+    ) -> None:
+        self.library, self.questions = library, library.questions
+        self.database, self.plain = database, plain
+        self._rows = {one: row for row, one in enumerate(ids)}
+        self.chunks = ChunkStore(database)
+        self.retriever = GraphRetriever(
+            chunks=self.chunks,
+            embedder=GivenVectors(self.questions),
+            settings=database.settings,
+        )
+
+    async def backends(self) -> list[int]:
+        """The server processes of all connections."""
+        async with self.database.transaction("anybody") as connection:
+            cursor = await connection.execute(
+                "select pid from pg_stat_activity where usename = current_user"
+            )
+            return [self.plain.backend, *(row[0] for row in await cursor.fetchall())]
+
+    async def one_table(self, number: int) -> list[int]:
+        """The rival's vector lane."""
+        return await self.plain.nearest(self.questions[number], 10)
+
+    async def vector_ids(self, number: int) -> list[int]:
+        """Our vector lane, ids and cosines."""
+        question = self.questions[number]
+        near = await self.chunks.nearest(scope_of(question.tenant), question.vector, 10)
+        return [self._rows[UUID(int=(int(one) << 64) | int(other))] for one, other in near.ids]
+
+    async def vector_chunks(self, number: int) -> list[int]:
+        """Our vector lane, whole chunks."""
+        question = self.questions[number]
+        hits = await self.chunks.vector_search(scope_of(question.tenant), question.vector, 10)
+        return [self._rows[hit.chunk.id] for hit in hits]
+
+    async def ilike(self, number: int) -> dict[int, int]:
+        """The rival's keyword lane."""
+        return await self.plain.counted(self.questions[number])
+
+    async def keyword(self, number: int, limit: int = WANTED) -> dict[int, int]:
+        """Our keyword lane, whole chunks."""
+        question = self.questions[number]
+        scope = scope_of(question.tenant)
+        hits = await self.chunks.keyword_search(scope, question.keywords, limit)
+        return {self._rows[hit.chunk.id]: int(hit.score) for hit in hits}
+
+    async def hybrid(self, number: int) -> list[int]:
+        """Our hybrid search: both lanes at once, fused by weighted RRF."""
+        question = self.questions[number]
+        found = await self.retriever.search(
+            scope_of(question.tenant), question.text, lanes=("vector", "keyword"), top_k=10
+        )
+        return [self._rows[UUID(item.id)] for item in found.results]
+
+    def exact(self, question: Question, count: int) -> list[int]:
+        """The nearest rows, by computing all."""
+        rows = self.library.rows_of(question.tenant)
+        cosines = self.library.vectors[rows.start : rows.stop] @ question.vector
+        return [rows.start + int(place) for place in np.argsort(-cosines, kind="stable")[:count]]
+
+    async def gate_vectors(self, search: Search) -> str:
+        """Recall@10 of every size and kind; short results."""
+        recall, short = defaultdict[str, list[float]](list), 0
+        for number, question in enumerate(self.questions):
+            found, true = await search(number), self.exact(question, 10)
+            assert isinstance(found, list)
+            kind = f"{question.bucket} {'off' if question.off else 'in'}"
+            recall[kind].append(len(set(found) & set(true)) / len(true))
+            short += len(found) < len(true)
+        shares = ", ".join(f"{kind} {np.mean(of_kind):.3f}" for kind, of_kind in recall.items())
+        whole = np.mean([share for of_kind in recall.values() for share in of_kind])
+        return f"recall@10 {whole:.4f} ({shares}), short results {short}"
+
+    async def gate_keywords(self) -> str:
+        """The best 20 have the counts that ILIKE gives them, and no others have more."""
+        checked = [await self._same_counts(number) for number in range(len(self.questions))]
+        return (
+            f"best {WANTED} as ILIKE counts them in {sum(same for same, _ in checked)} of "
+            f"{len(checked)} queries, all chunks and counts the same in "
+            f"{sum(whole for _, whole in checked)}"
+        )
+
+    async def _same_counts(self, number: int) -> tuple[bool, bool]:
+        true = await self.plain.counted(self.questions[number], None)
+        best, everything = await self.keyword(number), await self.keyword(number, 10**6)
+        right = all(true.get(row) == count for row, count in best.items())
+        most = sorted(true.values(), reverse=True)[:WANTED]
+        return right and sorted(best.values(), reverse=True) == most, everything == true
+
+
+async def run(chunks: int, seed: int, queries: int, gate: int) -> None:
+    """Build everything on a server of its own, check, measure, print."""
+    started = time.perf_counter()
+    library = make_library(chunks, max(queries, gate), seed)
+    print(
+        f"{chunks} chunks, seed {seed}, {queries} queries, gates over {len(library.questions)}, "
+        f"made in {time.perf_counter() - started:.0f} s",
+        flush=True,
+    )
+    with tempfile.TemporaryDirectory(prefix="sxt-", ignore_cleanup_errors=True) as folder:
+        own_index = min(RetrievalSettings().exact_below, chunks // 20)
+        settings = Settings(
+            _env_file=None,
+            data_dir=Path(folder) / "data",
+            database_url=None,
+            database_pool=4,
+            retrieval=RetrievalSettings(exact_below=own_index),
+        )
+        async with await Database.open(settings) as database:
+            ids = await fill(database, library)
+            print(f"stored after {time.perf_counter() - started:.0f} s", flush=True)
+            plain = await PlainTables.build(database._owner_conninfo, library)
+            print(f"plain tables after {time.perf_counter() - started:.0f} s", flush=True)
+            bench = Bench(library, ids, database, plain)
+            try:
+                await measure(bench, Path(folder), queries)
+            finally:
+                await plain.close()
+    print(f"all in {time.perf_counter() - started:.0f} s")
+
+
+async def measure(bench: Bench, folder: Path, queries: int) -> None:
+    """Gates, then the three groups of designs."""
+    print("\n## Vector lane, 10 nearest")
+    print("one table:", await bench.gate_vectors(bench.one_table))
+    print("ours:", await bench.gate_vectors(bench.vector_ids), flush=True)
+    vector: dict[str, Search] = {
+        _ONE_TABLE: bench.one_table,
+        "ours, ids": bench.vector_ids,
+        "ours, whole chunks": bench.vector_chunks,
+    }
+    await compared(bench, vector, queries, [_ONE_TABLE])
+    print("\n## Keyword lane, best 20")
+    print("ours:", await bench.gate_keywords(), flush=True)
+    keyword: dict[str, Search] = {_ILIKE: bench.ilike, "ours, whole chunks": bench.keyword}
+    await compared(bench, keyword, queries, [_ILIKE])
+    print("\n## Hybrid search, best 10 with text")
+    hybrid: dict[str, Search] = {"ours": bench.hybrid, "ours again (A/A)": bench.hybrid}
+    rivals = []
+    if installed("jieba", "rank_bm25"):
+        naive = Naive(bench.plain)
+        hybrid[_NAIVE] = lambda number: naive.search(bench.questions[number])
+        rivals.append(_NAIVE)
+    if installed("lancedb"):
+        lance = await asyncio.to_thread(Lance, folder / "lance", bench.library)
+        hybrid["LanceDB hybrid"] = lambda number: lance.search(bench.questions[number])
+        rivals.append("LanceDB hybrid")
+    await compared(bench, hybrid, queries, [*rivals, "ours again (A/A)"])
+
+
+async def compared(
+    bench: Bench, designs: Mapping[str, Search], queries: int, rivals: list[str]
+) -> None:
+    """Measure and print."""
+    print(table(await side_by_side(designs, queries, bench.backends), rivals), flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    defaults = {"chunks": 10_000, "seed": 1, "queries": 60, "gate": 60}
+    for argument, default in defaults.items():
+        parser.add_argument(argument, type=int, nargs="?", default=default)
+    given = parser.parse_args()
+    asyncio.run(run(given.chunks, given.seed, given.queries, given.gate))
