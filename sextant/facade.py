@@ -55,6 +55,9 @@ if TYPE_CHECKING:
     from ingestion.running import OnProgress
     from ingestion.transfer.importing import ImportReport, OnStage
     from nodes.context import Dependencies
+    from retrievers.entity_search.options import SearchOptions
+    from retrievers.entity_search.response import SearchResponse
+    from retrievers.entity_search.search import EntitySearch
     from retrievers.hybrid_retriever import HybridRetriever
     from sextant.communities import Communities
     from sextant.entities import Entities
@@ -98,6 +101,7 @@ class Sextant:
         self._stack = stack
         self._hosts: ParserHosts | None = None
         self._hybrid: HybridRetrievers | None = None
+        self._entity_search: EntitySearch | None = None
         self._opening = asyncio.Lock()
         self._opened: tuple[Dependencies, Workflow] | None = None
 
@@ -284,6 +288,28 @@ class Sextant:
         return await dependencies.retriever.search(
             self._scope(graph_id), question, mode=mode, top_k=limit, filters=filters
         )
+
+    async def search_entities(
+        self,
+        question: str,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        options: SearchOptions | None = None,
+    ) -> SearchResponse:
+        """Search entities by meaning, words and the graph around the best (docs/entity-search.md).
+
+        Raises:
+            QuestionInvalid, OptionInvalid, GraphNotFound: the request is at fault.
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
+            RetrievalError: neither meaning nor words could be searched.
+        """
+        async with self._opening:
+            if self._entity_search is None:
+                from sextant.entity_search import open_entity_search
+
+                opening = open_entity_search(self._database, self._embedder, self._stack)
+                self._entity_search = await opening
+        return await self._entity_search.search(question, self._scope(graph_id), options)
 
     @asynccontextmanager
     async def hybrid_retriever(

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from sextant.cli import terminal
+from sextant.cli.found_entities import print_found
 from sextant.cli.options import GRAPH, AsJson, GraphId
 
 if TYPE_CHECKING:
     from ingestion.graph.extraction.cost import Estimate
     from ingestion.graph.extraction.extract_llm import ExtractionReport
+    from retrievers.entity_search.options import SearchOptions
+    from retrievers.entity_search.response import SearchResponse
     from sextant.entities import Entities, EntityView
 
 T = TypeVar("T")
@@ -38,19 +41,37 @@ def list_entities(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson 
 
 @entities.command("search")
 def search_entities(
-    text: Annotated[str, typer.Argument(help="Words of a name.")],
+    text: Annotated[str, typer.Argument(help="What to look for.")],
     graph: GraphId = GRAPH,
-    limit: Limit = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Results on a page, 1 to 100.")] = 10,
     *,
+    entity_type: Annotated[
+        list[str] | None, typer.Option("--type", help="Only of this type; may be repeated.")
+    ] = None,
+    related: Annotated[bool, typer.Option("--related", help="With their relations.")] = False,
+    rerank: Annotated[bool, typer.Option("--rerank", help="Let the reranker order them.")] = False,
+    cursor: Annotated[str | None, typer.Option(help="Where the page before ended.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show how each score comes about.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find entities by words of their names."""
-    found = _run(graph, lambda own: own.search(text, limit))
+    """Find entities by meaning, by words, and by the graph around the best."""
+    from retrievers.entity_search.options import SearchOptions
+
+    options = SearchOptions(
+        top_k=limit,
+        rerank=rerank,
+        include_related=related,
+        filters={"entityTypes": entity_type} if entity_type else None,
+        cursor=cursor,
+        explain=explain,
+    )
+    found = _search(graph, text, options)
     if as_json:
-        terminal.emit(found)
-        return
-    rows = [(f"{hit.score:.2f}", hit.entity.entity_type, hit.entity.name) for hit in found]
-    terminal.table(("SCORE", "TYPE", "NAME"), rows)
+        terminal.emit(found.model_dump(mode="json"))
+    else:
+        print_found(found)
 
 
 @entities.command("show")
@@ -141,6 +162,18 @@ def _run(graph: str, call: Callable[[Entities], Awaitable[T]]) -> T:
 
         async with opened() as rag:
             return await call(await rag.entities(graph))
+
+    return asyncio.run(run())
+
+
+def _search(graph: str, text: str, options: SearchOptions) -> SearchResponse:
+    import asyncio
+
+    async def run() -> SearchResponse:
+        from sextant.cli.session import opened
+
+        async with opened() as rag:
+            return await rag.search_entities(text, graph_id=graph, options=options)
 
     return asyncio.run(run())
 
