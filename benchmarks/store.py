@@ -96,11 +96,23 @@ class Meter:
 
 async def backend_of(database: Database, scope: Scope) -> int:
     """The process of the pool's connection."""
-    async with database.transaction(scope.user_id) as connection:
-        return connection.info.backend_pid
+    (backend,) = await backends_of(database, scope, 1)
+    return backend
 
 
-async def store(database: Database, scope: Scope, corpus: Corpus) -> None:
+async def backends_of(database: Database, scope: Scope, number: int) -> list[int]:
+    """The processes of that many of the pool's connections."""
+    async with contextlib.AsyncExitStack() as stack:
+        taken = [
+            await stack.enter_async_context(database.transaction(scope.user_id))
+            for _ in range(number)
+        ]
+        return [connection.info.backend_pid for connection in taken]
+
+
+async def store(
+    database: Database, scope: Scope, corpus: Corpus, *, batches_at_once: int = 1
+) -> None:
     """Store a corpus as one document; print what it cost until its last chunk was searchable."""
     documents = DocumentStore(database)
     opened = await documents.register(
@@ -112,14 +124,21 @@ async def store(database: Database, scope: Scope, corpus: Corpus) -> None:
         Chunk(uuid4(), section.id, number, 0, len(text), text)
         for number, text in enumerate(corpus.texts)
     ]
-    meter = Meter(await backend_of(database, scope))
-    started, (client, server) = time.perf_counter(), meter.read()
-    for first in range(0, len(chunks), BATCH):
-        batch = slice(first, first + BATCH)
-        await documents.add_chunks(scope, opened.document_id, chunks[batch], corpus.vectors[batch])
-    seconds, (client_then, server_then) = time.perf_counter() - started, meter.read()
+    meters = [Meter(pid) for pid in await backends_of(database, scope, batches_at_once)]
+    batches = iter([slice(first, first + BATCH) for first in range(0, len(chunks), BATCH)])
+
+    async def feed() -> None:
+        for batch in batches:
+            part, vectors = chunks[batch], corpus.vectors[batch]
+            await documents.add_chunks(scope, opened.document_id, part, vectors)
+
+    started, client = time.perf_counter(), time.process_time()
+    server = sum(meter.read()[1] for meter in meters)
+    await asyncio.gather(*(feed() for _ in meters))
+    seconds, client_then = time.perf_counter() - started, time.process_time()
+    server_then = sum(meter.read()[1] for meter in meters)
     print(
-        f"insert: {len(chunks) / seconds:.0f} rows/s (limit 5000), CPU a row: "
+        f"insert, {batches_at_once} batches at once: {len(chunks) / seconds:.0f} rows/s (limit 5000), CPU a row: "
         f"{1e6 * (client_then - client) / len(chunks):.0f} us client, "
         f"{1e6 * (server_then - server) / len(chunks):.0f} us server"
     )
@@ -211,7 +230,10 @@ async def run(count: int, seed: int) -> None:
                     small = make_corpus(SMALL_CHUNKS, number)
                     await store(database, Scope(f"small-{number}"), small)
             scope, corpus = Scope("large"), make_corpus(count, seed)
-            await store(database, scope, corpus)
+            await store(database, Scope("one-by-one"), corpus)
+            two = settings.model_copy(update={"database_pool": 2})
+            async with await Database.open(two) as twice:  # as ingestion does it
+                await store(twice, scope, corpus, batches_at_once=2)
             meter = Meter(await backend_of(database, scope))
             await compare_keywords(database, scope, corpus, meter)
             await compare_vectors(database, scope, corpus, meter)

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from domain.configuration import load_settings
 from domain.errors import ModelUnavailable
+from domain.segmenting import words_of
 from domain.settings import Settings
 from models.chat import build_chat_model
 from models.embedding import build_embedder
@@ -43,7 +44,11 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
         EmbeddingModelChanged: the stored vectors come from another embedding model.
     """
     embedder = await asyncio.to_thread(build_embedder, settings)
-    database, loaded = await asyncio.gather(Database.open(settings), _load(embedder))
+    database, loaded, _ = await asyncio.gather(
+        Database.open(settings),
+        _load(embedder),
+        asyncio.to_thread(words_of, ""),  # a server's first Chinese question shall not wait for it
+    )
     async with database, dependencies_over(database, embedder) as dependencies:
         if loaded:
             await check_space(database, embedder)
@@ -67,9 +72,9 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
         SettingsInvalid: a chat model is named, but no endpoint; the reranker is of no known form.
     """
     settings = database.settings
-    # In a thread: it imports the client library and reads certificates.
+    # In threads: they import client libraries and read certificates.
     chat = await asyncio.to_thread(build_chat_model, settings)
-    reranker = open_reranker(settings, chat)
+    reranker = await asyncio.to_thread(open_reranker, settings, chat)
     chunks = ChunkStore(database)
     stack = AsyncExitStack()
     graph = await stack.enter_async_context(open_graph_store(settings, database))

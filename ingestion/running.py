@@ -1,6 +1,6 @@
 """One job's way through the stages: parse → embed and store in batches → publish → graph.
 
-Each batch is committed, so a worker that is killed loses at most one: whoever takes the job over parses
+Each batch is committed, so a worker that is killed loses at most two: whoever takes the job over parses
 again (ids follow from content and place) and goes on with the chunks that are not stored yet. A small
 document is stored and published in one step, and several of them in one together.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ log = logging.getLogger(__name__)
 PARSED_AT_ONCE = 2
 # A passage takes 30–50 ms to embed: the first of a long document are searchable after half a second.
 _FIRST_BATCH = 8
+# While one batch of a document is written to its tables the next one is brought to the server.
+_STORED_AT_ONCE = 2
 # Up to here a document is stored and published in one transaction instead of four.
 _SMALL = 16
 # How far a job is, is written down once a second: a small file would spend a tenth of its time on it.
@@ -242,14 +245,27 @@ class JobRunner:
         total = len(parsed.chunks)
         done = total - len(missing)
         report(Progress(job.filename, JobStage.EMBED, done, total))
-        for batch in _batches(missing, self._settings.ingestion.embed_batch):
-            vectors = await self._vectors(parsed, batch)
-            await self._documents.add_chunks(
-                job.scope, job.document_id, batch, vectors, version=job.version
-            )
-            done += len(batch)
-            await self._note(job, JobStage.EMBED, done, total)
-            report(Progress(job.filename, JobStage.EMBED, done, total))
+        going = deque[tuple[int, asyncio.Task[None]]]()
+
+        async def finish(all_but: int = 0) -> None:
+            nonlocal done
+            while len(going) > all_but:
+                size, storing = going.popleft()
+                await storing
+                done += size
+                await self._note(job, JobStage.EMBED, done, total)
+                report(Progress(job.filename, JobStage.EMBED, done, total))
+
+        try:
+            for batch in _batches(missing, self._settings.ingestion.embed_batch):
+                vectors = await self._vectors(parsed, batch)
+                await finish(all_but=_STORED_AT_ONCE - 1)
+                adding = self._documents.add_chunks(
+                    job.scope, job.document_id, batch, vectors, version=job.version
+                )
+                going.append((len(batch), asyncio.create_task(adding)))
+        finally:
+            await finish()  # what is embedded is stored, also when the next batch cannot be
 
     async def _release(self, job: Job, error: BaseException) -> None:
         with suppress(SextantError):

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag
 
 from domain.errors import SettingsInvalid
 from domain.settings import Settings
 from models.batches import in_batches
-from models.endpoint import Endpoint
 from models.failures import Retries, Service
 from models.local_models import LocalModel
 from models.protocols import Reranker
+
+if TYPE_CHECKING:
+    from models.endpoint import Endpoint
 
 _BATCH = 32
 _AT_ONCE = 4
@@ -36,7 +38,9 @@ class HttpReranker:
     def __init__(self, url: str, settings: Settings) -> None:
         address, self._model = urldefrag(url)
         key = settings.reranker_api_key
-        self._endpoint = Endpoint(
+        from models.endpoint import Endpoint  # its HTTP client is 0.1 s of every start
+
+        self._endpoint: Endpoint = Endpoint(
             address,
             key.get_secret_value() if key else None,
             Service(

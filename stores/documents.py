@@ -34,6 +34,7 @@ from stores.registering import Registered, Upload, register
 from stores.scopes import doom_scope, find_scope, share_scope
 from stores.versions import (
     Ready,
+    bring_chunks,
     delete_document,
     fetch_one,
     make_live,
@@ -41,7 +42,7 @@ from stores.versions import (
     open_version,
     remove_chunks,
     require_scope,
-    write_chunks,
+    write_brought,
     write_first_versions,
     write_parsed,
 )
@@ -132,6 +133,9 @@ class DocumentStore:
     ) -> None:
         """Store a batch: searchable at once in a first version, staged in a replacement.
 
+        Of two batches of a document that are stored at the same time, one is brought to the server
+        while the other is written.
+
         Args:
             scope: whose document.
             document_id: which document.
@@ -143,8 +147,10 @@ class DocumentStore:
             DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
         """
         async with self._database.transaction(scope.user_id) as connection:
+            row = require_scope(await find_scope(connection, scope), document_id)
+            await bring_chunks(connection, row.scope_id, {document_id: chunks}, vectors)
             opened = await open_version(connection, scope, document_id, version)
-            await write_chunks(connection, opened, chunks, vectors)
+            await write_brought(connection, opened)
 
     async def store(self, scope: Scope, ready: Ready) -> None:
         """Begin, add all chunks and publish in one step, for a small document; its job stays open.
@@ -155,7 +161,9 @@ class DocumentStore:
         async with self._database.transaction(scope.user_id) as connection:
             opened = await open_version(connection, scope, ready.document_id, ready.version)
             await write_parsed(connection, opened, ready.parsed)
-            await write_chunks(connection, opened, ready.parsed.chunks, ready.vectors)
+            chunks = {ready.document_id: ready.parsed.chunks}
+            await bring_chunks(connection, opened.scope.scope_id, chunks, ready.vectors)
+            await write_brought(connection, opened)
             await make_live(connection, opened)
         await settle(self._database, scope)
 

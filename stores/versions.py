@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -148,12 +148,19 @@ async def write_parsed(
     return await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
 
 
-async def write_chunks(
-    connection: Connection, opened: OpenVersion, chunks: Sequence[Chunk], vectors: Vectors
+async def bring_chunks(
+    connection: Connection,
+    scope_id: int,
+    chunks: Mapping[UUID, Sequence[Chunk]],
+    vectors: Vectors,
 ) -> None:
-    """Write a batch: searchable at once in a first version, staged in a replacement."""
+    """Bring a batch to the server, for `write_brought`; no lock is needed for this half of the work."""
     await connection.execute(_CHUNK_SQL["relax"])
-    await copy_incoming(connection, opened.scope.scope_id, {opened.document_id: chunks}, vectors)
+    await copy_incoming(connection, scope_id, chunks, vectors)
+
+
+async def write_brought(connection: Connection, opened: OpenVersion) -> None:
+    """Write what was brought: searchable at once in a first version, staged in a replacement."""
     action = "add_chunks" if opened.first else "stage_chunks"
     await connection.execute(_CHUNK_SQL[action], opened.key)
 
@@ -201,10 +208,9 @@ async def write_first_versions(
                 for section in one.parsed.sections
             ],
         )
-    await connection.execute(_CHUNK_SQL["relax"])
     chunks = {one.document_id: one.parsed.chunks for one in ready}
     vectors = np.concatenate([one.vectors for one in ready])
-    await copy_incoming(connection, row.scope_id, chunks, vectors)
+    await bring_chunks(connection, row.scope_id, chunks, vectors)
     await connection.execute(_CHUNK_SQL["add_chunks"], key)
     await connection.execute(_SQL["publish"], key)
 

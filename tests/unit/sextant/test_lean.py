@@ -68,11 +68,9 @@ def test_answering_imports_neither_the_tracing_services_models_nor_a_dictionary(
     code = (
         "from sextant.cli.lean import start_lean\nstart_lean()\n"
         "import sys, graph.streaming\n"
-        "print(*{'rjieba', 'openai', 'langsmith.types.run', 'graph.workflow'} & set(sys.modules))"
+        "print(*{'httpx', 'rjieba', 'openai', 'langsmith.types.run', 'graph.workflow'} & set(sys.modules))"
     )
 
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.split() == ["graph.workflow"]
