@@ -93,8 +93,11 @@ class Finder:
             return None
         return QuestionReader(self.chunks, self.embedder, self.indexes, trusting)
 
-    def _lanes(self, reader: QuestionReader | None) -> dict[str, Lane]:
-        lanes: list[Lane] = [VectorLane(self.chunks, self.embedder), KeywordLane(self.chunks)]
+    def _lanes(self, reader: QuestionReader | None, *, whole: bool = False) -> dict[str, Lane]:
+        lanes: list[Lane] = [
+            VectorLane(self.chunks, self.embedder, whole=whole),
+            KeywordLane(self.chunks, whole=whole),
+        ]
         if reader is not None:
             lanes += [LocalLane(reader, self.graph), MixLane(reader)]
             if self.graph is not None:
@@ -122,7 +125,10 @@ class Finder:
         except Exception as failure:  # noqa: BLE001 - as in a lane: without texts it has found nothing
             runs = [replace(run, hits=[], error=run.error or failure) for run in runs]
         if _all_failed(runs, composition.lanes):
-            step_in = [known[name] for name in composition.fallback]
+            whole = self._lanes(
+                reader, whole=True
+            )  # reading texts afterwards may be what has failed
+            step_in = [whole[name] for name in composition.fallback]
             runs = [*runs, *await run_lanes(step_in, request, timeout)]
             found = self._ranked(composition, runs)
         failed = {run.name: run.error for run in runs if run.error is not None}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, LiteralString
@@ -18,17 +18,21 @@ from domain.documents import Modality
 from domain.errors import EmbeddingModelChanged
 from domain.filters import ChunkFilters
 from domain.scope import Scope
+from stores.binary import Embedded, Nearest, embedded, halves, nearest_of
 from stores.database import Database
 from stores.filtering import custom_plans, filter_values, within
 from stores.grams import fold, salted_grams
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope
+from stores.scopes import ScopeRow, find_scope, find_scope_query, id_array, key_of, of_scope
 from stores.stamps import Stamp, stamp_of
+from stores.trips import Statement
 
 Vectors = npt.NDArray[np.float32]
 
 _SQL = load_queries("chunks")
+# Rows of scopes remembered, 100 bytes each.
+_SCOPES_KNOWN = 10_000
 _GET, _TOLD, _DOCUMENTS = (of_scope(_SQL[name]) for name in ("get", "told", "documents"))
 
 
@@ -76,14 +80,6 @@ class ChunkHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest:
-    """The ids of the nearest chunks, as halves of shape (n, 2), high first, and their cosines."""
-
-    ids: npt.NDArray[np.uint64]
-    cosines: Vectors
-
-
-@dataclass(frozen=True, slots=True)
 class Passage:
     """What an in-memory index needs of a chunk: its id, and the text it is found by."""
 
@@ -92,20 +88,13 @@ class Passage:
     searched: str
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """Ids, as halves of shape (n, 2), high first, and their vectors, shape (n, dimension)."""
-
-    ids: npt.NDArray[np.uint64]
-    vectors: Vectors
-
-
 class ChunkStore:
     """The chunks of live versions; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._settings = database.settings.retrieval
+        self._scopes: dict[Scope, ScopeRow] = {}
 
     async def vector_search(
         self, scope: Scope, vector: Vectors, k: int, filters: ChunkFilters | None = None
@@ -146,16 +135,68 @@ class ChunkStore:
 
         Raises:
             DatabaseUnavailable: no answer within the lane's time.
+            EmbeddingModelChanged: the stored vectors have another length.
         """
-        async with self._vector_space(scope, k) as (connection, found):
-            if found is None or k < 1:
-                return _nearest(None)
-            values = _vector_values(found, vector, k)
-            near = await _nearest_of(connection, values)
-            if len(near.ids) < k and found.partition_key:
-                await connection.execute(_SQL["exactly"])
-                near = await _nearest_of(connection, values)
+        if k < 1:
+            return nearest_of(None)
+
+        def search(found: ScopeRow) -> list[Statement]:
+            width = str(min(1000, max(self._settings.hnsw_ef_search, k)))
+            return [
+                Statement(_SQL["search_options"], {"ef_search": width}),
+                Statement(_SQL["nearest"], _vector_values(found, vector, k)),
+            ]
+
+        with _fitting():
+            found, near = await self._in_one_trip(scope, search)
+        if found is None or len(near.ids) >= k or not found.partition_key:
             return near
+        async with self._vector_space(scope, k) as (connection, found):
+            if found is None:
+                return nearest_of(None)
+            await connection.execute(_SQL["exactly"])
+            return await _read_nearest(connection, _vector_values(found, vector, k))
+
+    async def holding(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
+        """The best `k` chunks as `keyword_search` finds them, by id and score only.
+
+        Raises:
+            DatabaseUnavailable: no answer within the lane's time.
+        """
+        words = _folded(keywords)
+        if k < 1 or not words:
+            return nearest_of(None)
+
+        def search(found: ScopeRow) -> list[Statement]:
+            return [Statement(_SQL["keyword_ids"], _keyword_values(found, words, k))]
+
+        return (await self._in_one_trip(scope, search))[1]
+
+    async def _in_one_trip(
+        self, scope: Scope, search: Callable[[ScopeRow], list[Statement]]
+    ) -> tuple[ScopeRow | None, Nearest]:
+        """What a search over a scope's row finds, where that row is mostly known already.
+
+        The row is read after the search, in the same trip: had the scope been deleted, made anew or
+        given a partition of its own by then, it is another one, and the search is repeated over it.
+        """
+        whose = Statement(find_scope_query(), key_of(scope))
+        known = self._scopes.get(scope)
+        while True:
+            asked = search(known) if known is not None else []
+            answers = await self._database.read_together(scope.user_id, [*asked, whose])
+            found = ScopeRow(**answers[-1][0]) if answers[-1] else None
+            if found == known:
+                return found, nearest_of(answers[-2][0]["near"] if asked else None)
+            known = self._remember(scope, found)
+
+    def _remember(self, scope: Scope, found: ScopeRow | None) -> ScopeRow | None:
+        self._scopes.pop(scope, None)
+        if found is not None:
+            self._scopes[scope] = found
+            if len(self._scopes) > _SCOPES_KNOWN:
+                del self._scopes[next(iter(self._scopes))]
+        return found
 
     async def keyword_search(
         self,
@@ -172,7 +213,7 @@ class ChunkStore:
         Raises:
             DatabaseUnavailable: no answer within the lane's time.
         """
-        words = list(dict.fromkeys(folded for word in keywords if (folded := fold(word))))
+        words = _folded(keywords)
         if k < 1 or not words:
             return []
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:
@@ -182,16 +223,11 @@ class ChunkStore:
             await connection.execute(_SQL["keyword_options"], self._timeout)
             if filters is not None:
                 await connection.execute(custom_plans(), self._timeout)
-            grams = salted_grams(words, found.scope_id)
             return await _hits(
                 connection,
                 within("keyword_search") if filters else _SQL["keyword_search"],
                 **(filter_values(filters) if filters else {}),
-                scope_id=found.scope_id,
-                words=words,
-                gram_words=[place for place, own in enumerate(grams, start=1) for _ in own],
-                grams=np.concatenate(grams).tolist(),
-                k=k,
+                **_keyword_values(found, words, k),
             )
 
     async def matching(self, scope: Scope, filters: ChunkFilters) -> npt.NDArray[np.uint64]:
@@ -199,12 +235,12 @@ class ChunkStore:
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
-                return _halves(None)
+                return halves(None)
             await connection.execute(custom_plans(), self._timeout)
             cursor = connection.cursor(binary=True)
             values = {"scope_id": found.scope_id, **filter_values(filters)}
             row = await (await cursor.execute(within("ids"), values)).fetchone()
-            return _halves(row[0] if row else None)
+            return halves(row[0] if row else None)
 
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
         """The chunks of these ids, in this order; ids that the scope does not have are left out."""
@@ -277,23 +313,41 @@ class ChunkStore:
             found = await find_scope(connection, scope)
             width = str(min(1000, max(self._settings.hnsw_ef_search, k)))
             await connection.execute(_SQL["vector_options"], {"ef_search": width, **self._timeout})
-            try:
+            with _fitting():
                 yield connection, found
-            except DataException as error:  # pgvector: "different vector dimensions 384 and 8"
-                raise EmbeddingModelChanged(
-                    f"The question's vector does not fit those that are stored: {error}.",
-                    next_step="Search with the embedding model that the documents were ingested "
-                    "with, or run `sextant reembed`.",
-                    field="embedding",
-                ) from error
 
     @property
     def _timeout(self) -> dict[str, str]:
         return {"timeout": f"{self._settings.lane_timeout * 1000:.0f}"}
 
 
-def _halves(ids: bytes | None) -> npt.NDArray[np.uint64]:
-    return np.frombuffer(ids or b"", ">u8").reshape(-1, 2).astype(np.uint64)
+@contextmanager
+def _fitting() -> Iterator[None]:
+    """Say what it means that the question's vector has another length than those stored."""
+    try:
+        yield
+    except DataException as error:  # pgvector: "different vector dimensions 384 and 8"
+        raise EmbeddingModelChanged(
+            f"The question's vector does not fit those that are stored: {error}.",
+            next_step="Search with the embedding model that the documents were ingested "
+            "with, or run `sextant reembed`.",
+            field="embedding",
+        ) from error
+
+
+def _folded(keywords: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(folded for word in keywords if (folded := fold(word))))
+
+
+def _keyword_values(scope: ScopeRow, words: list[str], k: int) -> dict[str, object]:
+    grams = salted_grams(words, scope.scope_id)
+    return {
+        "scope_id": scope.scope_id,
+        "words": words,
+        "gram_words": [place for place, own in enumerate(grams, start=1) for _ in own],
+        "grams": np.concatenate(grams).tolist(),
+        "k": k,
+    }
 
 
 def _vector_values(scope: ScopeRow, vector: Vectors, k: int) -> dict[str, object]:
@@ -305,28 +359,11 @@ def _vector_values(scope: ScopeRow, vector: Vectors, k: int) -> dict[str, object
     }
 
 
-_NEAR = np.dtype([("id", (">u8", 2)), ("cosine", ">f8")])
-
-
-async def _nearest_of(connection: Connection, values: dict[str, object]) -> Nearest:
+async def _read_nearest(connection: Connection, values: dict[str, object]) -> Nearest:
     cursor = connection.cursor(binary=True)
     await cursor.execute(_SQL["nearest"], values)
     row = await cursor.fetchone()
-    return _nearest(row[0] if row else None)
-
-
-def _nearest(rows: bytes | None) -> Nearest:
-    near = np.frombuffer(rows or b"", _NEAR)
-    return Nearest(near["id"].astype(np.uint64), near["cosine"].astype(np.float32))
-
-
-def embedded(blocks: Sequence[bytes]) -> Embedded:
-    """Read rows of an id and a vector, as PostgreSQL sends them: the vector's length comes first."""
-    joined = b"".join(blocks)
-    length = int.from_bytes(joined[16:18], "big")
-    row = np.dtype([("id", (">u8", 2)), ("head", ">u4"), ("vector", (">f4", length))])
-    rows = np.frombuffer(joined, row)
-    return Embedded(rows["id"].astype(np.uint64), rows["vector"].astype(np.float32))
+    return nearest_of(row[0] if row else None)
 
 
 async def _hits(connection: Connection, query: LiteralString, **values: object) -> list[ChunkHit]:

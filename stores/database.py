@@ -161,6 +161,19 @@ class Database:
         """
         return await self._trips.rows(user_id, Statement(query, values))
 
+    async def read_together(
+        self, user_id: str, statements: Sequence[Statement]
+    ) -> list[list[DictRow]]:
+        """The rows of statements that go in one round trip and in this order, by themselves.
+
+        What one sets for the transaction holds for the next. Each sees the database as of its own
+        beginning.
+
+        Raises:
+            DatabaseUnavailable: the server does not answer within the time of a lane.
+        """
+        return await self._answer(user_id, statements)
+
     async def _answer(self, user_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
         seconds = self.settings.retrieval.lane_timeout
         reader = {"user_id": user_id, "timeout": f"{seconds * 1000:.0f}"}

@@ -13,7 +13,8 @@ from models.protocols import Vectors
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.sparse import Floats, Places, dot
 from retrievers.ranking.relevance import highest
-from stores.chunks import Embedded, Passage
+from stores.binary import Embedded
+from stores.chunks import Passage
 from stores.graph.arrays import IdTable, halves_of, places_of
 
 

@@ -14,7 +14,7 @@ from models.protocols import Vectors
 from retrievers.index.sparse import Floats, Places, dot
 from retrievers.index.terms import terms
 from retrievers.ranking.relevance import highest
-from stores.chunks import Embedded
+from stores.binary import Embedded
 from stores.graph.arrays import Ids, halves_of, places_of
 
 

@@ -12,7 +12,7 @@ from psycopg.rows import DictRow, dict_row
 from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
 from domain.text import clean_text, normalise_name
-from stores.chunks import Embedded, embedded
+from stores.binary import Embedded, embedded
 from stores.database import Database
 from stores.graph.ids import NIL, entity_id, name_key, name_tokens
 from stores.graph.protocol import (

@@ -11,7 +11,7 @@ from psycopg.rows import class_row
 
 from domain.graph import Community
 from domain.scope import Scope
-from stores.chunks import Embedded
+from stores.binary import Embedded
 from stores.database import Database
 from stores.graph.arrays import GraphArrays, read_arrays
 from stores.graph.evidence import Added, GraphEvidence

@@ -145,11 +145,28 @@ order by n.distance, c.id;
 -- The nearest chunks as one value: ids and cosines, row after row, nearest first. Whole chunks of a
 -- tenth of a knowledge base cost ten times as much.
 select string_agg(uuid_send(chunk_id) || float8send(1 - distance), '' order by distance, chunk_id)
+  as near
 from (
   select chunk_id, embedding <=> %(vector)s as distance from chunk_vectors
   where partition_key = %(partition_key)s and scope_id = %(scope_id)s
   order by embedding <=> %(vector)s limit %(k)s
 ) as near;
+
+-- name: search_options
+-- What vector_options says, without the time: the reader has set it.
+select set_config('hnsw.ef_search', %(ef_search)s, true),
+  set_config('hnsw.iterative_scan', 'strict_order', true),
+  set_config('plan_cache_mode', 'force_custom_plan', true);
+
+-- name: keyword_ids
+-- The best of keyword_search as one value: ids and scores, best first.
+select string_agg(uuid_send(chunk_id) || float8send(matched + density / (1 + density)), ''
+  order by matched desc, density desc, chunk_id) as near
+from (
+  select chunk_id, matched, density
+  from search_grams(%(scope_id)s, %(words)s, %(gram_words)s, %(grams)s::int[])
+  order by matched desc, density desc, chunk_id limit %(k)s
+) as best;
 
 -- name: keyword_search
 -- Chunks by how many of the words they contain, then by density; see search_grams.

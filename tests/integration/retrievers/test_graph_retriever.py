@@ -90,12 +90,12 @@ async def test_naive_returns_the_nearest_chunks_with_cosine_descending(
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score <= 1 for score in scores)
     first = found.results[0]
-    assert first.lanes == {"vector": LaneScore(1, first.score)}
+    assert first.lanes == {"vector": LaneScore(1, first.score, contribution=first.score)}
     assert first.metadata["section_path"] == ("糖尿病",)
     assert first.metadata["start"] == 0
     assert first.metadata["end"] == len(PASSAGES[0].unit)
     assert first.text == PASSAGES[0].unit
-    assert set(found.timings) == {"vector", "fusion", "total"}
+    assert set(found.timings) == {"vector", "fusion", "texts", "total"}
     assert found.warnings == ()
 
 
@@ -119,7 +119,7 @@ async def test_a_widened_search_fuses_vector_and_keyword_ranks(
     expected = sum(place.weight / (60 + place.rank) for place in first.lanes.values())
     assert first.score == pytest.approx(expected)
     assert {place.weight for place in first.lanes.values()} == {0.7, 0.3}
-    assert set(found.timings) == {"vector", "keyword", "fusion", "total"}
+    assert set(found.timings) == {"vector", "keyword", "fusion", "texts", "total"}
 
 
 async def test_the_keyword_lane_stands_in_when_the_model_is_gone(

@@ -8,12 +8,14 @@ from uuid import UUID, uuid4
 
 import numpy as np
 import pytest_asyncio
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.scope import Scope
 from stores.chunks import ChunkStore, Vectors
 from stores.database import Database
+from stores.graph.arrays import halves_of
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 
@@ -107,6 +109,9 @@ async def test_every_keyword_list_gives_what_ilike_gives(
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
         first = await chunks.keyword_search(corpus.scope, words, 3)
         assert [hit.chunk.id for hit in first] == [hit.chunk.id for hit in hits[:3]]
+        bare = await chunks.holding(corpus.scope, words, 3)
+        assert bare.ids.tolist() == halves_of([hit.chunk.id for hit in first]).tolist()
+        assert bare.cosines.tolist() == pytest.approx([hit.score for hit in first])
 
 
 def swap_case(word: str) -> str:

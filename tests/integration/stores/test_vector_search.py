@@ -13,6 +13,7 @@ from domain.scope import Scope
 from stores.chunks import ChunkHit, ChunkStore, Vectors
 from stores.database import Database
 from stores.documents import DocumentStore
+from stores.graph.arrays import halves_of
 from stores.langchain import open_vector_store
 from stores.partitions import settle
 
@@ -151,3 +152,33 @@ async def test_ids_and_cosines_alone_are_those_of_the_hits(
     ]
     assert near.cosines == pytest.approx(np.array([hit.score for hit in hits]), abs=1e-6)
     assert len((await chunks.nearest(scope, query, 0)).ids) == 0
+
+
+@pytest.mark.usefixtures("early")
+async def test_ids_come_from_where_the_scope_is_now(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    """A scope is empty, small, large in a partition of its own, gone, and there again."""
+    chunks, documents, query = ChunkStore(database), DocumentStore(database), clustered(1, 3)[0]
+
+    async def found() -> int:
+        near = await chunks.nearest(scope, query, 5)
+        hits = await chunks.vector_search(scope, query, 5)
+        assert near.ids.tolist() == halves_of([hit.chunk.id for hit in hits]).tolist()
+        assert near.cosines.tolist() == pytest.approx([hit.score for hit in hits])
+        assert len(await chunks.keyword_search(scope, ["chunk"], 9)) == len(
+            (await chunks.holding(scope, ["chunk"], 9)).ids
+        )
+        return len(near.ids)
+
+    assert await found() == 0
+    await ingest(scope, ["chunk"] * 3, clustered(3, 4))
+    assert await found() == 3
+    await ingest(scope, [f"chunk {n}" for n in range(LARGE)], clustered(LARGE, 2))
+    await settle(database, scope)
+    assert await partition_of(database, scope) > 0
+    assert await found() == 5
+    await documents.delete_graph(scope)
+    assert await found() == 0
+    await ingest(scope, ["chunk"], clustered(1, 5))
+    assert await found() == 1

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from retrievers.index.lexical import LexicalIndex, LexicalMatch
 from retrievers.index.passages import PassageIndex
 from retrievers.ranking.relevance import highest
-from stores.chunks import Embedded, Passage
+from stores.binary import Embedded
+from stores.chunks import Passage
 from stores.graph.arrays import halves_of
 
 NAMES = UUID(int=7)

@@ -1,0 +1,52 @@
+"""Ids, scores and vectors in bulk: as one value, row after row, as PostgreSQL sends them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+
+_NEAR = np.dtype([("id", (">u8", 2)), ("cosine", ">f8")])
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The ids of the best chunks, as halves of shape (n, 2), high first, and their scores.
+
+    `cosines` are those of a vector search, or a keyword search's scores.
+    """
+
+    ids: npt.NDArray[np.uint64]
+    cosines: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Ids, as halves of shape (n, 2), high first, and their vectors, shape (n, dimension)."""
+
+    ids: npt.NDArray[np.uint64]
+    vectors: Vectors
+
+
+def halves(ids: bytes | None) -> npt.NDArray[np.uint64]:
+    """Ids as pairs of numbers, high first, shape (n, 2)."""
+    return np.frombuffer(ids or b"", ">u8").reshape(-1, 2).astype(np.uint64)
+
+
+def nearest_of(rows: bytes | None) -> Nearest:
+    """Rows of an id and a score."""
+    near = np.frombuffer(rows or b"", _NEAR)
+    return Nearest(near["id"].astype(np.uint64), near["cosine"].astype(np.float32))
+
+
+def embedded(blocks: Sequence[bytes]) -> Embedded:
+    """Read rows of an id and a vector, as PostgreSQL sends them: the vector's length comes first."""
+    joined = b"".join(blocks)
+    length = int.from_bytes(joined[16:18], "big")
+    row = np.dtype([("id", (">u8", 2)), ("head", ">u4"), ("vector", (">f4", length))])
+    rows = np.frombuffer(joined, row)
+    return Embedded(rows["id"].astype(np.uint64), rows["vector"].astype(np.float32))
