@@ -164,15 +164,15 @@ select string_agg(uuid_send(chunk_id) || float8send(matched + density / (1 + den
   order by matched desc, density desc, chunk_id) as near
 from (
   select chunk_id, matched, density
-  from search_grams(%(scope_id)s, %(words)s, %(gram_words)s, %(grams)s::int[])
+  from search_words(%(scope_id)s, %(words)s, %(gram_words)s, %(grams)s::int[], %(k)s)
   order by matched desc, density desc, chunk_id limit %(k)s
 ) as best;
 
 -- name: keyword_search
--- Chunks by how many of the words they contain, then by density; see search_grams.
+-- Chunks by how many of the words they contain, then by density; see search_words.
 with best as materialized (
   select chunk_id, matched, density
-  from search_grams(%(scope_id)s, %(words)s, %(gram_words)s, %(grams)s::int[])
+  from search_words(%(scope_id)s, %(words)s, %(gram_words)s, %(grams)s::int[], %(k)s)
   order by matched desc, density desc, chunk_id limit %(k)s
 )
 select b.matched + b.density / (1 + b.density) as score, c.*

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import LiteralString
 from uuid import UUID, uuid4
 
 import numpy as np
-import pytest_asyncio
 import pytest
+import pytest_asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.scope import Scope
 from stores.chunks import ChunkStore, Vectors
 from stores.database import Database
+from stores.grams import salted_grams
 from stores.graph.arrays import halves_of
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
@@ -26,6 +28,9 @@ cross join unnest(%s::text[]) as word
 where g.graph_id = %s and c.text ilike '%%' || regexp_replace(word, '([\\%%_])', '\\\1', 'g') || '%%'
 group by c.id, c.text
 """
+
+GRAMS: LiteralString = "select count(*) from search_grams(%s, array['rust'], '{}', '{}')"
+WORDS: LiteralString = "select count(*) from search_words(%s, array['rust'], '{}', '{}', 9)"
 
 PIECES = st.sampled_from(
     [
@@ -57,6 +62,9 @@ PIECES = st.sampled_from(
         "payment,",
         "付款节点。",
         "𠀀𠀁",
+        "🙂",
+        "e\u0301",
+        "ﬁ",
     ]
 )
 
@@ -136,17 +144,57 @@ async def test_denser_texts_come_first_among_equals(
     assert [int(hit.score) for hit in hits] == [2, 1, 1]
 
 
+async def test_texts_that_the_index_names_wrongly_do_not_hide_those_that_hold_the_word(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    """Two grams with one hash: short texts with the other one look denser than all that hold it."""
+    word, other = colliding()
+    wrong = [f"{other}，{number}" for number in range(400)]
+    right = [f"{word}，{'很' * 40}，{number}" for number in range(30)]
+    texts = [*wrong, *right, "糖尿病"]
+    vectors = np.asarray(np.eye(384, dtype=np.float32)[np.arange(len(texts)) % 384])
+    await ingest(scope, texts, vectors)
+    found = await ChunkStore(database).keyword_search(scope, [word], 20)
+    assert {hit.chunk.text for hit in found} <= set(right)
+    assert len(found) == 20
+    everything = await ChunkStore(database).keyword_search(scope, [word, "糖尿病"], 100)
+    assert {hit.chunk.text for hit in everything} == {*right, "糖尿病"}
+    assert everything[0].chunk.text == "糖尿病"
+    assert [hit.chunk.id for hit in everything[1:21]] == [hit.chunk.id for hit in found]
+
+
+def colliding() -> tuple[str, str]:
+    """Two pairs of ideographs with the same gram in the index."""
+    seen: dict[int, str] = {}
+    for code in range(0x4E00, 0x9FFF):
+        pair = f"机{chr(code)}"
+        (gram,) = salted_grams([pair], 1)[0].tolist()
+        if gram in seen:
+            return seen[gram], pair
+        seen[gram] = pair
+    raise AssertionError("no two grams fall together")
+
+
+async def test_more_words_than_a_bound_can_tell_apart_are_counted_all_the_same(
+    database: Database, corpus: Corpus
+) -> None:
+    words = [*(f"absent{number}" for number in range(70)), "糖尿病", "rust"]
+    hits = await ChunkStore(database).keyword_search(corpus.scope, words, 100)
+    expected = await ilike(database, corpus.scope, ["糖尿病", "rust"])
+    assert {hit.chunk.text: int(hit.score) for hit in hits} == expected
+
+
 async def test_a_stranger_who_knows_the_number_of_a_scope_finds_nothing_in_it(
     database: Database, corpus: Corpus
 ) -> None:
     async with database.transaction(corpus.scope.user_id) as connection:
         row = await (await connection.execute("select min(scope_id) from graphs")).fetchone()
     assert row is not None
-    query = "select count(*) from search_grams(%s, array['rust'], array[]::int[], array[]::int[])"
-    async with database.transaction(corpus.scope.user_id) as connection:
-        own = await (await connection.execute(query, row)).fetchone()
-    async with database.transaction(f"user-{uuid4()}") as connection:
-        foreign = await (await connection.execute(query, row)).fetchone()
-    assert own is not None
-    assert own[0] > 0
-    assert foreign == (0,)
+    for query in (GRAMS, WORDS):
+        async with database.transaction(corpus.scope.user_id) as connection:
+            own = await (await connection.execute(query, row)).fetchone()
+        async with database.transaction(f"user-{uuid4()}") as connection:
+            foreign = await (await connection.execute(query, row)).fetchone()
+        assert own is not None
+        assert own[0] > 0
+        assert foreign == (0,)
