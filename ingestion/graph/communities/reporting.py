@@ -170,6 +170,7 @@ class ReportKeeper:
             Evidence(
                 one,
                 [arrays.names[n] for n in one.entities.tolist()],
+                [arrays.entity_types[n] for n in one.entities.tolist()],
                 [chunks[own] for own in passages if own in chunks],
                 [
                     (arrays.names[source], stated[own], arrays.names[target])

@@ -1,4 +1,4 @@
-"""Community reports without any model: the most central names, and the sentences that tell of them.
+"""Community reports without any model: a title, and the sentences that tell most of the members.
 
 A finding is a sentence of a passage, or what was said of a relation, with the passages it comes from;
 so every finding can be cited, and the same graph gives the same report.
@@ -7,26 +7,30 @@ so every finding can be cited, and the same graph gives the same report.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from uuid import UUID
+from itertools import islice
 
 from domain.graph import Finding, Relation
 from domain.text import language_of, normalise
 from ingestion.graph.communities.outlines import Outline
-from models.sentence_ranking import quotable_spans
+from ingestion.graph.communities.statements import leans_on_others, statements
+from ingestion.graph.communities.titling import title_of
+from models.sentence_ranking import quotable_spans, terms
 from stores.chunks import StoredChunk
 
 MOST_FINDINGS = 6
-MOST_STATEMENTS = 24
 _MOST_FACTS = 3
 _MOST_OF_ONE_PASSAGE = 2
-_TITLE_NAMES, _SUMMARY_NAMES, _SUMMARY_FINDINGS = 3, 8, 2
+_SUMMARY_NAMES, _SUMMARY_FINDINGS = 6, 2
 _LONGEST_NAME = 60
-_LONGEST_TITLE = 120
-_SHORTEST, _LONGEST = 8, 400  # characters of a sentence that is worth quoting
 # A name that a finding has named already still counts, but little.
 _REPEATED = 0.2
+# What a further sentence of a document that is quoted already is worth, and one that leans on others.
+_SAME_DOCUMENT, _LEANING = 0.7, 0.5
+# Two sentences that share so much of their words (Jaccard) say the same.
+_SAME_WORDS = 0.7
+_LONGEST_ROW = 400
 _SEPARATORS = {"zh": "、", "en": ", "}
 _ABOUT = {"zh": "关于{names}。{findings}", "en": "About {names}. {findings}"}
 
@@ -51,11 +55,12 @@ class Report:
 class Evidence:
     """A community's outline with the texts: names by weight, best passages, stated relations.
 
-    `relations` come with the names of their ends.
+    `types` are those of the names; `relations` come with the names of their ends.
     """
 
     outline: Outline
     names: Sequence[str]
+    types: Sequence[str]
     chunks: Sequence[StoredChunk]
     relations: Sequence[tuple[str, Relation, str]]
 
@@ -69,8 +74,16 @@ def extractive_report(evidence: Evidence) -> Report:
     """A report of a community's own sentences; deterministic."""
     findings = _findings(evidence)
     language = evidence.language
+    types = dict(zip(evidence.names, evidence.types, strict=True))
     names = distinct_names(evidence.names)
-    title = _SEPARATORS[language].join(names[:_TITLE_NAMES])[:_LONGEST_TITLE]
+    title = title_of(
+        names,
+        [types.get(name, "TERM") for name in names],
+        evidence.chunks,
+        evidence.outline.telling.tolist(),
+        language=language,
+        members=len(evidence.outline.group.members),
+    )
     about = _SEPARATORS[language].join(names[:_SUMMARY_NAMES])
     said = ("" if language == "zh" else " ").join(one.text for one in findings[:_SUMMARY_FINDINGS])
     summary = _ABOUT[language].format(names=about, findings=said).strip()
@@ -106,20 +119,24 @@ def facts(evidence: Evidence) -> list[Finding]:
     ]
 
 
-def sentences(evidence: Evidence) -> list[Finding]:
-    """The passages' sentences that name most of the community, each adding names if it can."""
-    candidates = list(_candidates(evidence))
-    chosen: list[Finding] = []
-    named: set[str] = set()
-    taken: dict[UUID, int] = {}
-    while candidates and len(chosen) < MOST_STATEMENTS:
-        best = max(candidates, key=lambda one: (one.worth(named), -one.place))
-        candidates.remove(best)
-        if taken.get(best.chunk_id, 0) < _MOST_OF_ONE_PASSAGE:
-            chosen.append(Finding(best.text, (best.chunk_id,)))
-            taken[best.chunk_id] = taken.get(best.chunk_id, 0) + 1
-            named.update(best.named)
-    return chosen
+def sentences(
+    evidence: Evidence, cut: Callable[[str], Iterator[str]] = statements
+) -> list[Finding]:
+    """The passages' sentences that name most of the community, each adding names if it can.
+
+    They come from several documents where there are several, and none says what another says.
+    """
+    candidates = list(_candidates(evidence, cut))
+    chosen: list[_Candidate] = []
+    while candidates and len(chosen) < MOST_FINDINGS:
+        best = max(candidates, key=lambda one: (one.worth(chosen), -one.place))
+        candidates = [
+            one
+            for one in candidates
+            if one is not best and not one.repeats(best) and _has_room(one, [*chosen, best])
+        ]
+        chosen.append(best)
+    return [Finding(one.text, (one.chunk.id,)) for one in chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,36 +144,60 @@ class _Candidate:
     """A sentence with the weights of the names in it; `place` counts over all passages."""
 
     place: int
-    chunk_id: UUID
+    chunk: StoredChunk
     text: str
     named: Mapping[str, float]
+    words: frozenset[str]
 
-    def worth(self, known: set[str]) -> float:
-        """What it says of the community; names that are known count little."""
-        return sum(
+    def worth(self, chosen: Sequence[_Candidate]) -> float:
+        """What it adds to the community's report: names that are known count little."""
+        known = {name for one in chosen for name in one.named}
+        told = sum(
             weight * (_REPEATED if name in known else 1.0) for name, weight in self.named.items()
         )
+        quoted = sum(one.chunk.document_id == self.chunk.document_id for one in chosen)
+        return told * _SAME_DOCUMENT**quoted * (_LEANING if leans_on_others(self.text) else 1.0)
+
+    def repeats(self, other: _Candidate) -> bool:
+        """Whether it says what another says."""
+        shared = len(self.words & other.words)
+        return shared > _SAME_WORDS * len(self.words | other.words)
 
 
-def _candidates(evidence: Evidence) -> Iterator[_Candidate]:
+def _has_room(one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
+    return sum(other.chunk.id == one.chunk.id for other in chosen) < _MOST_OF_ONE_PASSAGE
+
+
+def _candidates(evidence: Evidence, cut: Callable[[str], Iterator[str]]) -> Iterator[_Candidate]:
     weights = dict(zip(map(normalise, evidence.names), evidence.outline.weights, strict=True))
     seen: set[str] = set()
     place = 0
     for chunk in evidence.chunks:
-        for start, end in quotable_spans(chunk.text):
-            text = " ".join(chunk.text[start:end].split())
+        for text in cut(chunk.text):
             folded = normalise(text)
-            if not _SHORTEST <= len(text) <= _LONGEST or folded in seen or folded in weights:
+            if folded in seen or folded in weights:
                 continue
             seen.add(folded)
             place += 1
             named = {name: float(weight) for name, weight in weights.items() if name in folded}
             if named:
-                yield _Candidate(place, chunk.id, text, named)
+                yield _Candidate(place, chunk, text, named, frozenset(terms(text)))
+
+
+def _fragments(text: str) -> Iterator[str]:
+    """Rows of tables, headings and unfinished sentences."""
+    for start, end in quotable_spans(text):
+        fragment = " ".join(text[start:end].split())
+        if len(fragment) <= _LONGEST_ROW:
+            yield fragment
 
 
 def _findings(evidence: Evidence) -> list[Finding]:
-    """What models or users said of relations first, then sentences; bare relations only for want."""
+    """What models or users said of relations first, then sentences; bare relations only for want.
+
+    Where there is none of these, as for a list without sentences, its rows have to do; where they do
+    not name a member as they should, what the best passage begins with.
+    """
     said = facts(evidence)
     described = [
         fact
@@ -165,4 +206,12 @@ def _findings(evidence: Evidence) -> list[Finding]:
     ]
     found = [*described[:_MOST_FACTS], *sentences(evidence)][:MOST_FINDINGS]
     bare = [fact for fact in said if fact not in found]
-    return [*found, *bare][:MOST_FINDINGS]
+    told = [*found, *bare][:MOST_FINDINGS] or sentences(evidence, _fragments)
+    return told or [*islice(_openings(evidence), 1)]
+
+
+def _openings(evidence: Evidence) -> Iterator[Finding]:
+    for cut in (statements, _fragments):
+        for chunk in evidence.chunks:
+            for text in cut(chunk.text):
+                yield Finding(text, (chunk.id,))

@@ -43,7 +43,8 @@ def evidence(
     names: Sequence[str], texts: Sequence[str], relations: Sequence[tuple[str, Relation, str]] = ()
 ) -> Evidence:
     chunks = [chunk(number, text) for number, text in enumerate(texts, start=1)]
-    return Evidence(outline(len(names), len(texts)), names, chunks, relations)
+    types = ["TERM"] * len(names)
+    return Evidence(outline(len(names), len(texts)), names, types, chunks, relations)
 
 
 def test_the_sentence_that_names_most_comes_first_and_the_next_names_something_else() -> None:

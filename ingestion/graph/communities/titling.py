@@ -1,0 +1,153 @@
+"""Titles of reports that no model writes: where most of a community comes from, or what leads it.
+
+A community whose best passages stand mostly in one document is called by the document, by the section
+if one holds most of them, and by its leading names ("Employee Handbook › Leave: parental leave, HR").
+One that is spread over documents is called by its two leading names, each with what a passage or its
+type says it is ("Captain Apache (acid western film), Alexander Singer (director) and 54 more").
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from domain.sentences import sentence_spans
+from domain.text import has_cjk, normalise
+from stores.chunks import StoredChunk
+
+_LONGEST = 120
+_LONGEST_NAME = 60
+_LONGEST_HEADING = 50
+_NAMES = 2
+_MOSTLY = 0.5  # share of the weight of the best passages
+_SHOWN_KIND = 40
+_NO_TYPE = "TERM"
+_JOINT = {"zh": "、", "en": ", "}
+_COLON = {"zh": "：", "en": ": "}
+_WITHIN = " › "
+# "X (born 1901) was an American film director and actor who …": up to what tells more than the kind.
+_IS_A = re.compile(
+    r"\b(?:is|was|are|were)\s+(?:an?|the)\s+(?:(?:19|20)\d\d\s+)?(?P<kind>[^.,;:!?()\"]{3,80})",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    r"\s+(?:who|which|that|whose|where|when|and|or|but|from|in|by|for|with|at|on|to|of|directed|written|starring|based|released"
+    r"|born|known|located|used|produced|made|played|published|about)\b.*",
+    re.IGNORECASE,
+)
+_CHINESE_IS_A = re.compile(
+    r"(?:是(?:一[个种位名座条家部本款只])|是指?|，即|为一[个种位名座条家部本款])(?P<kind>[^，。；：（）()]{2,24})"
+)
+# A name of numbers, like that of a log by its date, says nothing.
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_LOOK_AHEAD = 90  # characters between a name and what it is: dates and places of birth stand there
+
+
+def title_of(
+    names: Sequence[str],
+    types: Sequence[str],
+    chunks: Sequence[StoredChunk],
+    telling: Sequence[float],
+    *,
+    language: str,
+    members: int,
+) -> str:
+    """A title in `language`, at most 120 characters.
+
+    Args:
+        names: distinct ones of the members, those that lead first.
+        types: of those.
+        chunks: the passages that say most.
+        telling: how much each says.
+        language: `zh` or `en`.
+        members: how many there are in all.
+    """
+    place = _place(chunks, telling)
+    if place:
+        known = normalise(place)
+        added = [one for one in names if normalise(one) not in known][:_NAMES]
+        return _cut(_COLON[language].join(filter(None, [place, _JOINT[language].join(added)])))
+    shown = len(names) if members <= _NAMES + 1 else _NAMES
+    led = [
+        _with_kind(name, kind, chunks, language)
+        for name, kind in zip(names[:shown], types, strict=False)
+    ]
+    rest = members - len(led)
+    joined = _JOINT[language].join(led)
+    if rest < 1:
+        return _cut(joined)
+    return _cut(f"{joined}等{members}项" if language == "zh" else f"{joined} and {rest} more")
+
+
+def _place(chunks: Sequence[StoredChunk], telling: Sequence[float]) -> str:
+    """The document, and the section, that most of what is said comes from; empty for none."""
+    document = _most(((one.document_id, one), weight) for one, weight in _weighed(chunks, telling))
+    if document is None or len({one.document_id for one in chunks}) == len(chunks) > 1:
+        return ""
+    title = document.document_title.strip() or document.filename.rpartition(".")[0]
+    if not _LETTERS.search(title):
+        return ""
+    own = [
+        (one, weight)
+        for one, weight in _weighed(chunks, telling)
+        if one.document_id == document.document_id
+    ]
+    section = _most(((_heading(one, title), one), weight) for one, weight in own)
+    heading = _heading(section, title) if section else ""
+    return _WITHIN.join(filter(None, [title[:_LONGEST_NAME], heading]))
+
+
+def _weighed(
+    chunks: Sequence[StoredChunk], telling: Sequence[float]
+) -> Iterable[tuple[StoredChunk, float]]:
+    return zip(chunks, telling, strict=False)
+
+
+def _most(rows: Iterable[tuple[tuple[object, StoredChunk], float]]) -> StoredChunk | None:
+    """The first passage of the key that has more than half of the weight."""
+    weights: dict[object, float] = defaultdict(float)
+    first: dict[object, StoredChunk] = {}
+    for (key, chunk), weight in rows:
+        weights[key] += weight
+        first.setdefault(key, chunk)
+    if not weights:
+        return None
+    best = max(weights, key=lambda key: weights[key])
+    return first[best] if weights[best] > _MOSTLY * sum(weights.values()) else None
+
+
+def _heading(chunk: StoredChunk, title: str) -> str:
+    """The innermost heading over a passage that is not the document's title."""
+    own = [part for part in chunk.section_path if normalise(part) != normalise(title)]
+    return own[-1][:_LONGEST_HEADING] if own else ""
+
+
+def _with_kind(name: str, entity_type: str, chunks: Sequence[StoredChunk], language: str) -> str:
+    kind = next(_kinds(name, chunks), "")
+    if not kind and entity_type != _NO_TYPE:
+        kind = entity_type.replace("_", " ").lower()
+    if not kind:
+        return name
+    return f"{name}（{kind}）" if language == "zh" else f"{name} ({kind})"
+
+
+def _kinds(name: str, chunks: Sequence[StoredChunk]) -> Iterator[str]:
+    """What passages say that `name`, at the beginning of a sentence, is."""
+    for chunk in chunks:
+        for start, end in sentence_spans(chunk.text):
+            sentence = chunk.text[start:end].lstrip("#>*•·|- \t")
+            if not sentence.startswith(name):
+                continue
+            behind = sentence[len(name) :]
+            if behind.startswith((":", "：")):
+                continue  # it speaks
+            found = (_CHINESE_IS_A if has_cjk(behind) else _IS_A).search(behind)
+            if found and found.start() <= _LOOK_AHEAD:
+                kind = _MORE.sub("", found["kind"]).strip()
+                if 1 < len(kind) <= _SHOWN_KIND:
+                    yield kind
+
+
+def _cut(title: str) -> str:
+    return title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1].rstrip()}…"
