@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from uuid import UUID, uuid5
 
 import orjson
 from pydantic import ValidationError
 
-from domain.documents import Chunk, HeadingSource, ParsedDocument, Section
+from domain.documents import Chunk, HeadingSource, Modality, ParsedDocument, Section
 from domain.errors import FileBroken
 from domain.text import estimate_tokens, language_of
 from ingestion.transfer.lines import ChunkLine, DocumentLine
@@ -52,38 +52,47 @@ def chunk_id(document_id: UUID, external_id: str) -> UUID:
 def joined(
     document: DocumentLine, chunks: Sequence[ChunkLine], document_id: UUID
 ) -> ParsedDocument:
-    """A document of these chunks: titled ones are sections of their own under the root.
+    """A document of these chunks, with the sections that it names.
 
-    Chunks lie where the document's text has them, looked for in order; those that it does not have
+    If it names none, titled chunks are sections of their own under the root. Chunks lie where they
+    say, else where the document's text has them, looked for in order; those that it does not have
     are appended, so that `text[chunk.start:chunk.end]` is every chunk's text.
     """
-    text, starts = _placed(document.text or "", [chunk.text for chunk in chunks])
+    text, starts = _placed(document.text or "", chunks)
     title = document.title or document.id
     root_id = uuid5(document_id, "root")
-    sections = [
-        Section(root_id, None, title, 0, 0, 0, len(text), heading_source=HeadingSource.ROOT)
-    ]
+    root = Section(root_id, None, title, 0, 0, 0, len(text), heading_source=HeadingSource.ROOT)
+    sections = [root, *_tree(document, document_id, root)]
     stored = []
     for ordinal, (line, start) in enumerate(zip(chunks, starts, strict=True)):
-        section = sections[0]
-        if line.title and line.title != document.title:
-            section = _section(
-                uuid5(document_id, f"section {ordinal}"), line, root_id, ordinal, start
-            )
+        section = root
+        if document.sections or line.start is not None:
+            if line.section is not None and line.section < len(document.sections):
+                section = sections[1 + line.section]
+        elif line.title and line.title != document.title:
+            section_id = uuid5(document_id, f"section {ordinal}")
+            section = _section(section_id, line, root_id, len(sections), start)
             sections.append(section)
         stored.append(
             _chunk(chunk_id(document_id, line.id), document, line, section, (ordinal, start))
         )
-    metadata = dict(document.metadata)
     return ParsedDocument(
-        title, text, language_of(text), tuple(sections), tuple(stored), metadata=metadata
+        title,
+        text,
+        language_of(text),
+        tuple(sections),
+        tuple(stored),
+        page_count=document.page_count,
+        metadata=dict(document.metadata),
     )
 
 
-def _placed(text: str, pieces: Sequence[str]) -> tuple[str, list[int]]:
+def _placed(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]]:
     starts, parts, length, cursor = list[int](), [text] if text else [], len(text), 0
-    for piece in pieces:
-        start = text.find(piece, cursor)
+    for line in chunks:
+        piece, start = line.text, -1 if line.start is None else line.start
+        if start < 0 or text[start : start + len(piece)] != piece:
+            start = text.find(piece, cursor)
         if start < 0:
             start = text.find(piece)
         if start >= 0:
@@ -94,6 +103,29 @@ def _placed(text: str, pieces: Sequence[str]) -> tuple[str, list[int]]:
             length = start + len(piece)
         starts.append(start)
     return GAP.join(parts), starts
+
+
+def _tree(document: DocumentLine, document_id: UUID, root: Section) -> Iterator[Section]:
+    """The sections that a document names; each lies in the last before it of a lower level."""
+    above = [root]
+    for place, line in enumerate(document.sections):
+        while above[-1].level >= line.level:
+            above.pop()
+        end = min(line.end, root.end)
+        section = Section(
+            uuid5(document_id, f"section {place}"),
+            above[-1].id,
+            line.title,
+            line.level,
+            place + 1,
+            min(line.start, end),
+            end,
+            path=(*above[-1].path, line.title),
+            heading_source=line.heading_source,
+            page=line.page,
+        )
+        above.append(section)
+        yield section
 
 
 def _section(section_id: UUID, line: ChunkLine, root_id: UUID, ordinal: int, start: int) -> Section:
@@ -116,6 +148,9 @@ def _chunk(
 ) -> Chunk:
     ordinal, start = place
     title = line.title or document.title
+    said = line.start is not None
+    # A title that the text does not repeat is embedded and searched with it.
+    context = line.context if said or line.context else "" if title in line.text else title
     return Chunk(
         id=id_,
         section_id=section.id,
@@ -124,10 +159,11 @@ def _chunk(
         end=start + len(line.text),
         text=line.text,
         section_path=section.path,
-        # A title that the text does not repeat is embedded and searched with it.
-        context="" if title in line.text else title,
+        page=line.page,
+        modality=line.modality or Modality.TEXT,
+        context=context,
         token_count=estimate_tokens(line.text),
-        title=title,
+        title=line.title if said else title,
         external_id=line.id,
         created_at=document.created_at,
     )

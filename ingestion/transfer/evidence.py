@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from itertools import islice
 from typing import TypeVar
 from uuid import UUID
@@ -12,15 +12,27 @@ from domain.graph import MentionKind
 from domain.scope import Scope
 from ingestion.graph.extraction.link import Bearer
 from ingestion.graph.index import link_names
-from ingestion.transfer.lines import ChunkLine, EntityLine, Mentioned, Problem, RelationLine
+from ingestion.transfer.lines import (
+    ChunkLine,
+    DecisionLine,
+    EntityLine,
+    Mentioned,
+    Problem,
+    RelationLine,
+)
 from ingestion.transfer.spool import Numbered, Spool
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
+from stores.graph.merges import Merge
 from stores.graph.names import read_names
+from stores.graph.resolution import decide_one
 from stores.graph.transfer import (
     chunks_by_external_id,
+    distinguish,
     entities_by_external_id,
     known_entities,
+    merged_entities,
+    owned_entities,
 )
 from stores.graph.writing import GraphWriter
 
@@ -55,6 +67,9 @@ class EvidenceWriter:
             yield await self._add_relations(batch), len(batch)
         if self._fresh:
             await link_names(self._writer, self._fresh)
+        decisions = self._lines.decisions()
+        while said := await _some(decisions, _BATCH):
+            yield await self._decide(said), len(said)
 
     async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
         evidence = await asyncio.to_thread(self._said, chunks)
@@ -78,7 +93,7 @@ class EvidenceWriter:
         external = [line.id for group in groups for _, line in group if line.id]
         known = await entities_by_external_id(self._writer, external)
         plain = [entity_id(self._scope, group[0].line.name) for group in groups]
-        owners = await known_entities(self._writer, plain)
+        owners = await owned_entities(self._writer, plain)
         mentions, aliases = list[MentionRow](), list[AliasRow]()
         for named, group in zip(plain, groups, strict=True):
             owner = owners[named].external_id if named in owners else None
@@ -127,6 +142,28 @@ class EvidenceWriter:
         await self._writer.add(GraphEvidence(mentions, relations))
         return problems
 
+    async def _decide(self, batch: Sequence[Numbered[DecisionLine]]) -> list[Problem]:
+        """Take the user's word that entities are one, or two; the same word again changes nothing."""
+        await self._writer.derive()
+        named = list({end for _, line in batch for end in (line.source, line.target)})
+        ends = {end: found[0] for end, found in (await self._ends(named)).items()}
+        roots = await merged_entities(self._writer, list(ends.values()))
+        problems, merges, pairs = list[Problem](), list[Merge](), list[tuple[UUID, UUID]]()
+        for number, line in batch:
+            missing = [end for end in (line.source, line.target) if end not in ends]
+            problems += [Problem(number, f"There is no entity {end!r:.80}.") for end in missing]
+            if missing:
+                continue
+            source, target = ends[line.source], ends[line.target]
+            if not line.same:
+                pairs.append((source, target))
+            elif roots.get(source, source) != roots.get(target, target):
+                merges.append(Merge(source, target, line.reason))
+        if merges:
+            await decide_one(self._writer, merges)
+        await distinguish(self._writer, pairs)
+        return problems
+
     def _stated(
         self, line: RelationLine, ends: dict[str, tuple[UUID, str]], chunks: dict[str, UUID]
     ) -> tuple[list[RelationRow], list[str]]:
@@ -147,24 +184,26 @@ class EvidenceWriter:
         self, batch: Sequence[Numbered[RelationLine]]
     ) -> tuple[dict[str, tuple[UUID, str]], dict[str, UUID]]:
         """The entities and chunks that relations name: of this import, else stored before."""
-        named = list({end for _, line in batch for end in (line.source, line.target)})
         places = list({place for _, line in batch for place in line.chunk_ids})
-        ends, chunks = await asyncio.to_thread(self._spooled, named, places)
+        ends = await self._ends({end for _, line in batch for end in (line.source, line.target)})
+        chunks = await asyncio.to_thread(
+            lambda: {place: chunk for place in places if (chunk := self._lines.chunk(place))}
+        )
+        if lost := [place for place in places if place not in chunks]:
+            chunks |= await chunks_by_external_id(self._writer, lost)
+        return ends, chunks
+
+    async def _ends(self, named: Collection[str]) -> dict[str, tuple[UUID, str]]:
+        """The ids and names of those of these entities that are there."""
+        ends = await asyncio.to_thread(
+            lambda: {end: found for end in named if (found := self._lines.entity(end))}
+        )
         if lost := [end for end in named if end not in ends]:
             found = await entities_by_external_id(self._writer, lost)
             ends |= {end: (known.id, known.name) for end, known in found.items()}
         if lost := [end for end in named if end not in ends]:
             ends |= await self._by_name(lost)
-        if lost := [place for place in places if place not in chunks]:
-            chunks |= await chunks_by_external_id(self._writer, lost)
-        return ends, chunks
-
-    def _spooled(
-        self, named: Sequence[str], places: Sequence[str]
-    ) -> tuple[dict[str, tuple[UUID, str]], dict[str, UUID]]:
-        ends = {end: found for end in named if (found := self._lines.entity(end))}
-        chunks = {place: chunk for place in places if (chunk := self._lines.chunk(place))}
-        return ends, chunks
+        return ends
 
     async def _by_name(self, names: Sequence[str]) -> dict[str, tuple[UUID, str]]:
         ids = {name: entity_id(self._scope, name) for name in names}

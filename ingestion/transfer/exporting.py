@@ -7,35 +7,38 @@ again by itself.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from domain.documents import Document, DocumentStatus
-from domain.graph import CO_OCCURS
+from domain.documents import Document, DocumentStatus, Modality
 from domain.scope import Scope
-from domain.text import normalise_name
 from ingestion.transfer.lines import (
     ChunkLine,
+    DecisionLine,
     DocumentLine,
     EntityLine,
     Line,
     Mentioned,
     RelationLine,
+    SectionLine,
 )
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.graph.ids import entity_id
-from stores.graph.transfer import GraphPages, Row
+from stores.graph.transfer import Content, GraphPages, Row
 
-_WHOLE = 2**31 - 1  # characters; more than a text of PostgreSQL holds
+# Passages that are read in one go; a document is read as a whole.
+_TOGETHER = 1000
 
 
 async def export_graph(database: Database, scope: Scope) -> AsyncIterator[dict[str, Any]]:
-    """The lines of docs/import.md, one dict each: documents with their chunks, entities, relations.
+    """The lines of docs/import.md, one dict each.
 
-    Each document is read in a transaction of its own, so that a slow reader holds up nobody; one
-    that is changed meanwhile comes as it was or as it is.
+    Documents come with their chunks, then entities, relations and decisions. Some documents at a time
+    are read in a transaction of their own, so that a slow reader holds up nobody; one that is changed
+    meanwhile comes as it was or as it is.
 
     Raises:
         GraphNotFound: there is no such knowledge base.
@@ -43,41 +46,122 @@ async def export_graph(database: Database, scope: Scope) -> AsyncIterator[dict[s
     documents = DocumentStore(database)
     await documents.require_graph(scope)
     pages = GraphPages(database, scope)
-    for document in await documents.list(scope):
-        if document.status is DocumentStatus.READY:
-            for line in await _document(documents, pages, scope, document):
-                yield line.wire()
+    stored = [one for one in await documents.list(scope) if one.status is DocumentStatus.READY]
+    for part in (_documents(scope, pages, stored), _entities(pages), _relations(pages)):
+        async for line in part:
+            yield line.wire()
+    for decision in await _decisions(pages):
+        yield decision.wire()
+
+
+async def _documents(
+    scope: Scope, pages: GraphPages, documents: Sequence[Document]
+) -> AsyncIterator[Line]:
+    own_ids = document_ids(documents)
+    for some in _together(documents):
+        contents = await pages.contents([one.id for one in some])
+        names = await pages.names(_ends(row for one in contents.values() for row in one.relations))
+        for document in some:
+            if content := contents.get(document.id):
+                for line in _document(scope, document, own_ids[document.id], content, names):
+                    yield line
+
+
+async def _entities(pages: GraphPages) -> AsyncIterator[Line]:
     async for rows in pages.asserted_entities():
         for row in rows:
-            yield _entity(row).wire()
+            yield _entity(row)
+
+
+async def _relations(pages: GraphPages) -> AsyncIterator[Line]:
     async for rows in pages.asserted_relations():
         names = await pages.names(_ends(rows))
-        for row in rows:
-            if row["source_id"] in names and row["target_id"] in names:
-                yield _relation(row, names).wire()
+        for row in _named(rows, names):
+            yield _relation(row, names)
 
 
-async def _document(
-    documents: DocumentStore, pages: GraphPages, scope: Scope, document: Document
+async def _decisions(pages: GraphPages) -> list[DecisionLine]:
+    rows = await pages.decisions()
+    names = await pages.names(_ends(rows))
+    lines = list[DecisionLine]()
+    for row in _named(rows, names):
+        ends = [names[row["source_id"]], names[row["target_id"]]]
+        # Which of two that are not one comes first says nothing.
+        source, target = ends if row["same"] else sorted(ends)
+        lines.append(
+            DecisionLine(source=source, target=target, same=row["same"], reason=row["reason"])
+        )
+    return lines
+
+
+def _named(rows: Sequence[Row], names: dict[UUID, str]) -> list[Row]:
+    """Rows of which both ends have names: nothing speaks of the others any more."""
+    return [row for row in rows if row["source_id"] in names and row["target_id"] in names]
+
+
+def document_ids(documents: Sequence[Document]) -> dict[UUID, str]:
+    """The ids of documents in an export: the user's own, else the name of the file.
+
+    Of several that would have one id the first keeps it; the others get a piece of the hash of the
+    path that they were read from, which says nothing of the machine.
+    """
+    taken = {one.external_id for one in documents if one.external_id}
+    ids = dict[UUID, str]()
+    for one in documents:
+        own = one.external_id or one.filename
+        if not one.external_id and own in taken:
+            own = f"{own}~{sha256(one.source.encode()).hexdigest()[:12]}"
+        taken.add(own)
+        ids[one.id] = own
+    return ids
+
+
+def _together(documents: Sequence[Document]) -> Iterator[list[Document]]:
+    """Documents in runs of about `_TOGETHER` passages."""
+    run, size = list[Document](), 0
+    for document in documents:
+        if run and size + document.chunk_count > _TOGETHER:
+            yield run
+            run, size = [], 0
+        run.append(document)
+        size += document.chunk_count
+    if run:
+        yield run
+
+
+def _document(
+    scope: Scope, document: Document, own_id: str, content: Content, names: dict[UUID, str]
 ) -> list[Line]:
     """A document's line, its chunks', and those of relations that a triple cannot say."""
-    rows = await pages.chunks(document.id)
-    stated = await pages.relations(document.id)
-    names = await pages.names(_ends(stated))
     mentions = defaultdict[UUID, list[Row]](list)
     spelled = dict[tuple[UUID, UUID], str]()
-    for row in await pages.mentions(document.id):
+    for row in content.mentions:
         # A name alone means the first entity of that name; homonyms come with their relations.
         if row["entity_id"] == entity_id(scope, row["name"]):
             mentions[row["chunk_id"]].append(row)
             spelled[row["chunk_id"], row["entity_id"]] = row["name"]
-    triples, relations = _parted(stated, spelled)
-    text = await documents.text(scope, document.id, 0, _WHOLE)
-    own_id = document.external_id or document.source
-    lines: list[Line] = [DocumentLine.stored(own_id, document.title, text, document.metadata)]
-    places = {row["id"]: row["external_id"] for row in rows}
-    lines += [_chunk(own_id, row, mentions[row["id"]], triples[row["id"]]) for row in rows]
-    lines += [_relation(row, names, places[row["chunk_id"]]) for row in relations]
+    triples, relations = _parted(content.relations, spelled)
+    lines: list[Line] = [
+        DocumentLine.stored(
+            document.metadata,
+            id=own_id,
+            title=document.title,
+            text=content.text,
+            filename=document.filename,
+            page_count=document.page_count,
+            sections=[_section(row) for row in content.sections],
+        )
+    ]
+    sections = {row["id"]: place for place, row in enumerate(content.sections)}
+    for row in content.chunks:
+        place = sections.get(row["section_id"])
+        lines.append(_chunk(own_id, row, place, mentions[row["id"]], triples[row["id"]]))
+    places = {row["id"]: row["external_id"] for row in content.chunks}
+    lines += [
+        _relation(row, names, places[row["chunk_id"]])
+        for row in relations
+        if row["chunk_id"] in places
+    ]
     return lines
 
 
@@ -87,8 +171,6 @@ def _parted(
     """Relations that a triple says completely, by chunk, and the others."""
     triples, others = defaultdict[UUID, list[tuple[str, str, str]]](list), list[Row]()
     for row in stated:
-        if row["relation_type"] == CO_OCCURS:
-            continue
         chunk = row["chunk_id"]
         source = spelled.get((chunk, row["source_id"]))
         target = spelled.get((chunk, row["target_id"]))
@@ -99,8 +181,17 @@ def _parted(
     return triples, others
 
 
+def _section(row: Row) -> SectionLine:
+    kept = ("title", "level", "start", "end", "heading_source", "page")
+    return SectionLine(**{name: row[name] for name in kept})
+
+
 def _chunk(
-    document: str, row: Row, mentions: Sequence[Row], triples: list[tuple[str, str, str]]
+    document: str,
+    row: Row,
+    section: int | None,
+    mentions: Sequence[Row],
+    triples: list[tuple[str, str, str]],
 ) -> ChunkLine:
     return ChunkLine(
         id=row["external_id"],
@@ -108,7 +199,12 @@ def _chunk(
         title=row["title"],
         text=row["text"],
         entities=[_mentioned(one) for one in mentions],
-        triples=triples,
+        triples=sorted(triples),
+        start=row["start"],
+        section=section,
+        page=row["page"],
+        modality=None if row["modality"] == Modality.TEXT else row["modality"],
+        context=row["context"],
     )
 
 
@@ -121,13 +217,12 @@ def _mentioned(row: Row) -> str | Mentioned:
 
 
 def _entity(row: Row) -> EntityLine:
-    norm = normalise_name(row["name"])
     return EntityLine(
         id=row["external_id"],
         name=row["name"],
         entity_type=row["entity_type"],
         description=row["description"],
-        aliases=[one for one in row["aliases"] if normalise_name(one) != norm],
+        aliases=row["aliases"],
     )
 
 
@@ -142,5 +237,5 @@ def _relation(row: Row, names: dict[UUID, str], chunk: str | None = None) -> Rel
     )
 
 
-def _ends(rows: Sequence[Row]) -> list[UUID]:
-    return list({row[end] for row in rows for end in ("source_id", "target_id")})
+def _ends(rows: Iterable[Row]) -> set[UUID]:
+    return {row[end] for row in rows for end in ("source_id", "target_id")}

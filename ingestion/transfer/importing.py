@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import PurePath
 from typing import TypeVar
 from uuid import UUID
 
@@ -86,7 +87,7 @@ class Importer:
             async with self._record.writing(scope) as writer:
                 evidence = EvidenceWriter(scope, writer, lines)
                 done = 0
-                total = sum(map(lines.count, ("document", "entity", "relation")))
+                total = sum(map(lines.count, ("document", "entity", "relation", "decision")))
                 async for problems, count in evidence.write_all():
                     done += count
                     run.note(problems)
@@ -128,7 +129,7 @@ class Importer:
             stored = await self._ingestor.ingest_bytes(
                 scope,
                 content,
-                named if chunks else f"{named}.txt",
+                _filename(line) if chunks else f"{named}.txt",
                 source=line.id,
                 external_id=line.id,
                 metadata=line.stored_metadata(),
@@ -161,6 +162,10 @@ class _Run:
         self.report.problem_count += len(problems)
         room = _PROBLEMS_KEPT - len(self.report.problems)
         self.report.problems.extend(problems[: max(0, room)])
+
+
+def _filename(line: DocumentLine) -> str:
+    return PurePath(line.filename).name or line.title or line.id
 
 
 def _ids(document_id: UUID, chunks: Sequence[ChunkLine]) -> dict[str, UUID]:

@@ -10,9 +10,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_serializer,
+)
 from pydantic.alias_generators import to_camel
 
+from domain.documents import HeadingSource, Modality
 from domain.text import clean_text, normalise_name
 from stores.graph.evidence import HEAVIEST, LONGEST_NAME, LONGEST_TYPE, one_line
 
@@ -59,6 +68,10 @@ def _cleaned(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+# Deeper trees of sections than people write.
+MOST_LEVELS = 64
+Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
 Metadata = Annotated[dict[str, Any], AfterValidator(_cleaned)]
 
 
@@ -73,8 +86,22 @@ class _Line(BaseModel):
         return {key: value for key, value in said.items() if value not in (None, "", [], {})}
 
 
+class SectionLine(_Line):
+    """A section of a document: its place in the tree by `level` (from 1), in the text by offsets."""
+
+    title: Text = ""
+    level: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
+    start: Place
+    end: Place
+    heading_source: HeadingSource = HeadingSource.GIVEN
+    page: Place | None = None
+
+
 class DocumentLine(_Line):
-    """A document; without `text` its text is that of its chunks."""
+    """A document; without `text` its text is that of its chunks.
+
+    `sections` are in reading order, parents before children; the document itself is none of them.
+    """
 
     type: Literal["document"] = "document"
     id: Id
@@ -82,6 +109,13 @@ class DocumentLine(_Line):
     text: Text | None = None
     metadata: Metadata = {}
     created_at: datetime | None = None
+    filename: Annotated[Text, Field(max_length=255)] = ""
+    page_count: Place | None = None
+    sections: list[SectionLine] = []
+
+    @field_serializer("sections")
+    def _tree(self, sections: list[SectionLine]) -> list[dict[str, Any]]:
+        return [section.wire() for section in sections]
 
     def stored_metadata(self) -> dict[str, Any]:
         """The metadata as it is kept with the document, from which `stored` makes the line again."""
@@ -90,13 +124,12 @@ class DocumentLine(_Line):
         return {**self.metadata, _CREATED: self.created_at.isoformat()}
 
     @classmethod
-    def stored(
-        cls, own_id: str, title: str, text: str, metadata: Mapping[str, Any]
-    ) -> DocumentLine:
-        """The line of a stored document."""
+    def stored(cls, metadata: Mapping[str, Any], **values: object) -> DocumentLine:
+        """The line of a stored document; `values` are its other fields."""
         own = dict(metadata)
-        created = own.pop(_CREATED, None)
-        return cls(id=own_id, title=title, text=text, metadata=own, created_at=created)
+        return cls.model_validate(
+            {"created_at": own.pop(_CREATED, None), "metadata": own, **values}
+        )
 
 
 class Mentioned(_Line):
@@ -110,7 +143,9 @@ class Mentioned(_Line):
 class ChunkLine(_Line):
     """A passage; one without `document_id` is a document of its own.
 
-    `triples` are (subject, relation, object), by name.
+    `triples` are (subject, relation, object), by name. With `start`, its offset in the document's text,
+    everything else about it counts as said too: `section` is the number of its section, from 0, and
+    without one it lies in none; `context` is what is searched with it.
     """
 
     type: Literal["chunk"] = "chunk"
@@ -120,6 +155,11 @@ class ChunkLine(_Line):
     text: Annotated[Text, Field(min_length=1)]
     entities: list[Name | Mentioned] = []
     triples: list[tuple[Name, Type, Name]] = []
+    start: Place | None = None
+    section: Place | None = None
+    page: Place | None = None
+    modality: Modality | None = None
+    context: Text = ""
 
 
 class EntityLine(_Line):
@@ -148,7 +188,20 @@ class RelationLine(_Line):
     chunk_ids: list[Id] = []
 
 
-Line = DocumentLine | ChunkLine | EntityLine | RelationLine
+class DecisionLine(_Line):
+    """The user's word that two entities, given as in a relation, are `same`, or are not.
+
+    Of two that are, the target is what both are called.
+    """
+
+    type: Literal["decision"] = "decision"
+    source: Id
+    target: Id
+    same: bool = True
+    reason: Text = ""
+
+
+Line = DocumentLine | ChunkLine | EntityLine | RelationLine | DecisionLine
 _LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
 
 
@@ -165,8 +218,8 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[str]]:
         line = _LINES.validate_python(_object(raw))
     except ValidationError as error:
         raise LineInvalid(_reason(error)) from None
-    if isinstance(line, RelationLine) and line.source == line.target:
-        raise LineInvalid(f"The relation joins {line.source!r:.80} to itself.")
+    if isinstance(line, RelationLine | DecisionLine) and line.source == line.target:
+        raise LineInvalid(f"The {line.type} joins {line.source!r:.80} to itself.")
     remarks = list(_unknown_keys(line))
     if isinstance(line, ChunkLine):
         line, loops = _without_loops(line)

@@ -20,6 +20,7 @@ import orjson
 from domain.text import normalise_name
 from ingestion.transfer.lines import (
     ChunkLine,
+    DecisionLine,
     DocumentLine,
     EntityLine,
     Line,
@@ -38,6 +39,7 @@ create index entity_uuid on entity (uuid);
 create index entity_line on entity (line);
 create table mention (entity blob, chunk blob, primary key (entity, chunk)) without rowid;
 create table relation (line int primary key, body blob);
+create table decision (line int primary key, body blob);
 """
 
 
@@ -80,8 +82,8 @@ class Spool:
                 norm = normalise_name(line.name)
                 key = f"id {line.id}" if line.id else f"name {norm}"
                 before = self._put("entity", key, (number, norm, body, None))
-            case RelationLine():
-                self._rows.execute("insert into relation values (?, ?)", (number, body))
+            case RelationLine() | DecisionLine():
+                self._rows.execute(f"insert into {line.type} values (?, ?)", (number, body))
                 return
         if before is not None:
             said = f"It takes the place of line {before}, which has the same id."
@@ -101,7 +103,7 @@ class Spool:
 
     def size(self) -> int:
         """How many lines there are."""
-        return sum(map(self.count, ("document", "chunk", "entity", "relation")))
+        return sum(map(self.count, ("document", "chunk", "entity", "relation", "decision")))
 
     def document_count(self) -> int:
         """How many documents there are, lone chunks included."""
@@ -158,6 +160,11 @@ class Spool:
         """All relations, in order."""
         for number, body in self._rows.execute("select line, body from relation order by line"):
             yield Numbered(number, RelationLine.model_validate(orjson.loads(body)))
+
+    def decisions(self) -> Iterator[Numbered[DecisionLine]]:
+        """All decisions, in order."""
+        for number, body in self._rows.execute("select line, body from decision order by line"):
+            yield Numbered(number, DecisionLine.model_validate(orjson.loads(body)))
 
     def mentions(self, pairs: Sequence[tuple[UUID, UUID]]) -> list[bool]:
         """Note that chunks mention entities; which of the pairs (entity, chunk) are new."""

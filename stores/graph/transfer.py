@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg.rows import dict_row
 
+from domain.graph import CO_OCCURS
 from domain.scope import Scope
 from stores.database import Database
 from stores.graph.ids import NIL
@@ -40,9 +43,15 @@ async def entities_by_external_id(
     return {row["external_id"]: Known(**row) for row in rows}
 
 
-async def known_entities(writer: GraphWriter, ids: Sequence[UUID]) -> dict[UUID, Known]:
-    """Those of these entities that are there."""
-    rows = await _rows(writer.connection, "owners", writer.scope_id, ids=[*ids])
+async def known_entities(writer: GraphWriter, ids: Sequence[UUID]) -> set[UUID]:
+    """Those of these entities that are there, as themselves or merged into another."""
+    rows = await _rows(writer.connection, "known", writer.scope_id, ids=[*ids])
+    return {row["id"] for row in rows}
+
+
+async def owned_entities(writer: GraphWriter, ids: Sequence[UUID]) -> dict[UUID, Known]:
+    """Those of these entities that the user has asserted."""
+    rows = await _rows(writer.connection, "owners", writer.scope_id, ids=[*ids], nil=NIL)
     return {row["id"]: Known(**row) for row in rows}
 
 
@@ -56,24 +65,53 @@ async def chunks_by_external_id(
     return {row["external_id"]: row["id"] for row in rows}
 
 
+async def merged_entities(writer: GraphWriter, ids: Sequence[UUID]) -> dict[UUID, UUID]:
+    """What those of these entities are now that have become another."""
+    rows = await _rows(writer.connection, "merged", writer.scope_id, ids=[*ids])
+    return {row["id"]: row["root_id"] for row in rows}
+
+
+async def distinguish(writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]) -> None:
+    """Note that the two of each pair are two, by the user's word."""
+    values = {"ones": [one for one, _ in pairs], "others": [other for _, other in pairs]}
+    await writer.execute(_SQL["distinguish"], **values)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What an export says of one document; rows are those of `sql/queries/graph_transfer.sql`."""
+
+    text: str
+    sections: Sequence[Row]
+    chunks: Sequence[Row]
+    mentions: Sequence[Row]
+    relations: Sequence[Row]
+
+
 class GraphPages:
     """The evidence of one scope for an export; each call is a transaction of its own."""
 
     def __init__(self, database: Database, scope: Scope) -> None:
         self._database = database
         self._scope = scope
+        self._called: dict[UUID, str] = {}
 
-    async def chunks(self, document_id: UUID) -> list[Row]:
-        """A document's chunks in order: id, external_id (else the id), title, text."""
-        return await self._ask("chunks", document_id=document_id)
-
-    async def mentions(self, document_id: UUID) -> list[Row]:
-        """What users and models say that a document's chunks mention."""
-        return await self._ask("mentions", document_id=document_id)
-
-    async def relations(self, document_id: UUID) -> list[Row]:
-        """What a document's chunks state about entities that they so mention."""
-        return await self._ask("relations", document_id=document_id)
+    async def contents(self, document_ids: Sequence[UUID]) -> dict[UUID, Content]:
+        """What is in documents, all of one moment; those that are gone are left out."""
+        async with self._database.transaction(self._scope.user_id, snapshot=True) as connection:
+            found = await find_scope(connection, self._scope)
+            if found is None:
+                return {}
+            key = {"document_ids": [*document_ids], "co_occurs": CO_OCCURS}
+            texts = await _rows(connection, "texts", found.scope_id, **key)
+            parts = [
+                _by_document(await _rows(connection, query, found.scope_id, **key))
+                for query in ("sections", "chunks", "mentions", "relations")
+            ]
+        return {
+            row["id"]: Content(row["text"], *(part.get(row["id"], ()) for part in parts))
+            for row in texts
+        }
 
     def asserted_entities(self) -> AsyncIterator[list[Row]]:
         """Entities by the user's own word, in pages."""
@@ -83,9 +121,20 @@ class GraphPages:
         """Relations by the user's own word, in pages."""
         return self._pages("asserted_relations", "relation_id")
 
-    async def names(self, ids: Sequence[UUID]) -> dict[UUID, str]:
-        """The user's own id of each entity, else its name."""
-        return {row["entity_id"]: row["name"] for row in await self._ask("names", ids=[*ids])}
+    async def decisions(self) -> list[Row]:
+        """What the user said of pairs of entities: `same`, or not."""
+        return await self._ask("decisions")
+
+    async def names(self, ids: Iterable[UUID]) -> dict[UUID, str]:
+        """The user's own id of each entity, else its name.
+
+        Each is looked up once: that of an entity that is mentioned everywhere takes reading all that.
+        """
+        wanted = set(ids)
+        if lost := wanted - self._called.keys():
+            rows = await self._ask("names", ids=list(lost))
+            self._called |= {row["entity_id"]: row["name"] for row in rows}
+        return {one: self._called[one] for one in wanted if one in self._called}
 
     async def _pages(self, query: str, key: str) -> AsyncIterator[list[Row]]:
         last = NIL
@@ -99,6 +148,13 @@ class GraphPages:
             if found is None:
                 return []
             return await _rows(connection, query, found.scope_id, **values)
+
+
+def _by_document(rows: Sequence[Row]) -> dict[UUID, list[Row]]:
+    grouped = defaultdict[UUID, list[Row]](list)
+    for row in rows:
+        grouped[row["document_id"]].append(row)
+    return grouped
 
 
 async def _rows(connection: Connection, query: str, scope_id: int, **values: object) -> list[Row]:

@@ -1,35 +1,79 @@
 -- name: entities_by_external_id
--- Entities by the user's own ids.
-select external_id, id, name from entities
-where scope_id = %(scope_id)s and external_id = any(%(external_ids)s);
+-- Entities by the user's own ids; of what has become another the entity that was stated.
+select distinct on (external_id) external_id, id, name from (
+  select m.external_id, m.entity_id as id, m.name, 1 as rank
+  from entity_merges g join mentions m on m.scope_id = g.scope_id and m.entity_id = g.from_id
+    and m.external_id = any(%(external_ids)s)
+  where g.scope_id = %(scope_id)s
+  union all
+  select external_id, id, name, 2 from entities
+  where scope_id = %(scope_id)s and external_id = any(%(external_ids)s)
+) as found order by external_id, rank, id;
+
+-- name: known
+-- Which of these entities are there, as themselves or as another.
+select id, external_id, name from entities where scope_id = %(scope_id)s and id = any(%(ids)s)
+union all
+select from_id, null, '' from entity_merges where scope_id = %(scope_id)s and from_id = any(%(ids)s);
 
 -- name: owners
--- Which of these entities are there, and which id of the user's own each has.
-select id, external_id, name from entities where scope_id = %(scope_id)s and id = any(%(ids)s);
+-- Which of these entities the user has asserted, and under which id of his own.
+select entity_id as id, external_id, name from mentions
+where scope_id = %(scope_id)s and entity_id = any(%(ids)s) and chunk_id = %(nil)s
+  and kind = 'import' and surface = 0;
 
 -- name: chunks_by_external_id
 -- Chunks by the user's own ids; of two that bear one id the same is taken every time.
 select distinct on (external_id) external_id, id from chunks
 where scope_id = %(scope_id)s and external_id = any(%(external_ids)s) order by external_id, id;
 
+-- name: texts
+-- The texts of documents; those that are gone have none.
+select d.id, v.text from documents d join document_versions v
+  on v.document_id = d.id and v.version = coalesce(d.live_version, d.pending_version)
+where d.scope_id = %(scope_id)s and d.id = any(%(document_ids)s);
+
+-- name: sections
+-- The sections of documents in reading order, without the roots.
+select s.document_id, s.id, s.title, s.level, s.start_offset as start, s.end_offset as end,
+  s.heading_source, s.page
+from sections s join documents d on d.id = s.document_id
+  and s.version = coalesce(d.live_version, d.pending_version)
+where d.scope_id = %(scope_id)s and d.id = any(%(document_ids)s) and s.level > 0
+order by s.document_id, s.ordinal;
+
 -- name: chunks
--- A document's passages in order.
-select id, coalesce(external_id, id::text) as external_id, title, text from chunks
-where scope_id = %(scope_id)s and document_id = %(document_id)s order by ordinal, id;
+-- The passages of documents in order. Each document is looked up by its own index range here and below:
+-- a planner without statistics of a new scope would read the whole scope for each of them.
+select c.document_id, c.id, coalesce(c.external_id, c.id::text) as external_id, c.title, c.text,
+  c.start_offset as start, c.section_id, c.page, c.modality, c.context
+from unnest(%(document_ids)s::uuid[]) as wanted (id) cross join lateral (
+  select * from chunks where document_id = wanted.id and scope_id + 0 = %(scope_id)s offset 0
+) as c
+order by c.document_id, c.ordinal, c.id;
 
 -- name: mentions
--- What a document's chunks mention by the word of users and models.
-select chunk_id, entity_id, name, entity_type, description from mentions
-where scope_id = %(scope_id)s and document_id = %(document_id)s and kind in ('import', 'model')
-order by chunk_id, start_offset, name collate "C", entity_id;
+-- What the passages of documents mention by the word of users and models.
+select m.document_id, m.chunk_id, m.entity_id, m.name, m.entity_type, m.description
+from unnest(%(document_ids)s::uuid[]) as wanted (id) cross join lateral (
+  select * from mentions
+  where scope_id = %(scope_id)s and document_id = wanted.id
+    and document_id <> '00000000-0000-0000-0000-000000000000' and kind in ('import', 'model') offset 0
+) as m
+order by m.chunk_id, m.start_offset, m.name collate "C", m.entity_id;
 
 -- name: relations
--- What a document's chunks state about entities that they mention by that word.
-select e.chunk_id, e.source_id, e.target_id, e.relation_type, e.weight, e.description
-from relation_evidence e
-where e.scope_id = %(scope_id)s and e.document_id = %(document_id)s and not exists (
+-- What the passages of documents state about entities that they mention by that word.
+select e.document_id, e.chunk_id, e.source_id, e.target_id, e.relation_type, e.weight, e.description
+from unnest(%(document_ids)s::uuid[]) as wanted (id) cross join lateral (
+  select * from relation_evidence r
+  where r.scope_id = %(scope_id)s and r.document_id = wanted.id
+    and r.document_id <> '00000000-0000-0000-0000-000000000000'
+    and r.relation_type <> %(co_occurs)s offset 0
+) as e
+where not exists (
   select from (values (e.source_id), (e.target_id)) as ends(entity_id)
-  where not exists (select from mentions m where m.scope_id = %(scope_id)s
+  where not exists (select from mentions m where m.scope_id = e.scope_id
     and m.entity_id = ends.entity_id and m.chunk_id = e.chunk_id and m.kind in ('import', 'model'))
 )
 order by e.chunk_id, e.relation_id;
@@ -57,3 +101,22 @@ order by relation_id limit %(limit)s;
 select distinct on (entity_id) entity_id, coalesce(external_id, name) as name from mentions
 where scope_id = %(scope_id)s and entity_id = any(%(ids)s)
 order by entity_id, external_id nulls last, name collate "C";
+
+-- name: decisions
+-- What the user said is one, oldest first, and what he said is not.
+select from_id as source_id, into_id as target_id, true as same, reason
+from entity_merges where scope_id = %(scope_id)s and not automatic
+union all
+select one_id, other_id, false, '' from entity_distinctions where scope_id = %(scope_id)s
+order by same desc, source_id, target_id;
+
+-- name: merged
+-- Those of these entities that are another now.
+select from_id as id, root_id from entity_merges where scope_id = %(scope_id)s and from_id = any(%(ids)s);
+
+-- name: distinguish
+-- These are two, by the user's word.
+insert into entity_distinctions (scope_id, one_id, other_id, user_id)
+select %(scope_id)s, least(one, other), greatest(one, other), current_setting('sextant.user_id')
+from unnest(%(ones)s::uuid[], %(others)s::uuid[]) as pair (one, other)
+on conflict do nothing;

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -21,11 +23,24 @@ from ingestion.transfer.importing import Importer, ImportReport
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
+from stores.graph.merges import Merge
 from stores.graph.record import GraphRecord
+from stores.graph.resolution import decide_one
+from stores.graph.transfer import distinguish
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
 Line = dict[str, Any]
+FOLDER = Path(__file__).parents[3] / "samples" / "documents"
+SAMPLES = [
+    FOLDER / name
+    for name in (
+        "employee-handbook.docx",
+        "糖尿病诊疗指南.pdf",
+        "price-list-2025.xlsx",
+        "rust-ownership.md",
+    )
+]
 
 LINES: list[Line] = [
     # In no helpful order on purpose: the relations come first and a chunk before its document.
@@ -95,7 +110,21 @@ async def facts(database: Database, scope: Scope) -> dict[str, list[Any]]:
     return {
         "chunks": await rows(
             database, scope, "chunks",
-            "t.external_id, t.title, t.text, t.start_offset, t.end_offset, t.section_path",
+            "t.title, t.text, t.start_offset, t.end_offset, t.section_path, t.page, t.modality, "
+            "t.context, t.summary, t.tags, t.topics, t.keywords, t.ordinal",
+        ),
+        "documents": await rows(
+            database, scope, "document_versions",
+            "t.filename, t.title, t.language, t.page_count, t.text",
+        ),
+        "sections": await rows(
+            database, scope, "sections",
+            "t.title, t.level, t.ordinal, t.start_offset, t.end_offset, t.path, t.heading_source, "
+            "t.page, t.summary, t.tags, t.keywords",
+        ),
+        "merges": await rows(database, scope, "entity_merges", "t.reason, t.automatic"),
+        "distinctions": await rows(
+            database, scope, "entity_distinctions", "t.user_id"
         ),
         "entities": await rows(
             database, scope, "entities",
@@ -169,7 +198,7 @@ async def test_a_changed_document_takes_its_old_chunks_and_facts_along(
     await importer.import_graph(scope, stream([LINES[3], changed]))
 
     found = await facts(database, scope)
-    assert [row[0] for row in found["chunks"]] == ["alone", "c9"]
+    assert [row[1] for row in found["chunks"]] == ["A planet and a metal.", "Now about insulin."]
     # What the chunks stated is gone, what the user asserted is not.
     assert {row[0] for row in found["relations"]} == {"BRAND", "SAME_NAME_AS", "is"}
     assert ("e1", "糖尿病", "DISEASE", "慢性病", 0, 0) in found["entities"]
@@ -187,6 +216,96 @@ async def test_an_export_imports_as_the_same_knowledge_base(
     assert report.problems == []
     assert await facts(database, copy) == await facts(database, scope)
     assert sorted_lines(await exported(database, copy)) == sorted_lines(lines)
+
+
+async def test_an_export_of_files_imports_as_the_same_documents_and_graph(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    results = await graphed.ingest(scope, SAMPLES)
+    assert [result.error for result in results if result.error] == []
+    record = GraphRecord(database)
+    [one, two, three, four] = await some_entities(database, scope, 4)
+    async with record.writing(scope) as writer:
+        await decide_one(writer, [Merge(one, two, "by hand")])
+        await distinguish(writer, [(three, four)])
+    copy = replace(scope, graph_id="copy")
+
+    lines = await exported(database, scope)
+    report = await Importer(graphed, record).import_graph(copy, stream(lines), strict=True)
+
+    assert report.problems == []
+    assert str(FOLDER.parent) not in json.dumps(lines)
+    assert {line["id"] for line in lines if line["type"] == "document"} == {
+        file.name for file in SAMPLES
+    }
+    before, after = await facts(database, scope), await facts(database, copy)
+    for part, found in before.items():
+        assert [
+            pair for pair in zip(after[part], found, strict=True) if pair[0] != pair[1]
+        ] == [], part
+    assert sorted_lines(await exported(database, copy)) == sorted_lines(lines)
+
+
+async def some_entities(database: Database, scope: Scope, number: int) -> list[UUID]:
+    found = await rows(database, scope, "entities", "t.name, t.id")
+    return [row[1] for row in found[:number]]
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_is_imported_comes_out_as_it_went_in(
+    importer: Importer, database: Database, scope: Scope, seed: int
+) -> None:
+    lines = some_lines(random.Random(seed))  # noqa: S311 - a test's dice
+    await importer.import_graph(scope, stream(lines))
+    copy = replace(scope, graph_id="copy")
+
+    out = await exported(database, scope)
+    report = await importer.import_graph(copy, stream(out), strict=True)
+    version = await GraphRecord(database).version(copy)
+    again = await importer.import_graph(copy, stream(out), strict=True)
+
+    assert report.problems == again.problems == []
+    before, after = await facts(database, scope), await facts(database, copy)
+    for part, found in before.items():
+        assert [
+            pair for pair in zip(after[part], found, strict=True) if pair[0] != pair[1]
+        ] == [], part
+    assert sorted_lines(await exported(database, copy)) == sorted_lines(out)
+    assert await GraphRecord(database).version(copy) == version
+
+
+def some_lines(dice: random.Random) -> list[Line]:
+    """A knowledge base of a few words, so that names, texts and ids often coincide."""
+    words = ["Alpha", "alpha", "beta", "糖尿病", "Gamma ray", 'a "b"', "δ"]
+    ids = [f"e{number}" for number in range(4)]
+    chunks = [f"c{number}" for number in range(6)]
+    ends = ids + words[:3]
+    lines: list[Line] = [
+        {"type": "document", "id": f"d{number}", "title": dice.choice(words), "text": "x\n".join(words),
+         "metadata": {"n": number, "none": None}}
+        for number in range(2)
+    ]  # fmt: skip
+    for chunk in chunks:
+        triple = [dice.choice(words), dice.choice(["IS", "HAS"]), dice.choice(words)]
+        lines.append({"type": "chunk", "id": chunk, "title": dice.choice(["", *words]),
+                      "documentId": dice.choice(["d0", "d1", None]),
+                      "text": " ".join(dice.choices(words, k=3)), "triples": [triple],
+                      "entities": dice.sample(words, 2)})  # fmt: skip
+    lines += [
+        {"type": "entity", "id": one, "name": dice.choice(words),
+         "aliases": dice.sample(words, 2), "description": dice.choice(["", "said"])}
+        for one in ids
+    ]  # fmt: skip
+    for _ in range(8):
+        source, target = dice.sample(ends, 2)
+        lines.append({"type": "relation", "source": source, "target": target,
+                      "relationType": dice.choice(["IS", "HAS"]), "weight": dice.choice([1, 0.1, 3]),
+                      "chunkIds": dice.sample(chunks, dice.randint(0, 2))})  # fmt: skip
+    for same in (True, True, False):
+        source, target = dice.sample(ends, 2)
+        lines.append({"type": "decision", "source": source, "target": target, "same": same})  # fmt: skip
+    dice.shuffle(lines)
+    return lines
 
 
 async def test_bad_lines_are_reported_by_number_and_good_ones_kept(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.documents import HeadingSource
 from domain.errors import FileBroken
 from ingestion.transfer.documents import is_packed, joined, pack, unpack
 from ingestion.transfer.lines import ChunkLine, DocumentLine
@@ -59,3 +60,31 @@ def test_packed_bytes_give_the_same_document_and_change_with_it() -> None:
     assert pack(document, [ChunkLine(id="1", text="x\nz")]) != content
     with pytest.raises(FileBroken):
         unpack(content[:-3], key)
+
+
+def test_sections_of_a_document_make_a_tree_and_chunks_lie_where_they_say() -> None:
+    document = DocumentLine.model_validate(
+        {"id": "d", "title": "T", "text": "one two one", "pageCount": 3, "sections": [
+            {"title": "A", "level": 1, "start": 0, "end": 7},
+            {"title": "B", "level": 2, "start": 4, "end": 7, "page": 2, "headingSource": "style"},
+            {"title": "C", "level": 1, "start": 8, "end": 99},
+        ]}
+    )  # fmt: skip
+    lines = [
+        {"id": "1", "text": "one", "section": 2, "start": 8, "title": "One", "page": 3, "modality": "table"},
+        {"id": "2", "text": "two", "section": 1, "start": 4},
+        {"id": "3", "text": "one", "section": 7, "start": 5},
+    ]  # fmt: skip
+
+    parsed = joined(document, [ChunkLine.model_validate(line) for line in lines], uuid4())
+
+    root, a, b, c = parsed.sections
+    assert [one.parent_id for one in (a, b, c)] == [root.id, a.id, root.id]
+    assert (b.path, b.page, b.heading_source) == (("A", "B"), 2, HeadingSource.STYLE)
+    assert c.end == len(parsed.text)  # no section reaches beyond the text
+    first, second, third = parsed.chunks
+    assert (first.start, first.section_path, first.context, first.page) == (8, ("C",), "", 3)
+    assert (second.section_path, second.title) == (("A", "B"), "")
+    # Neither the place nor the section is there: it is looked for, and the document's own.
+    assert (third.text, third.section_id) == ("one", root.id)
+    assert parsed.page_count == 3
