@@ -149,6 +149,10 @@ class IngestionSettings(_Group):
         "nlp",
         description="How documents enter the knowledge graph: `nlp`, titles, links and terms without a model; `llm`, also what the chat model finds; or `off`.",
     )
+    metadata: Literal["extract", "llm"] = Field(
+        "extract",
+        description="Who says what passages are about (summary, keywords, topics): `extract`, words and sentences of their own; `llm`, the chat model, after ingestion, and `extract` where it fails.",
+    )
     job_heartbeat: float = Field(
         10.0, gt=0, description="Seconds between heartbeats of a running job."
     )
@@ -241,6 +245,16 @@ class EntitySearchSettings(_Group):
     )
 
 
+class SearchLogSettings(_Group):
+    """The log of searches and what they returned (`sextant searches`)."""
+
+    enabled: bool = Field(
+        default=False,
+        description="Keep searches with the ids and scores of their results, to look into later; no text of documents.",
+    )
+    days: int = Field(30, ge=1, le=3650, description="Days for which a search is kept.")
+
+
 class Settings(BaseSettings):
     """All settings; `sextant config` lists them with value and origin."""
 
@@ -327,6 +341,10 @@ class Settings(BaseSettings):
     model_retries: int = Field(
         2, ge=0, le=10, description="Retries of a model call on transient errors."
     )
+    warm_up: bool = Field(
+        default=False,
+        description="Load the embedding model when Sextant is opened, not at the first question.",
+    )
     query_cache: int = Field(2048, ge=0, description="Query vectors kept in memory.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "WARNING", description="DEBUG, INFO, WARNING or ERROR."
@@ -336,6 +354,7 @@ class Settings(BaseSettings):
     ingestion: IngestionSettings = IngestionSettings()
     communities: CommunitySettings = CommunitySettings()
     extraction: ExtractionSettings = ExtractionSettings()
+    search_log: SearchLogSettings = SearchLogSettings()
     entity_search: EntitySearchSettings = EntitySearchSettings()
 
     @field_validator("data_dir")

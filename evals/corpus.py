@@ -13,6 +13,7 @@ from domain.errors import ConflictError
 from domain.scope import Scope
 from evals.dataset import Passage, Triple
 from ingestion.graph.index import GraphIndexer
+from ingestion.metadata.describing import describe
 from ingestion.transfer.documents import joined
 from ingestion.transfer.evidence import said_by
 from ingestion.transfer.lines import ChunkLine, DocumentLine, read_line
@@ -55,7 +56,7 @@ async def load_corpus(
     await embedder.warm_up()  # some learn their dimension by it
     await check_space(database, embedder)
     documents, jobs = DocumentStore(database), JobStore(database)
-    parsed = as_document(passages)
+    parsed = describe(as_document(passages)).parsed
     registered = await documents.register(
         scope,
         source="corpus",

@@ -55,10 +55,12 @@ if TYPE_CHECKING:
     from ingestion.running import OnProgress
     from ingestion.transfer.importing import ImportReport, OnStage
     from nodes.context import Dependencies
+    from retrievers.chunk_search import ChunkSearch
     from retrievers.entity_search.options import SearchOptions
     from retrievers.entity_search.response import SearchResponse
     from retrievers.entity_search.search import EntitySearch
     from retrievers.hybrid_retriever import HybridRetriever
+    from sextant.chunks import Chunks, StructureNode
     from sextant.communities import Communities
     from sextant.entities import Entities
     from sextant.graph import Graph
@@ -131,7 +133,18 @@ class Sextant:
             if embedder is None:
                 embedder = await asyncio.to_thread(build_embedder, settings)
             database = await stack.enter_async_context(await Database.open(settings))
-            yield cls(settings, database, embedder, stack)
+            rag = cls(settings, database, embedder, stack)
+            if settings.warm_up:
+                await rag.warm_up()
+            yield rag
+
+    async def warm_up(self) -> None:
+        """Load what a first question would wait for; a model that is not there is a warning."""
+        try:
+            await self._workflow()
+            await self._embedder.embed_query("warm up")
+        except ModelUnavailable as error:
+            log.warning("not warmed up: %s", error)
 
     async def ingest(
         self,
@@ -285,9 +298,21 @@ class Sextant:
                 field="limit",
             )
         dependencies, _ = await self._workflow()
-        return await dependencies.retriever.search(
+        found = await dependencies.retriever.search(
             self._scope(graph_id), question, mode=mode, top_k=limit, filters=filters
         )
+        if self.settings.search_log.enabled:
+            from stores.search_log import logged_item
+
+            asked = {"mode": found.mode, "limit": limit, "filters": dict(filters or {})}
+            await self._chunks(graph_id).note(
+                question,
+                asked,
+                map(logged_item, found.results),
+                warnings=found.warnings,
+                milliseconds=found.timings["total"],
+            )
+        return found
 
     async def search_entities(
         self,
@@ -335,6 +360,36 @@ class Sextant:
         self._hybrid = self._hybrid or HybridRetrievers(self._database, self._embedder)
         async with self._hybrid.open(self._scope(graph_id), **options) as retriever:
             yield retriever
+
+    async def chunks(self, graph_id: str = DEFAULT_GRAPH) -> Chunks:
+        """The chunks of a knowledge base: searched with their metadata, described, logged searches.
+
+        Raises:
+            GraphNotFound: there is no such knowledge base.
+        """
+        await self._documents.require_graph(self._scope(graph_id))
+        return self._chunks(graph_id)
+
+    def _chunks(self, graph_id: str) -> Chunks:
+        from sextant.chunks import Chunks
+
+        return Chunks(self._database, self._scope(graph_id), self._open_chunk_search)
+
+    async def _open_chunk_search(self) -> ChunkSearch:
+        dependencies, _ = await self._workflow()
+        from retrievers.chunk_search import ChunkSearch
+
+        return ChunkSearch(self._database, self._embedder, dependencies.retriever.reranker)
+
+    async def structure(
+        self, document_id: UUID | str, graph_id: str = DEFAULT_GRAPH
+    ) -> StructureNode:
+        """The section tree of a document, with what every section is about.
+
+        Raises:
+            DocumentNotFound: the knowledge base has no such document.
+        """
+        return await self._chunks(graph_id).structure(document_id)
 
     async def communities(self, graph_id: str = DEFAULT_GRAPH) -> Communities:
         """The communities of a knowledge base: the hierarchy, reports, building them.

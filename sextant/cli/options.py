@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from domain.errors import OptionInvalid
 from domain.scope import DEFAULT_GRAPH
 
 GRAPH = DEFAULT_GRAPH
@@ -16,3 +17,28 @@ Mode = Annotated[
     typer.Option("--mode", "-m", help="auto, naive, local, global, hybrid, mix or bypass."),
 ]
 TopK = Annotated[int | None, typer.Option("--top-k", "-k", help="Passages the answer may use.")]
+
+
+def read_filters(given: list[str] | None) -> dict[str, list[str] | str]:
+    """`NAME=VALUE` options as a mapping; a name given again gets one more value.
+
+    Raises:
+        OptionInvalid: one has no name or no value.
+    """
+    read: dict[str, list[str] | str] = {}
+    for one in given or ():
+        name, equals, value = one.partition("=")
+        name, value = name.strip(), value.strip()
+        if not (name and equals and value):
+            raise OptionInvalid(
+                f"`{one}` is no filter.",
+                next_step="Write --filter topicLabels=payment.",
+                field="filters",
+            )
+        if name.lower().replace("_", "").startswith("created"):
+            read[name] = value
+            continue
+        known = read.setdefault(name, [])
+        assert isinstance(known, list)  # noqa: S101 - only dates are not
+        known.append(value)
+    return read

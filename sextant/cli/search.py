@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import GRAPH, AsJson, GraphId, Mode
+from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, read_filters
 
 if TYPE_CHECKING:
     from domain.retrieval import Retrieval, RetrievedItem
@@ -26,6 +26,14 @@ def search(
     mode: Mode = "auto",
     limit: Annotated[int, typer.Option("--limit", "-n", help="Results at most.")] = 10,
     *,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            help="Only passages that meet NAME=VALUE; may be repeated. Names: topicLabels, "
+            "parentSectionPath, entityTypes, sectionId, documentIds, createdAfter, createdBefore, tags.",
+        ),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -37,7 +45,7 @@ def search(
     """Show what a question retrieves, best first: passages; with `global` reports too."""
     import asyncio
 
-    found = asyncio.run(_search(question, graph, mode, limit))
+    found = asyncio.run(_search(question, graph, mode, limit, read_filters(filters)))
     if as_json:
         terminal.emit(found)
         return
@@ -51,11 +59,13 @@ def search(
         _explain(found)
 
 
-async def _search(question: str, graph: str, mode: str, limit: int) -> Retrieval:
+async def _search(
+    question: str, graph: str, mode: str, limit: int, filters: dict[str, list[str] | str]
+) -> Retrieval:
     from sextant.cli.session import opened
 
     async with opened(to_answer=True) as rag:
-        return await rag.search(question, graph_id=graph, mode=mode, limit=limit)
+        return await rag.search(question, graph_id=graph, mode=mode, limit=limit, filters=filters)
 
 
 def _print_item(rank: int, item: RetrievedItem) -> None:

@@ -1,0 +1,158 @@
+"""A knowledge base's chunks as its owner looks at them: searched, described, and by their sections."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from domain.documents import Section
+from domain.errors import DatabaseUnavailable
+from domain.scope import Scope
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.search_log import LoggedSearch, SearchLog
+from stores.versions import not_found
+
+if TYPE_CHECKING:
+    from ingestion.metadata.filling import OnDescribed
+    from retrievers.chunk_search import ChunkSearch, SearchRequest, SearchResponse
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StructureNode:
+    """A section of a document, and those right inside of it, in reading order (seed 004)."""
+
+    section_id: UUID
+    parent_section_id: UUID | None
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+    keywords: tuple[str, ...]
+    level: int
+    page: int | None
+    start: int
+    end: int
+    children: tuple[StructureNode, ...] = ()
+
+
+class Chunks:
+    """The chunks of one knowledge base.
+
+    Args:
+        database: where they are.
+        scope: whose they are.
+        opened: opens the search, whose models take a while to load.
+    """
+
+    def __init__(
+        self, database: Database, scope: Scope, opened: Callable[[], Awaitable[ChunkSearch]]
+    ) -> None:
+        self._database = database
+        self._documents = DocumentStore(database)
+        self._log = SearchLog(database)
+        self._scope = scope
+        self._opened = opened
+
+    async def search(self, request: SearchRequest) -> SearchResponse:
+        """The best chunks with their semantic metadata; see `retrievers.chunk_search`.
+
+        Raises:
+            QuestionInvalid, OptionInvalid: the request is at fault.
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
+            RetrievalError: both lanes failed.
+        """
+        found = await (await self._opened()).search(self._scope, request)
+        results = (
+            {
+                "kind": "chunk",
+                "id": hit.chunk_id,
+                "document_id": hit.document_id,
+                "score": hit.score,
+            }
+            for hit in found.results
+        )
+        asked = request.model_dump(mode="json", exclude={"query"}, exclude_defaults=True)
+        await self.note(
+            request.query,
+            asked,
+            results,
+            warnings=found.warnings,
+            milliseconds=found.search_time_ms,
+        )
+        return found
+
+    async def structure(self, document_id: UUID | str) -> StructureNode:
+        """The section tree of a document, from its root, with what every section is about.
+
+        Raises:
+            DocumentNotFound: the knowledge base has no such document, or nothing of it yet.
+        """
+        try:
+            own = UUID(str(document_id))
+        except ValueError:
+            raise not_found(document_id) from None
+        sections = await self._documents.structure(self._scope, own)
+        if not sections:
+            raise not_found(document_id)
+        return tree(sections)
+
+    async def describe(self, on_progress: OnDescribed | None = None) -> int:
+        """Say what the chunks are about that were stored before ingestion did; says how many."""
+        from ingestion.metadata.filling import fill
+
+        return await fill(self._database, self._scope, on_progress)
+
+    async def searches(self, limit: int = 50) -> list[LoggedSearch]:
+        """The last searches that were logged, newest first."""
+        return await self._log.list(self._scope, limit)
+
+    async def forget_searches(self) -> int:
+        """Empty the log of searches; says how many it had."""
+        return await self._log.clear(self._scope)
+
+    async def note(
+        self,
+        query: str,
+        asked: Mapping[str, Any],
+        results: Iterable[Mapping[str, Any]],
+        *,
+        warnings: Iterable[str],
+        milliseconds: float,
+    ) -> None:
+        """Log a search where that is wanted; a log that fails costs no search."""
+        try:
+            await self._log.record(
+                self._scope, query, asked, results, warnings=warnings, milliseconds=milliseconds
+            )
+        except DatabaseUnavailable as error:
+            log.warning("a search was not logged: %s", error)
+
+
+def tree(sections: Iterable[Section]) -> StructureNode:
+    """The sections as a tree; they come in reading order, parents first."""
+    inside: dict[UUID | None, list[Section]] = {}
+    for section in sections:
+        inside.setdefault(section.parent_id, []).append(section)
+    [root, *_] = inside[None]
+    return _node(root, inside)
+
+
+def _node(section: Section, inside: Mapping[UUID | None, list[Section]]) -> StructureNode:
+    return StructureNode(
+        section_id=section.id,
+        parent_section_id=section.parent_id,
+        title=section.title,
+        summary=section.summary,
+        tags=section.tags,
+        keywords=section.keywords,
+        level=section.level,
+        page=section.page,
+        start=section.start,
+        end=section.end,
+        children=tuple(_node(child, inside) for child in inside.get(section.id, ())),
+    )

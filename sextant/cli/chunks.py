@@ -1,0 +1,139 @@
+"""`sextant chunks`: passages with all that is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
+
+if TYPE_CHECKING:
+    from retrievers.chunk_search import SearchHit, SearchResponse
+    from sextant.chunks import Chunks
+
+app = typer.Typer()
+chunks = typer.Typer(help="Search passages by their metadata, or say what they are about.")
+app.add_typer(chunks, name="chunks")
+
+R = TypeVar("R")
+_SHOWN_CHARS = 300
+
+
+@chunks.command("search")
+def search_chunks(
+    question: Annotated[str, typer.Argument(help="What to look for.")],
+    graph: GraphId = GRAPH,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Results at most.")] = 10,
+    *,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option("--filter", help="NAME=VALUE, as for `sextant search`; may be repeated."),
+    ] = None,
+    ranking: Annotated[
+        str, typer.Option("--ranking", "-r", help="balanced, section-first or entity-first.")
+    ] = "balanced",
+    neighbours: Annotated[
+        bool, typer.Option("--neighbors", help="Also show the passages around each.")
+    ] = False,
+    rerank: Annotated[
+        bool, typer.Option(help="Let the reranker have its share, if there is one.")
+    ] = True,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each signal gave.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the best passages with summary, topics, keywords and entities."""
+    read = read_filters(filters)
+
+    async def search(own: Chunks) -> SearchResponse:
+        from retrievers.chunk_search import SearchRequest
+
+        request = SearchRequest(
+            query=question,
+            limit=limit,
+            filters=read,
+            include_neighbors=neighbours,
+            rerank=rerank,
+            ranking=ranking,
+            debug=explain,
+        )
+        return await own.search(request)
+
+    found = run(graph, search, to_answer=True)
+    if as_json:
+        terminal.emit(found.model_dump(mode="json", by_alias=True))
+        return
+    for rank, hit in enumerate(found.results, start=1):
+        _print(rank, hit)
+    if not found.results:
+        terminal.say("Nothing found.")
+    for warning in found.warnings:
+        terminal.warn(f"Note: {warning}")
+
+
+@chunks.command("describe")
+def describe(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
+    """Say what older passages are about: summaries, keywords, topics; goes on where it was stopped."""
+    from sextant.cli.progress import stage_bars
+
+    async def fill(own: Chunks) -> int:
+        with stage_bars(quiet=as_json) as on_stage:
+            return await own.describe(
+                (lambda done, total: on_stage("documents", done, total)) if on_stage else None
+            )
+
+    number = run(graph, fill)
+    if as_json:
+        terminal.emit({"documents": number})
+    else:
+        terminal.say(f"Described {number} document{'s' if number != 1 else ''}.")
+
+
+def run(graph: str, work: Callable[[Chunks], Awaitable[R]], *, to_answer: bool = False) -> R:
+    """The result of some work with the chunks of a knowledge base."""
+    import asyncio
+
+    async def opened_work() -> R:
+        from sextant.cli.session import opened
+
+        async with opened(to_answer=to_answer) as rag:
+            return await work(await rag.chunks(graph))
+
+    return asyncio.run(opened_work())
+
+
+def _print(rank: int, hit: SearchHit) -> None:
+    place = " › ".join((hit.filename, *hit.parent_section_path))
+    terminal.heading(f"{rank}. {place}  {hit.score:.4f}")
+    terminal.say("   " + _short(hit.text))
+    for name, words in (
+        ("Summary", [hit.summary] if hit.summary != " ".join(hit.text.split()) else []),
+        ("Keywords", hit.keywords),
+        ("Topics", hit.topic_labels),
+        ("Entities", [f"{one.name} ({one.type})" for one in hit.entities]),
+        ("Tags", hit.tags),
+    ):
+        if words and any(words):
+            terminal.faint(f"   {name}: {', '.join(words)}")
+    for near in hit.neighbors or ():
+        terminal.faint(f"   {near.relation}: {_short(near.text)}")
+    if hit.signals is not None:
+        rows = [
+            (
+                name,
+                f"{one.raw:.4f}",
+                f"{one.share:.3f}",
+                f"{one.weight:.2f}",
+                f"{one.contribution:.4f}",
+            )
+            for name, one in hit.signals.items()
+        ]
+        terminal.table(("SIGNAL", "RAW", "SHARE", "WEIGHT", "GIVES"), rows)
+        terminal.say("")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line[:_SHOWN_CHARS] + "…" if len(line) > _SHOWN_CHARS else line

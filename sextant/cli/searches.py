@@ -1,0 +1,57 @@
+"""`sextant searches`: the log of searches, where it is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.chunks import run
+from sextant.cli.options import GRAPH, AsJson, GraphId
+
+if TYPE_CHECKING:
+    from sextant.chunks import Chunks
+    from stores.search_log import LoggedSearch
+
+app = typer.Typer()
+
+
+@app.command("searches")
+def searches(
+    graph: GraphId = GRAPH,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Searches at most.")] = 20,
+    *,
+    clear: Annotated[bool, typer.Option("--clear", help="Forget them all.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the last searches and what they returned (kept with SEXTANT_SEARCH_LOG__ENABLED=true)."""
+
+    async def listed(own: Chunks) -> list[LoggedSearch]:
+        return await own.searches(limit)
+
+    async def cleared(own: Chunks) -> int:
+        return await own.forget_searches()
+
+    if clear:
+        number = run(graph, cleared)
+        if as_json:
+            terminal.emit({"forgotten": number})
+        else:
+            terminal.say(f"Forgot {number} searches.")
+        return
+    found = run(graph, listed)
+    if as_json:
+        terminal.emit(found)
+        return
+    rows = [
+        (
+            one.at.strftime("%Y-%m-%d %H:%M:%S"),
+            str(one.request.get("mode", "chunks")),
+            str(len(one.results)),
+            f"{one.milliseconds:.0f}",
+            one.query,
+        )
+        for one in found
+    ]
+    terminal.table(("AT", "MODE", "RESULTS", "MS", "QUERY"), rows)

@@ -1,0 +1,52 @@
+"""`sextant structure`: the section tree of a document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import GRAPH, AsJson, GraphId
+
+if TYPE_CHECKING:
+    from sextant.chunks import StructureNode
+
+app = typer.Typer()
+
+
+@app.command("structure")
+def structure(
+    document: Annotated[UUID, typer.Argument(metavar="ID", help="From `documents list`.")],
+    graph: GraphId = GRAPH,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a document's sections, and what each is about."""
+    import asyncio
+
+    root = asyncio.run(_structure(document, graph))
+    if as_json:
+        terminal.emit(root)
+    else:
+        _print(root, 0)
+
+
+async def _structure(document: UUID, graph: str) -> StructureNode:
+    from sextant.cli.session import opened
+
+    async with opened() as rag:
+        return await rag.structure(document, graph)
+
+
+def _print(node: StructureNode, depth: int) -> None:
+    space = "  " * depth
+    page = f"  (page {node.page})" if node.page is not None else ""
+    terminal.heading(f"{space}{node.title}{page}")
+    if node.summary:
+        terminal.say(f"{space}  {node.summary}")
+    if node.keywords:
+        terminal.faint(f"{space}  {', '.join(node.keywords)}")
+    for child in node.children:
+        _print(child, depth + 1)

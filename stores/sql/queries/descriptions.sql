@@ -1,0 +1,53 @@
+-- name: undescribed
+-- Documents with chunks that nobody has described, the oldest first.
+select d.id from documents d
+where d.scope_id = %(scope_id)s and exists (
+  select from chunks c where c.scope_id = d.scope_id and c.document_id = d.id
+    and c.described_by = '')
+order by d.created_at, d.id;
+
+-- name: chunks
+-- The chunks of a document in their order.
+select c.*, v.language, v.metadata
+from found_chunks c join documents d on d.id = c.document_id
+join document_versions v on v.document_id = d.id
+  and v.version = coalesce(d.live_version, d.pending_version)
+where c.scope_id = %(scope_id)s and c.document_id = %(document_id)s order by c.ordinal;
+
+-- name: describe_chunk
+-- What a chunk is about, of one that nobody has described.
+update chunks set summary = %(summary)s, tags = %(tags)s, topics = %(topics)s,
+  keywords = %(keywords)s, entities = %(entities)s, topic_labels = %(topic_labels)s,
+  neighbours = %(neighbours)s, described_by = 'extract'
+where scope_id = %(scope_id)s and id = %(id)s and described_by = '';
+
+-- name: describe_section
+-- What a section of the live version is about, where that is not said.
+update sections s set summary = %(summary)s, tags = %(tags)s, keywords = %(keywords)s
+from documents d
+where d.id = s.document_id and s.version = coalesce(d.live_version, d.pending_version)
+  and s.scope_id = %(scope_id)s and s.document_id = %(document_id)s and s.id = %(id)s
+  and s.summary = '';
+
+-- name: to_ask
+-- Chunks that a chat model has not described and was not asked about in vain too often, after an id.
+select c.* from found_chunks c
+where c.scope_id = %(scope_id)s and c.id > %(after)s and c.id in (
+  select id from chunks where scope_id = %(scope_id)s and described_by <> 'llm'
+    and describe_tries < %(tries)s)
+order by c.id limit %(limit)s;
+
+-- name: describe_by_model
+-- What a chat model says of a chunk; where it says nothing, what was there stays.
+update chunks set described_by = 'llm',
+  summary = coalesce(nullif(%(summary)s, ''), summary),
+  topics = case when cardinality(%(topics)s::text[]) > 0 then %(topics)s::text[] else topics end,
+  keywords = case when cardinality(%(keywords)s::text[]) > 0 then %(keywords)s::text[] else keywords end,
+  topic_labels = array(select distinct unnest(topic_labels || %(topics)s::text[]) order by 1),
+  tags = array(select distinct unnest(tags || %(tags)s::text[]) order by 1)
+where scope_id = %(scope_id)s and id = %(id)s;
+
+-- name: failed_by_model
+-- The chat model could not describe these; they keep what was extracted.
+update chunks set describe_tries = describe_tries + 1
+where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]);

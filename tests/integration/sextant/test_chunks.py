@@ -1,0 +1,197 @@
+"""Chunks through the facade: structure, the log of searches, describing older data, warming up."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+import pytest_asyncio
+
+from domain.errors import DocumentNotFound, ModelUnavailable
+from domain.scope import Scope
+from domain.settings import SearchLogSettings, Settings
+from models.cache import CachedEmbedder
+from retrievers.chunk_search import SearchRequest
+from sextant.chunks import StructureNode
+from sextant.facade import Sextant
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.search_log import SearchLog
+from testing.hash_embedder import HashEmbedder
+
+CONTRACT = """# 合同
+
+## 第1章 总则
+
+本合同由北京云图科技有限公司与上海远航物流有限公司签订。
+
+## 第3章 付款
+
+付款节点分为预付款、到货款和验收款三个节点，甲方在每个节点完成后三十日内付款。
+
+### 3.1 发票
+
+上海远航物流有限公司在每个付款节点前开具增值税专用发票。
+"""
+
+
+class Gone(HashEmbedder):
+    """A model that is not there."""
+
+    async def warm_up(self) -> None:
+        raise ModelUnavailable("No model.")
+
+
+@asynccontextmanager
+async def opened(database: Database, user: str, **changed: Any) -> AsyncIterator[Sextant]:
+    settings = database.settings.model_copy(update={"user_id": user, **changed})
+    before, database.settings = database.settings, settings
+    try:
+        async with AsyncExitStack() as stack:
+            yield Sextant(settings, database, CachedEmbedder(HashEmbedder(384), 8), stack)
+    finally:
+        database.settings = before
+
+
+@pytest.fixture
+def user() -> str:
+    return f"user-{uuid4()}"
+
+
+@pytest_asyncio.fixture
+async def rag(database: Database, user: str, tmp_path: Path) -> AsyncIterator[Sextant]:
+    """Sextant with one contract in it, which logs its searches."""
+    file = tmp_path / "contract.md"
+    file.write_text(CONTRACT, encoding="utf-8")
+    log = SearchLogSettings(enabled=True)
+    async with opened(database, user, search_log=log) as rag:
+        await rag.ingest([file])
+        yield rag
+
+
+async def only_document(rag: Sextant) -> UUID:
+    [document] = await rag.documents()
+    return document.id
+
+
+async def test_structure_is_the_tree_of_the_seed(rag: Sextant) -> None:
+    """Seed 004: `GET /documents/:id/structure` gives sectionId, parentSectionId, title, summary, tags, keywords."""
+    root = await rag.structure(await only_document(rag))
+    assert root.parent_section_id is None
+
+    def titles(node: StructureNode) -> dict[str, Any]:
+        return {child.title: titles(child) for child in node.children}
+
+    assert "3.1 发票" in str(titles(root))
+    nodes, waiting = list[StructureNode](), [root]
+    while waiting:
+        node = waiting.pop()
+        nodes.append(node)
+        assert all(child.parent_section_id == node.section_id for child in node.children)
+        waiting += node.children
+    payment = next(node for node in nodes if node.title == "第3章 付款")
+    assert "节点" in payment.summary
+    assert payment.keywords
+    assert payment.tags == ("zh", "markdown")
+
+
+@pytest.mark.parametrize("document", [uuid4(), "no id"])
+async def test_structure_of_a_document_that_is_not_there_is_said(
+    rag: Sextant, document: UUID | str
+) -> None:
+    with pytest.raises(DocumentNotFound):
+        await rag.structure(document)
+
+
+async def test_searches_are_logged_with_ids_and_scores_and_no_text(rag: Sextant) -> None:
+    """Seed 004: "将 `SearchRequest/Response` 保存到日志，用于 QA 回溯"."""
+    chunks = await rag.chunks()
+    found = await chunks.search(SearchRequest(query="付款节点", limit=2, filters={"tags": "markdown"}))
+    everything = await rag.search("付款节点", mode="naive", limit=1)
+    second, first = await chunks.searches()
+    assert (first.query, second.request["mode"]) == ("付款节点", "naive")
+    assert first.request == {"limit": 2, "filters": {"tags": "markdown"}}
+    assert [one["id"] for one in first.results] == [hit.chunk_id for hit in found.results]
+    assert [one["score"] for one in first.results] == [hit.score for hit in found.results]
+    assert [one["id"] for one in second.results] == [item.id for item in everything.results]
+    assert "到货款" not in str(first)
+
+
+async def test_the_log_is_off_by_default(database: Database, rag: Sextant, user: str) -> None:
+    async with opened(database, user, search_log=SearchLogSettings()) as quiet:
+        await quiet.search("付款节点", mode="naive")
+        assert await (await quiet.chunks()).searches() == []
+
+
+async def test_a_log_is_the_tenants_own_and_goes_with_its_knowledge_base(
+    database: Database, rag: Sextant, user: str
+) -> None:
+    await rag.search("付款节点", mode="naive")
+    log, stranger = SearchLog(database), Scope(f"user-{uuid4()}", "default")
+    assert await log.list(stranger) == []
+    assert await log.clear(stranger) == 0
+    async with database.transaction(stranger.user_id) as connection:
+        rows = await connection.execute("select count(*) from search_log")
+        assert await rows.fetchone() == (0,)
+    assert len(await log.list(Scope(user, "default"))) == 1
+    await rag.delete_graph("default")
+    async with database.transaction(user) as connection:
+        rows = await connection.execute("select count(*) from search_log")
+        assert await rows.fetchone() == (0,)
+
+
+async def test_old_searches_are_not_shown_and_go_at_the_next_one(
+    database: Database, rag: Sextant, user: str
+) -> None:
+    chunks = await rag.chunks()
+    await rag.search("old", mode="naive")
+    async with database.owner() as owner:
+        await owner.execute("alter table search_log no force row level security")
+        await owner.execute(
+            "update search_log set at = now() - interval '31 days' where user_id = %s", [user]
+        )
+        await owner.execute("alter table search_log force row level security")
+    assert await chunks.searches() == []
+    await rag.search("new", mode="naive")
+    async with database.transaction(user) as connection:
+        rows = await connection.execute("select query from search_log")
+        assert await rows.fetchall() == [("new",)]
+    assert await chunks.forget_searches() == 1
+
+
+async def test_documents_of_an_older_version_are_described_from_what_is_stored(
+    database: Database, rag: Sextant, user: str
+) -> None:
+    """What 0001 to 0010 left: no summaries, no keywords; nothing is parsed or embedded again."""
+    scope = Scope(user, "default")
+    store, own = ChunkStore(database), await only_document(rag)
+    ids = [passage.id for passage in await store.passages(scope)]
+    new, tree = await store.get(scope, ids), await rag.structure(own)
+    async with database.transaction(user) as connection:
+        await connection.execute(
+            "update chunks set summary = '', tags = '{}', topics = '{}', keywords = '{}', "
+            "entities = '{}', topic_labels = '{}', neighbours = '{}', described_by = ''"
+        )
+        await connection.execute("update sections set summary = '', tags = '{}', keywords = '{}'")
+    old = await store.get(scope, ids)
+    assert {chunk.summary for chunk in old} == {""}
+    chunks = await rag.chunks()
+    assert await chunks.describe() == 1
+    assert await store.get(scope, ids) == new
+    assert await rag.structure(own) == tree
+    assert await chunks.describe() == 0
+
+
+async def test_warming_up_loads_the_model_and_a_missing_one_is_no_error(
+    database: Database, user: str, settings: Settings
+) -> None:
+    """Seed 004: "预热 `VectorClient`、缓存常见查询向量"."""
+    async with opened(database, user) as rag:
+        await rag.warm_up()
+    async with AsyncExitStack() as stack:
+        gone = Sextant(settings, database, CachedEmbedder(Gone(384), 8), stack)
+        await gone.warm_up()
