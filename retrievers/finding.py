@@ -161,11 +161,9 @@ class Finder:
     def _rank(
         self, found: Mapping[str, Sequence[RetrievedItem]], join: Join
     ) -> list[RetrievedItem]:
-        placed = {lane: _placed(lane, hits) for lane, hits in found.items()}
-        if len(placed) == 1:
-            return next(iter(placed.values()))
-        if join is Join.LEAD and len(placed) == 2:
-            return led(*placed.values())
+        if len(found) == 1 or (join is Join.LEAD and len(found) == 2):
+            first, *second = (_placed(lane, hits) for lane, hits in found.items())
+            return led(first, *second) if second else first
         weights = {VECTOR: self.settings.vector_weight, KEYWORD: self.settings.keyword_weight}
         return fuse(found, weights, self.settings.rrf_k)
 
