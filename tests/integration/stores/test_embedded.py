@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -63,6 +64,10 @@ def other_user(data_dir: Path) -> subprocess.Popen[str]:
     return process
 
 
+def server_pid(data_dir: Path) -> int:
+    return int((data_dir / "postgres" / "postmaster.pid").read_text().split()[0])
+
+
 def leave(process: subprocess.Popen[str]) -> None:
     process.communicate()
     assert process.returncode == 0
@@ -116,11 +121,26 @@ def test_a_killed_user_neither_holds_the_server_nor_takes_it_down(folder: Path) 
     alone = other_user(folder)
     alone.kill()
     alone.communicate()
-    assert is_running(folder)
     heir = EmbeddedServer.start(folder)
     assert answers(heir)
     heir.stop()
     assert not is_running(folder)
+
+
+def test_the_server_of_users_who_were_all_killed_is_stopped(folder: Path) -> None:
+    users = [other_user(folder), other_user(folder)]
+    server = os.pidfd_open(server_pid(folder))
+    for user in users:
+        user.kill()
+        user.communicate()
+
+    ended, *_ = select.select([server], [], [], 60)
+
+    assert ended == [server]
+    os.close(server)
+    again = EmbeddedServer.start(folder)
+    assert answers(again)
+    again.stop()
 
 
 def test_a_killed_server_is_started_again_and_its_rests_are_removed(folder: Path) -> None:
@@ -128,7 +148,7 @@ def test_a_killed_server_is_started_again_and_its_rests_are_removed(folder: Path
     with psycopg.connect(**server.conninfo(SUPERUSER), autocommit=True) as connection:
         connection.execute("create table kept (n int)")
         connection.execute("insert into kept values (7)")
-    pid = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
+    pid = server_pid(folder)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     again = EmbeddedServer.start(folder)
