@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from domain.errors import GraphNotFound
 from domain.graph import Entity
 from domain.questions import checked_question
 from domain.scope import Scope
@@ -22,6 +21,7 @@ from retrievers.entity_search.response import SearchResponse
 from retrievers.entity_search.showing import Hit, constants_of, debug_of, result_of
 from retrievers.entity_search.traversal import Neighbourhoods
 from stores.database import Database
+from stores.documents import DocumentStore
 from stores.entity_stamps import EntityStamp, entity_stamp
 from stores.graph.protocol import GraphStore
 
@@ -121,13 +121,10 @@ class EntitySearch:
 
     async def _stamp(self, scope: Scope) -> EntityStamp:
         stamp = await entity_stamp(self._database, scope)
-        if stamp is None:
-            raise GraphNotFound(
-                f"There is no knowledge base {scope.graph_id!r}.",
-                next_step="`sextant graphs list` shows those there are.",
-                field="graph_id",
-            )
-        return stamp
+        if stamp is not None:
+            return stamp
+        await DocumentStore(self._database).require_graph(scope)
+        return await self._stamp(scope)  # it was made meanwhile
 
     async def _page(self, search: _Search) -> _Page:
         kept, cached = await self._ranking(search)

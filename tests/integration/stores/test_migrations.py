@@ -65,3 +65,31 @@ def wide_hashes(text: str) -> list[int]:
             packed ^= packed >> 32
             found.append((packed * 0x9E3779B97F4A7C15 >> 32) & 0xFFFFFFFF)
     return found
+
+
+async def test_entities_of_an_older_folder_are_found_by_full_text_afterwards(
+    empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = migrations.migrations()
+    older = [one for one in everything if one.version < 10]
+    monkeypatch.setattr(migrations, "migrations", lambda: older)
+    await migrations.migrate(empty)
+    await empty.execute("set search_path = sextant, public")
+    await empty.execute("set sextant.user_id = 'u'")
+    await empty.execute("insert into graphs (user_id, graph_id) values ('u', 'g')")
+    for name, said, mentions in (
+        ("糖尿病", "代谢性疾病", 2), ("Insulin", "Lowers sugar", 5), ("once", "sugar", 1),
+        ("长" * 100_000, "sugar", 2),
+    ):  # fmt: skip
+        await empty.execute(
+            "insert into entities (scope_id, id, user_id, name, entity_type, description,"
+            " mention_count, asserted_count, degree)"
+            " select scope_id, gen_random_uuid(), 'u', %s, 'X', %s, %s, 0, 0 from graphs",
+            [name, said, mentions],
+        )
+    monkeypatch.setattr(migrations, "migrations", lambda: everything)
+    await migrations.migrate(empty)
+    wanted = {"lowered": {"Insulin"}, "糖尿病": {"糖尿病"}, "sugars": {"Insulin", "长" * 100_000}}
+    for asked, names in wanted.items():
+        rows = await empty.execute("select name from fulltext_search_entities(%s, 'u')", [asked])
+        assert {row[0] async for row in rows} == names
