@@ -63,7 +63,7 @@ class EvalReport:
 
     `refusal` says how well the first hit's score tells answerable from unanswerable questions
     (`auroc`) and, with answers, which share of either kind was declined. `milliseconds` holds the
-    median and the 95th percentile of one retrieval.
+    median and the 95th percentile of one retrieval. `recall_curve` is recall@1 to recall@10.
     """
 
     corpus: str
@@ -78,6 +78,7 @@ class EvalReport:
     refusal: Mapping[str, float]
     milliseconds: Mapping[str, float]
     warnings: tuple[str, ...] = ()
+    recall_curve: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +248,17 @@ def _report(
             "p95": float(np.quantile(times, 0.95)),
         },
         warnings=tuple(dict.fromkeys(said for outcome in outcomes for said in outcome.warnings)),
+        recall_curve=_recall_curve(outcomes),
+    )
+
+
+def _recall_curve(outcomes: Sequence[_Outcome]) -> tuple[float, ...]:
+    answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
+    if not answerable:
+        return ()
+    return tuple(
+        float(np.mean([recall(one.ranked, one.question.gold_ids, k) for one in answerable]))
+        for k in range(1, _DEPTH + 1)
     )
 
 

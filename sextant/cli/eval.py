@@ -30,6 +30,10 @@ def evaluate(
     ] = "",
     limit: Annotated[int | None, typer.Option(help="Ask only the first so many.")] = None,
     out: Annotated[Path | None, typer.Option(help="Also write the report here, as JSON.")] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Compare all modes and lanes instead, and draw them here, as SVG."),
+    ] = None,
     answers: Annotated[
         bool, typer.Option("--answers", help="Check extractive answers too.")
     ] = False,
@@ -42,6 +46,9 @@ def evaluate(
 
     chosen = tuple(lane.strip() for lane in lanes.split(",")) if lanes else None
     options = EvalOptions(corpus, queries, mode, chosen, answers, limit, triples)
+    if plot is not None:
+        _compare(options, plot, out, as_json=as_json)
+        return
     report = asyncio.run(_evaluate(options, quiet=as_json))
     if out is not None:
         out.write_bytes(terminal.encoded(report))
@@ -58,6 +65,37 @@ async def _evaluate(options: EvalOptions, *, quiet: bool) -> EvalReport:
 
     with stage_bars(quiet=quiet) as on_progress:
         return await evaluate(options, load_settings(), on_progress)
+
+
+def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: bool) -> None:
+    import asyncio
+
+    from domain.configuration import load_settings
+    from evals import comparing
+    from sextant.cli.progress import stage_bars
+
+    comparing.check_plot(plot)
+    with stage_bars(quiet=as_json) as on_progress:
+        reports = asyncio.run(comparing.compare(options, load_settings(), on_progress))
+    plot.write_text(comparing.plot(reports), encoding="utf-8")
+    if out is not None:
+        out.write_bytes(terminal.encoded(reports))
+    if as_json:
+        terminal.emit(reports)
+        return
+    rows = [
+        (
+            name,
+            *(
+                f"{report.recall_curve[k - 1]:.3f}" if report.recall_curve else "-"
+                for k in (1, 5, 10)
+            ),
+            *(f"{report.milliseconds[part]:.1f}" for part in ("p50", "p95")),
+        )
+        for name, report in reports.items()
+    ]
+    terminal.table(("MODE OR LANES", "RECALL@1", "@5", "@10", "P50 MS", "P95 MS"), rows)
+    terminal.say(f"drawn in {plot}")
 
 
 def _print(report: EvalReport) -> None:

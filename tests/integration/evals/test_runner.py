@@ -12,6 +12,7 @@ import pytest
 from domain.errors import OptionInvalid
 from domain.settings import Settings
 from evals import runner
+from evals.comparing import compare, plot
 from evals.runner import EvalOptions, evaluate
 from stores.database import Database
 from testing.hash_embedder import HashEmbedder
@@ -118,3 +119,21 @@ async def test_a_question_that_is_empty_finds_nothing_and_is_named(
 async def test_a_missing_file_is_refused_by_name(settings: Settings, options: EvalOptions) -> None:
     with pytest.raises(OptionInvalid, match=r"nowhere\.jsonl"):
         await evaluate(EvalOptions(Path("nowhere.jsonl"), options.queries), settings)
+
+
+async def test_all_modes_and_lanes_are_compared_in_one_picture(
+    options: EvalOptions, settings: Settings, database: Database
+) -> None:
+    stages: list[str] = []
+    reports = await compare(options, settings, lambda stage, _, __: stages.append(stage))
+    assert list(reports) == [
+        *("naive", "local", "global", "hybrid", "mix"),
+        *("keyword lane", "vector + keyword"),
+    ]
+    assert reports["keyword lane"].lanes == ("keyword",)
+    assert reports["mix"].recall_curve[-1] == 1.0
+    assert all(len(report.recall_curve) == 10 for report in reports.values())
+    assert "questions, mix" in stages
+    drawing = plot(reports)
+    assert "Retrieval on corpus.jsonl.gz" in drawing
+    assert "mix  1.000" in drawing
