@@ -11,7 +11,7 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.index.sparse import Floats, Places, dot, starts_of
+from retrievers.index.sparse import Floats, Places, starts_of
 from retrievers.index.terms import terms
 from retrievers.ranking.bm25 import BM25, idf
 
@@ -22,31 +22,26 @@ _BM25 = BM25()
 class LexicalMatch:
     """A question held against every passage.
 
-    `weights` has a row for each passage and a column for each known term of the question: the
-    term's BM25 weight there. `information` is the idf of those terms, `unknown` the summed idf of
-    the question's terms that no passage holds.
+    `weights` has a row for each known term of the question and a column for each passage: the term's
+    BM25 weight there; `scores` are their sums, the BM25 score of every passage. `information` is the
+    idf of those terms, `unknown` the summed idf of the question's terms that no passage holds.
     """
 
     weights: Floats
+    scores: Floats
     information: Floats
     unknown: float
 
-    @property
-    def scores(self) -> Floats:
-        """BM25 score of every passage."""
-        total: Floats = self.weights.sum(axis=1, dtype=np.float32)
-        return total
+    def residuals(self, known: Places, rows: Places) -> Floats:
+        """Scores of `rows` for what is left of the question once one of the `known` passages is read.
 
-    @property
-    def held(self) -> Floats:
-        """Passages × terms: how far a passage holds a term, as a share of the most that any does."""
-        most = self.weights.max(axis=0, initial=0.0)
-        share: Floats = self.weights / np.maximum(most, np.float32(1e-9))
-        return share
-
-    def residual(self, held: Floats) -> Floats:
-        """BM25 scores for what is left of the question once `held` (0..1 for each term) is known."""
-        return dot(self.weights, 1 - held)
+        A term counts as much as the known passage does not hold it, measured by the passage that
+        holds it most. Shape (known, rows).
+        """
+        most = np.maximum(self.weights.max(axis=1, initial=0.0), np.float32(1e-9))
+        unread = 1 - self.weights[:, known] / most[:, None]
+        left: Floats = np.einsum("tk,tr->kr", unread, self.weights[:, rows])
+        return left
 
     @property
     def coverage(self) -> float:
@@ -135,14 +130,15 @@ class LexicalIndex:
         """Hold a question against every passage."""
         asked = list(dict.fromkeys(terms(question)))
         known = [self.vocabulary[term] for term in asked if term in self.vocabulary]
-        weights = np.zeros((self.passages, len(known)), np.float32)
-        for place, term in enumerate(known):
+        weights = np.zeros((len(known), self.passages), np.float32)
+        for row, term in zip(weights, known, strict=True):
             holders, counts = self._postings.of(term)
-            weights[holders, place] = _BM25.weights(
+            row[holders] = _BM25.weights(
                 self._information[term], counts.astype(np.float32), self._saturation[holders]
             )
         return LexicalMatch(
             weights=weights,
+            scores=weights.sum(axis=0, dtype=np.float32),
             information=self._information[known],
             unknown=(len(asked) - len(known)) * self.most_information,
         )

@@ -16,7 +16,7 @@ Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
 
 # A relation whose type the question names outweighs the others by this factor.
-_TYPE_PREFERENCE = 100.0
+TYPE_PREFERENCE = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,16 @@ class Expansion:
     node: Places
     neighbour: Places
     depth: Indices
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """Relations seen from one end, as parallel arrays; `source` and `target` are entities."""
+
+    source: Places
+    target: Places
+    weights: Floats
+    kinds: Indices
 
 
 class Relations:
@@ -85,7 +95,7 @@ class Relations:
             weights, strength = weights.copy(), strength.copy()
         for kind, match in type_match.items():
             places = self._by_kind[self._kind_starts[kind] : self._kind_starts[kind + 1]]
-            extra = weights[places] * np.float32(_TYPE_PREFERENCE * match)
+            extra = weights[places] * np.float32(TYPE_PREFERENCE * match)
             weights[places] += extra
             strength += np.bincount(self._node[places], extra, len(strength)).astype(np.float32)
         return replace(self._adjacency, values=weights), strength
@@ -105,6 +115,16 @@ class Relations:
         strongest = np.zeros(len(relations), np.float32)
         np.maximum.at(strongest, which, values[owner])
         return relations.astype(np.intp), strongest
+
+    def heaviest(self, entities: Places, most: int) -> Outgoing:
+        """The heaviest relations of some entities, `most` of each, whichever end it is."""
+        places, owner = self._adjacency.layout.places(entities, most)
+        return Outgoing(
+            entities[owner],
+            self._adjacency.columns[places],
+            self._weights[places],
+            self.kinds[self._relation[places]],
+        )
 
     def expand(self, seeds: Places, depth: int = 2, per_node: int = 10) -> Expansion:
         """The heaviest relations around entities, level by level, as `GraphStore.neighbourhood`.

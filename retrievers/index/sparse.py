@@ -133,6 +133,11 @@ class SparseRows:
         """Columns of one row."""
         return self.columns[self.layout.places(np.array([index]))[0]]
 
+    def rows(self, wanted: Places) -> tuple[Places, Places]:
+        """Of some rows: which of `wanted` every entry belongs to, and its column."""
+        places, owner = self.layout.places(wanted)
+        return owner, self.columns[places]
+
     def times(self, vector: Floats) -> Floats:
         """The product with a dense vector: one value for each row."""
         terms = np.take(vector, self.columns, mode="clip")

@@ -28,10 +28,10 @@ _TITLED_PREFERENCE = 3.0
 # Summed weight of a passage's entities at which half of its mass leaves it. Where entities are few
 # or vague the walk stays at the passages that fit the question, and does no harm.
 _HALF_LEAVES_AT = 5.0
-_RESTART = 0.15
-_STEPS = 8
-_LEAST_FIT = 0.05
-_TINY: np.float32 = np.float32(1e-12)
+RESTART = 0.15
+STEPS = 8
+LEAST_FIT = 0.05
+TINY: np.float32 = np.float32(1e-12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +70,23 @@ class WalkIndex:
     Attributes:
         passages, entities, types: how many there are.
         information: how telling each entity is, 0..1: 1 when a single passage mentions it.
-        title_count: passages that each entity titles.
+        mention_count, title_count: passages that mention each entity, and that it titles.
+        weight: how much each entity draws from the passages that mention it.
+        held: the summed weight of each passage's entities.
         leaving: probability of leaving each passage.
+        title_share, mention_share, relation_share: how each entity divides its mass.
         relations: the relations among entities.
     """
 
     def __init__(self, graph: GraphArrays) -> None:
         self.passages, self.entities, self.types = graph.passages, graph.entities, graph.types
         passage, entity = graph.mentions.T
-        mention_count = np.bincount(entity, minlength=graph.entities)
+        self.mention_count = np.bincount(entity, minlength=graph.entities)
         self.title_count = np.bincount(graph.titles[:, 1], minlength=graph.entities)
-        self.information = _information(mention_count, graph.passages)
-        self._weight = self._mention_weights()
-        total = np.bincount(passage, self._weight[entity], graph.passages).astype(np.float64)
-        self._held = total.astype(np.float32)
+        self.information = _information(self.mention_count, graph.passages)
+        self.weight = self._mention_weights()
+        total = np.bincount(passage, self.weight[entity], graph.passages).astype(np.float64)
+        self.held = total.astype(np.float32)
         self.leaving = self._leaving(graph, total)
         self._mentions = Links.of(graph.mentions, graph.passages, graph.entities)
         self._titles = Links.of(graph.titles, graph.passages, graph.entities)
@@ -98,14 +101,22 @@ class WalkIndex:
             graph.entities,
             graph.types,
         )
-        self._title_share, self._mention_share, self._relation_share = _shares(
-            self.title_count > 0, mention_count > 0, self.relations.strength > 0
+        self.title_share, self.mention_share, self.relation_share = _shares(
+            self.title_count > 0, self.mention_count > 0, self.relations.strength > 0
         )
 
     def entities_of(self, passage: int) -> Neighbours:
         """The entities that a passage mentions."""
         entities = self._mentions.rights.row(passage)
-        return Neighbours(entities, _ratio(self._weight[entities], self._held[passage]))
+        return Neighbours(entities, _ratio(self.weight[entities], self.held[passage]))
+
+    def mentions_of(self, passages: Places) -> tuple[Places, Places]:
+        """Which of some passages mentions which entity, as parallel arrays."""
+        return self._mentions.rights.rows(passages)
+
+    def titles_of(self, passages: Places) -> tuple[Places, Places]:
+        """Which of some passages is titled with which entity, as parallel arrays."""
+        return self._titles.rights.rows(passages)
 
     def titled_by(self, entity: int) -> Places:
         """The passages that bear an entity's name."""
@@ -141,17 +152,17 @@ class WalkIndex:
             Mass of passages and of entities; together at most 1, and exactly 1 when every node that
             is reached has somewhere to go.
         """
-        preference = np.square(_LEAST_FIT + fit).astype(np.float32)
-        shares = np.concatenate([self._mention_share, self._title_share])
+        preference = np.square(LEAST_FIT + fit).astype(np.float32)
+        shares = np.concatenate([self.mention_share, self.title_share])
         by_kind = _ratio(shares, self._sources.to_right(preference)).reshape(2, -1)
         adjacency, strength = self.relations.conditioned(type_match)
-        by_relation = _ratio(self._relation_share, strength)
-        stay, outflow = 1 - self.leaving, _ratio(self.leaving, self._held)
-        restart = np.float32(_RESTART)
+        by_relation = _ratio(self.relation_share, strength)
+        stay, outflow = 1 - self.leaving, _ratio(self.leaving, self.held)
+        restart = np.float32(RESTART)
         at_passage, at_entity = passage_seeds, entity_seeds
-        for _ in range(_STEPS):
+        for _ in range(STEPS):
             arriving = self._sources.to_left((by_kind * at_entity).ravel())
-            onward = self._weight * self._mentions.to_right(at_passage * outflow)
+            onward = self.weight * self._mentions.to_right(at_passage * outflow)
             onward += product(adjacency, adjacency, at_entity * by_relation)
             moved = preference * arriving + stay * at_passage
             at_passage = restart * passage_seeds + (1 - restart) * moved
@@ -169,10 +180,10 @@ class WalkIndex:
         """S / (s + constant), s the weight of a passage's entities other than its own title."""
         key = np.array([graph.entities, 1])
         own = graph.titles[np.isin(graph.titles @ key, graph.mentions @ key)]
-        of_titles = np.bincount(own[:, 0], self._weight[own[:, 1]], graph.passages)
+        of_titles = np.bincount(own[:, 0], self.weight[own[:, 1]], graph.passages)
         # What is left of a sum of the very numbers that are taken away may be just below 0.
         others = np.maximum(total - of_titles, 0)
-        others[others < _TINY] = 0
+        others[others < TINY] = 0
         leaving: Floats = (others / (others + _HALF_LEAVES_AT)).astype(np.float32)
         return leaving
 
@@ -187,7 +198,7 @@ def _information(mention_count: npt.NDArray[np.intp], passages: int) -> Floats:
 
 def _ratio(part: Floats, whole: Floats | np.float32) -> Floats:
     """Part of the whole; 0 of nothing."""
-    ratio: Floats = (part / np.maximum(whole, _TINY)).astype(np.float32)
+    ratio: Floats = (part / np.maximum(whole, TINY)).astype(np.float32)
     return ratio
 
 
@@ -197,6 +208,6 @@ def _shares(
     related: npt.NDArray[np.bool_],
 ) -> tuple[Floats, Floats, Floats]:
     parts = (titled * _TITLE_SHARE, mentioned * _MENTION_SHARE, related * _RELATION_SHARE)
-    whole = np.maximum(sum(parts), _TINY)
+    whole = np.maximum(sum(parts), TINY)
     title, mention, relation = ((part / whole).astype(np.float32) for part in parts)
     return title, mention, relation

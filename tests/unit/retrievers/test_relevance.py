@@ -59,8 +59,9 @@ def test_words_are_trusted_by_the_share_of_the_question_that_a_passage_holds(
     weight: float, trust: float
 ) -> None:
     # The one term has idf 1, and its weight can be 2.2 at most: 0.286 covers 0.13 of the question.
-    weights, information = np.array([[0], [weight]], np.float32), np.ones(1, np.float32)
-    assert lexical_trust(LexicalMatch(weights, information, 0)) == pytest.approx(trust)
+    scores, information = np.array([0, weight], np.float32), np.ones(1, np.float32)
+    match = LexicalMatch(scores[None], scores, information, 0)
+    assert lexical_trust(match) == pytest.approx(trust)
 
 
 def test_words_that_cover_the_question_outweigh_meaning() -> None:

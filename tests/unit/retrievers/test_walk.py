@@ -48,7 +48,7 @@ def walked(
 def test_mass_goes_from_a_passage_over_its_entity_to_the_passage_so_titled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(walk_module, "_STEPS", 2)
+    monkeypatch.setattr(walk_module, "STEPS", 2)
     passages, entities = walked(graph_of(2, 1, [(0, 0)], [(1, 0)]), 0)
     # The entity, known to one passage and the title of another, weighs 3: 3 / (3 + 5) leaves.
     # Step 1 from (1, 0 | 0): the passage keeps 0.15 + 0.85 × 0.625, the entity gets 0.85 × 0.375.

@@ -1,0 +1,82 @@
+"""The part of a graph that a walk is kept to: the whole is walked as the graph, a part as near it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrievers.index.excerpt import Excerpt
+from retrievers.index.walk import GraphArrays, WalkIndex
+
+
+def made_up(passages: int, entities: int, seed: int) -> GraphArrays:
+    """Three entities a passage, half of them titles of one, and twice as many relations as entities."""
+    rng = np.random.default_rng(seed)
+    mentions = np.stack(
+        [np.arange(3 * passages) % passages, rng.integers(0, entities, 3 * passages)], 1
+    )
+    titles = np.stack([np.arange(passages // 2), rng.permutation(entities)[: passages // 2]], 1)
+    ends = rng.integers(0, entities, (2 * entities, 2))
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    return GraphArrays(
+        passages=passages,
+        entities=entities,
+        types=2,
+        mentions=np.unique(mentions, axis=0),
+        titles=titles,
+        relations=np.column_stack([ends, rng.integers(0, 2, len(ends))]),
+        relation_weights=rng.random(len(ends)).astype(np.float32) + np.float32(0.1),
+        statements=np.empty((0, 2), np.int64),
+    )
+
+
+def whole(index: WalkIndex) -> Excerpt:
+    return Excerpt(index, np.arange(index.passages), np.arange(index.entities))
+
+
+@given(st.integers(0, 2**20), st.dictionaries(st.integers(0, 1), st.floats(0.1, 1), max_size=2))
+def test_all_of_a_graph_is_walked_as_the_graph(seed: int, match: dict[int, float]) -> None:
+    index, rng = WalkIndex(made_up(12, 9, seed)), np.random.default_rng(seed)
+    seeds = rng.dirichlet(np.ones(21)).astype(np.float32)
+    fit = rng.random(12).astype(np.float32)
+    for own, known in zip(
+        whole(index).walk(seeds[:12], seeds[12:], fit, match),
+        index.walk(seeds[:12], seeds[12:], fit, match),
+        strict=True,
+    ):
+        np.testing.assert_allclose(own, known, atol=1e-5)
+
+
+def test_passages_about_entities_are_those_of_the_graph() -> None:
+    index = WalkIndex(made_up(12, 9, 1))
+    entities, weights = np.array([2, 5]), np.array([0.25, 0.5], np.float32)
+    np.testing.assert_allclose(
+        whole(index).about(entities, weights), index.passages_about(entities, weights), rtol=1e-5
+    )
+
+
+def test_a_part_gives_no_node_more_than_the_graph_does_and_none_beyond_it_any() -> None:
+    index = WalkIndex(made_up(60, 40, 2))
+    kept = np.arange(0, 60, 2)
+    seeds, none = np.zeros(60, np.float32), np.zeros(40, np.float32)
+    seeds[kept[:3]] = 1 / 3
+    fit = np.zeros(60, np.float32)
+    fit[kept] = 0.5
+    part = Excerpt(index, kept, np.arange(10))
+    passages, entities = part.walk(seeds, none, fit, {})
+    all_passages, all_entities = index.walk(seeds, none, fit, {})
+    assert not passages[1::2].any()
+    assert (passages <= all_passages + 1e-6).all()
+    assert (entities <= all_entities + 1e-6).all()
+    assert passages.sum() + entities.sum() == pytest.approx(1, abs=0.5)
+
+
+def test_the_walk_of_a_part_starts_where_it_is_told() -> None:
+    index = WalkIndex(made_up(60, 40, 3))
+    seeds, none = np.zeros(60, np.float32), np.zeros(40, np.float32)
+    seeds[4] = 1
+    part = Excerpt(index, np.array([4, 8, 30]), np.empty(0, np.intp))
+    passages, _ = part.walk(seeds, none, np.zeros(60, np.float32), {})
+    assert passages.argmax() == 4
