@@ -1,0 +1,87 @@
+"""An import killed with SIGKILL and started again ends as one that nobody killed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from domain.scope import Scope
+from domain.settings import IngestionSettings, Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.pipeline import Ingestor
+from ingestion.transfer.importing import Importer
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.record import GraphRecord
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+from tests.integration.ingestion.test_transfer import LINES, exported, facts, sorted_lines
+
+WORKER = Path(__file__).with_name("killed_import.py")
+ROOT = Path(__file__).parents[3]
+MORE = [
+    {"type": "chunk", "id": f"more {number}", "title": f"Leaf {number}",
+     "text": f"Insulin lowers glucose, says leaf {number}.",
+     "triples": [["Insulin", "lowers", f"glucose {number}"]]}
+    for number in range(5)
+]  # fmt: skip
+
+
+@pytest_asyncio.fixture(scope="module")
+async def impatient(settings: Settings) -> AsyncIterator[Database]:
+    """The session's database, where a worker counts as dead after a fifth of a second."""
+    changed = settings.model_copy(update={"ingestion": IngestionSettings(job_stale=0.2)})
+    async with await Database.open(changed) as opened:
+        yield opened
+
+
+async def kill_when(stage: str, far: int, data_dir: Path, user: str, file: Path) -> None:
+    worker = await asyncio.create_subprocess_exec(
+        sys.executable, str(WORKER), str(data_dir), user, str(file), stage, str(far),
+        stdout=asyncio.subprocess.PIPE,
+        env={"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert worker.stdout
+    assert await worker.stdout.readline() == b"reached\n"
+    worker.kill()
+    await worker.wait()
+
+
+@pytest.mark.parametrize(("stage", "far"), [("lines", 1), ("documents", 3), ("graph", 8)])
+async def test_an_import_killed_in_the_middle_and_repeated_equals_one_never_killed(
+    stage: str, far: int, impatient: Database, data_dir: Path, tmp_path: Path
+) -> None:
+    scope, untouched = Scope(f"user-{uuid4()}"), Scope(f"user-{uuid4()}")
+    file = tmp_path / "graph.jsonl"
+    file.write_text("\n".join(map(json.dumps, [*LINES, *MORE])))
+    documents, record = DocumentStore(impatient), GraphRecord(impatient)
+    ingestor = Ingestor(
+        documents,
+        JobStore(impatient),
+        HashEmbedder(384),
+        impatient.settings,
+        GraphIndexer(impatient),
+    )
+    importer = Importer(ingestor, record)
+    whole = await importer.import_graph(untouched, file)
+
+    await kill_when(stage, far, data_dir, scope.user_id, file)
+    half = await documents.list(scope)
+    report = await importer.import_graph(scope, file)
+
+    assert len(half) == {"lines": 0, "documents": 3, "graph": whole.documents}[stage]
+    assert report.problems == whole.problems == []
+    assert report.unchanged == len(half)
+    before, after = await facts(impatient, untouched), await facts(impatient, scope)
+    del before["distinctions"], after["distinctions"]  # these are rows of a user's name only
+    assert after == before
+    assert sorted_lines(await exported(impatient, scope)) == sorted_lines(
+        await exported(impatient, untouched)
+    )

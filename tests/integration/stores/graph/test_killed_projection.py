@@ -1,0 +1,83 @@
+"""A projector killed with SIGKILL loses nothing: the next one ends where it would have."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from domain.graph import MentionKind
+from domain.scope import Scope
+from domain.settings import Settings
+from stores.database import Database
+from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from stores.graph.ids import entity_id
+from stores.graph.neo4j.bolt import Bolt
+from stores.graph.neo4j.projector import Projector
+from stores.graph.neo4j.store import Neo4jGraph
+from stores.graph.postgres import PostgresGraph
+from stores.graph.record import GraphRecord
+
+WORKER = Path(__file__).with_name("killed_projector.py")
+ROOT = Path(__file__).parents[4]
+NUMBER = 300
+
+
+def circle(scope: Scope, kind: str) -> GraphEvidence:
+    """Entities in a ring, each related to the next."""
+    ids = [entity_id(scope, f"Thing {number}") for number in range(NUMBER)]
+    return GraphEvidence(
+        [
+            MentionRow(one, None, MentionKind.IMPORT, f"Thing {number}", "THING", kind)
+            for number, one in enumerate(ids)
+        ],
+        [
+            RelationRow(one, other, kind, None, 1.0 + number)
+            for number, (one, other) in enumerate(zip(ids, ids[1:] + ids[:1], strict=True))
+        ],
+    )
+
+
+# Everything is one id, then come 300 entities with 300 relations in one round, if not more.
+@pytest.mark.parametrize("far", [1, NUMBER])
+async def test_a_projection_killed_in_the_middle_and_repeated_equals_the_record(
+    database: Database,
+    bolt: Bolt,
+    neo4j_settings: Settings,
+    scope: Scope,
+    far: int,
+) -> None:
+    record, projector = GraphRecord(database), Projector(database, bolt)
+    await record.add(scope, circle(scope, "FOLLOWS"))
+
+    await kill_after(far, neo4j_settings, scope)
+    await record.add(scope, circle(scope, "PRECEDES"))
+    await projector.sync(scope)
+
+    ids = sorted(entity_id(scope, f"Thing {number}") for number in range(NUMBER))
+    neo4j, own = Neo4jGraph(bolt, database.settings.retrieval), PostgresGraph(database)
+    assert await neo4j.get_entities(scope, ids) == await own.get_entities(scope, ids)
+    hops = await own.neighbourhood(scope, ids, depth=1)
+    assert len(hops) == 2 * NUMBER
+    assert await neo4j.neighbourhood(scope, ids, depth=1) == hops
+    status, counts = await projector.status(scope), await record.counts(scope)
+    assert status.projection
+    held = (status.projection.entities, status.projection.relations)
+    assert (status.waiting, held) == (0, (counts.entities, counts.relations))
+
+
+async def kill_after(far: int, settings: Settings, scope: Scope) -> None:
+    password = settings.neo4j_password.get_secret_value() if settings.neo4j_password else ""
+    assert settings.neo4j_uri
+    worker = await asyncio.create_subprocess_exec(
+        sys.executable, str(WORKER), str(settings.data_dir), settings.neo4j_uri, scope.user_id, str(far),
+        stdout=asyncio.subprocess.PIPE,
+        env={"PYTHONPATH": str(ROOT), "NEO4J_USERNAME": settings.neo4j_username,
+             "NEO4J_PASSWORD": password, "NEO4J_DATABASE": settings.neo4j_database or ""},
+    )  # fmt: skip
+    assert worker.stdout
+    assert await worker.stdout.readline() == b"reached\n"
+    worker.kill()
+    await worker.wait()
