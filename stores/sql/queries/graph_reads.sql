@@ -41,16 +41,20 @@ join seen_entities e on e.scope_id = n.scope_id and e.id = n.entity_id
 order by n.distance, e.id;
 
 -- name: by_vector_among
--- The nearest of some entities; each looked at, for an index would find the nearest of all.
+-- The nearest of some entities. All distances are computed, for an index would find the nearest of all;
+-- entities are looked up from the nearest on, until there are enough.
 with nearest as materialized (
-  select v.scope_id, v.entity_id, (v.embedding <=> %(vector)s) + 0 as distance
-  from entity_vectors v join entities own on own.scope_id = v.scope_id and own.id = v.entity_id
-  where v.scope_id = %(scope_id)s and own.shown
-    and (%(types)s::text[] is null or lower(own.entity_type) = any(%(types)s))
-    and (%(since)s::timestamptz is null or own.created_at >= %(since)s)
-    and (%(until)s::timestamptz is null or own.created_at < %(until)s)
-    and (%(known_at)s::timestamptz is null or own.created_at <= %(known_at)s)
-  order by distance, v.entity_id limit %(k)s
+  select v.scope_id, v.entity_id, v.distance from (
+    select scope_id, entity_id, (embedding <=> %(vector)s) + 0 as distance from entity_vectors
+    where scope_id = %(scope_id)s order by distance, entity_id offset 0
+  ) as v cross join lateral (
+    select from entities own where own.scope_id = v.scope_id and own.id = v.entity_id and own.shown
+      and (%(types)s::text[] is null or lower(own.entity_type) = any(%(types)s))
+      and (%(since)s::timestamptz is null or own.created_at >= %(since)s)
+      and (%(until)s::timestamptz is null or own.created_at < %(until)s)
+      and (%(known_at)s::timestamptz is null or own.created_at <= %(known_at)s) limit 1
+  ) as passes
+  order by v.distance, v.entity_id limit %(k)s
 )
 select 1 - n.distance as score, e.* from nearest n
 join seen_entities e on e.scope_id = n.scope_id and e.id = n.entity_id

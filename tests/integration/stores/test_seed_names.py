@@ -180,3 +180,17 @@ async def test_without_a_user_the_views_show_nothing(database: Database, me: Ses
     assert await me.rows("select 1 from knowledge_entity limit 1")
     assert await nobody.rows("select 1 from knowledge_entity") == []
     assert await nobody.rows("select * from fulltext_search_entities('rust', '')") == []
+
+
+async def test_a_name_as_long_as_can_be_costs_no_more_than_a_name(
+    database: Database, scope: Scope
+) -> None:
+    name = "".join(chr(0x4E00 + number % 20_000) for number in range(100_000))
+    mention = MentionRow(entity_id(scope, name), None, MentionKind.IMPORT, name, "x", "一种病")
+    await GraphRecord(database).add(scope, GraphEvidence([mention]))
+    mine = Session(database, scope.user_id)
+    query: LiteralString = "select name from fulltext_search_entities(%(q)s, %(u)s)"
+    assert [row["name"] for row in await mine.rows(query, q=name[:4], u=scope.user_id)] == [name]
+    assert (
+        len(await mine.rows("select * from knowledge_entity where length(fts_vector) < 1100")) == 1
+    )
