@@ -12,6 +12,7 @@ import numpy.typing as npt
 from models.protocols import Vectors
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.sparse import Floats, Places, dot
+from retrievers.ranking.normalising import unit
 from retrievers.ranking.relevance import highest
 from stores.binary import Embedded
 from stores.chunks import Passage
@@ -99,8 +100,7 @@ class PassageIndex:
                 vectors[rows[own]], there[rows[own]] = part.vectors[own], True
         if not there.all():
             return self
-        length = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return replace(self, vectors=vectors / np.maximum(length, np.float32(1e-12)))
+        return replace(self, vectors=unit(vectors))
 
     @property
     def embedded(self) -> Embedded:
@@ -112,7 +112,6 @@ class PassageIndex:
     def nearest(self, question: Vectors, count: int) -> Near:
         """The `count` passages nearest to a question; `vectors` must be there."""
         assert self.vectors is not None  # noqa: S101 - as said
-        length = np.float32(np.linalg.norm(question)) or np.float32(1)
-        cosines: Floats = dot(self.vectors, (question / length).astype(np.float32))
+        cosines: Floats = dot(self.vectors, unit(question))
         rows = highest(cosines, count)
         return Near(rows, cosines[rows])

@@ -13,6 +13,7 @@ from domain.graph import Community
 from models.protocols import Vectors
 from retrievers.index.sparse import Floats, Places, dot
 from retrievers.index.terms import terms
+from retrievers.ranking.normalising import unit
 from retrievers.ranking.relevance import highest
 from stores.binary import Embedded
 from stores.graph.arrays import Ids, halves_of, places_of
@@ -83,14 +84,12 @@ class ReportIndex:
         places = places_of(halves_of(one.community.id for one in self.reports), vectors.ids)
         self._rows: Places = np.sort(places[places >= 0]).astype(np.intp)
         kept = vectors.vectors[places >= 0][np.argsort(places[places >= 0])]
-        length = np.linalg.norm(kept, axis=1, keepdims=True)
-        self._vectors: Vectors = kept / np.maximum(length, np.float32(1e-12))
+        self._vectors: Vectors = unit(kept)
 
     def near(self, question: Vectors | None, count: int) -> list[NearReport]:
         """The nearest reports, best first, then by id; all, where there are no vectors."""
         if question is None or not len(self._rows):
             return [NearReport(report, 0.0) for report in self.reports]
-        length = np.float32(np.linalg.norm(question)) or np.float32(1)
-        cosines: Floats = dot(self._vectors, (question / length).astype(np.float32))
+        cosines: Floats = dot(self._vectors, unit(question))
         best = highest(cosines, count)
         return [NearReport(self.reports[self._rows[row]], float(cosines[row])) for row in best]

@@ -18,7 +18,7 @@ from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.reading import QuestionReader, Reading, best_passages
 from retrievers.lanes.surroundings import surroundings
 from retrievers.ranking.mixing import Ranking, fit_of
-from retrievers.ranking.normalising import scaled
+from retrievers.ranking.normalising import min_max, scaled
 
 REPORTS = "reports"
 GLOBAL = "global"
@@ -144,12 +144,12 @@ def _scored(
     asked = {term: lexical.information_of_term(term) for term in set(terms(question))}
     whole = sum(asked.values()) or 1.0
     cosines = [hit.cosine for hit in hits]
-    least, most = min(cosines, default=0.0), max(cosines, default=0.0)
+    most = max(cosines, default=0.0)
+    nears = min_max(cosines).tolist() if most > 0 else [0.0] * len(hits)
     words = [_said(hit.report, asked) / whole for hit in hits]
     by_meaning, by_words = _ranks(cosines), _ranks(words)
     for place, hit in enumerate(hits):
-        near = (hit.cosine - least) / (most - least) if most > least else float(most > 0)
-        fit = (near + words[place]) / 2
+        fit = (nears[place] + words[place]) / 2
         lanes = {KEYWORD: LaneScore(by_words[place], words[place])}
         if most > 0:
             lanes[VECTOR] = LaneScore(by_meaning[place], hit.cosine)

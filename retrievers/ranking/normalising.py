@@ -50,6 +50,6 @@ def unit(vectors: npt.NDArray[_Real]) -> npt.NDArray[_Real]:
     """Vectors of length 1 in the same directions, along the last axis; those of length 0 stay so."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     directions: npt.NDArray[_Real] = (vectors / np.maximum(length, _LEAST_LENGTH)).astype(
-        vectors.dtype
+        vectors.dtype, copy=False
     )
     return directions
