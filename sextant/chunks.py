@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from domain.documents import Section
-from domain.errors import DatabaseUnavailable
+from domain.errors import DatabaseUnavailable, SettingsInvalid
 from domain.scope import Scope
 from stores.database import Database
 from stores.documents import DocumentStore
@@ -102,10 +103,37 @@ class Chunks:
         return tree(sections)
 
     async def describe(self, on_progress: OnDescribed | None = None) -> int:
-        """Say what the chunks are about that were stored before ingestion did; says how many."""
+        """Say what chunks are about that were stored before ingestion did; how many documents.
+
+        With `ingestion.metadata=llm` the chat model then describes what it has not yet.
+
+        Raises:
+            SettingsInvalid: the chat model is wanted, and none is named.
+            ModelRejected: its endpoint refuses.
+        """
         from ingestion.metadata.filling import fill
 
-        return await fill(self._database, self._scope, on_progress)
+        documents = await fill(self._database, self._scope, on_progress)
+        if self._database.settings.ingestion.metadata == "llm":
+            await self._describe_by_model(on_progress)
+        return documents
+
+    async def _describe_by_model(self, on_progress: OnDescribed | None) -> None:
+        from ingestion.metadata.by_model import ModelDescriber
+        from models.chat import build_chat_model
+
+        # In a thread: it imports the client library and reads certificates.
+        chat = await asyncio.to_thread(build_chat_model, self._database.settings)
+        if chat is None:
+            raise SettingsInvalid(
+                "Passages are to be described by a chat model, and none is named.",
+                next_step="Set SEXTANT_CHAT_MODEL, or SEXTANT_INGESTION__METADATA=extract.",
+                field="ingestion.metadata",
+            )
+        try:
+            await ModelDescriber(self._database, chat).describe(self._scope, on_progress)
+        finally:
+            await chat.close()
 
     async def searches(self, limit: int = 50) -> list[LoggedSearch]:
         """The last searches that were logged, newest first."""

@@ -169,6 +169,7 @@ class Sextant:
         """
         ingestor = await self._ingestor()
         results = await ingestor.ingest(self._scope(graph_id), paths, on_progress)
+        await self._describe(graph_id)
         await self._refresh(graph_id, on_progress)
         return results
 
@@ -512,6 +513,14 @@ class Sextant:
         else:
             if shown:
                 tell(JobStage.DONE, note=f"{done.communities} communities")
+
+    async def _describe(self, graph_id: str) -> None:
+        """Let the chat model say what passages are about, if it is to; what was extracted stays."""
+        if self.settings.ingestion.metadata == "llm":
+            try:
+                await self._chunks(graph_id).describe()
+            except SextantError as error:
+                log.warning("%s: passages described by extraction alone: %s", graph_id, error)
 
     async def _forget_projection(self, scope: Scope) -> None:
         """Neo4j keeps nothing of what is gone; if it is down, one of the same name replaces it."""
