@@ -77,8 +77,12 @@ class HybridRetrieverOptions(BaseModel):
     @classmethod
     def of(cls, settings: RetrievalSettings, **options: object) -> Self:
         """The options that the settings say, but for those given here."""
-        known = {name for name in cls.model_fields if name in type(settings).model_fields}
-        return cls.model_validate({name: getattr(settings, name) for name in known} | options)
+        said = {
+            name: getattr(settings, name)
+            for name in cls.model_fields
+            if name in type(settings).model_fields and to_camel(name) not in options
+        }
+        return cls.model_validate(said | options)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -111,6 +115,12 @@ def _option_error(error: ValidationError, known: list[str]) -> OptionInvalid:
     """The first thing that is wrong, as one sentence that names the option."""
     first = error.errors(include_url=False)[0]
     field = str(first["loc"][0]) if first["loc"] else "options"
+    if field in known and first["type"] == "extra_forbidden":
+        return OptionInvalid(
+            f"The option `{field}` is given twice, also as `{to_camel(field)}`.",
+            next_step="Give it by one name.",
+            field=field,
+        )
     if first["type"] == "extra_forbidden":
         near = get_close_matches(field, [*known, *map(to_camel, known)], n=1)
         return OptionInvalid(

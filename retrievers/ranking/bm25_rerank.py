@@ -37,10 +37,20 @@ def rerank_linear(
         lane_weight: 0.7 in seed 003.
         weight: 0.3 in seed 003.
     """
-    total = lane_weight * _similarities(items, lane) + weight * min_max(scores)
-    order = np.argsort(-total, kind="stable").tolist()
-    placed = _placed(items, scores, weight)
-    return [replace(placed[at], score=max(float(total[at]), _LEAST_SCORE)) for at in order]
+    near = lane_weight * _similarities(items, lane)
+    told = weight * min_max(scores)
+    total = near + told
+    ranks = _ranks(scores)
+    ordered = []
+    for at in np.argsort(-total, kind="stable").tolist():
+        lanes = {
+            name: replace(own, contribution=float(near[at]) if name == lane else 0.0)
+            for name, own in items[at].lanes.items()
+        }
+        lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, float(told[at]))
+        score = max(float(total[at]), _LEAST_SCORE)
+        ordered.append(replace(items[at], score=score, lanes=lanes))
+    return ordered
 
 
 def rerank_rrf(
@@ -58,8 +68,18 @@ def rerank_rrf(
     names = [item.id for item in items]
     lexical = [names[at] for at in _by_score(scores)]
     fused = rrf({_FUSED: names, BM25_LANE: lexical}, {_FUSED: given_weight, BM25_LANE: weight}, k)
-    placed = {item.id: item for item in _placed(items, scores, weight)}
-    return [replace(placed[name], score=max(score, _LEAST_SCORE)) for name, score in fused]
+    ranks, place = _ranks(scores), {name: at for at, name in enumerate(names)}
+    ordered = []
+    for name, score in fused:
+        at = place[name]
+        item, before = items[at], given_weight / (k + at + 1)
+        lanes = {  # of the first fusion's score each lane gave a part, and of its rank the same part
+            lane: replace(own, contribution=(own.contribution or 0.0) * before / item.score)
+            for lane, own in item.lanes.items()
+        }
+        lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, score - before)
+        ordered.append(replace(item, score=max(score, _LEAST_SCORE), lanes=lanes))
+    return ordered
 
 
 def _similarities(items: Sequence[RetrievedItem], lane: str) -> Scores:
@@ -74,15 +94,7 @@ def _by_score(scores: Sequence[float]) -> list[int]:
     return [at for at in np.argsort(-np.asarray(scores), kind="stable").tolist() if scores[at] > 0]
 
 
-def _placed(
-    items: Sequence[RetrievedItem], scores: Sequence[float], weight: float
-) -> list[RetrievedItem]:
+def _ranks(scores: Sequence[float]) -> list[int]:
+    """Rank of every score; those that are 0 share the one after the last."""
     ranks = {at: rank for rank, at in enumerate(_by_score(scores), start=1)}
-    last = len(ranks) + 1
-    return [
-        replace(
-            item,
-            lanes={**item.lanes, BM25_LANE: LaneScore(ranks.get(at, last), scores[at], weight)},
-        )
-        for at, item in enumerate(items)
-    ]
+    return [ranks.get(at, len(ranks) + 1) for at in range(len(scores))]

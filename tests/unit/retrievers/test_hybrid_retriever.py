@@ -166,7 +166,8 @@ async def test_the_vector_lane_asks_for_twice_the_limit_and_drops_the_dissimilar
     assert store.asked[0]["k"] == 8
     assert names(search.documents) == ["near", "just"]
     vector = search.documents[0].metadata["lanes"]["vector"]
-    assert vector == {"rank": 1, "score": pytest.approx(0.9), "weight": 0.7}
+    assert (vector["rank"], vector["weight"]) == (1, 0.7)
+    assert vector["score"] == pytest.approx(0.9)
 
 
 async def test_the_vector_lane_is_never_asked_without_the_users_filter() -> None:
@@ -390,6 +391,12 @@ def test_an_unknown_option_is_answered_with_the_nearest_one() -> None:
     assert caught.value.field == "vectorWieght"
 
 
+def test_an_option_under_both_its_names_is_refused() -> None:
+    with pytest.raises(OptionInvalid, match="given twice") as caught:
+        HybridRetrieverOptions.model_validate({"rrfK": 1, "rrf_k": 2})
+    assert caught.value.field == "rrf_k"
+
+
 @pytest.mark.parametrize("user", ["", None, True, 1.5])
 def test_somebody_must_be_named(user: Any) -> None:
     with pytest.raises(OptionInvalid) as caught:
@@ -472,6 +479,14 @@ async def test_one_switch_gives_back_the_order_of_rrf_exactly() -> None:
         ("b", 0.7 / 63),
     ]
     assert all("bm25" not in one.metadata["lanes"] for one in plain.documents)
+
+
+@pytest.mark.parametrize("options", [{}, {"bm25_fusion": "rrf"}, {"bm25_rerank": False}])
+async def test_what_the_lanes_contributed_sums_up_to_the_score(options: dict[str, Any]) -> None:
+    search = await reranking(**options).search("sugar insulin?")
+    for one in search.documents:
+        parts = [lane["contribution"] for lane in one.metadata["lanes"].values()]
+        assert sum(parts) == pytest.approx(one.metadata["score"])
 
 
 async def test_k1_and_b_are_options() -> None:
