@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import OptionInvalid
 from domain.graph import Community, Entity
+from domain.options import in_range
 from domain.scope import Scope
 from stores.chunks import ChunkStore, StoredChunk
 from stores.database import Database
@@ -16,7 +17,8 @@ from stores.graph.communities import CommunityStore
 from stores.graph.postgres import PostgresGraph
 
 if TYPE_CHECKING:
-    from ingestion.graph.upkeep import GraphUpkeep, OnStage, Refreshed
+    from ingestion.graph.communities.reporting import OnStage
+    from ingestion.graph.upkeep import GraphUpkeep, Refreshed
 
 _SHOWN_ENTITIES = 30
 
@@ -59,7 +61,13 @@ class Communities:
         self._upkeep = upkeep
 
     async def all(self, level: int | None = None) -> list[Community]:
-        """Those of a level (0 is the coarsest) or all, by level, rating falling, id."""
+        """Those of a level (0 is the coarsest) or all, by level, rating falling, id.
+
+        Raises:
+            OptionInvalid: the level is no number that there can be.
+        """
+        if level is not None:
+            level = in_range(level, "level", least=0)
         return await self._graph.communities(self._scope, level)
 
     async def show(self, named: str) -> CommunityView:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from domain.errors import OptionInvalid, SettingsInvalid
 from domain.graph import Entity
+from domain.options import in_range
 from domain.scope import Scope
 from domain.sentences import sentence_spans
 from stores.database import Database
@@ -97,12 +98,16 @@ class Entities:
         self._names = ResolutionStore(database)
 
     async def top(self, limit: int = 50) -> list[Entity]:
-        """The entities with most relations."""
-        return await self._graph.top_entities(self._scope, limit)
+        """The entities with most relations.
+
+        Raises:
+            OptionInvalid: the limit is no number that there can be; also in what follows.
+        """
+        return await self._graph.top_entities(self._scope, in_range(limit, "limit"))
 
     async def search(self, text: str, limit: int = 20) -> list[EntityHit]:
         """Entities whose names share words with `text`, best first."""
-        return await self._graph.entities_by_text(self._scope, text, limit)
+        return await self._graph.entities_by_text(self._scope, text, in_range(limit, "limit"))
 
     async def show(self, entity: str, limit: int = 20) -> EntityView:
         """An entity with its relations, passages and what was merged into it.
@@ -114,6 +119,7 @@ class Entities:
         Raises:
             OptionInvalid: no entity, or several, are called so.
         """
+        limit = in_range(limit, "limit")
         found = await self._find(entity, "entity")
         mentions = await self._names.mentions(self._scope, found.id, limit)
         merged = await self._names.merged(self._scope, found.id)
@@ -124,7 +130,7 @@ class Entities:
         """Pairs that may be one thing, for `merge` to decide; likeliest first."""
         from ingestion.graph.resolution.resolve import candidates
 
-        return await candidates(self._names, self._scope, limit)
+        return await candidates(self._names, self._scope, in_range(limit, "limit"))
 
     async def merge(self, entity: str, into: str, reason: str = "") -> Entity:
         """Decide that two entities are one; returns it. `unmerge` takes the decision back.

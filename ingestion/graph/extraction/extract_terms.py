@@ -41,6 +41,10 @@ _IDENTIFIER = re.compile(
 )
 _WORD = re.compile(_PART)
 _RUN = re.compile(rf"{_PART}(?:[ ]{_PART})*")
+# I'm, don't, we'll, he'd, they've, you're: two words in one, and neither names anything. O'Brien does.
+_CONTRACTION = re.compile(
+    r"(?:[^\W\d_]+n['’]t|[^\W\d_]+['’](?:m|ll|d|ve|re|s)|['’]?tis)", re.IGNORECASE
+)
 _JOINERS = frozenset({"of", "the", "de", "la", "von", "van"})
 _CALENDAR = """
 january february march april may june july august september october november december
@@ -180,7 +184,10 @@ def _capitalised(text: str, begin: int, end: int) -> Iterator[Span]:
             yield from _name(text, run, begin)
             run = []
         word = match.group()
-        if word[0].isupper() or (run and word in _JOINERS):
+        if _CONTRACTION.fullmatch(word):
+            yield from _name(text, run, begin)
+            run = []
+        elif word[0].isupper() or (run and word in _JOINERS):
             run.append((start, stop))
         elif run:
             yield from _name(text, run, begin)
@@ -231,4 +238,4 @@ def _repeated(text: str) -> list[Span]:
 
 
 def _is_content(word: str) -> bool:
-    return len(word) > 2 and word not in ENGLISH_STOP_WORDS
+    return len(word) > 2 and word not in ENGLISH_STOP_WORDS and not _CONTRACTION.fullmatch(word)

@@ -491,14 +491,19 @@ where a.scope_id = old.scope_id and a.node_id = old.node and a.shown in (true, f
 
 -- name: show_relations
 -- Relations that a reader sees, or no longer sees, because of an end. Both ends are joined by equality,
--- because an `in` leaves a planner without statistics nothing but to compare every row with every row.
-with own as (
-  select distinct a.scope_id, a.node_id, a.neighbour_id, a.weight, a.relation_id, a.shown as was
-  from entity_states s
-  join adjacency a on a.scope_id = s.scope_id and a.node_id = s.id and a.shown in (true, false)
-  join entities n on n.scope_id = a.scope_id and n.id = a.neighbour_id
-  where s.existed and s.shown <> s.was_shown
-    and a.shown <> (s.shown and n.shown and a.node_id <> a.neighbour_id)
+-- because an `in` leaves a planner without statistics nothing but to compare every row with every row;
+-- and step by step, because without them it went through the relations of a hub once for each entity.
+with turned as materialized (
+  select scope_id, id, shown from entity_states where existed and shown <> was_shown
+), around as materialized (
+  select a.scope_id, a.node_id, a.neighbour_id, a.weight, a.relation_id, a.shown as was,
+    t.shown and a.node_id <> a.neighbour_id as may_show
+  from turned t
+  join adjacency a on a.scope_id = t.scope_id and a.node_id = t.id and a.shown in (true, false)
+), own as (
+  select distinct a.scope_id, a.node_id, a.neighbour_id, a.weight, a.relation_id, a.was
+  from around a join entities n on n.scope_id = a.scope_id and n.id = a.neighbour_id
+  where a.was <> (a.may_show and n.shown)
 )
 update adjacency a set shown = not own.was
 from own cross join lateral (values (own.node_id), (own.neighbour_id)) as ends (node)

@@ -105,22 +105,23 @@ where p.scope_id = %(scope_id)s and p.verdict = 'open' and one.id <> other.id
     and d.one_id = p.one_id and d.other_id = p.other_id)
 order by p.score desc, p.one_id, p.other_id limit %(limit)s;
 
+-- name: most_mentioned
+-- The entities with a vector that are mentioned most.
+select e.id from entities e
+join entity_vectors v on v.scope_id = e.scope_id and v.entity_id = e.id
+where e.scope_id = %(scope_id)s and e.shown
+order by e.mention_count desc, e.id limit %(most)s;
+
+-- name: vectors
+-- All vectors of names, in blocks.
+select string_agg(uuid_send(entity_id) || vector_send(embedding), '') from entity_vectors
+where scope_id = %(scope_id)s group by get_byte(uuid_send(entity_id), 0);
+
 -- name: near
--- Pairs of which nothing is known yet and whose vectors are near, among what is mentioned most.
-with top as (
-  select e.scope_id, e.id, v.embedding
-  from entities e join entity_vectors v on v.scope_id = e.scope_id and v.entity_id = e.id
-  where e.scope_id = %(scope_id)s and e.shown
-  order by e.mention_count desc, e.id limit %(most)s
-), near as (
-  select least(t.id, n.entity_id) as one_id, greatest(t.id, n.entity_id) as other_id,
-    max(1 - n.distance) as score
-  from top t cross join lateral (
-    select entity_id, embedding <=> t.embedding as distance from entity_vectors
-    where scope_id = t.scope_id order by embedding <=> t.embedding limit 4
-  ) as n
-  where n.entity_id <> t.id and 1 - n.distance >= %(least)s
-  group by 1, 2
+-- Pairs with near vectors, those of which nothing is known yet.
+with near as (
+  select * from unnest(%(ones)s::uuid[], %(others)s::uuid[], %(scores)s::float8[])
+    as pair (one_id, other_id, score)
 )
 select p.one_id, p.other_id, %(reason)s as reason, p.score, one.name as one_name,
   other.name as other_name, one.entity_type as one_type, other.entity_type as other_type

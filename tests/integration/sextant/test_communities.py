@@ -111,3 +111,26 @@ async def test_parts_are_listed_under_the_whole(rag: Sextant) -> None:
         (other.id, 0),
     ]
     assert [depth for _, depth in _nested([part])] == [0]
+
+
+@pytest.mark.parametrize("level", [-1, 10**12, 2**70])
+async def test_a_level_that_cannot_be_is_refused_by_its_name(rag: Sextant, level: int) -> None:
+    own = await rag.communities()
+    with pytest.raises(OptionInvalid, match="whole number") as refused:
+        await own.all(level)
+    assert refused.value.field == "level"
+    assert await own.all(2**31 - 1) == []
+
+
+@pytest.mark.parametrize("limit", [0, -5, 2**70])
+async def test_a_limit_that_cannot_be_is_refused_by_its_name(rag: Sextant, limit: int) -> None:
+    entities = await rag.entities()
+    for ask in (entities.top, entities.duplicates):
+        with pytest.raises(OptionInvalid, match="whole number") as refused:
+            await ask(limit)
+        assert refused.value.field == "limit"
+    with pytest.raises(OptionInvalid, match="whole number"):
+        await entities.search("Heater", limit)
+    with pytest.raises(OptionInvalid, match="whole number"):
+        await entities.show("Heater", limit)
+    assert await entities.top(2**31 - 1)

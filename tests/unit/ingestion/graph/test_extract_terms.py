@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,3 +87,13 @@ def test_every_span_spells_its_term_and_terms_are_few_and_distinct(text: str) ->
     assert len(set(norms)) == len(norms)
     for term, norm in zip(terms, norms, strict=True):
         assert {normalise_name(text[s.start : s.end]) for s in term.spans} == {norm}
+
+
+def test_contractions_are_no_terms_and_names_with_an_apostrophe_are() -> None:
+    text = (
+        "Today I'm here and Don't Panic is read. We said I’ll can't wait. We said I’ll can't wait."
+        " Then O'Brien met D'Angelo, and It's Marvel's. He can't wait, he can't wait."
+    )
+    named = [term.name for term in extract_terms(text)]
+    assert not [name for name in named if re.search(r"['’](?:m|t|ll|ve|d|re)\b", name)]
+    assert {"Panic", "O'Brien", "D'Angelo"} <= set(named)
