@@ -1,0 +1,50 @@
+"""A refresh killed with SIGKILL: the next one ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from domain.scope import Scope
+from ingestion.graph.upkeep import GraphUpkeep
+from ingestion.pipeline import Ingestor
+from stores.database import Database
+from stores.graph.communities import CommunityStore
+from stores.graph.postgres import PostgresGraph
+from testing.hash_embedder import HashEmbedder
+
+WORKER = Path(__file__).with_name("killed_refresh.py")
+ROOT = Path(__file__).parents[3]
+SAMPLES = ROOT / "samples" / "documents"
+
+
+@pytest.mark.parametrize(
+    "at", [("entities", 1), ("communities", 0), ("reports", 8), ("report vectors", 1)]
+)
+async def test_a_refresh_that_is_killed_is_finished_by_the_next(
+    at: tuple[str, int], graphed: Ingestor, data_dir: Path, database: Database, scope: Scope
+) -> None:
+    await graphed.ingest(scope, [SAMPLES])
+    worker = await asyncio.create_subprocess_exec(
+        sys.executable, str(WORKER), str(data_dir), scope.user_id, scope.graph_id, *map(str, at),
+        stdout=asyncio.subprocess.PIPE,
+        env={"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert worker.stdout
+    assert await worker.stdout.readline() == b"reached\n"
+    worker.kill()
+    await worker.wait()
+
+    upkeep = GraphUpkeep(database, HashEmbedder(384))
+    await upkeep.refresh(scope)
+    found = await PostgresGraph(database).communities(scope)
+    assert len(found) > 10
+    assert all(one.title and one.findings for one in found)
+    assert await CommunityStore(database).dirty(scope) == []
+    assert await CommunityStore(database).to_embed(scope) == []
+    again = await upkeep.refresh(scope, full=True)
+    assert (again.reports_written, again.entities_embedded) == (0, 0)
+    assert await PostgresGraph(database).communities(scope) == found
