@@ -319,13 +319,14 @@ class DocumentStore:
                 return  # somebody else was faster
             await connection.execute(_SQL["doom"], {"scope_id": str(row.scope_id)})
             await connection.execute(_SQL["delete_doomed"])
-        if row.partition_key:
-            async with self._database.owner() as owner:
-                await owner.execute(
-                    SQL("drop table if exists {}").format(
-                        Identifier(f"chunk_vectors_{row.scope_id}")
-                    )
-                )
+        async with self._database.owner() as owner:
+            await owner.set_autocommit(True)
+            # The index of its entities' vectors, which a large graph has even without any chunk.
+            index = Identifier(f"entity_vectors_{row.scope_id}")
+            await owner.execute(SQL("drop index concurrently if exists {}").format(index))
+            if row.partition_key:
+                table = Identifier(f"chunk_vectors_{row.scope_id}")
+                await owner.execute(SQL("drop table if exists {}").format(table))
 
     async def require_graph(self, scope: Scope) -> None:
         """Return if the user has this knowledge base.

@@ -37,8 +37,8 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-GONE = "Neo4j 不可用，图检索改用 PostgreSQL"
-BEHIND = "Neo4j 尚未同步最新图谱，图检索改用 PostgreSQL"
+GONE = "Neo4j 不可用，图检索改用 PostgreSQL (Neo4j is gone, PostgreSQL answers)"
+BEHIND = "Neo4j 尚未同步最新图谱，图检索改用 PostgreSQL (Neo4j is behind, PostgreSQL answers)"
 
 
 @asynccontextmanager

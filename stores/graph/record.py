@@ -18,7 +18,7 @@ from stores.graph.evidence import Added, GraphEvidence
 from stores.graph.merges import SQL as MERGE_SQL
 from stores.graph.merges import Merge, merge, unmerge
 from stores.graph.postgres import PostgresGraph
-from stores.graph.writing import GraphWriter, forget_document, writing
+from stores.graph.writing import GraphWriter, writing
 from stores.queries import load_queries
 from stores.scopes import find_scope, hold_scope, lock_scope
 
@@ -58,16 +58,6 @@ class GraphRecord:
         async with self.writing(scope) as writer:
             await writer.add(evidence)
         return writer.added
-
-    async def remove_document(self, scope: Scope, document_id: UUID) -> None:
-        """Take out what a document's chunks, title and sections put in.
-
-        Deleting or replacing the document does this by itself; call it before extracting anew.
-        """
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await hold_scope(connection, scope)
-            if found is not None:
-                await forget_document(connection, found.scope_id, document_id)
 
     async def merge(self, scope: Scope, merges: Sequence[Merge]) -> int:
         """Make entities one, by decision; returns how many decisions were new.

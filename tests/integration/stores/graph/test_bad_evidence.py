@@ -10,6 +10,7 @@ from domain.errors import OptionInvalid
 from domain.graph import MentionKind
 from domain.scope import Scope
 from stores.database import Database
+from stores.documents import DocumentStore
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
 from stores.graph.ids import entity_id
 from stores.graph.merges import Merge
@@ -88,7 +89,7 @@ async def test_ten_thousand_aliases_of_one_entity(
     (found,) = await graph.get_entities(scope, [insulin])
     assert len(found.aliases) == 10_000
     assert len((await record.arrays(scope)).alias_norms) == 10_000
-    await record.remove_document(scope, stored.document_id)
+    await DocumentStore(database).delete(scope, stored.document_id)
     assert await graph.get_entities(scope, [insulin]) == []
 
 

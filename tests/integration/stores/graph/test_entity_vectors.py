@@ -11,6 +11,7 @@ from domain.graph import MentionKind
 from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.database import Database
+from stores.documents import DocumentStore
 from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.hierarchy import HierarchyStore
 from stores.graph.ids import entity_id
@@ -60,6 +61,12 @@ async def test_a_scope_that_grew_large_is_indexed_and_misses_no_row(
         assert len(hits) == 10
     assert len(await graph.entities_by_vector(scope, vectors[0], 10 * LARGE)) == LARGE
     assert len(await graph.entities_by_vector(beside, vectors[0], 50)) == 20
+
+    index = f"entity_vectors_{await number_of(database, scope)}"
+    await DocumentStore(database).delete_graph(scope)
+    async with database.owner() as owner:
+        left = await owner.execute("select from pg_class where relname = %s", [index])
+        assert await left.fetchone() is None
 
 
 @pytest.mark.usefixtures("early")
