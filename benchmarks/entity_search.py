@@ -1,6 +1,6 @@
 """What a search for entities costs: CPU by lane, at 5,000 and 20,000 entities.
 
-    python -m benchmarks.entity_search [SEED]
+    python -m benchmarks.entity_search [SEED] [SIZE ...]
 
 Entities have Chinese and English names and descriptions of words by Zipf's law, vectors around topics,
 and relations from frequent ones to any. Questions are words of an entity, in either language. Of each
@@ -39,8 +39,8 @@ from stores.graph.vectors import EntityVectors
 from testing.hash_embedder import HashEmbedder
 
 SIZES = (5_000, 20_000)
-QUESTIONS = 60
-ROUNDS = 3
+QUESTIONS = 40
+ROUNDS = 2
 TOPICS = 50
 PLAIN = """
 select id, name, ts_rank_cd(fts_vector, query) as rank
@@ -144,9 +144,9 @@ async def measure(
     return f"{client:6.1f} ms client {server:6.1f} ms server, {statistics.mean(found):5.1f} found"
 
 
-async def main(seed: int) -> None:
+async def main(seed: int, sizes: Sequence[int]) -> None:
     """Measure every size."""
-    for size in SIZES:
+    for size in sizes:
         with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
             settings = Settings(
                 _env_file=None,
@@ -266,4 +266,5 @@ def walks(
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1))
+    given = [int(one) for one in sys.argv[1:]]
+    asyncio.run(main(given[0] if given else 1, given[1:] or SIZES))
