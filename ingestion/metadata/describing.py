@@ -111,9 +111,11 @@ def describe(
         for chunk in parsed.chunks
     )
     sections = _sections(parsed, chunks, summaries, above)
-    keywords = {own: worths.best(found, KEYWORDS) for own, found in by_section.items()}
+    terms_of = {own: worths.best(found, KEYWORDS) for own, found in by_section.items()}
+    words = _words_of(chunks, above)
     sections = tuple(
-        replace(one, keywords=one.keywords or keywords.get(one.id, ())) for one in sections
+        replace(one, keywords=one.keywords or _filled(terms_of.get(one.id, ()), words[one.id]))
+        for one in sections
     )
     return Described(replace(parsed, chunks=chunks, sections=sections), terms)
 
@@ -162,6 +164,23 @@ def _keywords(chunk: Chunk, terms: tuple[str, ...]) -> tuple[str, ...]:
     words = [word for word, _ in counted.most_common() if word not in ENGLISH_STOP_WORDS]
     known = " ".join(map(normalise, terms))
     return (*terms, *[word for word in words if word not in known][: KEYWORDS - len(terms)])
+
+
+def _words_of(
+    chunks: Sequence[Chunk], above: Mapping[UUID, Sequence[UUID]]
+) -> defaultdict[UUID, dict[str, None]]:
+    """The keywords of the chunks in every section and below, in the order of the text."""
+    words: defaultdict[UUID, dict[str, None]] = defaultdict(dict)
+    for chunk in chunks:
+        for section in above.get(chunk.section_id, ()):
+            words[section].update(dict.fromkeys(chunk.keywords))
+    return words
+
+
+def _filled(terms: tuple[str, ...], words: Iterable[str]) -> tuple[str, ...]:
+    """The terms; few of them are followed by keywords of the chunks."""
+    more = words if len(terms) < _FEW else ()
+    return tuple(dict.fromkeys((*terms, *more)))[:KEYWORDS]
 
 
 def _names(terms: Sequence[Term]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 -- name: entities
 -- What chunks mention, as one list a chunk: names and types, what the fewest chunks mention first. A
--- merged entity goes by the name it was merged into.
+-- merged entity goes by the name it was merged into. That a chunk stands under a title mentions nothing.
 select asked.id, told.names, told.types
 from unnest(%(ids)s::uuid[]) as asked (id) cross join lateral (
   select array_agg(name order by mention_count, name) as names,
@@ -10,7 +10,7 @@ from unnest(%(ids)s::uuid[]) as asked (id) cross join lateral (
     from mentions m
     left join entity_merges g on g.scope_id = m.scope_id and g.from_id = m.entity_id
     join entities e on e.scope_id = m.scope_id and e.id = coalesce(g.root_id, m.entity_id)
-    where m.scope_id = %(scope_id)s and m.chunk_id = asked.id
+    where m.scope_id = %(scope_id)s and m.chunk_id = asked.id and m.kind <> 'title'
       and m.document_id = (select c.document_id from chunks c
         where c.scope_id = %(scope_id)s and c.id = asked.id)
       and m.document_id <> '00000000-0000-0000-0000-000000000000'
@@ -27,7 +27,7 @@ from unnest(%(ids)s::uuid[]) as asked (id) cross join lateral (
   select other.chunk_id, sum(1 / ln(1 + e.mention_count::float8)) as worth
   from (
     select distinct entity_id from mentions
-    where scope_id = %(scope_id)s and chunk_id = asked.id
+    where scope_id = %(scope_id)s and chunk_id = asked.id and kind <> 'title'
       and document_id = (select c.document_id from chunks c
         where c.scope_id = %(scope_id)s and c.id = asked.id)
       and document_id <> '00000000-0000-0000-0000-000000000000'
@@ -36,7 +36,7 @@ from unnest(%(ids)s::uuid[]) as asked (id) cross join lateral (
     and e.mention_count between 2 and 100
   cross join lateral (
     select distinct m.chunk_id from mentions m
-    where m.scope_id = %(scope_id)s and m.entity_id = own.entity_id
+    where m.scope_id = %(scope_id)s and m.entity_id = own.entity_id and m.kind <> 'title'
   ) as other
   where other.chunk_id <> asked.id and other.chunk_id <> '00000000-0000-0000-0000-000000000000'
   group by other.chunk_id order by 2 desc, other.chunk_id limit %(most)s

@@ -111,8 +111,9 @@ def test_what_is_there_stays() -> None:
 
 def test_english_prose_without_names_still_has_keywords() -> None:
     text = "the payment is due within thirty days after the invoice; late payment bears interest."
-    [chunk] = describe(document([("Terms", text)])).parsed.chunks
-    assert {"payment", "invoice", "interest"} <= set(chunk.keywords)
+    parsed = describe(document([("Terms", text)])).parsed
+    assert {"payment", "invoice", "interest"} <= set(parsed.chunks[0].keywords)
+    assert parsed.sections[1].keywords == parsed.chunks[0].keywords
 
 
 def test_a_table_is_summed_up_by_its_first_line_and_tagged() -> None:
