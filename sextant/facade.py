@@ -28,7 +28,6 @@ from domain.answers import Answer
 from domain.configuration import load_settings
 from domain.documents import Document, GraphInfo
 from domain.errors import (
-    GraphStoreUnavailable,
     ModelUnavailable,
     OptionInvalid,
     SextantError,
@@ -40,6 +39,7 @@ from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
 from models.cache import CachedEmbedder
 from models.embedding import build_embedder
+from sextant.refreshing import Refresher
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.embedding_space import check_space
@@ -48,7 +48,6 @@ from stores.versions import not_found
 if TYPE_CHECKING:
     from graph.workflow import Workflow
     from ingestion.graph.extraction.extract_llm import ModelExtractor
-    from ingestion.graph.upkeep import GraphUpkeep
     from ingestion.hosts import ParserHosts
     from ingestion.pipeline import Ingested, Ingestor
     from ingestion.reembedding import OnChunks
@@ -68,9 +67,6 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
-
-# What progress calls the work that no single file is the reason for.
-_GRAPH = "knowledge graph"
 
 
 class Options(TypedDict, total=False):
@@ -100,6 +96,7 @@ class Sextant:
         self._database = database
         self._documents = DocumentStore(database)
         self._embedder = embedder
+        self._refresher = Refresher(database, embedder)
         self._stack = stack
         self._hosts: ParserHosts | None = None
         self._hybrid: HybridRetrievers | None = None
@@ -170,7 +167,7 @@ class Sextant:
         ingestor = await self._ingestor()
         results = await ingestor.ingest(self._scope(graph_id), paths, on_progress)
         await self._describe(graph_id)
-        await self._refresh(graph_id, on_progress)
+        await self._refresher.refresh(self._scope(graph_id), on_progress)
         return results
 
     async def import_graph(
@@ -206,7 +203,7 @@ class Sextant:
         report = await importer.import_graph(
             self._scope(graph_id), source, strict=strict, on_progress=on_progress
         )
-        await self._refresh(graph_id, on_stage=on_progress)
+        await self._refresher.refresh(self._scope(graph_id), on_stage=on_progress)
         return report
 
     def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:
@@ -401,7 +398,7 @@ class Sextant:
         from sextant.communities import Communities
 
         await self._documents.require_graph(self._scope(graph_id))
-        return Communities(self._database, self._scope(graph_id), self._upkeep)
+        return Communities(self._database, self._scope(graph_id), self._refresher.opened)
 
     async def entities(self, graph_id: str = DEFAULT_GRAPH) -> Entities:
         """The entities of a knowledge base, to look at, to merge and to extract.
@@ -413,7 +410,7 @@ class Sextant:
 
         scope = self._scope(graph_id)
         await self._documents.require_graph(scope)
-        refresh = partial(self._refresh, graph_id)
+        refresh = partial(self._refresher.refresh, scope)
         return Entities(self._database, scope, extractor=self._extractor, refresh=refresh)
 
     async def graph(self, graph_id: str = DEFAULT_GRAPH) -> Graph:
@@ -438,7 +435,7 @@ class Sextant:
             GraphNotFound: there is no such knowledge base.
         """
         await self._documents.delete_graph(self._scope(graph_id))
-        await self._forget_projection(self._scope(graph_id))
+        await self._refresher.forget_projection(self._scope(graph_id))
 
     async def documents(self, graph_id: str = DEFAULT_GRAPH) -> list[Document]:
         """The documents of a knowledge base, oldest first.
@@ -460,7 +457,7 @@ class Sextant:
         except ValueError:
             raise not_found(document_id) from None
         await self._documents.delete(self._scope(graph_id), own)
-        await self._refresh(graph_id)
+        await self._refresher.refresh(self._scope(graph_id))
 
     async def reembed(self, on_progress: OnChunks | None = None) -> int:
         """Embed everything again with the configured model, after it was changed.
@@ -478,41 +475,8 @@ class Sextant:
         await self._embedder.warm_up()
         number = await reembed(self._database, self._embedder, on_progress)
         for graph in await self.graphs():
-            await self._refresh(graph.graph_id)
+            await self._refresher.refresh(self._scope(graph.graph_id))
         return number
-
-    async def _refresh(
-        self,
-        graph_id: str,
-        on_progress: OnProgress | None = None,
-        *,
-        on_stage: OnStage | None = None,
-    ) -> None:
-        """Bring communities up to date; a failure costs no document, so it is a warning."""
-        from domain.documents import JobStage
-        from ingestion.running import Progress
-
-        def tell(stage: JobStage, done: int = 0, total: int = 0, note: str = "") -> None:
-            if on_progress is not None:
-                on_progress(Progress(_GRAPH, stage, done, total, note))
-
-        shown = False
-
-        def show(_: str, done: int, total: int) -> None:
-            nonlocal shown
-            shown = True
-            tell(JobStage.GRAPH, done, total)
-
-        try:
-            async with self._upkeep() as upkeep:
-                done = await upkeep.refresh(self._scope(graph_id), on_stage or show)
-        except Exception as error:
-            note = f"not brought up to date. {error} Run `sextant communities build`."
-            log.warning("%s: %s", graph_id, note, exc_info=error)
-            tell(JobStage.FAILED, note=note)
-        else:
-            if shown:
-                tell(JobStage.DONE, note=f"{done.communities} communities")
 
     async def _describe(self, graph_id: str) -> None:
         """Let the chat model say what passages are about, if it is to; what was extracted stays."""
@@ -521,34 +485,6 @@ class Sextant:
                 await self._chunks(graph_id).describe()
             except SextantError as error:
                 log.warning("%s: passages described by extraction alone: %s", graph_id, error)
-
-    async def _forget_projection(self, scope: Scope) -> None:
-        """Neo4j keeps nothing of what is gone; if it is down, one of the same name replaces it."""
-        from stores.graph.neo4j.projector import open_projector
-
-        async with open_projector(self._database) as projector:
-            if projector is not None:
-                try:
-                    await projector.drop(scope)
-                except GraphStoreUnavailable as error:
-                    log.warning("%s: not deleted from Neo4j: %s", scope.graph_id, error)
-
-    @asynccontextmanager
-    async def _upkeep(self) -> AsyncIterator[GraphUpkeep]:
-        from ingestion.graph.upkeep import GraphUpkeep
-        from models.chat import build_chat_model
-
-        settings = self.settings
-        by_model = settings.communities.reports == "llm" or (
-            settings.communities.reports == "auto" and settings.ingestion.graph == "llm"
-        )
-        # In a thread: it imports the client library and reads certificates.
-        chat = await asyncio.to_thread(build_chat_model, settings) if by_model else None
-        try:
-            yield GraphUpkeep(self._database, self._embedder, chat)
-        finally:
-            if chat is not None:
-                await chat.close()
 
     async def _ingestor(self) -> Ingestor:
         from ingestion.graph.index import GraphIndexer

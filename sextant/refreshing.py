@@ -1,0 +1,94 @@
+"""Bringing up to date what follows from a graph, for the facade: communities, reports, Neo4j's copy."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from domain.errors import GraphStoreUnavailable
+from domain.scope import Scope
+from models.protocols import Embedder
+from stores.database import Database
+
+if TYPE_CHECKING:
+    from ingestion.graph.communities.reporting import OnStage
+    from ingestion.graph.upkeep import GraphUpkeep
+    from ingestion.running import OnProgress
+
+_log = logging.getLogger(__name__)
+
+# What progress calls the work that no single file is the reason for.
+_GRAPH = "knowledge graph"
+
+
+class Refresher:
+    """Refreshes the graphs of a database, by what its settings say of models."""
+
+    def __init__(self, database: Database, embedder: Embedder) -> None:
+        self._database = database
+        self._embedder = embedder
+
+    async def refresh(
+        self,
+        scope: Scope,
+        on_progress: OnProgress | None = None,
+        *,
+        on_stage: OnStage | None = None,
+    ) -> None:
+        """Bring communities up to date; a failure costs no document, so it is a warning."""
+        from domain.documents import JobStage
+        from ingestion.running import Progress
+
+        def tell(stage: JobStage, done: int = 0, total: int = 0, note: str = "") -> None:
+            if on_progress is not None:
+                on_progress(Progress(_GRAPH, stage, done, total, note))
+
+        shown = False
+
+        def show(_: str, done: int, total: int) -> None:
+            nonlocal shown
+            shown = True
+            tell(JobStage.GRAPH, done, total)
+
+        try:
+            async with self.opened() as upkeep:
+                done = await upkeep.refresh(scope, on_stage or show)
+        except Exception as error:  # noqa: BLE001 - the documents are in, whatever this was
+            note = f"not brought up to date. {error} Run `sextant communities build`."
+            _log.warning("%s: %s", scope.graph_id, note, exc_info=error)
+            tell(JobStage.FAILED, note=note)
+        else:
+            if shown:
+                tell(JobStage.DONE, note=f"{done.communities} communities")
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[GraphUpkeep]:
+        """What does the work, with the chat model where that writes reports."""
+        from ingestion.graph.upkeep import GraphUpkeep
+        from models.chat import build_chat_model
+
+        settings = self._database.settings
+        by_model = settings.communities.reports == "llm" or (
+            settings.communities.reports == "auto" and settings.ingestion.graph == "llm"
+        )
+        # In a thread: it imports the client library and reads certificates.
+        chat = await asyncio.to_thread(build_chat_model, settings) if by_model else None
+        try:
+            yield GraphUpkeep(self._database, self._embedder, chat)
+        finally:
+            if chat is not None:
+                await chat.close()
+
+    async def forget_projection(self, scope: Scope) -> None:
+        """Neo4j keeps nothing of what is gone; if it is down, one of the same name replaces it."""
+        from stores.graph.neo4j.projector import open_projector
+
+        async with open_projector(self._database) as projector:
+            if projector is not None:
+                try:
+                    await projector.drop(scope)
+                except GraphStoreUnavailable as error:
+                    _log.warning("%s: not deleted from Neo4j: %s", scope.graph_id, error)
