@@ -140,14 +140,14 @@ async def test_a_dead_server_is_asked_once_and_then_left_alone_for_a_while(
     record = GraphRecord(database)
     await record.project(scope)  # followed, with nothing noted yet
     asked = 0
-    read = Bolt.read
+    fetch = Bolt.fetch
 
     async def counted(self: Bolt, *args: object, **values: object) -> object:
         nonlocal asked
         asked += 1
-        return await read(self, *args, **values)  # type: ignore[arg-type]
+        return await fetch(self, *args, **values)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Bolt, "read", counted)
+    monkeypatch.setattr(Bolt, "fetch", counted)
     async with open_graph_store(nowhere, database) as graph:
         for _ in range(5):
             with collected_notices() as notices:
