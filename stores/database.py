@@ -179,11 +179,16 @@ class Database:
         reader = {"user_id": user_id, "timeout": f"{seconds * 1000:.0f}"}
         async with self._answering(), (await self._pools.here()).connection() as connection:
             cursors = [connection.cursor(row_factory=dict_row, binary=True) for _ in statements]
-            # Without BEGIN, all statements of a pipeline are one transaction.
-            async with connection.pipeline():
-                await connection.execute(_SQL["set_reader"], reader)
-                for cursor, statement in zip(cursors, statements, strict=True):
-                    await cursor.execute(statement.query, statement.values)
+            try:
+                # Without BEGIN, all statements of a pipeline are one transaction.
+                async with connection.pipeline():
+                    await connection.execute(_SQL["set_reader"], reader)
+                    for cursor, statement in zip(cursors, statements, strict=True):
+                        await cursor.execute(statement.query, statement.values)
+            except BaseException:
+                # What the server gave up unread, the driver takes to be prepared, here and for good.
+                await connection.close()
+                raise
             return [await cursor.fetchall() for cursor in cursors]
 
     @asynccontextmanager

@@ -150,6 +150,51 @@ async def test_a_statement_that_reads_sees_its_tenant_and_leaves_nothing_behind(
     assert row in [("",), (None,)]
 
 
+async def test_a_statement_that_fails_spoils_none_that_are_asked_later(
+    database: Database, scope: Scope
+) -> None:
+    """The driver prepares what it has sent five times, also when the server gave that up unread."""
+
+    async def told(number: int) -> list[dict[str, object]]:
+        return await database.read(scope.user_id, "select %(number)s::int as n", {"number": number})
+
+    async def fails() -> object:
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            await database.read(scope.user_id, "select 1 / 0 as gone", {})
+        return None
+
+    for _ in range(4):
+        await told(0)
+    for round_ in range(12):
+        _, *rows = await asyncio.gather(fails(), *(told(number) for number in range(3)))
+        assert rows == [[{"n": number}] for number in range(3)], round_
+
+
+async def test_a_reader_that_goes_spoils_no_statement_asked_later(
+    database: Database, scope: Scope
+) -> None:
+    tenant = "select current_setting('sextant.user_id') as tenant"
+    for _ in range(12):
+        slow = asyncio.ensure_future(database.read(scope.user_id, "select pg_sleep(60)", {}))
+        beside = asyncio.ensure_future(database.read(scope.user_id, tenant, {}))
+        while not await _sleeping(database):
+            await asyncio.sleep(0)
+        slow.cancel()
+        beside.cancel()
+        await asyncio.wait({slow, beside})
+        assert await database.read(scope.user_id, tenant, {}) == [{"tenant": scope.user_id}]
+
+
+async def _sleeping(database: Database) -> bool:
+    async with database.owner() as connection:
+        found = await connection.execute(
+            "select from pg_stat_activity where state = 'active' and query like '%%pg_sleep(60)%%'"
+            " and pid <> pg_backend_pid()",
+            {},
+        )
+        return found.rowcount > 0
+
+
 async def test_everything_works_where_the_owner_is_no_superuser(
     managed: Database, scope: Scope
 ) -> None:
