@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from domain.documents import Section
-from domain.errors import DatabaseUnavailable, SettingsInvalid
+from domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
+from domain.retrieval import Retrieval
 from domain.scope import Scope
 from stores.database import Database
 from stores.documents import DocumentStore
-from stores.search_log import LoggedSearch, SearchLog
-from stores.versions import not_found
+from stores.search_log import LoggedSearch, SearchLog, logged_item
+from stores.versions import document_id_of, not_found
 
 if TYPE_CHECKING:
     from ingestion.metadata.filling import OnDescribed
@@ -78,7 +79,7 @@ class Chunks:
             for hit in found.results
         )
         asked = request.model_dump(mode="json", exclude={"query"}, exclude_defaults=True)
-        await self.note(
+        await self._note(
             request.query,
             asked,
             results,
@@ -93,11 +94,7 @@ class Chunks:
         Raises:
             DocumentNotFound: the knowledge base has no such document, or nothing of it yet.
         """
-        try:
-            own = UUID(str(document_id))
-        except ValueError:
-            raise not_found(document_id) from None
-        sections = await self._documents.structure(self._scope, own)
+        sections = await self._documents.structure(self._scope, document_id_of(document_id))
         if not sections:
             raise not_found(document_id)
         return tree(sections)
@@ -117,6 +114,14 @@ class Chunks:
         if self._database.settings.ingestion.metadata == "llm":
             await self._describe_by_model(on_progress)
         return documents
+
+    async def describe_ingested(self) -> None:
+        """Let the chat model describe what came in, if it is to; what was extracted stays."""
+        if self._database.settings.ingestion.metadata == "llm":
+            try:
+                await self.describe()
+            except SextantError as error:
+                log.warning("%s: described by extraction alone: %s", self._scope.graph_id, error)
 
     async def _describe_by_model(self, on_progress: OnDescribed | None) -> None:
         from ingestion.metadata.by_model import ModelDescriber
@@ -143,7 +148,17 @@ class Chunks:
         """Empty the log of searches; says how many it had."""
         return await self._log.clear(self._scope)
 
-    async def note(
+    async def note_retrieval(self, query: str, asked: Mapping[str, Any], found: Retrieval) -> None:
+        """Log what a mode has found."""
+        await self._note(
+            query,
+            asked,
+            map(logged_item, found.results),
+            warnings=found.warnings,
+            milliseconds=found.timings["total"],
+        )
+
+    async def _note(
         self,
         query: str,
         asked: Mapping[str, Any],

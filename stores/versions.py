@@ -250,6 +250,18 @@ def require_scope(row: ScopeRow | None, document_id: UUID) -> ScopeRow:
     return row
 
 
+def document_id_of(given: UUID | str) -> UUID:
+    """The id as such.
+
+    Raises:
+        DocumentNotFound: no document has an id like this.
+    """
+    try:
+        return UUID(str(given))
+    except ValueError:
+        raise not_found(given) from None
+
+
 def not_found(document_id: UUID | str) -> DocumentNotFound:
     """The same error for a document that is not there and for one of somebody else."""
     return DocumentNotFound(

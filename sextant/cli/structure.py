@@ -37,7 +37,7 @@ async def _structure(document: UUID, graph: str) -> StructureNode:
     from sextant.cli.session import opened
 
     async with opened() as rag:
-        return await rag.structure(document, graph)
+        return await (await rag.chunks(graph)).structure(document)
 
 
 def _print(node: StructureNode, depth: int) -> None:

@@ -80,7 +80,7 @@ async def only_document(rag: Sextant) -> UUID:
 
 async def test_structure_is_the_tree_of_the_seed(rag: Sextant) -> None:
     """Seed 004: `GET /documents/:id/structure` gives sectionId, parentSectionId, title, summary, tags, keywords."""
-    root = await rag.structure(await only_document(rag))
+    root = await (await rag.chunks()).structure(await only_document(rag))
     assert root.parent_section_id is None
 
     def titles(node: StructureNode) -> dict[str, Any]:
@@ -104,13 +104,15 @@ async def test_structure_of_a_document_that_is_not_there_is_said(
     rag: Sextant, document: UUID | str
 ) -> None:
     with pytest.raises(DocumentNotFound):
-        await rag.structure(document)
+        await (await rag.chunks()).structure(document)
 
 
 async def test_searches_are_logged_with_ids_and_scores_and_no_text(rag: Sextant) -> None:
     """Seed 004: "将 `SearchRequest/Response` 保存到日志，用于 QA 回溯"."""
     chunks = await rag.chunks()
-    found = await chunks.search(SearchRequest(query="付款节点", limit=2, filters={"tags": "markdown"}))
+    found = await chunks.search(
+        SearchRequest(query="付款节点", limit=2, filters={"tags": "markdown"})
+    )
     everything = await rag.search("付款节点", mode="naive", limit=1)
     second, first = await chunks.searches()
     assert (first.query, second.request["mode"]) == ("付款节点", "naive")
@@ -170,7 +172,7 @@ async def test_documents_of_an_older_version_are_described_from_what_is_stored(
     scope = Scope(user, "default")
     store, own = ChunkStore(database), await only_document(rag)
     ids = [passage.id for passage in await store.passages(scope)]
-    new, tree = await store.get(scope, ids), await rag.structure(own)
+    new, tree = await store.get(scope, ids), await (await rag.chunks()).structure(own)
     async with database.transaction(user) as connection:
         await connection.execute(
             "update chunks set summary = '', tags = '{}', topics = '{}', keywords = '{}', "
@@ -182,7 +184,7 @@ async def test_documents_of_an_older_version_are_described_from_what_is_stored(
     chunks = await rag.chunks()
     assert await chunks.describe() == 1
     assert await store.get(scope, ids) == new
-    assert await rag.structure(own) == tree
+    assert await (await rag.chunks()).structure(own) == tree
     assert await chunks.describe() == 0
 
 

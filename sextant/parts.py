@@ -1,0 +1,160 @@
+"""What a `Sextant` works with: each part is opened when something first needs it, and then shared.
+
+Listing documents loads no model, ingesting no workflow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING
+
+from domain.errors import ModelUnavailable
+from models.cache import CachedEmbedder
+from stores.database import Database
+from stores.embedding_space import check_space
+
+if TYPE_CHECKING:
+    from graph.workflow import Workflow
+    from ingestion.graph.extraction.extract_llm import ModelExtractor
+    from ingestion.hosts import ParserHosts
+    from ingestion.pipeline import Ingestor
+    from ingestion.transfer.importing import Importer
+    from nodes.context import Dependencies
+    from retrievers.chunk_search import ChunkSearch
+    from retrievers.entity_search.search import EntitySearch
+    from sextant.hybrid import HybridRetrievers
+
+log = logging.getLogger(__name__)
+
+
+class Parts:
+    """The parts over one database.
+
+    Args:
+        database: where everything is.
+        embedder: which all vectors come from.
+        stack: closes what is opened here.
+    """
+
+    def __init__(self, database: Database, embedder: CachedEmbedder, stack: AsyncExitStack) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._stack = stack
+        self._opening = asyncio.Lock()
+        self._workflow: tuple[Dependencies, Workflow] | None = None
+        self._hosts: ParserHosts | None = None
+        self._hybrid: HybridRetrievers | None = None
+        self._entity_search: EntitySearch | None = None
+
+    async def check_space(self) -> None:
+        """Load the embedding model, and see that the stored vectors are its own.
+
+        Raises:
+            EmbeddingModelChanged: they come from another one.
+            ModelUnavailable: it cannot be loaded.
+        """
+        await self._embedder.warm_up()
+        await check_space(self._database, self._embedder)
+
+    async def warm_up(self) -> None:
+        """Load what a first question would wait for; a model that is not there is a warning."""
+        try:
+            await self.workflow()
+            await self._embedder.embed_query("warm up")
+        except ModelUnavailable as error:
+            log.warning("not warmed up: %s", error)
+
+    async def workflow(self) -> tuple[Dependencies, Workflow]:
+        """What answers questions, and what it is made of."""
+        async with self._opening:
+            if self._workflow is None:
+                self._workflow = await self._open_workflow()
+        return self._workflow
+
+    async def _open_workflow(self) -> tuple[Dependencies, Workflow]:
+        # The model loads beside the imports, which take a second and a half of CPU.
+        importing = asyncio.to_thread(importlib.import_module, "graph.streaming")
+        await asyncio.gather(self._check_space_if_possible(), importing)
+        from graph.dependencies import dependencies_over
+        from graph.workflow import create_query_workflow
+
+        dependencies = await self._stack.enter_async_context(
+            dependencies_over(self._database, self._embedder)
+        )
+        return dependencies, create_query_workflow(dependencies=dependencies)
+
+    async def _check_space_if_possible(self) -> None:
+        # Without its embedding model a search goes on by keywords, and says so.
+        with suppress(ModelUnavailable):
+            await self.check_space()
+
+    async def chunk_search(self) -> ChunkSearch:
+        """The search of chunks by their metadata, with the workflow's reranker."""
+        dependencies, _ = await self.workflow()
+        from retrievers.chunk_search import ChunkSearch
+
+        return ChunkSearch(self._database, self._embedder, dependencies.retriever.reranker)
+
+    async def entity_search(self) -> EntitySearch:
+        """The search of entities."""
+        async with self._opening:
+            if self._entity_search is None:
+                from sextant.entity_search import open_entity_search
+
+                opening = open_entity_search(self._database, self._embedder, self._stack)
+                self._entity_search = await opening
+        return self._entity_search
+
+    async def hybrid(self) -> HybridRetrievers:
+        """LangChain's retrievers, which share their BM25 indexes."""
+        from sextant.hybrid import HybridRetrievers
+
+        await self.check_space()
+        self._hybrid = self._hybrid or HybridRetrievers(self._database, self._embedder)
+        return self._hybrid
+
+    async def ingestor(self) -> Ingestor:
+        """What takes documents in, as the settings say."""
+        from ingestion.graph.index import GraphIndexer
+        from ingestion.pipeline import Ingestor
+        from stores.documents import DocumentStore
+        from stores.jobs import JobStore
+
+        await self.check_space()
+        settings = self._database.settings
+        has_graph = settings.ingestion.graph != "off"
+        by_model = settings.ingestion.graph == "llm"
+        return Ingestor(
+            DocumentStore(self._database),
+            JobStore(self._database),
+            self._embedder,
+            settings,
+            graph=GraphIndexer(self._database) if has_graph else None,
+            extractor=await self.extractor() if by_model else None,
+            hosts=self._parser_hosts(),
+        )
+
+    async def importer(self) -> Importer:
+        """What takes a graph in that somebody brings."""
+        from ingestion.transfer.importing import Importer
+        from stores.graph.record import GraphRecord
+
+        return Importer(await self.ingestor(), GraphRecord(self._database))
+
+    def _parser_hosts(self) -> ParserHosts:
+        """Processes that parse; starting them costs as much as parsing dozens of small files."""
+        from ingestion.hosts import ParserHosts
+
+        if self._hosts is None:
+            self._hosts = ParserHosts()
+            self._stack.callback(self._hosts.close)
+        return self._hosts
+
+    async def extractor(self) -> ModelExtractor:
+        """The chat model that reads passages for entities and relations."""
+        from sextant.entities import open_extractor
+
+        return await open_extractor(self._database, self._stack)
