@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from domain.settings import Settings
 from models.protocols import Reranker
-from retrievers.entity_search.cursor import Position
 from retrievers.entity_search.lanes import LANES, Asked, EntityLanes, Found
 from retrievers.entity_search.options import FusionWeights
 from retrievers.entity_search.showing import Hit
+from retrievers.pages.cursor import Position
 from retrievers.ranking.reranking import RerankLimits, judge, reordered
 from retrievers.ranking.signals import blend
 from stores.graph.notices import collected_notices
@@ -34,8 +34,7 @@ class Ranking:
         """The hits after a position, by score and id."""
         if position is None:
             return self.hits
-        last = (-position.score, position.id)
-        return [hit for hit in self.hits if (-hit.score, hit.entity.id) > last]
+        return [hit for hit in self.hits if position.comes_before(hit.score, hit.entity.id)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from domain.questions import checked_question
 from domain.scope import Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
-from retrievers.entity_search.cursor import Position, decode, encode, identity
-from retrievers.entity_search.hot import HotRankings, Kept
 from retrievers.entity_search.lanes import Asked, EntityLanes
 from retrievers.entity_search.options import FusionWeights, SearchOptions
 from retrievers.entity_search.ranking import EntityRanker, Ranking
 from retrievers.entity_search.response import SearchResponse
 from retrievers.entity_search.showing import Hit, constants_of, debug_of, result_of
 from retrievers.entity_search.traversal import Neighbourhoods
+from retrievers.pages.cursor import Position, decode, encode, identity
+from retrievers.pages.hot import HotRankings, Kept
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.entity_stamps import EntityStamp, entity_stamp

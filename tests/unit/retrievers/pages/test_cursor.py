@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from domain.errors import OptionInvalid
 from domain.scope import Scope
-from retrievers.entity_search.cursor import Position, decode, encode, identity
+from retrievers.pages.cursor import Position, decode, encode, identity
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SEARCH = identity(Scope("u", "g"), "question")

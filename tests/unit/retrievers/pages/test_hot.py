@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from retrievers.entity_search.hot import HotRankings
+from retrievers.pages.hot import HotRankings
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -28,6 +28,10 @@ class Position:
     score: float
     id: UUID
 
+    def comes_before(self, score: float, own: UUID) -> bool:
+        """Whether a result of this score and id is on a later page: best first, ties by id."""
+        return (-self.score, self.id) < (-score, own)
+
 
 def encode(position: Position, search: bytes) -> str:
     """The cursor of a position in the results of `search` (`identity` of its question and options).
@@ -46,7 +50,7 @@ def decode(cursor: str, search: bytes) -> Position:
     Raises:
         OptionInvalid: it is no cursor of this search, or has been changed.
     """
-    if len(cursor) > _LONGEST or not cursor.isascii():
+    if not isinstance(cursor, str) or len(cursor) > _LONGEST or not cursor.isascii():
         raise _refused()
     try:
         sealed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)
@@ -58,7 +62,10 @@ def decode(cursor: str, search: bytes) -> Position:
     version, micros, score, raw = _FORM.unpack(body)
     if version != _VERSION:
         raise _refused()
-    return Position(_EPOCH + timedelta(microseconds=micros), score, UUID(bytes=raw))
+    try:
+        return Position(_EPOCH + timedelta(microseconds=micros), score, UUID(bytes=raw))
+    except OverflowError:  # the seal keeps no secret, so anybody can make one for any moment
+        raise _refused() from None
 
 
 def identity(*parts: object) -> bytes:
@@ -74,7 +81,7 @@ def _seal(body: bytes, search: bytes) -> bytes:
 def _refused() -> OptionInvalid:
     return OptionInvalid(
         "The cursor is not one of this search, or was changed.",
-        next_step="Pass `nextCursor` as it came, with the same query, graph, weights and filters; "
-        "or leave it out to begin anew.",
+        next_step="Pass `nextCursor` as it came, with the same query, graph, weights, filters and "
+        "limit; or leave it out to begin anew.",
         field="cursor",
     )
