@@ -80,3 +80,26 @@ def test_the_walk_of_a_part_starts_where_it_is_told() -> None:
     part = Excerpt(index, np.array([4, 8, 30]), np.empty(0, np.intp))
     passages, _ = part.walk(seeds, none, np.zeros(60, np.float32), {})
     assert passages.argmax() == 4
+
+
+def test_of_a_hubs_many_relations_a_light_one_of_the_type_asked_for_is_walked() -> None:
+    neighbours = np.arange(1, 301)
+    ends = np.column_stack([np.zeros(300, np.int64), neighbours])
+    wanted = np.where(neighbours == 300, 1, 0)
+    index = WalkIndex(
+        GraphArrays(
+            passages=1,
+            entities=301,
+            types=2,
+            mentions=np.array([[0, 0]]),
+            titles=np.empty((0, 2), np.int64),
+            relations=np.column_stack([ends, wanted]),
+            relation_weights=np.where(wanted, 1, 2).astype(np.float32),
+            statements=np.empty((0, 2), np.int64),
+        )
+    )
+    hub, none = np.zeros(301, np.float32), np.zeros(1, np.float32)
+    hub[0] = 1
+    part = Excerpt(index, np.array([0]), np.array([0]))
+    _, entities = part.walk(none, hub, none, {1: 1.0})
+    assert entities[1:].argmax() == 299
