@@ -21,7 +21,7 @@ def ask(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question from the documents of a knowledge base, with citations."""
+    """Answer a question from the documents, with citations."""
     import asyncio
 
     asyncio.run(_ask(question, graph, mode, top_k, as_json=as_json))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sextant.chunks import Chunks
 
 app = typer.Typer()
-chunks = typer.Typer(help="Search passages by their metadata, or say what they are about.")
+chunks = typer.Typer(help="Search passages by metadata, or describe them.")
 app.add_typer(chunks, name="chunks")
 
 R = TypeVar("R")
@@ -44,7 +44,7 @@ def search_chunks(
     explain: Annotated[bool, typer.Option("--explain", help="Show what each signal gave.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the best passages with summary, topics, keywords and entities."""
+    """Show the best passages and what they are about."""
     read = read_filters(filters)
 
     async def search(own: Chunks) -> SearchResponse:
@@ -75,7 +75,7 @@ def search_chunks(
 
 @chunks.command("describe")
 def describe(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
-    """Say what older passages are about: summaries, keywords, topics; goes on where it was stopped."""
+    """Say what older passages are about. Goes on where it was stopped."""
     from sextant.cli.progress import stage_bars
 
     async def fill(own: Chunks) -> int:

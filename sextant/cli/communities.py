@@ -62,7 +62,7 @@ def show_community(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show a report: its findings, where each is written, and who is in the community."""
+    """Show a report. Its findings, where each is written, and who is in the community."""
     import asyncio
 
     view = asyncio.run(_show(graph, community))

@@ -26,7 +26,10 @@ def demo(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Ingest the sample documents, ask three questions, and show answers with citations."""
+    """Ingest the sample documents and ask three questions.
+
+    Shows the answers with their citations.
+    """
     import asyncio
 
     answers = asyncio.run(_demo(samples, _questions(samples), as_json=as_json))

@@ -20,7 +20,7 @@ app.add_typer(documents, name="documents")
 
 @documents.command("list")
 def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
-    """List the documents of a knowledge base, and why any could not be taken in."""
+    """List the documents, and why any could not be taken in."""
     import asyncio
 
     listed = asyncio.run(_list(graph))

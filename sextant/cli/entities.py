@@ -56,7 +56,7 @@ def search_entities(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find entities by meaning, by words, and by the graph around the best."""
+    """Find entities by meaning, by words and by the graph."""
     from retrievers.entity_search.options import SearchOptions
 
     options = SearchOptions(
@@ -78,7 +78,7 @@ def search_entities(
 def show_entity(
     entity: Named, graph: GraphId = GRAPH, limit: Limit = 20, *, as_json: AsJson = False
 ) -> None:
-    """Show an entity with its relations, its names, and the sentences that mention it."""
+    """Show an entity. Its relations, its names, and the sentences that mention it."""
     view = _run(graph, lambda own: own.show(entity, limit))
     if as_json:
         terminal.emit(view)
@@ -88,7 +88,7 @@ def show_entity(
 
 @entities.command("list-duplicates")
 def list_duplicates(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson = False) -> None:
-    """List pairs that may be one thing; `entities merge` decides."""
+    """List pairs that may be one thing. `entities merge` decides."""
     found = _run(graph, lambda own: own.duplicates(limit))
     if as_json:
         terminal.emit(found)
@@ -106,7 +106,7 @@ def merge_entities(
     reason: Annotated[str, typer.Option(help="Kept with the decision.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Decide that two entities are one; `entities unmerge` takes it back."""
+    """Decide that two entities are one. `entities unmerge` takes it back."""
     merged = _run(graph, lambda own: own.merge(entity, into, reason))
     if as_json:
         terminal.emit(merged)
@@ -137,7 +137,7 @@ def extract(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let the chat model read the passages it has not read yet, also those that failed."""
+    """Let the chat model read passages. Those it has not read yet, or failed on."""
     if dry_run:
         estimate = _run(graph, lambda own: own.estimate())
         if as_json:

@@ -39,7 +39,7 @@ def evaluate(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure retrieval on a question set: recall, MRR and nDCG with intervals."""
+    """Measure retrieval on a question set. Recall, MRR and nDCG, with intervals."""
     import asyncio
 
     from evals.runner import EvalOptions

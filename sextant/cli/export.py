@@ -22,7 +22,7 @@ def export(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a knowledge base as the lines that `sextant import` takes."""
+    """Write a knowledge base as `sextant import` takes it."""
     import asyncio
 
     if out is None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 app = typer.Typer()
-graph_app = typer.Typer(help="How large a graph is, its copy in Neo4j, a part of it.")
+graph_app = typer.Typer(help="Show a graph's size, its copy in Neo4j, a part of it.")
 app.add_typer(graph_app, name="graph")
 
 
@@ -50,7 +50,7 @@ def sync(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
 
 @graph_app.command("rebuild")
 def rebuild(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
-    """Let Neo4j take over the whole graph anew; PostgreSQL answers meanwhile."""
+    """Let Neo4j take over the whole graph anew. PostgreSQL answers meanwhile."""
     _told(_run(graph, lambda own: own.rebuild(_progress)), as_json=as_json)
 
 

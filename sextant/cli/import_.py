@@ -30,7 +30,7 @@ def import_(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Import documents, chunks, entities and relations; again changes nothing."""
+    """Import documents, chunks, entities and relations. Doing it again changes nothing."""
     import asyncio
 
     report = asyncio.run(_import(file, graph, strict=strict, quiet=as_json))

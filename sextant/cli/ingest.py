@@ -23,7 +23,7 @@ def ingest(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Take documents into a knowledge base; a changed file replaces its old version."""
+    """Take documents into a knowledge base. A changed file replaces its old version."""
     import asyncio
 
     results = asyncio.run(_ingest(paths, graph, as_json=as_json))

@@ -12,7 +12,7 @@ app = typer.Typer()
 
 @app.command("reembed")
 def reembed(*, as_json: AsJson = False) -> None:
-    """Embed all documents again with the configured model; goes on where it was stopped."""
+    """Embed all documents again. Needed after another model was set; goes on where it was stopped."""
     import asyncio
 
     chunks = asyncio.run(_reembed(as_json=as_json))

@@ -42,7 +42,7 @@ def search(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a question retrieves, best first: passages; with `global` reports too."""
+    """Show what a question retrieves, best first. Passages; with `global` reports too."""
     import asyncio
 
     found = asyncio.run(_search(question, graph, mode, limit, read_filters(filters)))

@@ -25,7 +25,7 @@ def searches(
     clear: Annotated[bool, typer.Option("--clear", help="Forget them all.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the last searches and what they returned (kept with SEXTANT_SEARCH_LOG__ENABLED=true)."""
+    """Show the last searches and what they returned. Kept with SEXTANT_SEARCH_LOG__ENABLED=true."""
 
     async def listed(own: Chunks) -> list[LoggedSearch]:
         return await own.searches(limit)
