@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from retrievers.chunk_search import ChunkSearch, SearchRequest
     from retrievers.context import assemble_graph_context, assemble_vector_context
     from retrievers.entity_search.options import FusionWeights, SearchOptions
     from retrievers.entity_search.response import SearchResponse
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from retrievers.ranking.result_ranker import ResultRanker, rank_results
 
 __all__ = [
+    "ChunkSearch",
     "EntitySearch",
     "FusionWeights",
     "GraphRetriever",
@@ -25,6 +27,7 @@ __all__ = [
     "HybridRetrieverOptions",
     "ResultRanker",
     "SearchOptions",
+    "SearchRequest",
     "SearchResponse",
     "assemble_graph_context",
     "assemble_vector_context",
@@ -35,6 +38,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ChunkSearch": "retrievers.chunk_search",
     "EntitySearch": "retrievers.entity_search.search",
     "FusionWeights": "retrievers.entity_search.options",
     "GraphRetriever": "retrievers.graph_retriever",
@@ -42,6 +46,7 @@ _HOMES = {
     "HybridRetrieverOptions": "retrievers.hybrid_options",
     "ResultRanker": "retrievers.ranking.result_ranker",
     "SearchOptions": "retrievers.entity_search.options",
+    "SearchRequest": "retrievers.chunk_search",
     "SearchResponse": "retrievers.entity_search.response",
     "assemble_graph_context": "retrievers.context",
     "assemble_vector_context": "retrievers.context",
