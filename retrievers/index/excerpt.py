@@ -8,7 +8,7 @@ by which mass is divided are those of the whole graph, and mass that leaves the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,18 +57,30 @@ class Excerpt:
         self._weights, self._kinds = relations.weights, relations.kinds
         self._place = place
 
-    def about(self, entities: Places, weights: Floats) -> Floats:
-        """`WalkIndex.passages_about` for the passages here; `entities` are rows of the whole graph."""
-        index, count = self._index, len(self.entities)
-        held = np.zeros(count, np.float32)
-        held[self._place[entities]] = weights
+    def about(self, several: Sequence[tuple[Places, Floats]]) -> list[Floats]:
+        """`WalkIndex.passages_about` for the passages here, for several choices of entities at once.
+
+        Args:
+            several: entities, as rows of the whole graph, and their weights.
+        """
+        index, width = self._index, len(self.passages)
+        wanted = np.zeros(index.entities, np.bool_)
+        for entities, _ in several:
+            wanted[entities] = True
+        wanted = wanted[self.entities]
+        mention, title = wanted[self._mentioned].nonzero()[0], wanted[self._titling].nonzero()[0]
+        mentioning, mentioned = self._mentioning[mention], self._mentioned[mention]
+        titled, titling = self._titled[title], self._titling[title]
+        information = index.information[self.entities]
         titles = np.maximum(index.title_count[self.entities], 1)
-        by_mention = (held * index.information[self.entities])[self._mentioned]
-        by_title = (held / titles)[self._titling]
-        width = len(self.passages)
-        reached = np.bincount(self._mentioning, by_mention, width)
-        reached += np.bincount(self._titled, by_title, width)
-        return reached.astype(np.float32)
+        about: list[Floats] = []
+        for entities, weights in several:
+            held = np.zeros(len(self.entities), np.float32)
+            held[self._place[entities]] = weights
+            reached = np.bincount(mentioning, (held * information)[mentioned], width)
+            reached += np.bincount(titled, (held / titles)[titling], width)
+            about.append(reached.astype(np.float32))
+        return about
 
     def walk(
         self,
@@ -82,28 +94,48 @@ class Excerpt:
         Passages that are not here count as not fitting, and a preferred relation that is not here as
         of another type. Takes and gives one value for each passage and entity of the whole graph.
         """
-        origin, target, weights = self._transitions(fit[self.passages], type_match)
-        width = len(self.passages)
-        seeds = np.concatenate([passage_seeds[self.passages], entity_seeds[self.entities]])
-        mass, restart = seeds, RESTART * seeds
+        index, passages, entities = self._index, self.passages, self.entities
+        width, count = len(passages), len(entities)
+        preference = np.square(LEAST_FIT + fit[passages].astype(np.float64))
+        mention, title = self._by_kind(preference)
+        related, relation = self._by_relation(type_match)
+        keep = 1 - RESTART
+        leaving = index.leaving[passages].astype(np.float64)
+        stay, outflow = keep * (1 - leaving), leaving / np.maximum(index.held[passages], TINY)
+        weight = keep * index.weight[entities].astype(np.float64)
+        preference *= keep
+        at_passage, at_entity = (
+            seeds.astype(np.float64) for seeds in (passage_seeds[passages], entity_seeds[entities])
+        )
+        from_passages, from_entities = RESTART * at_passage, RESTART * at_entity
         for _ in range(STEPS):
-            mass = restart + np.bincount(target, mass[origin] * weights, len(seeds))
-        at_passage, at_entity = np.zeros_like(passage_seeds), np.zeros_like(entity_seeds)
-        at_passage[self.passages], at_entity[self.entities] = mass[:width], mass[width:]
-        return at_passage, at_entity
+            arriving = np.bincount(self._mentioning, (at_entity * mention)[self._mentioned], width)
+            arriving += np.bincount(self._titled, (at_entity * title)[self._titling], width)
+            onward = weight * np.bincount(
+                self._mentioned, (at_passage * outflow)[self._mentioning], count
+            )
+            handed = (at_entity * related)[self._source] * relation
+            onward += np.bincount(self._target, handed, count)
+            at_passage = from_passages + stay * at_passage + preference * arriving
+            at_entity = from_entities + onward
+        everywhere = np.zeros_like(passage_seeds), np.zeros_like(entity_seeds)
+        everywhere[0][passages], everywhere[1][entities] = at_passage, at_entity
+        return everywhere
 
-    def _transitions(
-        self, fit: Floats, type_match: Mapping[int, float]
-    ) -> tuple[Places, Places, Shares]:
-        """Where mass goes in a step: from a node to a node, and the share of it that arrives."""
-        index, entities, passages = self._index, self.entities, self.passages
-        preference = np.square(LEAST_FIT + fit)
+    def _by_kind(self, preference: Shares) -> tuple[Shares, Shares]:
+        """What an entity gives of its mass per preference of a passage that mentions, or bears, it."""
+        index, entities = self._index, self.entities
         mention = index.mention_share[entities] / self._preferred(
             preference, self._mentioning, self._mentioned, index.mention_count
         )
         title = index.title_share[entities] / self._preferred(
             preference, self._titled, self._titling, index.title_count
         )
+        return mention, title
+
+    def _by_relation(self, type_match: Mapping[int, float]) -> tuple[Shares, Shares]:
+        """What an entity gives of its mass per weight of a relation, and the relations' weights."""
+        index, entities = self._index, self.entities
         preferred = np.ones(index.types + 1, np.float32)
         for kind, match in type_match.items():
             preferred[kind] += TYPE_PREFERENCE * match
@@ -112,36 +144,13 @@ class Excerpt:
         relation = index.relation_share[entities] / np.maximum(
             index.relations.strength[entities] + more, TINY
         )
-        leaving = index.leaving[passages]
-        outflow = leaving / np.maximum(index.held[passages], TINY)
-        first = len(passages)
-        onward: tuple[tuple[Places, Places, Shares], ...] = (
-            (np.arange(first), np.arange(first), 1 - leaving),
-            (
-                first + self._mentioned,
-                self._mentioning,
-                mention[self._mentioned] * preference[self._mentioning],
-            ),
-            (
-                first + self._titling,
-                self._titled,
-                title[self._titling] * preference[self._titled],
-            ),
-            (
-                self._mentioning,
-                first + self._mentioned,
-                outflow[self._mentioning] * index.weight[entities][self._mentioned],
-            ),
-            (first + self._source, first + self._target, relation[self._source] * heavier),
-        )
-        origin, target, share = zip(*onward, strict=True)
-        return np.concatenate(origin), np.concatenate(target), np.concatenate(share) * (1 - RESTART)
+        return relation, heavier * np.float32(1 - RESTART)
 
     def _preferred(
-        self, preference: Floats, owner: Places, entity: Places, counts: Places
-    ) -> Floats:
+        self, preference: Shares, owner: Places, entity: Places, counts: Places
+    ) -> Shares:
         """For every entity, the summed preference of its passages, here or not."""
-        least = np.float32(LEAST_FIT**2)
+        least = LEAST_FIT**2
         more = np.bincount(entity, (preference - least)[owner], len(self.entities))
-        whole: Floats = np.maximum(counts[self.entities] * least + more, TINY)
+        whole: Shares = np.maximum(counts[self.entities] * least + more, TINY)
         return whole

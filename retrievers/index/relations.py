@@ -133,19 +133,23 @@ class Relations:
         first time the same, unless it has more than `HUB_DEGREE` relations. A relation is listed
         once, where it was met first.
         """
-        seen = np.unique(seeds)
-        level, known = seen, np.empty(0, np.int32)
+        size = self._adjacency.layout.size
+        level, known = np.unique(seeds), np.empty(0, np.int32)
+        seen = np.zeros(len(size), np.bool_)
+        seen[level] = True
         found: list[tuple[Indices, Places, Places, Indices]] = []
         for step in range(1, depth + 1):
             places, owner = self._adjacency.layout.places(level, per_node)
             relation, first = np.unique(self._relation[places], return_index=True)
-            first = first[~np.isin(relation, known)]
-            place = places[np.sort(first)]
-            node, neighbour = level[owner[np.sort(first)]], self._adjacency.columns[place]
+            if step > 1:
+                first = first[~np.isin(relation, known, assume_unique=True)]
+            first.sort()
+            place = places[first]
+            relation, neighbour = self._relation[place], self._adjacency.columns[place]
             depths = np.full(len(place), step, np.int32)
-            found.append((self._relation[place], node, neighbour, depths))
-            known = np.concatenate([known, self._relation[place]])
-            level = np.setdiff1d(neighbour, seen)
-            level = level[self._adjacency.layout.size[level] <= HUB_DEGREE]
-            seen = np.union1d(seen, level)
+            found.append((relation, level[owner[first]], neighbour, depths))
+            if step < depth:
+                known = np.concatenate([known, relation])
+                level = np.unique(neighbour[~seen[neighbour] & (size[neighbour] <= HUB_DEGREE)])
+                seen[level] = True
         return Expansion(*(np.concatenate(column) for column in zip(*found, strict=True)))

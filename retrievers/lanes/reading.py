@@ -178,11 +178,11 @@ def best_passages(
     passages without mass follow, by their fit to the question. `by` names what gave the mass in the
     items' `lanes`.
     """
+    placed = _placed(reading, ranking, query.limit, by)
+    ids = reading.index.chunk_ids.texts_of([one.row for one in placed])
     return [
-        RetrievedItem(
-            ItemKind.CHUNK, str(reading.index.chunk_ids[one.row]), "", one.score, lanes=one.lanes
-        )
-        for one in _placed(reading, ranking, query.limit, by)
+        RetrievedItem(ItemKind.CHUNK, own, "", one.score, lanes=one.lanes)
+        for own, one in zip(ids, placed, strict=True)
     ]
 
 
@@ -231,36 +231,52 @@ def _placed(reading: Reading, ranking: Ranking, count: int, by: str) -> list[_Pl
     rows = _best(scores, count, reading.allowed)
     words = reading.evidence.match.scores
     by_mass, by_words = _ranks(ranking.passages, rows), _ranks(words, rows)
-    wanted = np.flatnonzero(np.isin(near, rows))
-    by_meaning = {int(near[place]): int(place) + 1 for place in wanted}
-    cosine = {int(near[place]): cosines[place] for place in wanted}
+    by_meaning = _ranks_of_nearest(reading.near, rows)
     most = float(scores.max(initial=0.0)) or 1.0
     return [
         _Placed(
             row,
-            max(float(scores[row]) / most, _LEAST_SCORE),
+            max(score / most, _LEAST_SCORE),
             {
-                lane: LaneScore(ranks[row], float(own[row]))
-                for lane, ranks, own in (
-                    (by, by_mass, ranking.passages),
-                    (KEYWORD, by_words, words),
-                    (VECTOR, by_meaning, cosine),
-                )
+                lane: ranks[row]
+                for lane, ranks in ((by, by_mass), (KEYWORD, by_words), (VECTOR, by_meaning))
                 if row in ranks
             },
         )
-        for row in rows
+        for row, score in zip(rows, scores[rows].tolist(), strict=True)
     ]
 
 
 def _best(scores: Floats, count: int, allowed: npt.NDArray[np.bool_] | None) -> list[int]:
     """Rows of the highest scores among those allowed, best first."""
     if allowed is None:
-        return [int(row) for row in highest(scores, count)]
+        best: list[int] = highest(scores, count).tolist()
+        return best
     there = np.flatnonzero(allowed)
-    return [int(row) for row in there[highest(scores[there], count)]]
+    among: list[int] = there[highest(scores[there], count)].tolist()
+    return among
 
 
-def _ranks(scores: Floats, rows: Sequence[int]) -> dict[int, int]:
-    """Row → its rank from 1, for those of `rows` that score at all."""
-    return {row: 1 + int(np.count_nonzero(scores > scores[row])) for row in rows if scores[row] > 0}
+def _ranks(scores: Floats, rows: Sequence[int]) -> dict[int, LaneScore]:
+    """Row → its rank from 1 and its score, for those of `rows` that score at all."""
+    own = scores[rows]
+    least = own[own > 0].min(initial=np.inf)
+    others = np.sort(scores[scores >= least])  # few: `rows` are among the best
+    better = len(others) - np.searchsorted(others, own, side="right")
+    return {
+        row: LaneScore(1 + rank, score)
+        for row, rank, score in zip(rows, better.tolist(), own.tolist(), strict=True)
+        if score > 0
+    }
+
+
+def _ranks_of_nearest(near: Near, rows: Sequence[int]) -> dict[int, LaneScore]:
+    """The same by meaning, where cosines are there of the nearest passages only, best first."""
+    wanted = set(rows)
+    return {
+        row: LaneScore(rank, cosine)
+        for rank, (row, cosine) in enumerate(
+            zip(near.rows.tolist(), near.cosines.tolist(), strict=True), start=1
+        )
+        if row in wanted
+    }

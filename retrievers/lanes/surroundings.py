@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from uuid import UUID
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from retrievers.index.relations import Expansion
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.index.sparse import Floats, Places
 from retrievers.ranking.relevance import highest
-from stores.graph.ids import relation_id
+from stores.graph.ids import id_text, relation_bytes
 
 # The walk's best entities start the neighbourhood; with its ends, so many are told in all.
 _STARTS = 8
@@ -56,19 +55,18 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> list[Retrieved
     central = relations.centrality(best)
     central /= central.max(initial=0.0) or 1.0
     scores = np.maximum(importance(relevance[best], central), _LEAST)
-    ids = [index.entities[row] for row in best.tolist()]
+    ids = index.entities.bytes_of(best)
+    names = [id_text(own.hex()) for own in ids]
     entities = [
-        RetrievedItem(
-            ItemKind.ENTITY, str(own), "", score, metadata={"centrality": round(share, 6)}
-        )
-        for own, score, share in zip(ids, scores.tolist(), central.tolist(), strict=True)
+        RetrievedItem(ItemKind.ENTITY, name, "", score, metadata={"centrality": round(share, 6)})
+        for name, score, share in zip(names, scores.tolist(), central.tolist(), strict=True)
     ]
     joined = _relations(index, hops, best, scores, ids)
     return sorted([*entities, *joined], key=lambda item: (-item.score, item.id))
 
 
 def _relations(
-    index: ScopeIndex, hops: Expansion, best: Places, scores: Floats, ids: Sequence[UUID]
+    index: ScopeIndex, hops: Expansion, best: Places, scores: Floats, ids: Sequence[bytes]
 ) -> Iterator[RetrievedItem]:
     """The relations met that join two of the best entities, whose scores and ids these are."""
     relations = index.walk.relations
@@ -82,14 +80,14 @@ def _relations(
     worth = np.where(kinds == index.types.co_occurs, _CO_OCCURRENCE_WORTH, 1.0)
     worth *= np.sqrt(scores[pairs[:, 0]] * scores[pairs[:, 1]]) * (1 + weights / heaviest) / 2
     told = (np.maximum(worth, _LEAST), pairs, kinds, weights, hops.depth[among])
-    names = [str(own) for own in ids]
+    names = [id_text(own.hex()) for own in ids]
     for score, (source, target), number, weight, depth in zip(
         *(column.tolist() for column in told), strict=True
     ):
         kind = index.types.names[number]
         yield RetrievedItem(
             ItemKind.RELATION,
-            str(relation_id(ids[source], ids[target], kind)),
+            id_text(relation_bytes(ids[source], ids[target], kind).hex()),
             "",
             score,
             metadata={

@@ -15,7 +15,7 @@ import numpy as np
 
 from retrievers.index.excerpt import Excerpt
 from retrievers.index.lexical import LexicalIndex, LexicalMatch
-from retrievers.index.sparse import Floats
+from retrievers.index.sparse import Floats, Places
 from retrievers.index.statements import stated
 from retrievers.index.walk import WalkIndex
 from retrievers.ranking.normalising import scaled
@@ -197,12 +197,9 @@ def _bridge(
     rows = np.array([row for row, _ in anchors], np.intp)
     asked = evidence.match.residuals(rows, part.passages)
     near = None if evidence.near is None else evidence.near[part.passages]
-    named = np.fromiter(evidence.named, np.intp, len(evidence.named))
     mass = np.zeros(len(part.passages), np.float32)
-    for (anchor, weight), left in zip(anchors, asked, strict=True):
-        neighbours = index.entities_of(anchor)
-        new = ~np.isin(neighbours.entities, named)
-        about = part.about(neighbours.entities[new], neighbours.shares[new])
+    others = [_others(index, row, evidence.named) for row, _ in anchors]
+    for (anchor, weight), left, about in zip(anchors, asked, part.about(others), strict=True):
         about[part.passages == anchor] = 0
         reached = np.flatnonzero(about)
         wanted = scaled(left)[reached]
@@ -214,6 +211,13 @@ def _bridge(
             mass[reached] += np.float32(share / total) * amount
     whole = sum(weight for _, weight in anchors)
     return mass / np.float32(whole) if whole else mass
+
+
+def _others(index: WalkIndex, passage: int, named: Mapping[int, float]) -> tuple[Places, Floats]:
+    """The entities of a passage that the question does not name, with their shares."""
+    neighbours = index.entities_of(passage)
+    new = [entity not in named for entity in neighbours.entities.tolist()]
+    return neighbours.entities[new], neighbours.shares[new]
 
 
 def _best(scores: Floats, count: int) -> list[int]:

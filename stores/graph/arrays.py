@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from domain.graph import CO_OCCURS, MentionKind
-from stores.graph.ids import NIL
+from stores.graph.ids import NIL, id_text
 from stores.pools import Connection
 from stores.queries import load_queries
 
@@ -111,6 +111,15 @@ class IdTable:
     def __getitem__(self, row: int) -> UUID:
         """The id of a row."""
         return _uuid(self.halves[row])
+
+    def bytes_of(self, rows: Sequence[int] | Indices | npt.NDArray[np.intp]) -> list[bytes]:
+        """The ids of some rows as 16 bytes each."""
+        joined = self.halves[rows].astype(">u8").tobytes()
+        return [joined[start : start + 16] for start in range(0, len(joined), 16)]
+
+    def texts_of(self, rows: Sequence[int] | Indices | npt.NDArray[np.intp]) -> list[str]:
+        """The ids of some rows as text."""
+        return [id_text(one.hex()) for one in self.bytes_of(rows)]
 
     def row_of(self, wanted: UUID) -> int | None:
         """The row of an id; None when it is not among them."""

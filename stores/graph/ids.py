@@ -36,8 +36,18 @@ def graph_key(scope: Scope) -> UUID:
 
 def relation_id(source_id: UUID, target_id: UUID, relation_type: str) -> UUID:
     """The id of the relation that says this (`relation_key` in SQL computes the same)."""
-    said = source_id.bytes + target_id.bytes + relation_type.encode()
-    return UUID(bytes=hashlib.md5(said, usedforsecurity=False).digest())
+    return UUID(bytes=relation_bytes(source_id.bytes, target_id.bytes, relation_type))
+
+
+def relation_bytes(source_id: bytes, target_id: bytes, relation_type: str) -> bytes:
+    """The same where ids are 16 bytes; many of them are made faster without the objects."""
+    said = source_id + target_id + relation_type.encode()
+    return hashlib.md5(said, usedforsecurity=False).digest()
+
+
+def id_text(digits: str) -> str:
+    """An id as `str(UUID)` writes it, from its 32 hexadecimal digits, in a quarter of the time."""
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def name_key(norm: str) -> int:
