@@ -6,6 +6,10 @@ from domain.errors import OptionInvalid
 
 # What a PostgreSQL integer holds.
 LARGEST = 2**31 - 1
+# Weights beyond it overflow where they are multiplied and summed, and mean nothing that 1000 does not.
+LARGEST_WEIGHT = 1e9
+# Below it products underflow to 0, so it must be 0 by itself.
+LEAST_WEIGHT = 1e-9
 
 
 def in_range(value: object, field: str, least: int = 1, most: int = LARGEST) -> int:
@@ -19,5 +23,23 @@ def in_range(value: object, field: str, least: int = 1, most: int = LARGEST) -> 
     raise OptionInvalid(
         f"{field} is {value!r:.40}; it must be a whole number from {least} to {most}.",
         next_step=f"Give a number from {least} to {most}.",
+        field=field,
+    )
+
+
+def as_weight(value: object, field: str) -> float:
+    """The value, if it is a number that can weigh something: 0, or from 1e-9 to 1e9.
+
+    Raises:
+        OptionInvalid: it is something else; carries the field.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        weighs = value == 0 or LEAST_WEIGHT <= value <= LARGEST_WEIGHT  # NaN does not
+        if weighs:
+            return value
+    raise OptionInvalid(
+        f"The weight of `{field.rpartition('.')[2]}` is {value!r:.40}; it must be 0, or a number from "
+        f"{LEAST_WEIGHT:g} to {LARGEST_WEIGHT:g}.",
+        next_step="Leave it out to use its default.",
         field=field,
     )

@@ -7,6 +7,7 @@ A file says `version: N` on its first line, then has a `# system` and a `# user`
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
@@ -17,8 +18,23 @@ _FILE = re.compile(
     r"version: (?P<version>\d+)\n+# system\n+(?P<system>.+?)\n+# user\n+(?P<user>.+)", re.DOTALL
 )
 
+# The tags around data in the prompts, and the number of a passage at the beginning of a line.
+_MARK = re.compile(
+    r"</?(?:sources|names|passages?|question|title)>|^\s*\[(?=\d+\])", re.IGNORECASE | re.MULTILINE
+)
+
 Messages = list[tuple[str, str]]
 """What a chat model is given: (role, text) pairs, as LangChain takes them."""
+
+
+def as_data(text: str) -> str:
+    """A text from a document that can neither end the passages of a prompt nor begin another one."""
+    return _MARK.sub(lambda mark: mark.group().replace("<", "‹").replace("[", "("), text)
+
+
+def numbered(texts: Iterable[str], between: str = "\n\n") -> str:
+    """Texts from documents as the passages of a prompt, numbered from 1."""
+    return between.join(f"[{number}] {as_data(text)}" for number, text in enumerate(texts, 1))
 
 
 @dataclass(frozen=True, slots=True)

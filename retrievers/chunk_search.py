@@ -11,10 +11,17 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from domain.errors import InputError, OptionInvalid, RetrievalError, SextantError
@@ -118,15 +125,40 @@ class SearchResponse(_Model):
 
 
 class SearchRequest(_Model):
-    """What is searched for. `ranking` names a preset or gives weights, `rerank` may leave it out."""
+    """What is searched for. `ranking` names a preset or gives weights, `rerank` may leave it out.
+
+    Raises:
+        OptionInvalid: a field is unknown or of the wrong type; `field` names it.
+    """
 
     query: str
-    limit: int = 10
+    limit: int = Field(10, strict=True)
     filters: Mapping[str, Any] | ChunkFilters | None = None
     include_neighbors: bool = False
     rerank: bool = True
     ranking: str | Mapping[str, float] | MetadataWeights | None = Field(None)
     debug: bool = False
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _named(cls, values: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler(values)
+        except ValidationError as error:
+            raise _unfit(error) from None
+
+
+def _unfit(error: ValidationError) -> OptionInvalid:
+    """The first field that is wrong."""
+    first = error.errors(include_url=False)[0]
+    field = str(first["loc"][0]) if first["loc"] else "request"
+    given = [one for one in error.errors() if one["loc"][:1] == first["loc"][:1]]
+    said = first["msg"] if len(given) == 1 else "it is of no form that is taken"
+    return OptionInvalid(
+        f"`{field}` cannot be {first['input']!r:.60}: {said}.",
+        next_step=f"A search takes {', '.join(SearchRequest.model_fields)}.",
+        field=field,
+    )
 
 
 class ChunkSearch:

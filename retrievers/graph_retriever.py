@@ -16,8 +16,8 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
 from domain.breadth import is_broad
-from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
+from domain.options import in_range
 from domain.questions import checked_question
 from domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescored
 from domain.scope import DEFAULT_GRAPH, Scope
@@ -222,13 +222,7 @@ class GraphRetriever(BaseRetriever):
 
     def _top_k(self, top_k: int | None) -> int:
         wanted = self.settings.retrieval.top_k if top_k is None else top_k
-        if not 1 <= wanted <= MAX_TOP_K:
-            raise OptionInvalid(
-                f"top_k is {wanted}; it must lie between 1 and {MAX_TOP_K}.",
-                next_step="Ask for fewer results or for at least one.",
-                field="top_k",
-            )
-        return wanted
+        return in_range(wanted, "top_k", most=MAX_TOP_K)
 
     async def _reranked(
         self, request: LaneQuery, passages: list[RetrievedItem], timings: dict[str, float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from difflib import get_close_matches
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -18,12 +18,15 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from domain.errors import OptionInvalid
+from domain.options import LARGEST, LARGEST_WEIGHT, LEAST_WEIGHT
 from domain.settings import RetrievalSettings
 
 logger = logging.getLogger(__name__)
 
 MOST = 1000
 UNEVEN = "权重总和不为 1，建议调整"
+
+Weight = Annotated[float, Field(ge=0, le=LARGEST_WEIGHT)]
 
 
 class HybridRetrieverOptions(BaseModel):
@@ -43,13 +46,13 @@ class HybridRetrieverOptions(BaseModel):
         allow_inf_nan=False,
     )
 
-    limit: int = Field(5, ge=1, le=MOST, description="Documents returned.")
+    limit: int = Field(5, ge=1, le=MOST, strict=True, description="Documents returned.")
     min_similarity: float = Field(
         0.3, ge=-1, le=1, description="Vector hits below this cosine similarity are dropped."
     )
-    rrf_k: int = Field(60, ge=0, description="The k of reciprocal rank fusion.")
-    vector_weight: float = Field(0.7, ge=0, description="Weight of the vector lane.")
-    keyword_weight: float = Field(0.3, ge=0, description="Weight of the keyword lane.")
+    rrf_k: int = Field(60, ge=0, le=LARGEST, description="The k of reciprocal rank fusion.")
+    vector_weight: Weight = Field(0.7, description="Weight of the vector lane.")
+    keyword_weight: Weight = Field(0.3, description="Weight of the keyword lane.")
     max_keywords: int = Field(10, ge=1, le=50, description="Keywords taken from one question.")
     bm25_rerank: bool = Field(
         default=True,
@@ -59,11 +62,13 @@ class HybridRetrieverOptions(BaseModel):
         "linear",
         description="Weighted sum of similarity and BM25, each brought to 0..1; or a second RRF.",
     )
-    bm25_vector_weight: float = Field(
-        0.7, ge=0, description="Weight of the similarity (rrf: of the fused order) beside BM25."
+    bm25_vector_weight: Weight = Field(
+        0.7, description="Weight of the similarity (rrf: of the fused order) beside BM25."
     )
-    bm25_weight: float = Field(0.3, ge=0, description="Weight of BM25.")
-    bm25_k1: float = Field(1.2, ge=0, description="How long repetitions of a term count.")
+    bm25_weight: Weight = Field(0.3, description="Weight of BM25.")
+    bm25_k1: float = Field(
+        1.2, ge=0, le=LARGEST_WEIGHT, description="How long repetitions of a term count."
+    )
     bm25_b: float = Field(0.75, ge=0, le=1, description="How much the length of a text counts.")
     bm25_patience: float = Field(
         2.0,
@@ -95,13 +100,13 @@ class HybridRetrieverOptions(BaseModel):
         return options
 
     def _check_weights(self) -> None:
-        if not self.vector_weight + self.keyword_weight:
+        if self.vector_weight + self.keyword_weight < LEAST_WEIGHT:
             raise OptionInvalid(
                 "vector_weight and keyword_weight are both 0, so nothing could be found.",
                 next_step="Give at least one lane a weight above 0.",
                 field="vector_weight",
             )
-        if self.bm25_rerank and not self.bm25_vector_weight + self.bm25_weight:
+        if self.bm25_rerank and self.bm25_vector_weight + self.bm25_weight < LEAST_WEIGHT:
             raise OptionInvalid(
                 "bm25_vector_weight and bm25_weight are both 0, so nothing would be ordered.",
                 next_step="Give one a weight above 0, or switch bm25_rerank off.",

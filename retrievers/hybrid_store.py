@@ -67,6 +67,12 @@ def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> Hyb
             next_step="Say whose documents may be found.",
             field="user_id",
         )
+    if not user_field.isidentifier():
+        raise OptionInvalid(
+            f"user_field is {user_field!r:.60}; it must be the name of a column or metadata key.",
+            next_step="Name the one that says whose a row is, like `user_id`.",
+            field="user_field",
+        )
     if isinstance(store, KnowsRows):
         return FilteredStore(store, {user_field: {"$eq": str(user_id)}}, store.rows_of(user_id))
     from stores.langchain_rows import TableRows, has_own_loop, is_supported, similarity_of

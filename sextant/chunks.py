@@ -78,7 +78,7 @@ class Chunks:
             }
             for hit in found.results
         )
-        asked = request.model_dump(mode="json", exclude={"query"}, exclude_defaults=True)
+        asked = request.model_dump(exclude={"query"}, exclude_defaults=True)
         await self._note(
             request.query,
             asked,

@@ -15,8 +15,10 @@ import orjson
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
+from domain.options import in_range
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
+from domain.text import clean_text
 from stores.database import Database
 from stores.queries import load_queries
 from stores.scopes import key_of
@@ -70,7 +72,7 @@ class SearchLog:
         if not self.enabled:
             return
         values = {
-            "query": query,
+            "query": clean_text(query),
             "request": _json(request),
             "results": _json(list(results)),
             "warnings": list(warnings),
@@ -81,7 +83,12 @@ class SearchLog:
             await connection.execute(_SQL["prune"], key_of(scope) | self._kept)
 
     async def list(self, scope: Scope, limit: int = 50) -> list[LoggedSearch]:
-        """The last searches, newest first; none that is older than it is to be kept."""
+        """The last searches, newest first; none that is older than it is to be kept.
+
+        Raises:
+            OptionInvalid: the limit is no number that there can be.
+        """
+        limit = in_range(limit, "limit")
         async with self._database.transaction(scope.user_id) as connection:
             cursor = connection.cursor(row_factory=dict_row)
             values = key_of(scope) | self._kept | {"limit": limit}
@@ -111,11 +118,15 @@ def logged_item(item: RetrievedItem) -> dict[str, Any]:
 
 
 def _json(value: object) -> Jsonb:
-    return Jsonb(value, dumps=lambda one: orjson.dumps(one, default=_plain, option=_OPTIONS))
+    return Jsonb(_storable(value), dumps=lambda one: orjson.dumps(one, default=str))
 
 
-_OPTIONS = orjson.OPT_NON_STR_KEYS
-
-
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, set | tuple) else str(value)
+def _storable(value: object) -> object:
+    """The same without what JSON in PostgreSQL cannot hold; a request may come with anything."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, Mapping):
+        return {clean_text(str(name)): _storable(one) for name, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_storable(one) for one in value]
+    return value

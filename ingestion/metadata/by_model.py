@@ -19,7 +19,7 @@ from domain.scope import Scope
 from domain.text import language_of
 from ingestion.metadata.describing import KEYWORDS, SUMMARY_CHARS, TOPICS
 from models.chat import ChatModel
-from prompts import DESCRIBE
+from prompts import DESCRIBE, as_data, numbered
 from stores.chunks import StoredChunk
 from stores.database import Database
 from stores.descriptions import Descriptions, Said
@@ -93,13 +93,11 @@ class ModelDescriber:
 
     async def _ask(self, chunks: Sequence[StoredChunk]) -> list[Said]:
         """What the model says of these; of a chunk that it leaves out nothing."""
-        numbered = "\n\n".join(
-            f"[{number}] {chunk.text[:_PASSAGE_CHARS]}" for number, chunk in enumerate(chunks, 1)
-        )
-        titles = " / ".join(dict.fromkeys(chunk.document_title for chunk in chunks))
+        passages = numbered(chunk.text[:_PASSAGE_CHARS] for chunk in chunks)
+        titles = as_data(" / ".join(dict.fromkeys(chunk.document_title for chunk in chunks)))
         language = language_of(chunks[0].text)
         try:
-            asked = DESCRIBE.messages(language, title=titles, passages=numbered)
+            asked = DESCRIBE.messages(language, title=titles, passages=passages)
             answer, _ = await self._chat.structured(asked, _Passages)
         except ModelRejected:
             raise

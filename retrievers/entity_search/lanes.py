@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -29,6 +29,8 @@ _GOES_ON = {
     FTS: "实体全文检索失败，使用向量与图检索结果",
     GRAPH: "图遍历失败，使用向量与全文检索结果",
 }
+
+_Work = Coroutine[Any, Any, None]
 
 logger = logging.getLogger(__name__)
 
@@ -79,16 +81,16 @@ class EntityLanes:
         found = Found()
         await asyncio.gather(
             self._meaning_then_graph(found, asked),
-            self._run(found, FTS, self._words(found, asked)),
+            self._run(found, FTS, lambda: self._words(found, asked)),
         )
         if VECTOR in found.failed and FTS in found.failed:
             raise RetrievalError(found.failed)
         return found
 
     async def _meaning_then_graph(self, found: Found, asked: Asked) -> None:
-        await self._run(found, VECTOR, self._meaning(found, asked))
+        await self._run(found, VECTOR, lambda: self._meaning(found, asked))
         if seeds := [key for key, _ in found.hits.get(VECTOR, [])[: self.settings.seeds]]:
-            await self._run(found, GRAPH, self._neighbours(found, asked, seeds))
+            await self._run(found, GRAPH, lambda: self._neighbours(found, asked, seeds))
 
     async def _meaning(self, found: Found, asked: Asked) -> None:
         vector = await self.embedder.embed_query(asked.question)
@@ -113,11 +115,11 @@ class EntityLanes:
         found.hits[GRAPH] = sorted(scored, key=lambda hit: (-hit[1], hit[0]))
         found.entities |= {one.id: one for one in seen}
 
-    async def _run(self, found: Found, lane: str, work: Coroutine[Any, Any, None]) -> None:
+    async def _run(self, found: Found, lane: str, work: Callable[[], _Work]) -> None:
         """Note how a lane fared; its failure is data from here on."""
         started = time.perf_counter()
         try:
-            await within(self.deadline, work)
+            await within(self.deadline, work())
         except (InputError, ConflictError):
             raise
         except Exception as error:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
+from domain.options import as_weight
 from stores.graph.protocol import EVERY_ENTITY, EntityFilter
 
 MAX_TOP_K = 100
@@ -22,7 +22,7 @@ class FusionWeights:
     """What each lane's share counts (seed 001, "权重配置").
 
     Raises:
-        OptionInvalid: a weight is no finite number of 0 or more, or all are 0.
+        OptionInvalid: a weight is no number that can weigh something, or all are 0.
     """
 
     vector: float = 0.5
@@ -31,16 +31,10 @@ class FusionWeights:
 
     def __post_init__(self) -> None:
         for lane, weight in self.by_lane.items():
-            number = isinstance(weight, int | float) and not isinstance(weight, bool)
-            if not number or not math.isfinite(weight) or weight < 0:
-                raise OptionInvalid(
-                    f"The weight of `{lane}` is {weight!r}; it must be a number of 0 or more.",
-                    next_step="Weights of 0.5, 0.3 and 0.2 are the default.",
-                    field=f"weights.{lane}",
-                )
-        if not 0 < sum(self.by_lane.values()) < math.inf:
+            as_weight(weight, f"weights.{lane}")
+        if not sum(self.by_lane.values()):
             raise OptionInvalid(
-                "The weights sum to 0, or to no finite number.",
+                "All weights are 0, so nothing would be ranked.",
                 next_step="Give at least one lane a weight above 0.",
                 field="weights",
             )
@@ -83,6 +77,12 @@ class SearchOptions:
                 f"top_k is {self.top_k!r}; it must lie between 1 and {MAX_TOP_K}.",
                 next_step="Ask for a page of at least one result, and for the next by its cursor.",
                 field="top_k",
+            )
+        if not isinstance(self.weights, FusionWeights | None):
+            raise OptionInvalid(
+                f"The weights are {self.weights!r:.40}; they must be FusionWeights.",
+                next_step="Write FusionWeights(vector=0.5, fts=0.3, graph=0.2).",
+                field="weights",
             )
 
     def only(self) -> EntityFilter:

@@ -77,8 +77,9 @@ class ChatReranker:
         return [mark for batch in marked for mark in batch]
 
     async def _marks(self, query: str, texts: Sequence[str]) -> list[float]:
-        numbered = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, start=1))
-        messages = prompts.RERANK.messages(language_of(query), question=query, passages=numbered)
+        messages = prompts.RERANK.messages(
+            language_of(query), question=query, passages=prompts.numbered(texts)
+        )
         marks, _ = await self._chat.structured(messages, Marks)
         given = {one.passage: one.score for one in marks.scores if 1 <= one.passage <= len(texts)}
         if not given:

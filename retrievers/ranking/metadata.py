@@ -16,6 +16,7 @@ from datetime import datetime
 
 from domain.documents import Modality
 from domain.errors import OptionInvalid
+from domain.options import as_weight
 from domain.retrieval import LaneScore, RetrievedItem
 from retrievers.index.terms import terms
 from retrievers.lanes.lane import KEYWORD, VECTOR
@@ -66,16 +67,10 @@ class MetadataWeights:
         """Refuse weights that mean nothing, by name.
 
         Raises:
-            OptionInvalid: one is negative or no finite number, or all are 0.
+            OptionInvalid: one is no number that can weigh something, or all are 0.
         """
         for name, weight in asdict(self).items():
-            real = isinstance(weight, int | float) and not isinstance(weight, bool)
-            if not real or not math.isfinite(weight) or weight < 0:
-                raise OptionInvalid(
-                    f"The weight of `{name}` is {weight}; it must be a number of 0 or more.",
-                    next_step="Leave it out to use its default.",
-                    field=f"ranking.{name}",
-                )
+            as_weight(weight, f"ranking.{name}")
         if not any(asdict(self).values()):
             raise OptionInvalid(
                 "All weights are 0, so nothing would be ranked.",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -28,12 +27,10 @@ from ingestion.graph.communities.reports import (
     facts,
 )
 from models.chat import ChatModel
-from prompts import REPORT
+from prompts import REPORT, as_data, numbered
 from stores.graph.communities import StoredReport
 
 _NAMES = 24
-# The end of the sources, and the number of one at the beginning of a line, as the prompt has them.
-_MARK = re.compile(r"</?sources>|</?names>|^\s*\[(?=\d+\])", re.IGNORECASE | re.MULTILINE)
 
 
 class _WrittenFinding(BaseModel):
@@ -115,11 +112,12 @@ class ReportWriter:
 
     async def _ask(self, material: Material) -> Report:
         sources = list(self._bounded(material))
-        numbered = "\n".join(
-            f"[{n}] {_as_data(one.text)}" for n, one in enumerate(sources, start=1)
-        )
         names = ", ".join(distinct_names(material.evidence.names)[:_NAMES])
-        prompt = REPORT.messages(material.evidence.language, names=names, sources=numbered)
+        prompt = REPORT.messages(
+            material.evidence.language,
+            names=as_data(names),
+            sources=numbered([one.text for one in sources], "\n"),
+        )
         written, _ = await self._chat.structured(prompt, _Written)
         findings = tuple(_cited(written.findings, sources))
         if not (findings and written.title.strip() and written.summary.strip()):
@@ -142,11 +140,6 @@ class ReportWriter:
     async def _extracted(self, material: Material, note: str) -> Report:
         report = await asyncio.to_thread(extractive_report, material.evidence)
         return replace(report, note=note)
-
-
-def _as_data(text: str) -> str:
-    """A source that can neither end the sources nor begin another one."""
-    return _MARK.sub(lambda mark: mark.group().replace("<", "‹").replace("[", "("), text)
 
 
 def _cited(written: Sequence[_WrittenFinding], sources: Sequence[Finding]) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from domain.errors import DocumentNotFound, ModelUnavailable
+from domain.errors import DocumentNotFound, ModelUnavailable, OptionInvalid
 from domain.scope import Scope
 from domain.settings import SearchLogSettings, Settings
 from models.cache import CachedEmbedder
@@ -121,6 +121,26 @@ async def test_searches_are_logged_with_ids_and_scores_and_no_text(rag: Sextant)
     assert [one["score"] for one in first.results] == [hit.score for hit in found.results]
     assert [one["id"] for one in second.results] == [item.id for item in everything.results]
     assert "到货款" not in str(first)
+
+
+@pytest.mark.parametrize("query", ["付款\x00节点", "付款节点\udfff"])
+async def test_a_search_is_logged_without_what_no_store_can_hold(rag: Sextant, query: str) -> None:
+    chunks = await rag.chunks()
+    filters = {"tags": ["\x00x", "y\ud800"]}
+    await chunks.search(SearchRequest(query=query, filters=filters))
+    await rag.search(query, mode="naive", filters=filters)
+    both = await chunks.searches()
+    assert {one.query for one in both} == {"付款节点"}
+    assert [one.request["filters"]["tags"] for one in both] == [["x", "y"]] * 2
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, 2.5, 2**70])
+async def test_a_limit_that_no_list_can_have_is_refused(rag: Sextant, limit: Any) -> None:
+    with pytest.raises(OptionInvalid) as of_the_log:
+        await (await rag.chunks()).searches(limit)
+    with pytest.raises(OptionInvalid) as of_a_search:
+        await rag.search("付款", limit=limit)
+    assert (of_the_log.value.field, of_a_search.value.field) == ("limit", "limit")
 
 
 async def test_the_log_is_off_by_default(database: Database, rag: Sextant, user: str) -> None:

@@ -177,22 +177,20 @@ async def test_a_reader_that_goes_spoils_no_statement_asked_later(
     for _ in range(12):
         slow = asyncio.ensure_future(database.read(scope.user_id, "select pg_sleep(60)", {}))
         beside = asyncio.ensure_future(database.read(scope.user_id, tenant, {}))
-        while not await _sleeping(database):
-            await asyncio.sleep(0)
+        await _asleep(database)
         slow.cancel()
         beside.cancel()
         await asyncio.wait({slow, beside})
         assert await database.read(scope.user_id, tenant, {}) == [{"tenant": scope.user_id}]
 
 
-async def _sleeping(database: Database) -> bool:
+async def _asleep(database: Database) -> None:
+    """Until the server is at the statement that takes long."""
+    asleep = "select from pg_stat_activity where wait_event = 'PgSleep'"
     async with database.owner() as connection:
-        found = await connection.execute(
-            "select from pg_stat_activity where state = 'active' and query like '%%pg_sleep(60)%%'"
-            " and pid <> pg_backend_pid()",
-            {},
-        )
-        return found.rowcount > 0
+        await connection.set_autocommit(True)
+        while not (await connection.execute(asleep)).rowcount:
+            pass
 
 
 async def test_everything_works_where_the_owner_is_no_superuser(

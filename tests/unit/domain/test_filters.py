@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from uuid import UUID
 
 import pytest
@@ -27,6 +27,12 @@ def test_the_seeds_filters_are_read_by_their_names() -> None:
     assert read == ChunkFilters(
         topic_labels=("付款",), parent_section_path=("合同", "第3章"), entity_types=("person",)
     )
+
+
+def test_a_day_is_its_first_moment_in_utc() -> None:
+    read = ChunkFilters.read({"created_after": date(2026, 3, 1)})
+    assert read is not None
+    assert read.created_after == datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def test_snake_case_lone_values_and_strings_are_read() -> None:

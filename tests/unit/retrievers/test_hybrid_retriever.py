@@ -374,6 +374,11 @@ async def test_a_question_of_2000_characters_is_answered() -> None:
         ({"limit": 0}, "limit"),
         ({"limit": 10**6}, "limit"),
         ({"limit": "many"}, "limit"),
+        ({"limit": True}, "limit"),
+        ({"vector_weight": 1e308}, "vector_weight"),
+        ({"vector_weight": 5e-324, "keyword_weight": 0}, "vector_weight"),
+        ({"bm25_weight": 1e308, "bm25_vector_weight": 1e308}, "bm25_vector_weight"),
+        ({"rrf_k": 10**400}, "rrf_k"),
         ({"min_similarity": 1.5}, "min_similarity"),
         ({"rrf_k": -1}, "rrf_k"),
     ],
@@ -395,6 +400,13 @@ def test_an_option_under_both_its_names_is_refused() -> None:
     with pytest.raises(OptionInvalid, match="given twice") as caught:
         HybridRetrieverOptions.model_validate({"rrfK": 1, "rrf_k": 2})
     assert caught.value.field == "rrf_k"
+
+
+@pytest.mark.parametrize("name", ["", "$and", "user-id", "user_id' or '1'='1"])
+def test_a_field_that_no_filter_can_name_is_refused(name: str) -> None:
+    with pytest.raises(OptionInvalid) as caught:
+        HybridRetriever(vector_store=ScriptedStore(), user_id=7, user_field=name)
+    assert caught.value.field == "user_field"
 
 
 @pytest.mark.parametrize("user", ["", None, True, 1.5])

@@ -200,7 +200,7 @@ _ITEMS: st.SearchStrategy[list[dict[str, object]]] = st.lists(
     ),
     max_size=7,
 )
-_WEIGHTS = st.tuples(*[st.floats(0, 1e6)] * 7).filter(any)
+_WEIGHTS = st.tuples(*[st.just(0.0) | st.floats(1e-9, 1e9)] * 7).filter(any)
 
 
 @given(_TEXT, _ITEMS, _WEIGHTS)

@@ -35,12 +35,21 @@ def test_the_seeds_defaults_are_the_defaults() -> None:
         {"vector": True},
         {"vector": 0, "fts": 0, "graph": 0},
         {"vector": 1e308, "fts": 1e308, "graph": 1e308},
+        {"vector": 10**400},
+        {"vector": 5e-324, "fts": 0, "graph": 0},
     ],
 )
 def test_weights_that_say_nothing_are_refused(weights: dict[str, Any]) -> None:
     with pytest.raises(OptionInvalid) as refused:
         FusionWeights(**weights)
     assert str(refused.value.field).startswith("weights")
+
+
+@pytest.mark.parametrize("weights", [{"vector": 1}, "vector", 5])
+def test_weights_of_another_kind_are_refused(weights: Any) -> None:
+    with pytest.raises(OptionInvalid) as refused:
+        SearchOptions(weights=weights)
+    assert refused.value.field == "weights"
 
 
 def test_weights_need_not_sum_to_one() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from domain.errors import OptionInvalid
 from domain.scope import Scope
-from retrievers.pages.cursor import Position, decode, encode, identity
+from retrievers.pages.cursor import _FORM, _VERSION, Position, _seal, decode, encode, identity
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SEARCH = identity(Scope("u", "g"), "question")
@@ -53,3 +55,18 @@ def test_a_cursor_belongs_to_one_search() -> None:
     for other in (identity(Scope("v", "g"), "question"), identity(Scope("u", "g"), "questions")):
         with pytest.raises(OptionInvalid):
             decode(cursor, other)
+
+
+@pytest.mark.parametrize("micros", [2**63 - 1, -(2**63), -62_135_596_800_000_001])
+def test_a_cursor_made_for_a_moment_that_cannot_be_is_refused(micros: int) -> None:
+    """The seal keeps no secret, so whoever knows it can write any number."""
+    body = _FORM.pack(_VERSION, micros, 0.5, bytes(16))
+    forged = base64.urlsafe_b64encode(body + _seal(body, SEARCH)).decode().rstrip("=")
+    with pytest.raises(OptionInvalid):
+        decode(forged, SEARCH)
+
+
+@pytest.mark.parametrize("cursor", [5, b"x", ["x"]])
+def test_what_is_no_text_is_refused(cursor: Any) -> None:
+    with pytest.raises(OptionInvalid):
+        decode(cursor, SEARCH)
