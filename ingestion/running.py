@@ -1,5 +1,8 @@
 """One job's way through the stages: parse → embed and store in batches → publish → graph.
 
+What a document is about follows from all of it, which takes a second per 600 chunks: the first chunks
+of a long one are searchable before that, and get what is said of them afterwards.
+
 Each batch is committed, so a worker that is killed loses at most two: whoever takes the job over parses
 again (ids follow from content and place) and goes on with the chunks that are not stored yet. A small
 document is stored and published in one step, and several of them in one together.
@@ -29,7 +32,7 @@ from domain.settings import Settings
 from ingestion.graph.extraction.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer, Indexed
 from ingestion.hosts import ParserHosts
-from ingestion.metadata.describing import describe
+from ingestion.metadata.describing import Described, describe
 from ingestion.parse import parse_file
 from ingestion.together import Together
 from ingestion.transfer.documents import is_packed, unpack
@@ -148,15 +151,16 @@ class JobRunner:
             )
         report(Progress(job.filename, JobStage.PARSE))
         await self._note(job, JobStage.PARSE, 0, 0)
-        described = await asyncio.to_thread(describe, await self._parse(job, content))
-        parsed = described.parsed
-        if not await self._is_published(job):
-            await self._store(job, parsed, report, together)
+        parsed = await self._parse(job, content)
+        if await self._is_published(job):
+            described = await asyncio.to_thread(describe, parsed)
+        else:
+            described = await self._store(job, parsed, report, together)
         total = len(parsed.chunks)
         if self._graph is not None:
             report(Progress(job.filename, JobStage.GRAPH, total, total))
             await self._note(job, JobStage.GRAPH, total, total)
-            published = Indexed(job.document_id, job.version, parsed, described.terms)
+            published = Indexed(job.document_id, job.version, described.parsed, described.terms)
             await together.ask(self._graph.index_documents, published)
             await self._extract(job, report)
         await together.ask(self._jobs.finish_all, (job, total))
@@ -175,20 +179,38 @@ class JobRunner:
 
     async def _store(
         self, job: Job, parsed: ParsedDocument, report: OnProgress, together: Together
-    ) -> None:
-        """Make the document searchable; the job stays open for what follows."""
+    ) -> Described:
+        """Make the document searchable, and describe it; the job stays open for what follows."""
         small = min(_SMALL, self._settings.ingestion.embed_batch)
-        if job.attempts == 1 and len(parsed.chunks) <= small:
-            await self._store_at_once(job, parsed, report, together)
+        is_small = job.attempts == 1 and len(parsed.chunks) <= small
+        if _is_new(job) and not is_small:
+            await self._store_first(job, parsed, report)
+        described = await asyncio.to_thread(describe, parsed)
+        if is_small:
+            await self._store_at_once(job, described.parsed, report, together)
         else:
-            await self._store_in_batches(job, parsed, report)
+            await self._store_in_batches(job, described.parsed, report)
+        return described
+
+    async def _store_first(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
+        """Let the first chunks be found while nothing is said of them; `begin` says it later."""
+        first = parsed.chunks[: min(_FIRST_BATCH, self._settings.ingestion.embed_batch)]
+        total = len(parsed.chunks)
+        report(Progress(job.filename, JobStage.EMBED, 0, total))
+        where = job.scope, job.document_id
+        await self._documents.begin(*where, parsed, version=job.version)
+        vectors = await self._vectors(parsed, first)
+        await self._documents.add_chunks(*where, first, vectors, version=job.version)
+        report(Progress(job.filename, JobStage.EMBED, len(first), total))
 
     async def _store_in_batches(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
         stored = await self._documents.begin(
             job.scope, job.document_id, parsed, version=job.version
         )
-        await self._embed(job, parsed, stored, report)
         total = len(parsed.chunks)
+        if not _is_new(job):
+            report(Progress(job.filename, JobStage.EMBED, len(stored), total))
+        await self._embed(job, parsed, stored, report)
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
         await self._note(job, JobStage.PUBLISH, total, total)
         await self._documents.publish(
@@ -244,7 +266,6 @@ class JobRunner:
         missing = [chunk for chunk in parsed.chunks if chunk.id not in stored]
         total = len(parsed.chunks)
         done = total - len(missing)
-        report(Progress(job.filename, JobStage.EMBED, done, total))
         going = deque[tuple[int, asyncio.Task[None]]]()
 
         async def finish(all_but: int = 0) -> None:
@@ -302,11 +323,13 @@ class JobRunner:
                     await self._jobs.heartbeat(job)
 
 
+def _is_new(job: Job) -> bool:
+    """Whether nothing of the document is stored, so that each batch is searchable at once."""
+    return job.version == 1 and job.attempts == 1
+
+
 def _batches(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
-    """Batches of `size`; the first is small, so that a long document can soon be searched."""
     remaining = iter(chunks)
-    if first := list(islice(remaining, min(size, _FIRST_BATCH))):
-        yield first
     while batch := list(islice(remaining, size)):
         yield batch
 

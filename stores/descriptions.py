@@ -16,10 +16,10 @@ from stores.database import Database
 from stores.documents import DocumentStore
 from stores.queries import load_queries
 from stores.scopes import find_scope, hold_scope, id_array
+from stores.versions import describe_chunks
 
 _SQL = load_queries("descriptions")
 _FIELDS = [field.name for field in fields(Chunk)]
-_SAID = ("summary", "tags", "topics", "keywords", "entities", "topic_labels", "neighbours")
 _NIL = UUID(int=0)
 
 
@@ -73,10 +73,7 @@ class Descriptions:
                 return
             key = {"scope_id": row.scope_id, "document_id": document_id}
             async with connection.cursor() as cursor:
-                await cursor.executemany(
-                    _SQL["describe_chunk"],
-                    [key | _values(chunk, _SAID) for chunk in described.chunks],
-                )
+                await describe_chunks(cursor, key, described.chunks)
                 await cursor.executemany(
                     _SQL["describe_section"],
                     [

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+from psycopg import AsyncCursor
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
@@ -23,6 +24,8 @@ from stores.scopes import ScopeRow, share_scope
 
 _SQL = load_queries("documents")
 _CHUNK_SQL = load_queries("chunks")
+_SAID_SQL = load_queries("descriptions")
+_SAID_LISTS = ("tags", "topics", "keywords", "entities", "topic_labels", "neighbours")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,10 @@ async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[U
 async def write_parsed(
     connection: Connection, opened: OpenVersion, parsed: ParsedDocument
 ) -> set[UUID]:
-    """Write text and sections; says which of the chunks an earlier try has stored."""
+    """Write text and sections; says which of the chunks an earlier try has stored.
+
+    Those of them that were stored before they were described, and are searchable, get what is said now.
+    """
     await connection.execute(_SQL["save_parsed"], {**opened.key, **_parsed_values(parsed)})
     await connection.execute(_SQL["clear_sections"], opened.key)
     async with connection.cursor() as cursor:
@@ -145,7 +151,20 @@ async def write_parsed(
             [{**opened.key, **_section_values(section)} for section in parsed.sections],
         )
     await connection.execute(_SQL["mark_ingesting"], opened.key)
-    return await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
+    stored = await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
+    async with connection.cursor() as cursor:
+        said = [chunk for chunk in parsed.chunks if chunk.id in stored]
+        await describe_chunks(cursor, opened.key, said)
+    return stored
+
+
+async def describe_chunks(
+    cursor: AsyncCursor[Any], key: Mapping[str, Any], chunks: Sequence[Chunk]
+) -> None:
+    """Write what is said of chunks that are stored and that nobody has described."""
+    await cursor.executemany(
+        _SAID_SQL["describe_chunk"], [{**key, **_said_values(chunk)} for chunk in chunks]
+    )
 
 
 async def bring_chunks(
@@ -222,6 +241,14 @@ def _parsed_values(parsed: ParsedDocument) -> dict[str, Any]:
         "page_count": parsed.page_count,
         "text": parsed.text,
         "metadata": Jsonb(parsed.metadata),
+    }
+
+
+def _said_values(chunk: Chunk) -> dict[str, Any]:
+    return {
+        "id": chunk.id,
+        "summary": chunk.summary,
+        **{name: list(getattr(chunk, name)) for name in _SAID_LISTS},
     }
 
 

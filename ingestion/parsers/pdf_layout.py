@@ -135,10 +135,11 @@ def _right_edge(lines: Sequence[Line], index: int) -> float:
     """How far the lines around this one reach that begin where it begins: its column's right edge."""
     line = lines[index]
     near = lines[max(0, index - 10) : index + 11]
+    page, left, room = line.page, line.box.left, 4 * max(line.size, 1)
     return max(
         other.box.right
         for other in near
-        if other.page == line.page and abs(other.box.left - line.box.left) < 4 * max(line.size, 1)
+        if other.page == page and abs(other.box.left - left) < room
     )
 
 
