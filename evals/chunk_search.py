@@ -2,7 +2,7 @@
 
     python -m evals.chunk_search FOLDER xquad cmrc2018 …
 
-Each question goes through `retrievers.chunk_search` with every preset. The vector lane's order is
+Each question goes through `retrievers.chunk_ranking` with every preset. The vector lane's order is
 `naive`, `rrf` the weighted fusion of seed 000 over the same two lanes. Corpora are loaded into the
 configured database, unless they are there.
 """
@@ -28,7 +28,7 @@ from evals.metrics import estimate, recall, reciprocal_rank
 from evals.runner import EVAL_USER
 from models.embedding import build_embedder
 from models.protocols import Embedder
-from retrievers.chunk_search import merged
+from retrievers.chunk_ranking import merged
 from retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 from uuid import UUID
@@ -24,25 +24,19 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from domain.errors import InputError, OptionInvalid, RetrievalError, SextantError
+from domain.errors import InputError, OptionInvalid, SextantError
 from domain.filters import ChunkFilters
 from domain.questions import checked_question
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
-from retrievers.lanes.degrading import degraded, log_failures
-from retrievers.lanes.lane import KeywordLane, Lane, LaneQuery, LaneRun, VectorLane, run_lanes
-from retrievers.ranking.fusion import fuse
-from retrievers.ranking.metadata import (
-    MetadataWeights,
-    Question,
-    Ranked,
-    rank_by_metadata,
-    with_rerank,
-)
-from retrievers.ranking.reranking import RerankLimits, judge
-from stores.chunks import ChunkStore, StoredChunk
+from retrievers.chunk_ranking import ChunkRanker, ChunkRanking
+from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, as_item
+from retrievers.pages.cursor import Position, decode, encode, identity
+from retrievers.pages.hot import HotRankings
+from retrievers.ranking.metadata import MetadataWeights, Ranked
+from stores.chunks import ChunkHit, ChunkStore, StoredChunk
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.neighbours import Mentioned, entities_of, linked_to
@@ -51,6 +45,8 @@ MOST = 1000
 # Seed 000: each lane returns twice what is wanted; and enough to choose from when few are.
 _OVERFETCH, _FEWEST = 2, 50
 SECTION, LINKED = "section", "linked"
+# For the next page: five minutes, as seed 001 has it; 1 KB a chunk, so 64 MB at the very most.
+_KEPT_SECONDS, _KEPT, _KEPT_PER_USER, _KEPT_CHUNKS = 300.0, 64, 8, 1000
 NO_ENTITIES = "知识图谱暂不可用，结果不含实体与关联块"
 
 
@@ -80,8 +76,9 @@ class Neighbour(_Model):
 
 
 class Signal(_Model):
-    """What one signal gave: `contribution` is its part of the hybrid score."""
+    """What one signal gave: `contribution` is its part of the hybrid score, `rank` the lane's place."""
 
+    rank: int | None = None
     raw: float
     share: float
     weight: float
@@ -115,9 +112,10 @@ class SearchHit(_Model):
 
 
 class SearchResponse(_Model):
-    """The hits, best first; `total` is how many chunks the lanes found to choose from."""
+    """A page of hits, best first; `total` is how many chunks the lanes found to choose from."""
 
     results: tuple[SearchHit, ...]
+    next_cursor: str | None = None
     total: int
     search_time_ms: float
     warnings: tuple[str, ...] = ()
@@ -126,6 +124,8 @@ class SearchResponse(_Model):
 
 class SearchRequest(_Model):
     """What is searched for. `ranking` names a preset or gives weights, `rerank` may leave it out.
+
+    `cursor` is the `next_cursor` of the page before, of the same search.
 
     Raises:
         OptionInvalid: a field is unknown or of the wrong type; `field` names it.
@@ -137,6 +137,7 @@ class SearchRequest(_Model):
     include_neighbors: bool = False
     rerank: bool = True
     ranking: str | Mapping[str, float] | MetadataWeights | None = Field(None)
+    cursor: str | None = None
     debug: bool = False
 
     @model_validator(mode="wrap")
@@ -161,8 +162,24 @@ def _unfit(error: ValidationError) -> OptionInvalid:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A checked request; `key` tells the search from others, `position` is where its page begins."""
+
+    query: LaneQuery
+    weights: MetadataWeights
+    rerank: bool
+    key: bytes
+    position: Position | None
+    moment: datetime
+
+
 class ChunkSearch:
-    """Searches the chunks of knowledge bases.
+    """Searches the chunks of knowledge bases; one object serves all users.
+
+    `next_cursor` leads through all that the lanes found. The next page goes on in the ranking that
+    the page before came from; where that is not in memory any more (five minutes, another process),
+    in one taken anew, which what was written meanwhile may have changed.
 
     Args:
         database: where they are.
@@ -180,9 +197,10 @@ class ChunkSearch:
     ) -> None:
         self._database = database
         self._chunks = ChunkStore(database)
-        self._lanes: list[Lane] = [VectorLane(self._chunks, embedder), KeywordLane(self._chunks)]
-        self._reranker = reranker
         self._settings = settings or database.settings
+        lanes = (VectorLane(self._chunks, embedder), KeywordLane(self._chunks))
+        self._ranker = ChunkRanker(lanes, reranker, self._settings.retrieval)
+        self._kept: HotRankings[ChunkRanking] = HotRankings(_KEPT_SECONDS, _KEPT, _KEPT_PER_USER)
 
     async def search(
         self, scope: Scope, request: SearchRequest, *, now: datetime | None = None
@@ -204,32 +222,50 @@ class ChunkSearch:
             RetrievalError: both lanes failed; carries each cause.
         """
         started = time.perf_counter()
-        weights = MetadataWeights.read(request.ranking)
-        query = self._query(scope, request)
-        runs = await run_lanes(self._lanes, query, self._settings.retrieval.lane_timeout)
-        warnings = [*_checked(runs), *query.warnings]
-        found = merged(runs)
-        if not found:
+        asked = self._asked(scope, request, now or datetime.now(UTC))
+        ranking, kept = await self._ranking(asked)
+        if not ranking.ranked:
             await DocumentStore(self._database).require_graph(scope)
-        question = Question(query.text, now or datetime.now(UTC))
-        ranked = rank_by_metadata(question, found, weights)
-        judging = time.perf_counter()
-        if request.rerank and self._reranker is not None:
-            ranked, warning = await self._reranked(query.text, ranked)
-            warnings += [warning] if warning else []
-        timings = {run.name: run.milliseconds for run in runs}
-        timings["rerank"] = (time.perf_counter() - judging) * 1000
-        best = ranked[: request.limit]
+        rest = ranking.after(asked.position)
+        page = rest[: request.limit]
+        best = await self._as_now(scope, page) if kept else page
+        warnings = list(ranking.warnings)
         mentioned, around = await self._around(scope, best, request, warnings)
-        spent = timings["total"] = (time.perf_counter() - started) * 1000
-        debug = {"keywords": query.keywords, "weights": asdict(weights), "timings": timings}
+        spent = (time.perf_counter() - started) * 1000
         return SearchResponse(
             results=tuple(_hit(one, mentioned, around, debug=request.debug) for one in best),
-            total=len(found),
+            next_cursor=_end(asked, page[-1]) if len(rest) > len(page) else None,
+            total=len(ranking.ranked),
             search_time_ms=spent,
             warnings=tuple(dict.fromkeys(warnings)),
-            debug=debug if request.debug else None,
+            debug=_debug(asked, ranking, spent) if request.debug else None,
         )
+
+    def _asked(self, scope: Scope, request: SearchRequest, now: datetime) -> _Asked:
+        weights = MetadataWeights.read(request.ranking)
+        query = self._query(scope, request)
+        key = identity(scope, query.text, query.limit, query.filters, weights, request.rerank)
+        position = None if request.cursor is None else decode(request.cursor, key)
+        moment = position.taken_at if position else now
+        return _Asked(query, weights, request.rerank, key, position, moment)
+
+    async def _ranking(self, asked: _Asked) -> tuple[ChunkRanking, bool]:
+        """The ranking that the page before came from, or a new one; and whether it was kept."""
+        user = asked.query.scope.user_id
+        if asked.position and (known := self._kept.of(user, asked.key, asked.moment)):
+            return known.ranking, True
+        ranking = await self._ranker.rank(
+            asked.query, asked.weights, asked.moment, rerank=asked.rerank
+        )
+        if len(ranking.ranked) <= _KEPT_CHUNKS:
+            self._kept.keep(user, asked.key, ranking.bare(), "", asked.moment)
+        return ranking, False
+
+    async def _as_now(self, scope: Scope, page: Sequence[Ranked]) -> list[Ranked]:
+        """Chunks of a kept ranking with their texts as they are now; without those that are gone."""
+        found = await self._chunks.get(scope, [UUID(one.item.id) for one in page])
+        there = {str(chunk.id): chunk for chunk in found}
+        return [_filled(one, there[one.item.id]) for one in page if one.item.id in there]
 
     def _query(self, scope: Scope, request: SearchRequest) -> LaneQuery:
         if not 1 <= request.limit <= MOST:
@@ -245,17 +281,6 @@ class ChunkSearch:
             max_keywords=self._settings.retrieval.max_keywords,
             filters=ChunkFilters.read(request.filters),
         )
-
-    async def _reranked(
-        self, question: str, ranked: Sequence[Ranked]
-    ) -> tuple[list[Ranked], str | None]:
-        assert self._reranker is not None  # noqa: S101 - the caller has seen it
-        limits = RerankLimits.of(self._settings.retrieval)
-        texts = [one.item.text for one in ranked]
-        judgement = await judge(self._reranker, question, texts, limits)
-        if not judgement.scores:
-            return list(ranked), judgement.warning
-        return with_rerank(ranked, judgement.scores), None
 
     async def _around(
         self, scope: Scope, best: Sequence[Ranked], request: SearchRequest, warnings: list[str]
@@ -289,17 +314,22 @@ _Mentioned = Mapping[UUID, tuple[Mentioned, ...]]
 _Around = Mapping[str, tuple[Neighbour, ...]]
 
 
-def merged(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
-    """What the lanes found, each chunk once, with what every lane said of it in `lanes`."""
-    return fuse({run.name: run.hits for run in runs if run.error is None}, {})
+def _filled(one: Ranked, chunk: StoredChunk) -> Ranked:
+    return replace(
+        one, item=replace(as_item(ChunkHit(chunk, one.item.score)), lanes=one.item.lanes)
+    )
 
 
-def _checked(runs: Sequence[LaneRun]) -> tuple[str, ...]:
-    failed = {run.name: run.error for run in runs if run.error is not None}
-    log_failures(failed)
-    if len(failed) == len(runs):
-        raise RetrievalError(failed)
-    return degraded(runs)
+def _end(asked: _Asked, last: Ranked) -> str:
+    return encode(Position(asked.moment, last.item.score, UUID(last.item.id)), asked.key)
+
+
+def _debug(asked: _Asked, ranking: ChunkRanking, spent: float) -> dict[str, Any]:
+    return {
+        "keywords": asked.query.keywords,
+        "weights": asdict(asked.weights),
+        "timings": {**ranking.timings, "total": spent},
+    }
 
 
 def _relations(
@@ -328,7 +358,10 @@ def _hit(one: Ranked, mentioned: _Mentioned, around: _Around | None, *, debug: b
     scores |= {"hybrid": one.hybrid, "final": item.score}
     if one.rerank is not None:
         scores["rerank"] = one.rerank
-    signals = {name: Signal(**asdict(signal)) for name, signal in one.signals.items()}
+    ranks = {name: lane.rank for name, lane in item.lanes.items()}
+    signals = {
+        name: Signal(rank=ranks.get(name), **asdict(signal)) for name, signal in one.signals.items()
+    }
     return SearchHit(
         chunk_id=item.id,
         document_id=item.document_id or "",

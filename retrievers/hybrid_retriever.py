@@ -27,6 +27,7 @@ from retrievers.hybrid_options import HybridRetrieverOptions
 from retrievers.hybrid_store import HybridStore, hybrid_store
 from retrievers.index.bm25_index import BM25Indexes, shared_indexes
 from retrievers.lanes.degrading import degraded, log_failures
+from retrievers.lanes.keywords import NO_KEYWORDS
 from retrievers.lanes.lane import KEYWORD, VECTOR, Lane, LaneQuery, LaneRun, run_lanes
 from retrievers.lanes.vector_store import StoreKeywordLane, StoreVectorLane
 from retrievers.ranking.bm25 import BM25
@@ -36,7 +37,6 @@ from retrievers.sync import run_sync
 
 logger = logging.getLogger(__name__)
 
-NO_KEYWORDS = "未提取到关键词，仅使用向量检索"
 SLOW = "混合检索耗时超过阈值"
 BM25_LATE = "BM25 索引正在建立，本次保持 RRF 排序"
 BM25_FAILED = "BM25 重排序失败，保持 RRF 排序"

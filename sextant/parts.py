@@ -47,6 +47,7 @@ class Parts:
         self._workflow: tuple[Dependencies, Workflow] | None = None
         self._hosts: ParserHosts | None = None
         self._hybrid: HybridRetrievers | None = None
+        self._chunk_search: ChunkSearch | None = None
         self._entity_search: EntitySearch | None = None
 
     async def check_space(self) -> None:
@@ -94,9 +95,12 @@ class Parts:
     async def chunk_search(self) -> ChunkSearch:
         """The search of chunks by their metadata, with the workflow's reranker."""
         dependencies, _ = await self.workflow()
-        from retrievers.chunk_search import ChunkSearch
+        if self._chunk_search is None:
+            from retrievers.chunk_search import ChunkSearch
 
-        return ChunkSearch(self._database, self._embedder, dependencies.retriever.reranker)
+            reranker = dependencies.retriever.reranker
+            self._chunk_search = ChunkSearch(self._database, self._embedder, reranker)
+        return self._chunk_search
 
     async def entity_search(self) -> EntitySearch:
         """The search of entities."""

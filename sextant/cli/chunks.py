@@ -26,7 +26,7 @@ _SHOWN_CHARS = 300
 def search_chunks(
     question: Annotated[str, typer.Argument(help="What to look for.")],
     graph: GraphId = GRAPH,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Results at most.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Results on a page, 1 to 1000.")] = 10,
     *,
     filters: Annotated[
         list[str] | None,
@@ -41,7 +41,10 @@ def search_chunks(
     rerank: Annotated[
         bool, typer.Option(help="Let the reranker have its share, if there is one.")
     ] = True,
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each signal gave.")] = False,
+    cursor: Annotated[str | None, typer.Option(help="Where the page before ended.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what each signal gave, and the times.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the best passages and what they are about."""
@@ -57,6 +60,7 @@ def search_chunks(
             include_neighbors=neighbours,
             rerank=rerank,
             ranking=ranking,
+            cursor=cursor,
             debug=explain,
         )
         return await own.search(request)
@@ -71,6 +75,11 @@ def search_chunks(
         terminal.say("Nothing found.")
     for warning in found.warnings:
         terminal.warn(f"Note: {warning}")
+    if found.debug is not None:
+        timings = found.debug["timings"].items()
+        terminal.table(("STEP", "MS"), [(step, f"{spent:.1f}") for step, spent in timings])
+    if found.next_cursor:
+        terminal.note(f"There are more: --cursor {found.next_cursor}")
 
 
 @chunks.command("describe")
@@ -123,6 +132,7 @@ def _print(rank: int, hit: SearchHit) -> None:
         rows = [
             (
                 name,
+                "" if one.rank is None else str(one.rank),
                 f"{one.raw:.4f}",
                 f"{one.share:.3f}",
                 f"{one.weight:.2f}",
@@ -130,7 +140,11 @@ def _print(rank: int, hit: SearchHit) -> None:
             )
             for name, one in hit.signals.items()
         ]
-        terminal.table(("SIGNAL", "RAW", "SHARE", "WEIGHT", "GIVES"), rows)
+        terminal.table(("SIGNAL", "RANK", "RAW", "SHARE", "WEIGHT", "GIVES"), rows)
+        if "rerank" in hit.scores:
+            terminal.faint(
+                f"   0.6 × {hit.scores['hybrid']:.4f} + 0.4 × rerank {hit.scores['rerank']:.4f}"
+            )
         terminal.say("")
 
 

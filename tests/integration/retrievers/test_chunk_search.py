@@ -251,3 +251,87 @@ async def test_odd_questions_are_answered_by_what_is_nearest(
 ) -> None:
     found = await ask(search, filled, query, limit=3)
     assert len(found.results) == 3
+
+
+async def test_the_cursor_leads_through_all_that_was_found_each_once(
+    search: ChunkSearch, database: Database, filled: Scope
+) -> None:
+    """DESIGN §7: `cursor` in, `nextCursor` out; in one process, and over processes (`others`)."""
+    others = (search, *(ChunkSearch(database, HashEmbedder(384)) for _ in range(2)))
+    for searches in ((search,), others):
+        pages: list[SearchResponse] = []
+        cursor: str | None = None
+        while not pages or cursor:
+            own = searches[len(pages) % len(searches)]
+            pages.append(await ask(own, filled, "付款节点 leave", limit=2, cursor=cursor))
+            cursor = pages[-1].next_cursor
+        ids = [hit.chunk_id for page in pages for hit in page.results]
+        scores = [hit.score for page in pages for hit in page.results]
+        assert len(ids) == len(set(ids)) == pages[0].total > 4
+        assert scores == sorted(scores, reverse=True)
+        assert all(hit.text and hit.filename for page in pages for hit in page.results)
+
+
+async def test_a_page_moves_by_nothing_that_was_added_and_lacks_what_is_gone(
+    search: ChunkSearch, database: Database, settings: Settings
+) -> None:
+    scope = Scope(f"user-{uuid4()}", "pages")
+    ingestor = Ingestor(DocumentStore(database), JobStore(database), HashEmbedder(384), settings)
+    documents = [
+        await ingestor.ingest_bytes(scope, f"付款节点 {n} {'约定 ' * n}".encode(), f"{n}.txt")
+        for n in range(6)
+    ]
+    whole = [hit.chunk_id for hit in (await ask(search, scope, "付款节点", limit=6)).results]
+    owners = {
+        hit.chunk_id: hit.document_id for hit in (await ask(search, scope, "付款节点")).results
+    }
+    first = await ask(search, scope, "付款节点", limit=2)
+    await ingestor.ingest_bytes(scope, "付款节点".encode(), "new.txt")
+    gone = next(one for one in documents if str(one.document_id) == owners[whole[3]])
+    assert gone.document_id is not None
+    await DocumentStore(database).delete(scope, gone.document_id)
+    second = await ask(search, scope, "付款节点", limit=2, cursor=first.next_cursor)
+    assert [hit.chunk_id for hit in first.results] == whole[:2]
+    assert [hit.chunk_id for hit in second.results] == [whole[2]]
+    third = await ask(search, scope, "付款节点", limit=2, cursor=second.next_cursor)
+    assert [hit.chunk_id for hit in third.results] == whole[4:]
+    assert third.next_cursor is None
+
+
+async def test_a_cursor_of_another_search_is_refused(search: ChunkSearch, filled: Scope) -> None:
+    cursor = (await ask(search, filled, "付款节点", limit=1)).next_cursor
+    other = Scope(filled.user_id, "elsewhere")
+    for scope, query, options in (
+        (filled, "违约", {}),
+        (other, "付款节点", {}),
+        (filled, "付款节点", {"filters": {"tags": ["legal"]}}),
+        (filled, "付款节点", {"ranking": "entity-first"}),
+        (filled, "付款节点", {"rerank": False}),
+    ):
+        with pytest.raises(OptionInvalid) as caught:
+            await ask(search, scope, query, limit=1, cursor=cursor, **options)
+        assert caught.value.field == "cursor"
+
+
+async def test_a_lane_that_found_a_chunk_says_at_which_place(
+    search: ChunkSearch, filled: Scope
+) -> None:
+    """Issue 5, Explain: which lane found it, with rank, score, weight and time."""
+    found = await ask(search, filled, "付款节点", debug=True)
+    assert found.debug is not None
+    assert {"vector", "keyword", "ranking", "total"} == set(found.debug["timings"])
+    for lane in ("vector", "keyword"):
+        ranks = [hit.signals[lane].rank for hit in found.results if hit.signals]
+        assert 1 in ranks
+    assert found.results[0].signals is not None
+    assert found.results[0].signals["recency"].rank is None
+
+
+@pytest.mark.parametrize("query", ["的是在", "？！…", "🙂🙃"])
+async def test_without_keywords_meaning_alone_answers_and_it_is_said(
+    search: ChunkSearch, filled: Scope, query: str
+) -> None:
+    """Seed 000, scenario 关键词提取失败, where chunks are searched."""
+    found = await ask(search, filled, query)
+    assert found.results
+    assert found.warnings == ("未提取到关键词，仅使用向量检索",)

@@ -16,8 +16,10 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from domain.errors import EmbeddingModelChanged, OptionInvalid, QuestionInvalid, RetrievalError
 from retrievers import HybridRetriever, HybridRetrieverOptions
 from retrievers.hybrid_options import UNEVEN
-from retrievers.hybrid_retriever import BM25_LATE, NO_KEYWORDS, SLOW
+from retrievers.hybrid_retriever import BM25_LATE, SLOW
 from retrievers.index.bm25_index import BM25Indexes
+from retrievers.lanes.keywords import NO_KEYWORDS
+from retrievers.ranking.fusion import rrf
 from stores.rows import Text
 from testing.embeddings import LangChainHash
 
@@ -160,7 +162,7 @@ def test_options_have_the_defaults_of_the_seed_and_take_its_names() -> None:
 
 
 async def test_the_vector_lane_asks_for_twice_the_limit_and_drops_the_dissimilar() -> None:
-    """Scenario: 向量检索基本流程."""
+    """Scenarios: 向量检索基本流程; 测试向量检索."""
     store = ScriptedStore([("near", 0.9), ("just", 0.3), ("far", 0.29)])
     search = await retriever(store, {"limit": 4}).search("糖尿病")
     assert store.asked[0]["k"] == 8
@@ -208,7 +210,7 @@ async def test_keywords_are_chinese_grams_and_english_words_without_stop_words()
 
 
 async def test_the_keyword_lane_returns_twice_the_limit() -> None:
-    """Scenarios: 关键词匹配; 限制检索数量."""
+    """Scenarios: 关键词匹配; 限制检索数量; 测试关键词检索."""
     rows = ScriptedRows([("two", 2.4), ("one", 1.9)])
     search = await retriever(ScriptedStore(rows=rows), {"limit": 3}).search("糖尿病 insulin")
     assert rows.asked[0][1] == 6
@@ -242,6 +244,17 @@ async def test_scores_are_weighted_reciprocal_ranks() -> None:
         "c": pytest.approx(0.0160291, abs=1e-7),
         "a": pytest.approx(0.0114754, abs=1e-7),
     }
+
+
+async def test_the_fusion_is_a_function_of_its_own_that_the_retriever_calls() -> None:
+    """Scenarios: 提取 RRF 逻辑为独立方法; 单元测试覆盖; 测试 RRF 融合."""
+    near, words = ["a", "b", "c", "d"], ["d", "x", "b"]
+    by_itself = rrf({"vector": near, "keyword": words}, {"vector": 0.7, "keyword": 0.3}, 60)
+    store = ScriptedStore([(one, 0.9) for one in near], ScriptedRows([(one, 1.5) for one in words]))
+    search = await retriever(store, {"limit": 9}).search("糖尿病")
+    assert [(one.id, one.metadata["score"]) for one in search.documents] == by_itself
+    assert rrf({}, {}) == []
+    assert rrf({"vector": ["a"]}, {"vector": 0.7}, 60) == [("a", 0.7 / 61)]
 
 
 async def test_a_document_that_both_lanes_found_appears_once_with_both_shares() -> None:
