@@ -77,9 +77,9 @@ class Excerpt:
         for entities, weights in several:
             held = np.zeros(len(self.entities), np.float32)
             held[self._place[entities]] = weights
-            reached = np.bincount(mentioning, (held * information)[mentioned], width)
-            reached += np.bincount(titled, (held / titles)[titling], width)
-            about.append(reached.astype(np.float32))
+            by_mention = np.bincount(mentioning, (held * information)[mentioned], width)
+            by_title = np.bincount(titled, (held / titles)[titling], width)
+            about.append((by_mention + by_title).astype(np.float32))
         return about
 
     def walk(
@@ -109,14 +109,17 @@ class Excerpt:
         )
         from_passages, from_entities = RESTART * at_passage, RESTART * at_entity
         for _ in range(STEPS):
-            arriving = np.bincount(self._mentioning, (at_entity * mention)[self._mentioned], width)
-            arriving += np.bincount(self._titled, (at_entity * title)[self._titling], width)
+            # Not in place: of no mentions `bincount` makes integers.
+            by_mention = np.bincount(
+                self._mentioning, (at_entity * mention)[self._mentioned], width
+            )
+            by_title = np.bincount(self._titled, (at_entity * title)[self._titling], width)
             onward = weight * np.bincount(
                 self._mentioned, (at_passage * outflow)[self._mentioning], count
             )
             handed = (at_entity * related)[self._source] * relation
             onward += np.bincount(self._target, handed, count)
-            at_passage = from_passages + stay * at_passage + preference * arriving
+            at_passage = from_passages + stay * at_passage + preference * (by_mention + by_title)
             at_entity = from_entities + onward
         everywhere = np.zeros_like(passage_seeds), np.zeros_like(entity_seeds)
         everywhere[0][passages], everywhere[1][entities] = at_passage, at_entity

@@ -102,3 +102,26 @@ def test_passages_to_which_the_graph_leads_alike_rank_by_what_they_say() -> None
     half = ranking.fit[1]
     mass = np.array([1, half**3, 0]) / (1 + half**3)
     assert ranking.passages == pytest.approx(mass + 0.1 * mass[0] * ranking.fit)
+
+
+def test_what_fits_without_being_reached_counts_as_little_as_names_vouch_for_much() -> None:
+    # The third passage is titled with the entity that the question names; the graph holds nothing else,
+    # so what the first two have in other proportion than their seeds is what their own fit adds.
+    lexical = LexicalIndex.build(["red apple", "red plum", "kiwi"])
+    nothing = np.empty((0, 2), np.int64)
+    graph = GraphArrays(
+        passages=3,
+        entities=1,
+        types=0,
+        mentions=nothing,
+        titles=np.array([[2, 0]]),
+        relations=np.empty((0, 3), np.int64),
+        relation_weights=np.empty(0, np.float32),
+        statements=nothing,
+    )
+    ranking = rank(WalkIndex(graph), Evidence(lexical.match("red apple"), named={0: 1.0}))
+    first, second, titled = ranking.passages
+    half = ranking.fit[1]
+    added = (second - half**3 * first) / (half - half**3)
+    assert ranking.trust == pytest.approx(20 / (21 + half**3))
+    assert added == pytest.approx(0.1 * (1 - ranking.trust) * titled, rel=1e-3)
