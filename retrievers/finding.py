@@ -150,7 +150,8 @@ class Finder:
     ) -> Found:
         """The same with the texts of the first passages, if they and the index are of one moment."""
         if all(item.text for item in [*found.passages, *found.around]):
-            return found
+            # Where no text is read, nothing has told yet whether the index is of now.
+            return replace(found, current=trusted is None)
         started = time.perf_counter()
         contents = Contents(self.chunks, self.graph, request, stamped=trusted is not None)
         work = contents.read(found.passages[:top_k], found.around)

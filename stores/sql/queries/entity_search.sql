@@ -3,7 +3,7 @@
 -- of the vectors that are searched.
 select concat_ws(' ', g.scope_id, coalesce(graph.version, 0), coalesce(vectors.version, 0),
     extract(epoch from space.created_at)) as version,
-  coalesce(graph.version, 0)::text as graph_version,
+  concat_ws(' ', g.scope_id, coalesce(graph.version, 0)) as graph_version,
   statement_timestamp() as taken_at, space.name as space,
   coalesce(space.dimension, (select nullif(atttypmod, -1) from pg_attribute
     where attrelid = 'entity_vectors'::regclass and attname = 'embedding')) as dimension

@@ -143,6 +143,22 @@ async def test_a_graph_is_deleted_with_its_documents(rag: Sextant, handbook: Pat
         await rag.delete_graph("doomed")
 
 
+async def test_what_is_ingested_is_found_though_it_was_asked_for_before_there_was_anything(
+    rag: Sextant, handbook: Path
+) -> None:
+    """An index in memory that holds nothing, or nothing that fits, is of before as any other."""
+    await rag.ingest([handbook], graph_id="again")
+    for mode in ("mix", "local"):
+        assert (await rag.search("handbook", graph_id="again", mode=mode)).results
+    await rag.delete_graph("again")
+    for mode in ("mix", "local"):
+        with pytest.raises(GraphNotFound):
+            await rag.search("handbook", graph_id="again", mode=mode)
+    await rag.ingest([handbook], graph_id="again")
+    for mode in ("mix", "local"):
+        assert (await rag.search("handbook", graph_id="again", mode=mode)).results
+
+
 async def test_a_search_for_no_results_is_refused_by_the_options_own_name(rag: Sextant) -> None:
     with pytest.raises(OptionInvalid, match="limit is 0") as refused:
         await rag.search("annual leave", limit=0)
