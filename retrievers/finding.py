@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from domain.errors import ConflictError, InputError, RetrievalError
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from domain.retrieval import ItemKind, LaneScore, RetrievedItem, ranked
 from domain.settings import RetrievalSettings
 from models.protocols import Embedder
 from retrievers.index.scope_index import ScopeIndexes
@@ -196,6 +196,6 @@ def _around(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
 
 def _placed(lane: str, hits: Sequence[RetrievedItem]) -> list[RetrievedItem]:
     return [
-        replace(hit, lanes={**hit.lanes, lane: LaneScore(rank, hit.score, contribution=hit.score)})
+        ranked(hit, hit.score, {**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
         for rank, hit in enumerate(hits, start=1)
     ]

@@ -42,9 +42,17 @@ class Report:
         return halves_of(self.community.entity_ids)
 
     @cached_property
-    def finding_ids(self) -> tuple[Ids, ...]:
-        """The chunks that each finding rests on."""
-        return tuple(halves_of(finding.chunk_ids) for finding in self.community.findings)
+    def finding_chunks(self) -> Ids:
+        """The chunks that the findings rest on, one finding after the other."""
+        return halves_of(
+            chunk for finding in self.community.findings for chunk in finding.chunk_ids
+        )
+
+    @cached_property
+    def finding_places(self) -> list[int]:
+        """Of each of these chunks, which finding rests on it."""
+        findings = enumerate(self.community.findings)
+        return [place for place, finding in findings for _ in finding.chunk_ids]
 
     @cached_property
     def metadata(self) -> dict[str, Any]:

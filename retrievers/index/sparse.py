@@ -88,8 +88,11 @@ class Layout:
         """
         size = self.size[rows] if most is None else np.minimum(self.size[rows], most)
         owner = np.repeat(np.arange(len(rows)), size)
-        number = np.arange(len(owner)) - (np.cumsum(size) - size)[owner]
-        return self.first[rows][owner] + number * self.stride[rows][owner], owner
+        stride = self.stride[rows]
+        places = np.arange(len(owner))
+        places *= stride[owner]
+        places += (self.first[rows] - (np.cumsum(size) - size) * stride)[owner]
+        return places, owner
 
     def sums(self, terms: Floats) -> Floats:
         """The sum of every row's entries, given in the order in which they lie."""

@@ -65,7 +65,7 @@ class LocalLane:
             query.warn(NO_GRAPH_STORE)
             return reading.evidence
         linked = _linked(reading, by_meaning, _BY_MEANING) | _linked(reading, by_words, _BY_WORDS)
-        return replace(reading.evidence, named=linked)
+        return replace(reading.evidence, named=linked, fit=None)
 
     async def _by_meaning(self, query: LaneQuery, reading: Reading) -> list[EntityHit]:
         if self.graph is None or reading.vector is None:

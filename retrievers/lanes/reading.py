@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from retrievers.index.passages import Near
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from retrievers.index.sparse import Floats
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from retrievers.ranking.mixing import Evidence, Ranking, link_strength
+from retrievers.ranking.mixing import Evidence, Ranking, fit_of, link_strength
 from retrievers.ranking.relevance import highest, nearest_wanted, nearness
 from stores.chunks import ChunkStore
 from stores.graph.arrays import places_of
@@ -204,13 +204,14 @@ def _evidence(
     near = None
     if nearest is not None:
         near = nearness(nearest.rows, nearest.cosines, len(index.chunk_ids))
-    return Evidence(
+    evidence = Evidence(
         match=index.lexical.match(question),
         near=near,
         named=_named(index, question),
         type_match=index.types.named_by(question),
         type_similarity=type_similarity,
     )
+    return replace(evidence, fit=fit_of(index.walk, evidence))
 
 
 def _named(index: ScopeIndex, question: str) -> dict[int, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,7 @@ from retrievers.lanes.reading import QuestionReader, Reading, best_passages
 from retrievers.lanes.surroundings import surroundings
 from retrievers.ranking.mixing import Ranking, fit_of
 from retrievers.ranking.normalising import min_max, scaled
+from stores.graph.arrays import places_of
 
 REPORTS = "reports"
 GLOBAL = "global"
@@ -162,7 +164,8 @@ def _said(report: Report, asked: Mapping[str, float]) -> float:
 
 
 def _ranks(scores: Sequence[float]) -> list[int]:
-    return [1 + sum(other > score for other in scores) for score in scores]
+    rising = sorted(scores)
+    return [1 + len(rising) - bisect_right(rising, score) for score in scores]
 
 
 def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
@@ -186,10 +189,13 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
 def _worths(report: ScoredReport, index: ScopeIndex, fit: Floats) -> dict[int, float]:
     """Of each passage that the report's findings rest on: earlier findings and better fit count more."""
     worths: dict[int, float] = {}
-    findings = report.report.finding_ids
-    for place, chunks in enumerate(findings):
-        weight = report.score * (1 - (1 - _LAST_FINDING) * place / len(findings))
-        for row in index.chunk_ids.rows_of(chunks).tolist():
-            worth = weight * (_LEAST_FIT + (1 - _LEAST_FIT) * float(fit[row]))
+    count = len(report.report.community.findings)
+    rows = places_of(index.chunk_ids.halves, report.report.finding_chunks)
+    for row, place, own in zip(
+        rows.tolist(), report.report.finding_places, fit[rows].tolist(), strict=True
+    ):
+        if row >= 0:
+            weight = report.score * (1 - (1 - _LAST_FINDING) * place / count)
+            worth = weight * (_LEAST_FIT + (1 - _LEAST_FIT) * own)
             worths[row] = max(worth, worths.get(row, 0.0))
     return worths

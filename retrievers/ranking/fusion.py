@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from domain.retrieval import LaneScore, RetrievedItem, rescored
+from domain.retrieval import LaneScore, RetrievedItem, ranked, rescored
 
 DEFAULT_K = 60
 # What a lane adds to the one that leads.
@@ -60,9 +59,7 @@ def fuse(
             places[hit.id].setdefault(lane, place)
     ranking = rrf({lane: [hit.id for hit in hits] for lane, hits in found.items()}, weights, k)
     return [
-        replace(items[item_id], score=score, lanes=places[item_id])
-        for item_id, score in ranking
-        if score > 0
+        ranked(items[item_id], score, places[item_id]) for item_id, score in ranking if score > 0
     ]
 
 
@@ -85,5 +82,5 @@ def led(lead: Sequence[RetrievedItem], other: Sequence[RetrievedItem]) -> list[R
             items[hit.id] = share
         else:
             score, lanes = first.score + share.score, {**share.lanes, **first.lanes}
-            items[hit.id] = replace(first, score=score, lanes=lanes)
+            items[hit.id] = ranked(first, score, lanes)
     return sorted(items.values(), key=lambda hit: (-hit.score, hit.id))

@@ -53,7 +53,8 @@ class Evidence:
 
     `match`: its words; `near`: relevance by meaning of every passage, None without vectors; `named`:
     entity → strength of the link, above 0 to 1; `type_match`: relation type → how well the question
-    names it; `type_similarity`: similarity of every relation type to the question.
+    names it; `type_similarity`: similarity of every relation type to the question; `fit`: `fit_of` all
+    this, where it has been worked out.
     """
 
     match: LexicalMatch
@@ -61,6 +62,7 @@ class Evidence:
     named: Mapping[int, float] = field(default_factory=dict[int, float])
     type_match: Mapping[int, float] = field(default_factory=dict[int, float])
     type_similarity: Floats | None = None
+    fit: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,8 @@ def _part(
 
 def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
     """How well every passage fits the question by itself, 0..1: words, meaning and statements."""
+    if evidence.fit is not None:
+        return evidence.fit
     fit = blend(evidence.match, evidence.near)
     statement = stated(
         index.relations,
