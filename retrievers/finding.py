@@ -116,7 +116,7 @@ class Finder:
         beside = [name for name in composition.beside if name in known]
         names = [*composition.lanes, *beside]
         runs = await run_lanes([known[name] for name in names], request, timeout)
-        found = self._ranked(composition, runs)
+        found = self._ranked(composition, runs, top_k)
         trusted = reader.stamp if reader is not None else None
         try:
             found = await self._read(request, found, top_k, trusted)
@@ -130,17 +130,17 @@ class Finder:
             )  # reading texts afterwards may be what has failed
             step_in = [whole[name] for name in composition.fallback]
             runs = [*runs, *await run_lanes(step_in, request, timeout)]
-            found = self._ranked(composition, runs)
+            found = self._ranked(composition, runs, top_k)
         failed = {run.name: run.error for run in runs if run.error is not None}
         log_failures(failed)
         if _all_failed(runs, [*composition.lanes, *composition.fallback]):
             raise RetrievalError(failed)
         return found
 
-    def _ranked(self, composition: Composition, runs: list[LaneRun]) -> Found:
+    def _ranked(self, composition: Composition, runs: list[LaneRun], top_k: int | None) -> Found:
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
-        passages = self._rank(_passages(runs, composition), composition.join)
+        passages = self._rank(_passages(runs, composition), composition.join, top_k)
         around = _around(runs)
         timings["fusion"] = (time.perf_counter() - started) * 1000
         return Found(runs, passages, around, timings)
@@ -160,13 +160,13 @@ class Finder:
         return Found(found.runs, passages, around, timings, current=stamp == trusted)
 
     def _rank(
-        self, found: Mapping[str, Sequence[RetrievedItem]], join: Join
+        self, found: Mapping[str, Sequence[RetrievedItem]], join: Join, top_k: int | None
     ) -> list[RetrievedItem]:
         if len(found) == 1 or (join is Join.LEAD and len(found) == 2):
             first, *second = (_placed(lane, hits) for lane, hits in found.items())
             return led(first, *second) if second else first
         weights = {VECTOR: self.settings.vector_weight, KEYWORD: self.settings.keyword_weight}
-        return fuse(found, weights, self.settings.rrf_k)
+        return fuse(found, weights, self.settings.rrf_k, top_k)
 
 
 def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:

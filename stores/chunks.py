@@ -144,7 +144,7 @@ class ChunkStore:
             width = str(min(1000, max(self._settings.hnsw_ef_search, k)))
             return [
                 Statement(_SQL["search_options"], {"ef_search": width}),
-                Statement(_SQL["nearest"], _vector_values(found, vector, k)),
+                Statement(_SQL["nearest"], key_of(scope) | _vector_values(found, vector, k)),
             ]
 
         with _fitting():
@@ -155,7 +155,8 @@ class ChunkStore:
             if found is None:
                 return nearest_of(None)
             await connection.execute(_SQL["exactly"])
-            return await _read_nearest(connection, _vector_values(found, vector, k))
+            values = key_of(scope) | _vector_values(found, vector, k)
+            return await _read_nearest(connection, values)
 
     async def holding(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
         """The best `k` chunks as `keyword_search` finds them, by id and score only.
@@ -168,7 +169,8 @@ class ChunkStore:
             return nearest_of(None)
 
         def search(found: ScopeRow) -> list[Statement]:
-            return [Statement(_SQL["keyword_ids"], _keyword_values(found, words, k))]
+            values = key_of(scope) | _keyword_values(found, words, k)
+            return [Statement(_SQL["keyword_ids"], values)]
 
         return (await self._in_one_trip(scope, search))[1]
 
@@ -177,17 +179,18 @@ class ChunkStore:
     ) -> tuple[ScopeRow | None, Nearest]:
         """What a search over a scope's row finds, where that row is mostly known already.
 
-        The row is read after the search, in the same trip: had the scope been deleted, made anew or
-        given a partition of its own by then, it is another one, and the search is repeated over it.
+        The search tells the row as it sees it: had the scope been deleted, made anew or given a
+        partition of its own meanwhile, it is another one, and the search is repeated over it.
         """
         whose = Statement(find_scope_query(), key_of(scope))
         known = self._scopes.get(scope)
         while True:
-            asked = search(known) if known is not None else []
-            answers = await self._database.read_together(scope.user_id, [*asked, whose])
-            found = ScopeRow(**answers[-1][0]) if answers[-1] else None
+            asked = search(known) if known is not None else [whose]
+            [*_, rows] = await self._database.read_together(scope.user_id, asked)
+            near = rows[0].pop("near", None) if rows else None
+            found = ScopeRow(**rows[0]) if rows else None
             if found == known:
-                return found, nearest_of(answers[-2][0]["near"] if asked else None)
+                return found, nearest_of(near)
             known = self._remember(scope, found)
 
     def _remember(self, scope: Scope, found: ScopeRow | None) -> ScopeRow | None:
@@ -344,8 +347,8 @@ def _keyword_values(scope: ScopeRow, words: list[str], k: int) -> dict[str, obje
     return {
         "scope_id": scope.scope_id,
         "words": words,
-        "gram_words": [place for place, own in enumerate(grams, start=1) for _ in own],
-        "grams": np.concatenate(grams).tolist(),
+        "gram_words": id_array(place for place, own in enumerate(grams, start=1) for _ in own),
+        "grams": id_array(np.concatenate(grams).tolist()),
         "k": k,
     }
 
@@ -363,7 +366,7 @@ async def _read_nearest(connection: Connection, values: dict[str, object]) -> Ne
     cursor = connection.cursor(binary=True)
     await cursor.execute(_SQL["nearest"], values)
     row = await cursor.fetchone()
-    return nearest_of(row[0] if row else None)
+    return nearest_of(row[-1] if row else None)
 
 
 async def _hits(connection: Connection, query: LiteralString, **values: object) -> list[ChunkHit]:

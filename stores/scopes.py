@@ -37,7 +37,7 @@ def key_of(scope: Scope) -> dict[str, object]:
     return {"user_id": scope.user_id, "graph_id": scope.graph_id}
 
 
-def id_array(ids: Iterable[UUID | str]) -> str:
+def id_array(ids: Iterable[UUID | str | int]) -> str:
     """Ids as PostgreSQL writes an array; the driver takes ten times as long to write each by itself."""
     return f"{{{','.join(map(str, ids))}}}"
 

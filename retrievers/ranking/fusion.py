@@ -41,6 +41,7 @@ def fuse(
     found: Mapping[str, Sequence[RetrievedItem]],
     weights: Mapping[str, float],
     k: float = DEFAULT_K,
+    wanted: int | None = None,
 ) -> list[RetrievedItem]:
     """Merge the lanes' hits by `rrf`; every item keeps where each lane had put it in `lanes`.
 
@@ -48,19 +49,20 @@ def fuse(
         found: lane name → its hits, best first, no id twice, each with the lane's own score.
         weights: lane name → weight.
         k: as in `rrf`.
+        wanted: how many of the best; None: all.
     """
+    ranking = rrf({lane: [hit.id for hit in hits] for lane, hits in found.items()}, weights, k)
+    best = {item_id: score for item_id, score in ranking[:wanted] if score > 0}
     items: dict[str, RetrievedItem] = {}
     places: defaultdict[str, dict[str, LaneScore]] = defaultdict(dict)
     for lane in sorted(found):
         weight = weights.get(lane, 1.0)
         for rank, hit in enumerate(found[lane], start=1):
-            items.setdefault(hit.id, hit)
-            place = LaneScore(rank, hit.score, weight, contribution=weight / (k + rank))
-            places[hit.id].setdefault(lane, place)
-    ranking = rrf({lane: [hit.id for hit in hits] for lane, hits in found.items()}, weights, k)
-    return [
-        ranked(items[item_id], score, places[item_id]) for item_id, score in ranking if score > 0
-    ]
+            if hit.id in best:
+                items.setdefault(hit.id, hit)
+                place = LaneScore(rank, hit.score, weight, contribution=weight / (k + rank))
+                places[hit.id].setdefault(lane, place)
+    return [ranked(items[item_id], score, places[item_id]) for item_id, score in best.items()]
 
 
 def led(lead: Sequence[RetrievedItem], other: Sequence[RetrievedItem]) -> list[RetrievedItem]:
