@@ -3,7 +3,7 @@
 Everything follows from a seed. Words are real and as frequent as they are: Chinese ones are pieces of
 the embedding model's vocabulary with its probabilities, English ones come from the docstrings of
 Python's standard library. A topic has words and a place among the vectors of its own; a tenant has
-a few topics. Limits: sentences mean nothing, and vectors are drawn, not embedded.
+a few topics. Limits: sentences mean nothing, and vectors are drawn, or those of other, real texts.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sysconfig
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -89,8 +90,17 @@ class _Words:
         return np.array(picks)
 
 
-def make_library(chunks: int, questions: int, seed: int) -> Library:
-    """Make `chunks` chunks of about 550 bytes (a twentieth of 2 to 4 KB) and a number of questions."""
+def make_library(
+    chunks: int, questions: int, seed: int, embedded: tuple[Vectors, Vectors] | None = None
+) -> Library:
+    """Make `chunks` chunks of about 550 bytes (a twentieth of 2 to 4 KB) and a number of questions.
+
+    Args:
+        chunks: how many.
+        questions: how many.
+        seed: everything follows from it.
+        embedded: vectors of real passages and real questions, instead of drawn ones.
+    """
     rng = np.random.default_rng(seed)
     sizes = 1 / np.arange(1, TENANTS + 1) ** 1.1  # Zipf
     sizes = np.maximum((sizes / sizes.sum() * chunks).astype(int), 5)
@@ -101,15 +111,23 @@ def make_library(chunks: int, questions: int, seed: int) -> Library:
         for n in sizes
     ]
     topics = np.concatenate([rng.choice(mine, size) for mine, size in zip(own, sizes, strict=True)])
-    places = _Places(rng)
+    places = _Drawn(rng) if embedded is None else _Embedded(rng, *embedded)
     library = Library(
-        _texts(topics, rng), places.draw(topics, rng), np.asarray(tenants, np.intp), []
+        _texts(topics, rng), places.chunks(topics, rng), np.asarray(tenants, np.intp), []
     )
     library.questions.extend(_questions(library, own, places, questions, seed))
     return library
 
 
-class _Places:
+class _Places(Protocol):
+    """Vectors of chunks and of questions by their topics."""
+
+    def chunks(self, topics: npt.NDArray[np.intp], rng: np.random.Generator) -> Vectors: ...
+
+    def questions(self, topics: npt.NDArray[np.intp], rng: np.random.Generator) -> Vectors: ...
+
+
+class _Drawn:
     """Where topics lie: in 24 directions, neighbours overlapping, chunks with a direction of their own.
 
     Vectors of real sentences vary in few directions too; drawn in all 384, what lies outside of a
@@ -122,12 +140,48 @@ class _Places:
         self._topics = unit(subjects[rng.integers(0, _SUBJECTS, _TOPICS)] + apart)
         self._directions = np.linalg.qr(rng.normal(size=(DIMENSION, _DIRECTIONS)))[0].T
 
-    def draw(self, topics: npt.NDArray[np.intp], rng: np.random.Generator) -> Vectors:
+    def chunks(self, topics: npt.NDArray[np.intp], rng: np.random.Generator) -> Vectors:
         places = unit(
             self._topics[topics] + 1.3 * unit(rng.normal(size=(len(topics), _DIRECTIONS)))
         )
         own = unit(rng.normal(size=(len(topics), DIMENSION)))
         return unit(places @ self._directions + 0.2 * own).astype(np.float32)
+
+    questions = chunks
+
+
+class _Embedded:
+    """Real vectors: a topic is a cell around one of 400 passages, and the questions that fall in it.
+
+    There are more chunks than passages, so a chunk lies up to a third of the way from one passage of its
+    topic to another.
+    """
+
+    def __init__(self, rng: np.random.Generator, passages: Vectors, questions: Vectors) -> None:
+        self._vectors = passages, questions
+        middles = passages[rng.choice(len(passages), _TOPICS, replace=False)]
+        cells = [(vectors @ middles.T).argmax(axis=1) for vectors in self._vectors]
+        self._members = [[np.flatnonzero(cell == own) for own in range(_TOPICS)] for cell in cells]
+
+    def chunks(self, topics: npt.NDArray[np.intp], rng: np.random.Generator) -> Vectors:
+        one, other = (
+            np.array([rng.choice(self._members[0][topic]) for topic in topics]) for _ in range(2)
+        )
+        way = rng.random((len(topics), 1)) / 3
+        passages = self._vectors[0]
+        return unit(passages[one] + way * (passages[other] - passages[one])).astype(np.float32)
+
+    def questions(self, topics: npt.NDArray[np.intp], rng: np.random.Generator) -> Vectors:
+        asked = [self._members[1][topic] for topic in topics]
+        passages, questions = self._vectors
+        return np.stack(
+            [
+                questions[rng.choice(mine)]
+                if len(mine)
+                else passages[rng.choice(self._members[0][topic])]
+                for topic, mine in zip(topics, asked, strict=True)
+            ]
+        )
 
 
 def _vocabularies() -> tuple[_Words, _Words]:
@@ -204,7 +258,7 @@ def _questions(
         others = np.setdiff1d(np.arange(_TOPICS), own[tenant])
         topic = rng.choice(others if off else own[tenant], 1)
         keywords = _keywords(library, tenant, rng)
-        questions.append(Question(tenant, bucket, off, keywords, places.draw(topic, rng)[0]))
+        questions.append(Question(tenant, bucket, off, keywords, places.questions(topic, rng)[0]))
     return questions
 
 
