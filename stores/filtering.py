@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, LiteralString
 
 from domain.filters import ChunkFilters
@@ -38,6 +39,7 @@ def filter_values(filters: ChunkFilters) -> dict[str, Any]:
         "tags": _lower(filters.tags),
         "entity_types": _lower(filters.entity_types),
         "section_patterns": [title_pattern(title) for title in filters.parent_section_path] or None,
+        "document_patterns": document_patterns(filters.parent_section_path) or None,
     }
 
 
@@ -46,12 +48,28 @@ def title_pattern(title: str) -> str:
 
     A number is whole: `3` and `3.1` do not find `3.10`; nor does a Latin word find a longer one.
     """
+    return f"^{_NUMBER}{_whole(title)}"
+
+
+def document_patterns(titles: Sequence[str]) -> list[str]:
+    """Of a path that starts at the document: what it is called may stand anywhere in its title.
+
+    Seed 004 asks for `["合同", "第3章"]`, and contracts are called after what they are about.
+    """
+    if not titles:
+        return []
+    first, *others = titles
+    beginning = "(?<![A-Za-z])" if first[0].isascii() and first[0].isalpha() else ""
+    return [f"{beginning}{_whole(first)}", *map(title_pattern, others)]
+
+
+def _whole(title: str) -> str:
     words = re.sub(r"(\W)", r"\\\1", title)
     if title[-1].isascii() and title[-1].isdigit():
         ending = r"(?![.．]?[0-9])"
     else:
         ending = "(?![A-Za-z])" if title[-1].isascii() and title[-1].isalpha() else ""
-    return f"^{_NUMBER}{words}{ending}"
+    return f"{words}{ending}"
 
 
 def _lower(words: tuple[str, ...]) -> list[str] | None:

@@ -44,7 +44,10 @@ where c.scope_id = %(scope_id)s
       select from documents d join document_versions v on v.document_id = d.id
         and v.version = coalesce(d.live_version, d.pending_version)
       where d.id = c.document_id
-        and path_begins(array_prepend(v.title, c.section_path), %(section_patterns)s::text[])))
+        and path_begins(
+          case when c.section_path[1] = v.title then c.section_path
+            else array_prepend(v.title, c.section_path) end,
+          %(document_patterns)s::text[])))
 
 -- name: options
 -- A plan for any values would have to mind every bound; and when the server gives up.

@@ -21,7 +21,7 @@ from domain.scope import Scope
 from stores.chunks import ChunkStore, StoredChunk, Vectors
 from stores.database import Database
 from stores.documents import DocumentStore
-from stores.filtering import title_pattern
+from stores.filtering import document_patterns, title_pattern
 from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
@@ -50,7 +50,7 @@ class Corpus:
     def _meets(self, document: UUID, chunk: Chunk, f: ChunkFilters) -> bool:
         assert chunk.created_at is not None
         tags = {tag.lower() for tag in (*chunk.tags, *self.tags[document])}
-        paths = [chunk.section_path, (self.titles[document], *chunk.section_path)]
+        from_document = (self.titles[document], *chunk.section_path)
         return all(
             (
                 not f.document_ids or document in f.document_ids,
@@ -62,7 +62,8 @@ class Corpus:
                 or any(w.lower() in o.lower() for w in f.topic_labels for o in chunk.topic_labels),
                 not f.entity_types
                 or any(one.upper() in self.types[chunk.id] for one in f.entity_types),
-                any(_begins(path, f.parent_section_path) for path in paths),
+                _begins(chunk.section_path, list(map(title_pattern, f.parent_section_path)))
+                or _begins(from_document, document_patterns(f.parent_section_path)),
             )
         )
 
@@ -72,8 +73,7 @@ class Corpus:
 
 def _begins(path: Sequence[str], wanted: Sequence[str]) -> bool:
     return len(path) >= len(wanted) and all(
-        re.match(title_pattern(title), own, re.IGNORECASE)
-        for title, own in zip(wanted, path, strict=False)
+        re.search(pattern, own, re.IGNORECASE) for pattern, own in zip(wanted, path, strict=False)
     )
 
 
@@ -102,7 +102,7 @@ async def fill(database: Database, scope: Scope, vectors: Vectors) -> Corpus:
             metadata={"tags": own_tags},
         )
         own = opened.document_id
-        corpus.titles[own], corpus.tags[own] = f"合同 {number}", own_tags
+        corpus.titles[own], corpus.tags[own] = f"供货合同 {number}", own_tags
         root = Section(uuid5(own, "root"), None, corpus.titles[own], 0, 0, 0, 9)
         sections = [root]
         for place, title in enumerate(TITLES):
