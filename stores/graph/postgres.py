@@ -80,7 +80,7 @@ class PostgresGraph:
             among = {"vector": query, "k": max(0, k), **_bounds(only)}
             rows = await self._rows(scope, "by_vector_among", **among)
             return [EntityHit(entity_of(row), row["score"]) for row in rows]
-        wide = str(min(1000, max(self._settings.hnsw_ef_search, k)))
+        wide = str(min(1000, max(self._settings.entity_ef_search, k)))
         async with self._reading(scope) as (connection, scope_id):
             if not scope_id or k < 1:
                 return []

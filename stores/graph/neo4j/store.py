@@ -113,7 +113,7 @@ class Neo4jGraph:
             if await self._bolt.prefiltered():
                 rows = await self._rows(scope, "by_vector_within", vector=query, k=k)
             else:
-                wide = max(self._settings.hnsw_ef_search, k) * _OVERFETCH * every // own
+                wide = max(self._settings.entity_ef_search, k) * _OVERFETCH * every // own
                 wide = min(_WIDEST, wide)
                 rows = await self._rows(scope, "by_vector_index", vector=query, k=k, wide=wide)
         if len(rows) < min(k, own):
