@@ -19,7 +19,8 @@ def words_of(question: str) -> list[str]:
     """The words that say something, in order, each once, at most 64.
 
     Chinese is cut into words by jieba's dictionary; stop words of both languages are left out. A
-    single ideograph is a word only where nothing else is left: full text knows pairs.
+    single ideograph is a word only where nothing else is left: full text knows pairs. Code points
+    that stand for nothing are no words.
     """
     found = list(dict.fromkeys(_words(normalise(question))))
     longer = [word for word in found if len(word) > 1 or word.isascii()]
@@ -31,4 +32,5 @@ def _words(question: str) -> Iterator[str]:
         if word and word not in ENGLISH_STOP_WORDS:
             yield word
         elif ideographs:
-            yield from (own for own in rjieba.cut(ideographs) if own not in CHINESE_STOP_WORDS)
+            cut = rjieba.cut(ideographs)
+            yield from (own for own in cut if own.isalnum() and own not in CHINESE_STOP_WORDS)

@@ -22,6 +22,7 @@ from retrievers.entity_search.words import words_of
         ("?!… 🙂", []),
         ("C++ / C#", ["c"]),
         ("", []),
+        ("\U0002ebe1", []),
     ],
 )
 def test_content_words_in_order_each_once(question: str, words: list[str]) -> None:
