@@ -130,12 +130,12 @@ def _lines_of(sections: Iterable[Section]) -> dict[UUID, tuple[UUID, ...]]:
 
 
 def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -> _Summary:
-    """The sentence whose terms tell most for its length; of a table its first line."""
+    """The sentence whose terms tell most for its length; of a table its columns."""
     spans = sentences_of(chunk.text)
     if not spans:
         return _Summary("", 0.0)
     if chunk.modality is Modality.TABLE:
-        return _Summary(_short(chunk.text[slice(*spans[0])]), 0.0)
+        return _Summary(_short(_columns(chunk.text[slice(*spans[0])])), 0.0)
     told = [0.0] * len(spans)
     begins = [start for start, _ in spans]
     for term in terms:
@@ -149,6 +149,11 @@ def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -
     rates[0] *= _OPENING
     best = max(range(len(spans)), key=lambda place: (rates[place], -place))
     return _Summary(_short(chunk.text[slice(*spans[best])]), rates[best])
+
+
+def _columns(line: str) -> str:
+    """A table's first line without its bars: `| item | price |` is `item · price`."""
+    return " · ".join(cell for part in line.split("|") if (cell := part.strip()))
 
 
 def _short(sentence: str) -> str:

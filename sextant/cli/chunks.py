@@ -26,7 +26,9 @@ _SHOWN_CHARS = 300
 def search_chunks(
     question: Annotated[str, typer.Argument(help="What to look for.")],
     graph: GraphId = GRAPH,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Results on a page, 1 to 1000.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1000, help="Results on a page.")
+    ] = 10,
     *,
     filters: Annotated[
         list[str] | None,

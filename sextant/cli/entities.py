@@ -43,7 +43,9 @@ def list_entities(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson 
 def search_entities(
     text: Annotated[str, typer.Argument(help="What to look for.")],
     graph: GraphId = GRAPH,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Results on a page, 1 to 100.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=100, help="Results on a page.")
+    ] = 10,
     *,
     entity_type: Annotated[
         list[str] | None, typer.Option("--type", help="Only of this type; may be repeated.")

@@ -24,7 +24,9 @@ def search(
     question: Annotated[str, typer.Argument(help="What to look for.")],
     graph: GraphId = GRAPH,
     mode: Mode = "auto",
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Results at most.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1000, help="Results at most.")
+    ] = 10,
     *,
     filters: Annotated[
         list[str] | None,

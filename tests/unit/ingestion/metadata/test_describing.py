@@ -125,7 +125,7 @@ def test_a_table_is_summed_up_by_its_first_line_and_tagged() -> None:
         }
     )
     [chunk] = describe(ParsedDocument("x", "", "en", parsed.sections, (table,))).parsed.chunks
-    assert chunk.summary == "| item | price |"
+    assert chunk.summary == "item · price"
     assert chunk.tags == ("en", "table")
 
 
