@@ -26,18 +26,6 @@ class MentionKind(StrEnum):
     IMPORT = "import"  # the user said so
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """Evidence that a chunk mentions an entity; `start`/`end` are offsets into the chunk's text."""
-
-    entity_id: UUID
-    chunk_id: UUID
-    kind: MentionKind
-    start: int = 0
-    end: int = 0
-    description: str = ""
-
-
 # Relations with which an entity is half as central as can be.
 HALF_CENTRAL = 10
 
@@ -78,16 +66,6 @@ class Relation:
     description: str = ""
     weight: float = 1.0
     chunk_ids: tuple[UUID, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RelationEvidence:
-    """Evidence of one relation: the chunk that states it, in which words, how strongly (> 0)."""
-
-    relation_id: UUID
-    chunk_id: UUID
-    weight: float = 1.0
-    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.errors import InputError, OptionInvalid, SextantError
 from domain.filters import ChunkFilters
+from domain.options import in_range
 from domain.questions import checked_question
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
@@ -268,16 +269,11 @@ class ChunkSearch:
         return [_filled(one, there[one.item.id]) for one in page if one.item.id in there]
 
     def _query(self, scope: Scope, request: SearchRequest) -> LaneQuery:
-        if not 1 <= request.limit <= MOST:
-            raise OptionInvalid(
-                f"limit is {request.limit}; it must lie between 1 and {MOST}.",
-                next_step="Ask for fewer results or for at least one.",
-                field="limit",
-            )
+        limit = in_range(request.limit, "limit", most=MOST)
         return LaneQuery(
             scope=scope,
             text=checked_question(request.query, self._settings.limits.question_chars),
-            limit=max(_OVERFETCH * request.limit, _FEWEST),
+            limit=max(_OVERFETCH * limit, _FEWEST),
             max_keywords=self._settings.retrieval.max_keywords,
             filters=ChunkFilters.read(request.filters),
         )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import AsyncIterator
 
-from domain.settings import Settings
+import pytest
+import pytest_asyncio
+
+from domain.settings import IngestionSettings, Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from stores.chunks import ChunkStore
@@ -52,3 +55,11 @@ def graphed(
 ) -> Ingestor:
     """The same, with the stage that builds the graph."""
     return Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))
+
+
+@pytest_asyncio.fixture(scope="module")
+async def impatient(settings: Settings, database: Database) -> AsyncIterator[Database]:
+    """The session's database, where a worker counts as dead after a fifth of a second."""
+    changed = settings.model_copy(update={"ingestion": IngestionSettings(job_stale=0.2)})
+    async with await Database.open(changed) as opened:
+        yield opened

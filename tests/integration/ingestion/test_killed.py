@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-import pytest_asyncio
 
 from domain.documents import DocumentStatus
 from domain.scope import Scope
-from domain.settings import IngestionSettings, Settings
 from ingestion.pipeline import Ingestor
 from stores.chunks import ChunkStore, StoredChunk
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
+from tests.integration.killing import kill_when_reached
 
 WORKER = Path(__file__).with_name("killed_worker.py")
-ROOT = Path(__file__).parents[3]
 TEXT = "# Report\n\n" + "\n\n".join(
     f"## Part {n}\n\nPart {n} is about topic {n}." for n in range(7)
 )
-
-
-@pytest_asyncio.fixture(scope="module")
-async def impatient(settings: Settings, database: Database) -> AsyncIterator[Database]:
-    """The same database, where a worker counts as dead after a fifth of a second."""
-    changed = settings.model_copy(update={"ingestion": IngestionSettings(job_stale=0.2)})
-    async with await Database.open(changed) as opened:
-        yield opened
-
-
-async def kill_when(stage: str, done: int, data_dir: Path, user: str, folder: Path) -> None:
-    worker = await asyncio.create_subprocess_exec(
-        sys.executable, str(WORKER), str(data_dir), user, str(folder), stage, str(done),
-        stdout=asyncio.subprocess.PIPE,
-        env={"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert worker.stdout
-    assert await worker.stdout.readline() == b"reached\n"
-    worker.kill()
-    await worker.wait()
 
 
 async def contents(database: Database, scope: Scope) -> list[tuple[object, ...]]:
@@ -69,7 +44,7 @@ async def test_an_ingestion_killed_in_the_middle_is_finished_by_the_next_worker(
     next_worker = Ingestor(documents, jobs, HashEmbedder(384), impatient.settings)
     await next_worker.ingest(untouched, [tmp_path])
 
-    await kill_when(stage, done, data_dir, scope.user_id, tmp_path)
+    await kill_when_reached(WORKER, data_dir, scope.user_id, tmp_path, stage, done)
     stored = await ChunkStore(impatient).count(scope)
     [result] = await next_worker.ingest(scope, [tmp_path])
 
@@ -94,7 +69,7 @@ async def test_a_killed_replacement_leaves_the_old_version_searchable(
     before = await contents(impatient, scope)
 
     file.write_text(TEXT.replace("topic", "subject"))
-    await kill_when("embed", 4, data_dir, scope.user_id, tmp_path)
+    await kill_when_reached(WORKER, data_dir, scope.user_id, tmp_path, "embed", 4)
     meanwhile = await contents(impatient, scope)
     [resumed] = await next_worker.ingest(scope, [tmp_path])
 

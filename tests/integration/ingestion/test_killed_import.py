@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-import pytest_asyncio
 
 from domain.scope import Scope
-from domain.settings import IngestionSettings, Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from ingestion.transfer.importing import Importer
@@ -23,35 +18,15 @@ from stores.graph.record import GraphRecord
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from tests.integration.ingestion.test_transfer import LINES, exported, facts, sorted_lines
+from tests.integration.killing import kill_when_reached
 
 WORKER = Path(__file__).with_name("killed_import.py")
-ROOT = Path(__file__).parents[3]
 MORE = [
     {"type": "chunk", "id": f"more {number}", "title": f"Leaf {number}",
      "text": f"Insulin lowers glucose, says leaf {number}.",
      "triples": [["Insulin", "lowers", f"glucose {number}"]]}
     for number in range(5)
 ]  # fmt: skip
-
-
-@pytest_asyncio.fixture(scope="module")
-async def impatient(settings: Settings) -> AsyncIterator[Database]:
-    """The session's database, where a worker counts as dead after a fifth of a second."""
-    changed = settings.model_copy(update={"ingestion": IngestionSettings(job_stale=0.2)})
-    async with await Database.open(changed) as opened:
-        yield opened
-
-
-async def kill_when(stage: str, far: int, data_dir: Path, user: str, file: Path) -> None:
-    worker = await asyncio.create_subprocess_exec(
-        sys.executable, str(WORKER), str(data_dir), user, str(file), stage, str(far),
-        stdout=asyncio.subprocess.PIPE,
-        env={"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert worker.stdout
-    assert await worker.stdout.readline() == b"reached\n"
-    worker.kill()
-    await worker.wait()
 
 
 @pytest.mark.parametrize(("stage", "far"), [("lines", 1), ("documents", 3), ("graph", 8)])
@@ -72,7 +47,7 @@ async def test_an_import_killed_in_the_middle_and_repeated_equals_one_never_kill
     importer = Importer(ingestor, record)
     whole = await importer.import_graph(untouched, file)
 
-    await kill_when(stage, far, data_dir, scope.user_id, file)
+    await kill_when_reached(WORKER, data_dir, scope.user_id, file, stage, far)
     half = await documents.list(scope)
     report = await importer.import_graph(scope, file)
 

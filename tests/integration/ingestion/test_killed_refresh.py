@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,9 +13,9 @@ from stores.database import Database
 from stores.graph.communities import CommunityStore
 from stores.graph.postgres import PostgresGraph
 from testing.hash_embedder import HashEmbedder
+from tests.integration.killing import ROOT, kill_when_reached
 
 WORKER = Path(__file__).with_name("killed_refresh.py")
-ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "samples" / "documents"
 
 
@@ -28,15 +26,7 @@ async def test_a_refresh_that_is_killed_is_finished_by_the_next(
     at: tuple[str, int], graphed: Ingestor, data_dir: Path, database: Database, scope: Scope
 ) -> None:
     await graphed.ingest(scope, [SAMPLES])
-    worker = await asyncio.create_subprocess_exec(
-        sys.executable, str(WORKER), str(data_dir), scope.user_id, scope.graph_id, *map(str, at),
-        stdout=asyncio.subprocess.PIPE,
-        env={"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert worker.stdout
-    assert await worker.stdout.readline() == b"reached\n"
-    worker.kill()
-    await worker.wait()
+    await kill_when_reached(WORKER, data_dir, scope.user_id, scope.graph_id, *at)
 
     upkeep = GraphUpkeep(database, HashEmbedder(384))
     await upkeep.refresh(scope)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,9 +17,9 @@ from stores.graph.neo4j.projector import Projector
 from stores.graph.neo4j.store import Neo4jGraph
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from tests.integration.killing import kill_when_reached
 
 WORKER = Path(__file__).with_name("killed_projector.py")
-ROOT = Path(__file__).parents[4]
 NUMBER = 300
 
 
@@ -71,13 +69,15 @@ async def test_a_projection_killed_in_the_middle_and_repeated_equals_the_record(
 async def kill_after(far: int, settings: Settings, scope: Scope) -> None:
     password = settings.neo4j_password.get_secret_value() if settings.neo4j_password else ""
     assert settings.neo4j_uri
-    worker = await asyncio.create_subprocess_exec(
-        sys.executable, str(WORKER), str(settings.data_dir), settings.neo4j_uri, scope.user_id, str(far),
-        stdout=asyncio.subprocess.PIPE,
-        env={"PYTHONPATH": str(ROOT), "NEO4J_USERNAME": settings.neo4j_username,
-             "NEO4J_PASSWORD": password, "NEO4J_DATABASE": settings.neo4j_database or ""},
-    )  # fmt: skip
-    assert worker.stdout
-    assert await worker.stdout.readline() == b"reached\n"
-    worker.kill()
-    await worker.wait()
+    await kill_when_reached(
+        WORKER,
+        settings.data_dir,
+        settings.neo4j_uri,
+        scope.user_id,
+        far,
+        environment={
+            "NEO4J_USERNAME": settings.neo4j_username,
+            "NEO4J_PASSWORD": password,
+            "NEO4J_DATABASE": settings.neo4j_database or "",
+        },
+    )
