@@ -9,7 +9,7 @@ PY := .venv/bin/python
 SEXTANT_DATA_DIR ?= .sextant
 # Folders with corpus.jsonl.gz and queries.jsonl.gz each.
 EVAL_SETS ?= ../shared/eval
-CODE := $(sort $(foreach folder,domain stores models ingestion retrievers prompts nodes graph sextant testing \
+CODE := $(sort $(foreach folder,domain stores models ingestion retrievers prompts nodes graph sextant server testing \
 	evals benchmarks tests,$(if $(wildcard $(folder)/*.py $(folder)/*/*.py),$(folder))))
 
 help: ## List the targets

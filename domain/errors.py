@@ -15,6 +15,9 @@
     │       ├── FileEncrypted        file_encrypted
     │       ├── FileBroken           file_broken
     │       └── FileUnsafe           file_unsafe       (bomb, too many pages, parser ran out of its limits)
+    ├── Unauthorised                 unauthorised    401   2   (no key or token, or one that does not hold)
+    ├── Forbidden                    forbidden       403   2   (the key lacks a permission)
+    ├── Overloaded                   overloaded      503   3   (every slot is taken; `Limited`: 429, this caller's own)
     ├── ConflictError                stored state and settings disagree
     │   └── EmbeddingModelChanged    embedding_model_changed 409  1
     ├── DependencyError              something we need does not answer; trying again may help
@@ -150,6 +153,40 @@ class FileUnsafe(FileRejected):
     """The file would exhaust this machine: a compression bomb, too many pages, a parser past its limits."""
 
     code = "file_unsafe"
+
+
+class Unauthorised(SextantError):
+    """Nobody we know asks: no key or token, or one that is wrong, expired or revoked."""
+
+    code = "unauthorised"
+    status = 401
+    exit_code = 2
+
+
+class Forbidden(SextantError):
+    """The caller is known and may not do this."""
+
+    code = "forbidden"
+    status = 403
+    exit_code = 2
+
+
+class Overloaded(SextantError):
+    """The server has no room for another run now."""
+
+    code = "overloaded"
+    status = 503
+    exit_code = 3
+    retryable = True
+
+
+class Limited(SextantError):
+    """The caller has used up its rate, its runs or its budget for now."""
+
+    code = "limited"
+    status = 429
+    exit_code = 3
+    retryable = True
 
 
 class ConflictError(SextantError):

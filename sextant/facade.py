@@ -17,6 +17,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -25,7 +26,7 @@ from uuid import UUID
 from domain.answers import Answer
 from domain.configuration import load_settings
 from domain.documents import Document, GraphInfo
-from domain.errors import SextantError, error_of
+from domain.errors import OptionInvalid, SextantError, error_of
 from domain.events import Done, Event, Failed
 from domain.options import in_range
 from domain.retrieval import AUTO, Retrieval
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
     from sextant.communities import Communities
     from sextant.entities import Entities
     from sextant.graph import Graph
+
+# As `Settings.user_id`.
+_USER_ID_CHARS = 200
 
 
 class Options(TypedDict, total=False):
@@ -83,6 +87,7 @@ class Sextant:
         stack: AsyncExitStack,
     ) -> None:
         self.settings = settings
+        self.user_id = settings.user_id
         self._database = database
         self._documents = DocumentStore(database)
         self._embedder = embedder
@@ -119,6 +124,22 @@ class Sextant:
             if settings.warm_up:
                 await rag.warm_up()
             yield rag
+
+    def as_user(self, user_id: str) -> Sextant:
+        """The same, working on the knowledge bases of another user; it shares all that is open.
+
+        Raises:
+            OptionInvalid: the user id is empty or too long.
+        """
+        if not 0 < len(user_id) <= _USER_ID_CHARS:
+            raise OptionInvalid(
+                f"A user id has 1 to {_USER_ID_CHARS} characters, this one {len(user_id)}.",
+                next_step="Name the user whose knowledge bases are meant.",
+                field="user_id",
+            )
+        other = copy(self)
+        other.user_id = user_id
+        return other
 
     async def warm_up(self) -> None:
         """Load what a first question would wait for; a model that is not there is a warning."""
@@ -229,7 +250,7 @@ class Sextant:
         asked = {
             "query": question,
             "graph_id": graph_id,
-            "user_id": self.settings.user_id,
+            "user_id": self.user_id,
             "mode": mode,
             "top_k": top_k,
             "history": [dict(turn) for turn in history],
@@ -325,7 +346,7 @@ class Sextant:
 
     async def graphs(self) -> list[GraphInfo]:
         """The knowledge bases, by name."""
-        return await self._documents.graphs(self.settings.user_id)
+        return await self._documents.graphs(self.user_id)
 
     async def delete_graph(self, graph_id: str) -> None:
         """Remove a knowledge base with everything in it; there is no way back."""
@@ -365,7 +386,7 @@ class Sextant:
         return number
 
     def _scope(self, graph_id: str) -> Scope:
-        return Scope(self.settings.user_id, graph_id)
+        return Scope(self.user_id, graph_id)
 
     async def _known(self, graph_id: str) -> Scope:
         """The scope of a knowledge base that there is."""

@@ -24,6 +24,7 @@ COMMANDS = (
     "export",
     "ask",
     "search",
+    "serve",
     "chunks",
     "structure",
     "searches",

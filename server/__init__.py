@@ -1,0 +1,1 @@
+"""Sextant over HTTP: answers, searches, documents and graphs for many users at once."""

@@ -1,0 +1,43 @@
+"""The application: `server.app:app`, run by `sextant serve` and mounted by `langgraph.json`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from domain.configuration import load_settings
+from domain.settings import Settings
+from server import problems
+from server.routes import health
+from server.serving import serving
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Build the application; it opens its parts when it is started.
+
+    Args:
+        settings: by default those of the environment and `.env`, read at the start.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        chosen = settings if settings is not None else await asyncio.to_thread(load_settings)
+        async with serving(chosen) as parts:
+            app.state.serving = parts
+            yield
+
+    app = FastAPI(
+        title="Sextant",
+        description="Answers over a team's own documents, with citations that hold.",
+        lifespan=lifespan,
+    )
+    problems.install(app)
+    for router in (health.router,):
+        app.include_router(router)
+    return app
+
+
+app = create_app()

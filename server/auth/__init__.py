@@ -1,0 +1,1 @@
+"""Who asks: keys, tokens, and what they allow."""

@@ -1,0 +1,110 @@
+"""Errors as problem documents: RFC 9457, with the codes of `domain.errors`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from domain.errors import SextantError
+from server.schemas.wire import Problem
+
+_log = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+# Seconds after which a dependency that was down may be tried again.
+_RETRY_AFTER = 5
+
+
+def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
+    """Return what the caller is told of `error`."""
+    return Problem(
+        title=type(error).__name__,
+        status=error.status,
+        detail=error.message,
+        code=error.code,
+        next_step=error.next_step or None,
+        field=error.field,
+        request_id=request_id,
+        retryable=error.retryable,
+    )
+
+
+def answer_with(problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
+    """Return `problem` as the response."""
+    again = {"Retry-After": str(_RETRY_AFTER)} if problem.status in {429, 503} else {}
+    return JSONResponse(
+        problem.model_dump(by_alias=True, exclude_none=True),
+        problem.status,
+        again | (headers or {}),
+        MEDIA_TYPE,
+    )
+
+
+def install(app: FastAPI) -> None:
+    """Have `app` answer every error with a problem document."""
+
+    async def ours(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, SextantError)  # noqa: S101 -- registered for this type only
+        headers: dict[str, str] | None = getattr(error, "headers", None)
+        return answer_with(problem_of(error, request_id_of(request)), headers)
+
+    async def validation(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)  # noqa: S101
+        return answer_with(_of_validation(error.errors(), request_id_of(request)))
+
+    async def http(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)  # noqa: S101
+        title = HTTPStatus(error.status_code).phrase
+        problem = Problem(
+            title=title,
+            status=error.status_code,
+            detail=str(error.detail),
+            code=title.lower().replace(" ", "_").replace("-", "_"),
+            request_id=request_id_of(request),
+        )
+        return answer_with(problem, dict(error.headers or {}))
+
+    async def unforeseen(request: Request, error: Exception) -> JSONResponse:
+        _log.error("a request failed", exc_info=error)
+        problem = Problem(
+            title="Internal Server Error",
+            status=500,
+            detail="An internal error occurred; the log has its details.",
+            code="internal_error",
+            request_id=request_id_of(request),
+        )
+        return answer_with(problem)
+
+    app.add_exception_handler(SextantError, ours)
+    app.add_exception_handler(RequestValidationError, validation)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(Exception, unforeseen)
+
+
+def request_id_of(request: Request) -> str | None:
+    """The id under which the log knows this request."""
+    found: str | None = getattr(request.state, "request_id", None)
+    return found
+
+
+def _of_validation(errors: Sequence[Mapping[str, Any]], request_id: str | None) -> Problem:
+    # Never what was sent: it may be a secret, or not JSON at all (NaN, lone surrogates).
+    first = errors[0]
+    field = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
+    others = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+    return Problem(
+        title="Request invalid",
+        status=422,
+        detail=f"{field}: {first['msg']}{others}",
+        code="request_invalid",
+        next_step="/docs lists every field with its bounds.",
+        field=field,
+        request_id=request_id,
+    )

@@ -1,0 +1,39 @@
+"""How our models look in JSON."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+
+class Wire(BaseModel):
+    """Base of all requests and responses: camelCase in JSON, snake_case here.
+
+    Unknown fields of a request are refused, so that a misspelt filter never widens a search.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        serialize_by_alias=True,
+        extra="forbid",
+        frozen=True,
+    )
+
+
+class Problem(BaseModel):
+    """An error as a problem document (RFC 9457); `code` is stable, `detail` is for a person."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    code: str
+    next_step: str | None = None
+    field: str | None = None
+    request_id: str | None = None
+    retryable: bool = False
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True
+    )

@@ -1,0 +1,28 @@
+"""The application over the session's database, called in this process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest_asyncio
+from fastapi import FastAPI
+
+from domain.settings import Settings
+from server.app import create_app
+
+
+@pytest_asyncio.fixture(scope="session")
+async def app(settings: Settings) -> AsyncIterator[FastAPI]:
+    """The running application; tests keep apart by graph id."""
+    created = create_app(settings)
+    async with created.router.lifespan_context(created):
+        yield created
+
+
+@pytest_asyncio.fixture
+async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of it, without a socket between."""
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://sextant.test") as opened:
+        yield opened
