@@ -66,7 +66,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished answer. `grounded`: every factual sentence is supported by a citation that holds."""
+    """A finished answer. `grounded`: every factual sentence is supported by a citation that holds.
+
+    `costs` breaks `usage` and `timings` down by node: `{"milliseconds", "calls", "prompt_tokens",
+    "completion_tokens"}`, the rounds of one node added up.
+    """
 
     answer: str
     mode: str
@@ -79,3 +83,4 @@ class Answer:
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     model: str = ""
     usage: Usage = Usage()
+    costs: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])

@@ -113,7 +113,14 @@ class LimitSettings(_Group):
         le=16,
         description="Chat-model calls that read community reports for one answer of `global`.",
     )
-    answer_seconds: float = Field(60.0, gt=0, description="Time for one answer.")
+    answer_seconds: float = Field(
+        60.0,
+        gt=0,
+        description="Time for one answer, of which searching and judging get two thirds.",
+    )
+    prompt_tokens: int = Field(
+        32_000, ge=1000, description="Tokens of all prompts for one answer together."
+    )
     context_tokens: int = Field(
         6000, ge=200, description="Tokens of retrieved context in a prompt."
     )

@@ -68,6 +68,8 @@ def _is_transient(error: Exception) -> bool:
     return isinstance(error, SextantError) and error.retryable
 
 
+_COSTS = ("calls", "prompt_tokens", "completion_tokens")
+
 # A second try for a connection that broke. Model calls have their own retries, and `generate` has
 # none: its first tokens are already on the user's screen.
 _TRIES = 2
@@ -152,17 +154,27 @@ def _bound(node: Node, resolve: Resolve, tries: int) -> _BoundNode:
             if tried >= tries or not error.retryable:
                 runtime.stream_writer(asdict(as_failed(error)))
             raise
-        return _timed(result, name, state, (time.perf_counter() - started) * 1000)
+        return _accounted(result, name, state, (time.perf_counter() - started) * 1000)
 
     return run
 
 
-def _timed(result: Update, name: str, state: State, milliseconds: float) -> Update:
-    """Add the node's time to the update's `timings`; the rounds of one node add up."""
+def _accounted(result: Update, name: str, state: State, milliseconds: float) -> Update:
+    """Add what the node cost to the update's `timings` and `costs`; the rounds of one node add up."""
     update = (result.update or {}) if isinstance(result, Command) else result
-    before = update.get("timings", state.timings)
-    timings = before | {name: round(before.get(name, 0.0) + milliseconds, 3)}
-    update = update | {"timings": timings}
+    timings, costs = (update.get(key, getattr(state, key)) for key in ("timings", "costs"))
+    # Whoever resets the costs begins a turn, and what was used before is the last turn's.
+    used = {} if "costs" in update else state.usage
+    now = update.get("usage", used)
+    step = {key: now.get(key, 0) - used.get(key, 0) for key in _COSTS} | {
+        "milliseconds": milliseconds
+    }
+    sums = costs.get(name, {})
+    total = {key: round(sums.get(key, 0) + value, 3) for key, value in step.items()}
+    update = update | {
+        "timings": timings | {name: total["milliseconds"]},
+        "costs": costs | {name: total},
+    }
     return replace(result, update=update) if isinstance(result, Command) else update
 
 

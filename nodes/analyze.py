@@ -17,6 +17,7 @@ from domain.retrieval import AUTO, Mode
 from domain.text import clean_text, language_of, normalise
 from nodes.asking import ask, conversation
 from nodes.context import RunContext
+from nodes.spending import deadline
 from nodes.state import State
 from retrievers.lanes.keywords import extract_keywords
 from retrievers.modes import composition_of
@@ -116,6 +117,8 @@ def _new_turn(question: str, run: RunContext) -> dict[str, Any]:
         "timings": {},
         "model": "",
         "usage": {},
+        "costs": {},
+        "deadline": deadline(run),
     }
 
 

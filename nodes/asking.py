@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from nodes.context import RunContext
+from nodes.spending import usage_of
 from nodes.state import State
 from prompts import Messages
 
@@ -52,11 +53,6 @@ async def ask(state: State, run: RunContext, messages: Messages, schema: type[T]
         lost = Usage(calls=1)
         return Judgement(None, {"usage": asdict(spent + lost), "warnings": warned(state, error)})
     return Judgement(reply, {"usage": asdict(spent + usage)})
-
-
-def usage_of(state: State) -> Usage:
-    """Return what the run has spent so far."""
-    return Usage(**state.usage)
 
 
 def warned(state: State, error: Exception) -> list[str]:

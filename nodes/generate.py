@@ -16,11 +16,12 @@ from domain.events import Done
 from domain.retrieval import ItemKind, Mode, RetrievedItem
 from models.chat import ChatModel
 from nodes.answer_generator import AnswerEvent, AnswerGenerator, said, written
-from nodes.asking import conversation, usage_of
+from nodes.asking import conversation
 from nodes.citing import CitedText
 from nodes.context import RunContext
 from nodes.quoting import quoted
 from nodes.reporting import Reading, mapped, reported
+from nodes.spending import usage_of
 from nodes.state import State
 
 NO_MODEL = {

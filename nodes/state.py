@@ -43,6 +43,7 @@ class OutputState:
     timings: dict[str, float] = field(default_factory=dict[str, float])
     model: str = ""
     usage: dict[str, Any] = field(default_factory=dict[str, Any])
+    costs: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
 
 
 @dataclass(kw_only=True)
@@ -52,8 +53,9 @@ class State(InputState, OutputState):
     `analyze` resets the loop's fields at each turn, since a checkpointer carries them over.
     `question` is the query made to stand alone; `strategy` the mode in use; `search` the query to
     run next and `searched` those already run; `items` the passages found, best first; `around` the
-    entities, relations and reports that go with them; `evidence` the ids of passages judged relevant; `missing` what the grader did not find. `attempts` counts refinement
-    rounds (0..3).
+    entities, relations and reports that go with them; `evidence` the ids of passages judged relevant;
+    `missing` what the grader did not find. `attempts` counts refinement rounds (0..3). `deadline` is
+    when the answer must be there (seconds since the epoch; 0: not begun).
     """
 
     question: str = ""
@@ -71,3 +73,4 @@ class State(InputState, OutputState):
     relevance: float = 0.0
     sufficient: bool = False
     missing: str = ""
+    deadline: float = 0.0

@@ -58,6 +58,20 @@ async def test_a_question_and_a_graph_id_are_enough(bench: Build) -> None:
     assert result["warnings"] == []
 
 
+async def test_what_each_node_cost_adds_up_to_the_whole(bench: Build) -> None:
+    replies = [ANALYSIS, WEAK, rewrite("多饮"), ENOUGH, ANSWER]
+    at = bench(retriever=ScriptedRetriever([[SYMPTOMS]]), chat=chat(*replies))
+    result = await workflow_of(at).ainvoke(QUESTION)
+    costs, usage = result["costs"], result["usage"]
+    assert costs.keys() == result["timings"].keys()
+    assert {node: cost["calls"] for node, cost in costs.items()} == {
+        "analyze": 1, "route": 0, "retrieve": 0, "grade": 2, "refine": 1, "generate": 1,
+    }  # fmt: skip
+    for spent in ("calls", "prompt_tokens", "completion_tokens"):
+        assert sum(cost[spent] for cost in costs.values()) == usage[spent]
+    assert all(cost["milliseconds"] == result["timings"][node] for node, cost in costs.items())
+
+
 async def test_a_grader_that_never_says_yes_stops_after_exactly_three_rounds(bench: Build) -> None:
     retriever = ScriptedRetriever([[SYMPTOMS]])
     rounds = [reply for n in range(3) for reply in (WEAK, rewrite(f"问法 {n}"))]
@@ -151,6 +165,7 @@ async def test_a_second_turn_of_a_thread_starts_afresh(
     second = await workflow.ainvoke(QUESTION, thread)
     assert first["attempts"] == second["attempts"] == 1
     assert first["usage"] == second["usage"]
+    assert first["costs"]["analyze"]["calls"] == second["costs"]["analyze"]["calls"] == 1
     assert first["mode"] == second["mode"] == "naive"
     state = (await workflow.aget_state(thread)).values
     assert state["reason"] == "", "the second turn's mode was auto again, not the first's choice"

@@ -1,0 +1,74 @@
+"""What an answer may still cost, and what is kept back for writing it."""
+
+import time
+
+import pytest
+
+from domain.settings import LimitSettings, Settings
+from nodes.context import RunContext
+from nodes.spending import Limit, budget_of, deadline, judging_budget, noted, reached
+from nodes.state import State
+from tests.unit.nodes.conftest import Build
+
+FAR = 1e12
+
+
+def run_with(bench: Build, **limits: int | float) -> RunContext:
+    settings = Settings(_env_file=None, limits=LimitSettings.model_validate(limits))
+    context = bench(settings=settings).runtime.context
+    assert context is not None
+    return context
+
+
+def test_judging_leaves_the_answer_a_call_its_prompt_and_a_third_of_the_time(bench: Build) -> None:
+    run = run_with(bench, model_calls=8, prompt_tokens=32_000, context_tokens=6000)
+    state = State(usage={"calls": 5, "prompt_tokens": 20_000}, deadline=FAR)
+    whole, judging = budget_of(state, run), judging_budget(state, run)
+    assert (whole.calls, whole.prompt_tokens) == (3, 12_000)
+    assert (judging.calls, judging.prompt_tokens) == (2, 4500)
+    assert whole.seconds - judging.seconds == pytest.approx(20, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("usage", "until", "lacking"),
+    [
+        ({}, FAR, None),
+        ({"calls": 7}, FAR, Limit.CALLS),
+        ({"prompt_tokens": 24_000}, FAR, Limit.TOKENS),
+        ({}, 1.0, Limit.TIME),
+        ({"calls": 7}, 1.0, Limit.TIME),
+    ],
+)
+def test_the_limit_in_the_way_is_named(
+    bench: Build, usage: dict[str, int], until: float, lacking: Limit | None
+) -> None:
+    run = run_with(bench)
+    assert judging_budget(State(usage=usage, deadline=until), run).lacks(1000) == lacking
+
+
+def test_a_small_allowance_of_prompts_is_halved_between_judging_and_answering(bench: Build) -> None:
+    run = run_with(bench, prompt_tokens=1000)
+    assert judging_budget(State(deadline=FAR), run).prompt_tokens == 500
+
+
+def test_the_deadline_is_an_answers_time_from_now(bench: Build) -> None:
+    before = time.time()
+    assert before + 60 <= deadline(run_with(bench)) <= time.time() + 60
+
+
+def test_nodes_that_are_called_without_a_begun_turn_have_the_whole_time(bench: Build) -> None:
+    assert budget_of(State(), run_with(bench, answer_seconds=7)).seconds == 7
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [(Limit.CALLS, "8 model calls"), (Limit.TOKENS, "32000 prompt"), (Limit.TIME, "60 seconds")],
+)
+def test_a_reached_limit_is_told_with_its_setting(limit: Limit, words: str) -> None:
+    sentence = reached(limit, LimitSettings())
+    assert words in sentence
+    assert f"limits.{limit}" in sentence
+
+
+def test_each_warning_is_given_once() -> None:
+    assert noted(["a", "b"], "b", "c") == ["a", "b", "c"]
