@@ -1,0 +1,269 @@
+"""What a question asks of a table, by rule: an operation, its column, and the rows that count.
+
+It prefers to see nothing over seeing something else: what a question adds that is not understood
+(ranks, shares, growth, negation) means that nothing is computed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from domain.tables.computing import Condition, Operation
+from domain.tables.table import Column, DataTable
+from domain.tables.values import ValueKind
+from domain.tables.wording import GROUPED, NOT_OURS, OPERATIONS, ROWS, bounds_in
+from domain.text import has_cjk, normalise
+
+_UNIT = re.compile(r"[(（\[【].*?[)）\]】]")
+_WORDS = re.compile(r"[a-z][a-z0-9]{2,}")
+# Shorter Latin values (`A`, `B2`) are names only as they are written in the table.
+_SHORT = 3
+_MASK = "\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One computation. `column` is what it is over (None: the rows), `subject` what names a row.
+
+    `grouped`: the operation is done for the rows of each value of `subject`; `overall` then chooses
+    among the groups.
+    """
+
+    operation: Operation
+    column: int | None
+    conditions: tuple[Condition, ...] = ()
+    subject: int | None = None
+    grouped: bool = False
+    overall: Operation | None = None
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The question with what is understood taken out of it, and the columns it names, by place."""
+
+    text: str
+    columns: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    lost: bool = False  # something restricts the rows, but it is not clear how
+
+    def take(self, start: int, end: int) -> None:
+        self.text = self.text[:start] + _MASK * (end - start) + self.text[end:]
+
+
+def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Asked | None:
+    """Return what `question` asks of `table` (whose `columns` are read), None if nothing is sure.
+
+    Args:
+        question: in Chinese or English.
+        table: the table.
+        columns: `table.columns()`.
+    """
+    reading = _Reading(normalise(question))
+    words = _take_names(reading, question, table, columns)
+    numbers = list(_take_bounds(reading, columns))
+    if reading.lost or NOT_OURS.search(reading.text):
+        return None
+    conditions = (*words, *numbers)
+    named = [column for _, column in sorted(reading.columns)]
+    read = _Read(reading.text, columns, named, conditions)
+    operations = [one for one, form in OPERATIONS.items() if form.search(reading.text)]
+    outermost = [one for one in operations if one in (Operation.MAX, Operation.MIN)]
+    others = [one for one in operations if one not in outermost]
+    if len(outermost) > 1 or len(others) > 1:
+        return None
+    if Operation.COUNT in others:
+        return None if outermost else _count(read)
+    if not operations:
+        return _look_up(read)
+    return _computation(read, next(iter(others), None), next(iter(outermost), None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The parts of a question: what is left of it, the columns it names in order, its conditions."""
+
+    text: str
+    columns: Sequence[Column]
+    named: Sequence[int]
+    conditions: tuple[Condition, ...]
+
+    @property
+    def bound(self) -> set[int]:
+        """The columns that conditions are on."""
+        return {condition.column for condition in self.conditions}
+
+    @property
+    def subject(self) -> int | None:
+        """The column that names a row: one that the question names, else the first of words."""
+        words = [column.index for column in self.columns if column.kind is ValueKind.TEXT]
+        free = [at for at in words if at not in self.bound]
+        chosen = [at for at in self.named if at in free]
+        return next(iter(chosen or free or words), None)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the question asks for each of several groups."""
+        return GROUPED.search(self.text) is not None
+
+
+def _computation(
+    read: _Read, over_rows: Operation | None, outermost: Operation | None
+) -> Asked | None:
+    main = over_rows or outermost or Operation.MAX
+    column, subject = _target(read, main), read.subject
+    if column is None:
+        return None
+    if outermost and subject in read.named and _repeats(read.columns[subject or 0]):
+        # "Which region sells most": a region's rows are taken together.
+        operation = over_rows or Operation.SUM
+        return Asked(operation, column, read.conditions, subject, grouped=True, overall=outermost)
+    if over_rows and outermost:
+        return None
+    grouped = read.grouped and subject is not None and outermost is None
+    return Asked(main, column, read.conditions, subject, grouped)
+
+
+def _count(read: _Read) -> Asked | None:
+    """Rows; "how many units" over a column of numbers asks for its value instead."""
+    bound = {condition.column for condition in read.conditions if condition.number is not None}
+    free = [at for at in read.named if read.columns[at].kind is ValueKind.NUMBER]
+    if set(free) - bound:
+        return _look_up(read)
+    distinct = read.subject if read.subject in read.named else None
+    of_this_table = read.conditions or ROWS.search(read.text) or distinct is not None
+    if not of_this_table or read.grouped:
+        return None
+    return Asked(Operation.COUNT, distinct, read.conditions, read.subject)
+
+
+def _look_up(read: _Read) -> Asked | None:
+    """Single values of the rows that are named; or, with a bound alone, which rows keep it."""
+    if not read.conditions:
+        return None
+    subject, bound = read.subject, read.bound
+    asked = [at for at in read.named if at not in bound]
+    if not asked and subject is not None:
+        asked = [subject] * any(condition.number is not None for condition in read.conditions)
+    if not asked:
+        numbers = [column.index for column in read.columns if column.kind is ValueKind.NUMBER]
+        asked = [at for at in numbers if at not in bound] if len(numbers) == 1 else []
+    return Asked(Operation.VALUE, asked[0], read.conditions, subject) if asked else None
+
+
+def _target(read: _Read, operation: Operation) -> int | None:
+    kinds = {ValueKind.NUMBER}
+    if operation in (Operation.MAX, Operation.MIN):
+        kinds.add(ValueKind.DATE)
+    fitting = [at for at in read.named if read.columns[at].kind in kinds]
+    free = [at for at in fitting if at not in read.bound]
+    if free or fitting:
+        return (free or fitting)[0]
+    only = [column.index for column in read.columns if column.kind is ValueKind.NUMBER]
+    return only[0] if len(only) == 1 else None
+
+
+def _repeats(column: Column) -> bool:
+    texts = [value.text.strip() for value in column.values if value.text.strip()]
+    return len(set(texts)) < len(texts)
+
+
+def _take_names(
+    reading: _Reading, question: str, table: DataTable, columns: Sequence[Column]
+) -> list[Condition]:
+    """Take out the columns and the values of word columns that the question names, longest first."""
+    names = [(_plain_name(name), index) for index, name in enumerate(table.names)]
+    values = {
+        (row[column.index].strip(), column.index)
+        for column in columns
+        if column.kind is ValueKind.TEXT
+        for row in table.rows
+    }
+    named = dict[int, set[str]]()
+    offered = [(name, index, True) for name, index in names if name]
+    offered += [(value, index, False) for value, index in sorted(values)]
+    for text, index, is_column in sorted(offered, key=lambda one: -len(one[0])):
+        find = _find(reading.text, text) if is_column else _find_value(reading.text, question, text)
+        if find and is_column:
+            reading.columns.append((find[0], index))
+            reading.take(*find)
+        elif find:
+            named.setdefault(index, set()).add(text)
+            reading.take(*find)
+    if not reading.columns:
+        _take_partly_named(reading, names)
+    return [Condition(index, words=frozenset(words)) for index, words in sorted(named.items())]
+
+
+def _take_partly_named(reading: _Reading, names: Sequence[tuple[str, int]]) -> None:
+    """The one column that shares most with the question: 季度销量 for 销量, `unit price` for `price`."""
+    shared = sorted(
+        (
+            (len(part), part, index)
+            for name, index in names
+            if (part := _common(name, reading.text))
+        ),
+        reverse=True,
+    )
+    if shared and (len(shared) == 1 or shared[0][0] > shared[1][0]):
+        start = reading.text.find(shared[0][1])
+        reading.columns.append((start, shared[0][2]))
+        reading.take(start, start + shared[0][0])
+
+
+def _common(name: str, text: str) -> str:
+    """The longest part of a name that the text holds: a Latin word, or two ideographs and more."""
+    words = [word for word in _WORDS.findall(name) if _find(text, word)]
+    parts = (
+        name[start : start + length]
+        for length in range(len(name) - 1, 1, -1)
+        for start in range(len(name) - length + 1)
+    )
+    ideographs = next((part for part in parts if all(map(has_cjk, part)) and part in text), "")
+    return max([*words, ideographs], key=len, default="")
+
+
+def _plain_name(name: str) -> str:
+    return " ".join(_UNIT.sub("", normalise(name)).replace("_", " ").split())[:60]
+
+
+def _find_value(text: str, question: str, value: str) -> tuple[int, int] | None:
+    if not value or value.isdigit() or (len(value) == 1 and has_cjk(value)):
+        return None
+    if len(value) < _SHORT and value.isascii() and not _find(question, value):
+        return None
+    return _find(text, normalise(value))
+
+
+def _find(text: str, part: str) -> tuple[int, int] | None:
+    """Where `part` stands in `text`; a Latin word only as a whole, its plural included."""
+    start = text.find(part)
+    while start >= 0:
+        end = start + len(part)
+        plural = 2 if text[end : end + 2] == "es" else int(text[end : end + 1] == "s")
+        end += plural if not _joined(text, end + plural) and _joined(text, end) else 0
+        if not (_joined(text, start) or _joined(text, end)):
+            return start, end
+        start = text.find(part, start + 1)
+    return None
+
+
+def _joined(text: str, at: int) -> bool:
+    """Whether a Latin word or number goes on across this place."""
+    around = text[max(0, at - 1) : at + 1]
+    return len(around) == 2 and at > 0 and around.isascii() and around.isalnum()
+
+
+def _take_bounds(reading: _Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+    """Conditions on numbers, each on the column named last before it, else first after it."""
+    numeric = [column.index for column in columns if column.kind is ValueKind.NUMBER]
+    named = sorted(place for place in reading.columns if place[1] in numeric)
+    for (start, end), comparison, number in bounds_in(reading.text):
+        before = [column for at, column in named if at < start]
+        after = [column for at, column in named if at >= end]
+        column = next(iter([*before[::-1], *after, *(numeric if len(numeric) == 1 else ())]), None)
+        reading.take(start, end)
+        if column is None:
+            reading.lost = True
+        else:
+            yield Condition(column, comparison, number)

@@ -1,0 +1,175 @@
+"""Exact arithmetic over a table's columns: decimal, never binary floating point, and no model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Rounded
+from enum import StrEnum
+
+from domain.tables.table import Column, DataTable
+from domain.tables.values import Value, ValueKind
+
+# A number read from a cell lies between 1e-114 and 1e114 (`domain.tables.values`), so that sums of a
+# million of them are exact within so many digits; the traps prove it.
+_EXACT = Context(prec=300, traps=[Inexact, Rounded])
+_DIVIDING = Context(prec=400)
+# A mean that does not end is shown with so many digits more than its column has.
+_MORE_DIGITS = 4
+
+
+class Operation(StrEnum):
+    """What can be computed."""
+
+    MAX = "max"
+    MIN = "min"
+    SUM = "sum"
+    MEAN = "mean"
+    COUNT = "count"
+    VALUE = "value"
+
+
+class Comparison(StrEnum):
+    """How a condition compares a cell."""
+
+    EQUAL = "="
+    MORE = ">"
+    LESS = "<"
+    AT_LEAST = ">="
+    AT_MOST = "<="
+
+
+_HOLDS: dict[Comparison, Callable[[Decimal, Decimal], bool]] = {
+    Comparison.EQUAL: lambda one, other: one == other,
+    Comparison.MORE: lambda one, other: one > other,
+    Comparison.LESS: lambda one, other: one < other,
+    Comparison.AT_LEAST: lambda one, other: one >= other,
+    Comparison.AT_MOST: lambda one, other: one <= other,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A bound on a column's numbers, or the words that its cells must be."""
+
+    column: int
+    comparison: Comparison = Comparison.EQUAL
+    number: Decimal | None = None
+    words: frozenset[str] = frozenset()
+
+    def holds(self, value: Value) -> bool:
+        """Whether a cell fulfils it; an empty cell does not."""
+        if self.number is None:
+            return value.text.strip() in self.words
+        return value.kind is ValueKind.NUMBER and _HOLDS[self.comparison](value.number, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came out. `shown` is the value as text; `rows` those it was computed from, from 0.
+
+    `at`: the rows where a largest or smallest value stands. `rounded`: the mean's digits do not end.
+    `left_out`: rows whose cell has no value of the column's kind.
+    """
+
+    operation: Operation
+    shown: str
+    rows: tuple[int, ...]
+    number: Decimal | None = None
+    at: tuple[int, ...] = ()
+    rounded: bool = False
+    left_out: int = 0
+
+
+def matching(table: DataTable, conditions: Iterable[Condition]) -> list[int]:
+    """The rows, from 0, that fulfil all conditions."""
+    rows = list(range(len(table.rows)))
+    for condition in conditions:
+        # Words of a merged cell count for every row that it spans.
+        column = table.column(condition.column)
+        rows = [
+            row
+            for row in rows
+            if condition.holds(
+                column.values[row]
+                if condition.number is not None
+                else Value(ValueKind.TEXT, table.rows[row][condition.column])
+            )
+        ]
+    return rows
+
+
+def compute(operation: Operation, column: Column | None, rows: Sequence[int]) -> Result | None:
+    """Compute over the cells of `column` in `rows`; None where that has no meaning.
+
+    A sum of different units has none, nor has the largest of no cells. COUNT counts the rows.
+    """
+    if operation is Operation.COUNT:
+        return Result(operation, str(len(rows)), tuple(rows), Decimal(len(rows)))
+    if column is None:
+        return None
+    filled = [row for row in rows if column.values[row].kind is column.kind]
+    left_out = sum(column.values[row].kind is not ValueKind.EMPTY for row in rows) - len(filled)
+    if not filled:
+        return None
+    if column.kind is ValueKind.NUMBER and column.unit is not None:
+        return _over_numbers(operation, column, filled, left_out)
+    if column.kind is ValueKind.DATE and operation in (Operation.MAX, Operation.MIN):
+        return _outermost(operation, column, filled, left_out)
+    return None
+
+
+def _over_numbers(
+    operation: Operation, column: Column, rows: Sequence[int], left_out: int
+) -> Result | None:
+    if operation in (Operation.MAX, Operation.MIN):
+        return _outermost(operation, column, rows, left_out)
+    total = _EXACT.create_decimal(0)
+    for row in rows:
+        total = _EXACT.add(total, column.values[row].number)
+    if operation is Operation.SUM:
+        return Result(operation, _shown(total, column), tuple(rows), total, left_out=left_out)
+    if operation is Operation.MEAN:
+        mean, rounded = _quotient(total, len(rows))
+        return Result(operation, _shown(mean, column), tuple(rows), mean, (), rounded, left_out)
+    return None
+
+
+def _outermost(operation: Operation, column: Column, rows: Sequence[int], left_out: int) -> Result:
+    def key(row: int) -> Decimal:
+        value = column.values[row]
+        return Decimal(value.date.toordinal()) if value.date else value.number
+
+    # Built-in comparison of decimals is exact whatever the context.
+    best = (max if operation is Operation.MAX else min)(map(key, rows))
+    at = tuple(row for row in rows if key(row) == best)
+    first = column.values[at[0]]
+    number = first.number if first.kind is ValueKind.NUMBER else None
+    return Result(operation, first.text.strip(), tuple(rows), number, at, left_out=left_out)
+
+
+def _quotient(total: Decimal, count: int) -> tuple[Decimal, bool]:
+    """The exact quotient, or a rounded one when its digits do not end."""
+    quotient = _DIVIDING.divide(total, Decimal(count))
+    if _DIVIDING.multiply(quotient, Decimal(count)) == total and not _endless(quotient):
+        return _plain(quotient), False
+    exponent = total.as_tuple().exponent
+    digits = max(-exponent, 0) if isinstance(exponent, int) else 0
+    step = Decimal(1).scaleb(-(digits + _MORE_DIGITS))
+    return quotient.quantize(step, ROUND_HALF_EVEN, _DIVIDING), True
+
+
+def _endless(quotient: Decimal) -> bool:
+    return len(quotient.as_tuple().digits) >= _DIVIDING.prec
+
+
+def _plain(number: Decimal) -> Decimal:
+    """Without zeros behind the last digit of the fraction."""
+    whole = number.to_integral_value(context=_DIVIDING)
+    return whole if whole == number else number.normalize(_DIVIDING)
+
+
+def _shown(number: Decimal, column: Column) -> str:
+    prefix, suffix = column.unit or ("", "")
+    sign = "-" if number < 0 else ""
+    return f"{sign}{prefix}{number.copy_abs():,f}{suffix}"

@@ -1,0 +1,274 @@
+"""Sentences about a table that were computed, each with the place that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from domain.tables.asking import Asked, asked_of
+from domain.tables.computing import Condition, Operation, Result, compute, matching
+from domain.tables.table import Column, DataTable
+from domain.tables.values import ValueKind
+
+# More equal or matching rows than these are counted, not listed.
+_LISTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A computed statement. `place` is a cell (`r3c2`), a column (`c2`) or "" for the whole table.
+
+    `value` is what it says of that place, as shown; `about` what else to search documents for.
+    """
+
+    text: str
+    place: str
+    value: str
+    about: str = ""
+
+
+_TEXTS = {
+    "zh": {
+        Operation.MAX: "{scope}“{column}”最大的是{row}：{value}",
+        Operation.MIN: "{scope}“{column}”最小的是{row}：{value}",
+        Operation.SUM: "{scope}“{column}”合计为 {value}（{count} 行{left_out}）",
+        Operation.MEAN: "{scope}“{column}”的平均值{about}为 {value}（{count} 行{left_out}）",
+        Operation.COUNT: "{scope}共有 {value} 行",
+        "distinct": "{scope}共有 {value} 个不同的“{column}”",
+        Operation.VALUE: "{row}的“{column}”是 {value}",
+        "listed": "符合条件（{conditions}）的有 {row}",
+        "grouped": "{row}：“{column}”{operation} {value}",
+        "overall": "按“{subject}”{operation}，“{column}”{overall}的是 {row}：{value}",
+        "more": "另有 {count} 行符合条件",
+        "none": "没有符合条件（{conditions}）的行",
+        "scope": "在{conditions}的行中，",
+        "left_out": "，另有 {count} 行没有可计算的值",
+        "and": "、",
+        "or": "或",
+        "row": "第 {row} 行",
+        "about": "约",
+    },
+    "en": {
+        Operation.MAX: "{scope}the largest {column} is {value} ({row})",
+        Operation.MIN: "{scope}the smallest {column} is {value} ({row})",
+        Operation.SUM: "{scope}{column} adds up to {value} ({count} rows{left_out})",
+        Operation.MEAN: "{scope}the average {column} is {about}{value} ({count} rows{left_out})",
+        Operation.COUNT: "{scope}there are {value} rows",
+        "distinct": "{scope}there are {value} different values of {column}",
+        Operation.VALUE: "{row}: {column} is {value}",
+        "listed": "{row} is a row with {conditions}",
+        "grouped": "{row}: {operation} of {column} {value}",
+        "overall": "by {subject}, {row} has the {overall} {operation} of {column}: {value}",
+        "more": "{count} more rows match",
+        "none": "no row has {conditions}",
+        "scope": "among rows with {conditions}, ",
+        "left_out": "; {count} more have no value to compute with",
+        "and": ", ",
+        "or": " or ",
+        "row": "row {row}",
+        "about": "about ",
+    },
+}
+_OPERATION_NAMES = {
+    "zh": {
+        Operation.SUM: "合计",
+        Operation.MEAN: "平均",
+        Operation.MAX: "最大",
+        Operation.MIN: "最小",
+        Operation.COUNT: "行数",
+    },
+    "en": {
+        Operation.SUM: "sum",
+        Operation.MEAN: "average",
+        Operation.MAX: "largest",
+        Operation.MIN: "smallest",
+        Operation.COUNT: "count",
+    },
+}
+
+
+def findings(question: str, table: DataTable, language: str) -> list[Finding]:
+    """Compute what `question` asks of `table`; empty where no rule says for certain what that is.
+
+    Args:
+        question: in Chinese or English.
+        table: the table.
+        language: `zh` or `en`, of the sentences.
+    """
+    columns = table.columns()
+    asked = asked_of(question, table, columns)
+    return list(_Writer(table, columns, asked, language).findings()) if asked else []
+
+
+def statistics(table: DataTable, language: str, most: int = 20) -> list[Finding]:
+    """The sum, mean, largest and smallest value of the first `most` columns of numbers."""
+    columns = table.columns()
+    numeric = [column.index for column in columns if column.kind is ValueKind.NUMBER][:most]
+    operations = (Operation.SUM, Operation.MEAN, Operation.MAX, Operation.MIN)
+    return [
+        finding
+        for index in numeric
+        for operation in operations
+        for finding in _Writer(table, columns, Asked(operation, index), language).findings()
+    ]
+
+
+class _Writer:
+    def __init__(
+        self, table: DataTable, columns: Sequence[Column], asked: Asked, language: str
+    ) -> None:
+        self._table = table
+        self._columns = columns
+        self._asked = asked
+        self._texts = _TEXTS[language]
+        self._names = _OPERATION_NAMES[language]
+
+    def findings(self) -> Iterator[Finding]:
+        asked = self._asked
+        rows = matching(self._table, asked.conditions)
+        if not rows:
+            yield Finding(self._texts["none"].format(conditions=self._conditions()), "", "0")
+        elif asked.operation is Operation.VALUE:
+            yield from self._values(rows)
+        elif asked.grouped:
+            yield from self._groups(rows)
+        else:
+            yield from self._computed(rows)
+
+    def _computed(self, rows: Sequence[int]) -> Iterator[Finding]:
+        asked = self._asked
+        column = None if asked.column is None else self._columns[asked.column]
+        if asked.operation is Operation.COUNT:
+            if column is not None:
+                rows = self._first_of_each(rows, column.index)
+            text = self._texts["distinct" if column is not None else Operation.COUNT]
+            value = str(len(rows))
+            name = column.name if column is not None else ""
+            place = f"c{column.index + 1}" if column is not None else ""
+            yield Finding(text.format(scope=self._scope(), value=value, column=name), place, value)
+            return
+        result = compute(asked.operation, column, rows)
+        if result is None or column is None:
+            return
+        if result.at:
+            yield from self._outermost(result, column)
+        else:
+            text = self._texts[asked.operation].format(
+                scope=self._scope(),
+                column=column.name,
+                value=result.shown,
+                count=len(result.rows),
+                about=self._texts["about"] if result.rounded else "",
+                left_out=self._left_out(result),
+            )
+            yield Finding(text, f"c{column.index + 1}", result.shown)
+
+    def _outermost(self, result: Result, column: Column) -> Iterator[Finding]:
+        for row in result.at[:_LISTED]:
+            shown = column.values[row].text.strip()
+            text = self._texts[result.operation].format(
+                scope=self._scope(), column=column.name, row=self._row(row), value=shown
+            )
+            yield Finding(text, _cell(row, column.index), shown, self._label(row))
+        yield from self._more(len(result.at))
+
+    def _values(self, rows: Sequence[int]) -> Iterator[Finding]:
+        column = self._asked.column or 0
+        listed = column == self._asked.subject
+        for row in rows[:_LISTED]:
+            shown = self._table.rows[row][column].strip()
+            text = self._texts["listed" if listed else Operation.VALUE].format(
+                row=shown if listed else self._named(row, one_of=len(rows)),
+                column=self._table.name(column),
+                value=shown,
+                conditions=self._conditions(),
+            )
+            yield Finding(text, _cell(row, column), shown, self._label(row))
+        yield from self._more(len(rows))
+
+    def _groups(self, rows: Sequence[int]) -> Iterator[Finding]:
+        asked = self._asked
+        if asked.subject is None or asked.column is None:
+            return
+        column, results = self._columns[asked.column], list[tuple[str, Result]]()
+        groups = dict[str, list[int]]()
+        for row in rows:
+            groups.setdefault(self._table.rows[row][asked.subject].strip(), []).append(row)
+        for name, members in groups.items():
+            if name and (result := compute(asked.operation, column, members)):
+                results.append((name, result))
+        place = f"c{column.index + 1}"
+        common = {"column": column.name, "operation": self._names[asked.operation]}
+        if asked.overall is None:
+            for name, result in results[:_LISTED]:
+                text = self._texts["grouped"].format(row=name, value=result.shown, **common)
+                yield Finding(text, place, result.shown, name)
+            yield from self._more(len(results))
+            return
+        choose = max if asked.overall is Operation.MAX else min
+        best = choose(
+            (result.number for _, result in results if result.number is not None), default=None
+        )
+        for name, result in results:
+            if result.number == best:
+                text = self._texts["overall"].format(
+                    subject=self._table.name(asked.subject),
+                    overall=self._names[asked.overall],
+                    row=name,
+                    value=result.shown,
+                    **common,
+                )
+                yield Finding(text, place, result.shown, name)
+
+    def _more(self, found: int) -> Iterator[Finding]:
+        if found > _LISTED:
+            count = str(found - _LISTED)
+            yield Finding(self._texts["more"].format(count=count), "", count)
+
+    def _first_of_each(self, rows: Sequence[int], column: int) -> list[int]:
+        first = dict[str, int]()
+        for row in rows:
+            if text := self._table.rows[row][column].strip():
+                first.setdefault(text, row)
+        return list(first.values())
+
+    def _named(self, row: int, one_of: int) -> str:
+        """A row by what the question calls it, and by more when it calls others the same."""
+        bound = [c.column for c in self._asked.conditions if c.words]
+        parts = [self._table.rows[row][column].strip() for column in bound]
+        if one_of > 1 or not parts:
+            parts.append(self._row(row))
+        return " ".join(dict.fromkeys(parts))
+
+    def _row(self, row: int) -> str:
+        return self._label(row) or self._texts["row"].format(row=row + 1)
+
+    def _label(self, row: int) -> str:
+        subject = self._asked.subject
+        if subject is None:
+            words = (column for column in self._columns if column.kind is ValueKind.TEXT)
+            subject = next((column.index for column in words), None)
+        return "" if subject is None else self._table.rows[row][subject].strip()
+
+    def _scope(self) -> str:
+        if not self._asked.conditions:
+            return ""
+        return self._texts["scope"].format(conditions=self._conditions())
+
+    def _conditions(self) -> str:
+        return self._texts["and"].join(map(self._condition, self._asked.conditions))
+
+    def _condition(self, condition: Condition) -> str:
+        name = self._table.name(condition.column)
+        if condition.number is None:
+            return f"{name} = {self._texts['or'].join(sorted(condition.words))}"
+        return f"{name} {condition.comparison.value} {condition.number:,f}"
+
+    def _left_out(self, result: Result) -> str:
+        if not result.left_out:
+            return ""
+        return self._texts["left_out"].format(count=result.left_out)
+
+
+def _cell(row: int, column: int) -> str:
+    return f"r{row + 1}c{column + 1}"

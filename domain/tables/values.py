@@ -1,0 +1,144 @@
+"""What a table's cell says: a number with its unit, a date, or words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+from functools import lru_cache
+
+
+class ValueKind(StrEnum):
+    """What a cell holds."""
+
+    NUMBER = "number"
+    DATE = "date"
+    TEXT = "text"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A cell that was read. `prefix` and `suffix` are the unit: `$`, `¥`; `%`, `kg`, `元`.
+
+    A scale is part of the number: `1.2万元` is 12000 with the suffix 元.
+    """
+
+    kind: ValueKind
+    text: str
+    number: Decimal = Decimal(0)
+    prefix: str = ""
+    suffix: str = ""
+    date: date | None = None
+
+    @property
+    def unit(self) -> tuple[str, str]:
+        """What two numbers must share to be added or compared."""
+        return self.prefix, self.suffix
+
+
+# Nothing longer is a number that people write; it also bounds the work of the patterns.
+_LONGEST = 64
+_HIGHEST_POWER = 50
+_SCALES = {
+    "百": 2,
+    "千": 3,
+    "万": 4,
+    "萬": 4,
+    "十万": 5,
+    "百万": 6,
+    "千万": 7,
+    "亿": 8,
+    "億": 8,
+    "十亿": 9,
+    "百亿": 10,
+    "千亿": 11,
+    "万亿": 12,
+    "thousand": 3,
+    "million": 6,
+    "billion": 9,
+    "trillion": 12,
+}
+_LONGER_FIRST = sorted(_SCALES, key=len, reverse=True)
+_SCALE = "|".join(_LONGER_FIRST)
+_MONEY = r"US\$|HK\$|[$€£¥₩₹]|RMB|CNY|USD|EUR|GBP|JPY"
+# Groups of three behind commas or thin spaces, or plain digits; then a fraction.
+_DIGITS = r"\d{1,3}(?:[,，'\u2009\u202f\u00a0 ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
+_NUMBER = re.compile(
+    rf"(?P<open>\()?(?P<sign>[-+−–])?\s?(?P<prefix>{_MONEY})?\s?(?P<sign2>[-−])?"
+    rf"(?P<digits>{_DIGITS})(?P<exponent>[eE][-+]?\d{{1,3}})?"
+    rf"\s?(?P<scale>{_SCALE})?\s?(?P<suffix>[%‰°]|°?[A-Za-zµμΩ][A-Za-z0-9/·]{{0,7}}|[\u4e00-\u9fff]{{1,3}})?"
+    r"(?P<close>\))?",
+    re.IGNORECASE,
+)
+_SEPARATORS = re.compile(r"[,，'\s]")
+_DATES = (
+    re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?"),
+    re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})[日号]?"),
+    re.compile(r"(\d{4})[-/](\d{1,2})"),
+    re.compile(r"(\d{4})年(\d{1,2})月"),
+)
+# Numbers as they stand in a sentence: digits, with the scale that may follow.
+_IN_TEXT = re.compile(
+    rf"(?<![\d.])[-−]?(?:\d{{1,3}}(?:[,，]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?:{_SCALE})?",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4096)  # columns repeat their values
+def read_value(text: str) -> Value:
+    """Read a cell: thousands separators, percent, currency, units, 万 and 亿, and dates.
+
+    Digits that begin with a zero are a code (`007`), not a number. A comma separates thousands, as in
+    Chinese and English; `1,5` and `1.234,5` stay words.
+    """
+    shown = unicodedata.normalize("NFKC", text).strip()
+    if not shown:
+        return Value(ValueKind.EMPTY, text)
+    if len(shown) > _LONGEST:
+        return Value(ValueKind.TEXT, text)
+    if day := _date(shown):
+        return Value(ValueKind.DATE, text, date=day)
+    return _number(shown, text) or Value(ValueKind.TEXT, text)
+
+
+def numbers_in(sentence: str) -> list[Decimal]:
+    """The numbers that a sentence states, in order, scales applied: `1.2万` is 12000."""
+    found = []
+    for match in _IN_TEXT.finditer(unicodedata.normalize("NFKC", sentence)):
+        digits = match.group().replace("−", "-").lower()
+        scale = next((scale for scale in _LONGER_FIRST if digits.endswith(scale)), "")
+        plain = _SEPARATORS.sub("", digits[: len(digits) - len(scale)])
+        found.append(Decimal(f"{plain}E{_SCALES.get(scale, 0)}"))
+    return found
+
+
+def _number(shown: str, text: str) -> Value | None:
+    match = _NUMBER.fullmatch(shown)
+    if match is None or bool(match["open"]) != bool(match["close"]):
+        return None
+    plain = _SEPARATORS.sub("", match["digits"])
+    if len(plain) > 1 and plain[0] == "0" and plain[1] != ".":
+        return None
+    power = int((match["exponent"] or "e0")[1:]) + _SCALES.get((match["scale"] or "").lower(), 0)
+    if abs(power) > _HIGHEST_POWER:
+        return None
+    negative = match["open"] or match["sign"] in {"-", "−", "–"} or match["sign2"]
+    # From a string, since operations on decimals round to their context.
+    number = Decimal(f"{'-' if negative else ''}{plain}E{power}")
+    prefix, suffix = (match["prefix"] or "").upper(), match["suffix"] or ""
+    return Value(ValueKind.NUMBER, text, number, prefix, suffix)
+
+
+def _date(shown: str) -> date | None:
+    for form in _DATES:
+        if match := form.fullmatch(shown):
+            year, month, *day = map(int, match.groups())
+            try:
+                return date(year, month, *(day or [1]))
+            except ValueError:
+                return None
+    return None

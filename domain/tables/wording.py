@@ -1,0 +1,87 @@
+"""The words by which a question asks for arithmetic, in Chinese and English."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from domain.tables.computing import Comparison, Operation
+from domain.tables.values import numbers_in
+
+# What we do not compute, and what turns a condition round: then nothing is computed at all.
+NOT_OURS = re.compile(
+    r"第[二三四五六七八九十2-9]|前[两二三四五六七八九十\d]|相差|差额|差距|差多少|多多少|少多少|增长|同比|环比"
+    r"|占比|比例|比率|占.{0,12}(?:多少|几成)|中位|方差|标准差|排名|排序|为什么|为何|如何|怎么"
+    r"|除|不含|不包括|排除|不是|没有|以外|之外"
+    r"|\b(?:second|third|fourth|fifth|\d+(?:nd|rd|th)|top\s+\w+\s|median|variance|deviation|rank|sort"
+    r"|difference|gap|ratio|proportion|percentage of|share of|growth|increase|decrease|change|why"
+    r"|how\s+(?:do|does|did|can|should|come|to)|except|excluding|other than|without|not|apart from)\b"
+)
+GROUPED = re.compile(r"每|各|分别|\b(?:per|each|every|by)\b")
+
+ROWS = re.compile(r"[行条]|记录|\b(?:rows?|records|entries|lines)\b")
+
+_LARGEST = (
+    r"最大|最高|最多|最贵|最长|最重|最快|最热|最强|最好|最晚|最新|最远|最深|最老"
+    r"|\b(?:highest|largest|biggest|maximum|max|greatest|most|top|best|longest|heaviest|fastest|tallest"
+    r"|latest|newest|oldest|peak)\b"
+)
+_SMALLEST = (
+    r"最小|最低|最少|最便宜|最短|最轻|最慢|最冷|最弱|最差|最早|最浅"
+    r"|\b(?:lowest|smallest|minimum|min|least|fewest|cheapest|shortest|lightest|slowest|worst|earliest)\b"
+)
+_SUM = (
+    r"总和|之和|合计|总计|共计|总共|一共|累计|汇总|加起来|总(?=[\0数额量价值销收支产])|总的|总是?多少"
+    r"|\b(?:total|sum|altogether|combined|add up|in all)\b"
+)
+_MEAN = r"平均|均值|\b(?:average|mean|avg)\b"
+_COUNT = r"(?:多少|几)(?:个|行|条|款|种|家|名|位|项|类|组|座|所|笔|张)|(?:行|条目|记录)数|\bhow many\b|\bnumber of\b|\bcount\b"
+OPERATIONS = {
+    Operation.MEAN: re.compile(_MEAN),
+    Operation.SUM: re.compile(_SUM),
+    Operation.MAX: re.compile(_LARGEST),
+    Operation.MIN: re.compile(_SMALLEST),
+    Operation.COUNT: re.compile(_COUNT),
+}
+
+NUMBER = r"(?:us\$|[$€£¥])?\s?-?\d[\d,]*(?:\.\d+)?\s?(?:%|百万|千万|十万|万亿|万|亿|千|百|thousand|million|billion)?"
+_COMPARISONS = {
+    Comparison.AT_LEAST: r"大于等于|不小于|不少于|不低于|至少|>=|≥|at least|no less than|not less than|greater than or equal to",
+    Comparison.AT_MOST: r"小于等于|不超过|不大于|不高于|不多于|至多|<=|≤|at most|no more than|not more than|up to|less than or equal to",
+    Comparison.MORE: r"大于|超过|高于|多于|超出|>|more than|greater than|larger than|higher than|over|above|exceed(?:s|ing)?",
+    Comparison.LESS: r"小于|低于|少于|不足|<|less than|fewer than|lower than|smaller than|under|below",
+    Comparison.EQUAL: r"等于|正好是|恰好是|=|equals?(?: to)?|exactly",
+}
+_BEHIND = {
+    Comparison.AT_LEAST: r"(?:及)?以上|or more|or above",
+    Comparison.AT_MOST: r"(?:及)?以下|以内|or less|or fewer",
+}
+_BETWEEN = re.compile(
+    rf"(?:between|from|在|介于)?\s*({NUMBER})\s*\S{{0,2}}?\s*(?:and|to|到|至|和|~|-)\s*({NUMBER})\s*\S{{0,2}}?\s*(?:之间)"
+    rf"|between\s+({NUMBER})\s+and\s+({NUMBER})"
+)
+_AHEAD = [
+    (comparison, re.compile(rf"(?:{words})\s*({NUMBER})"))
+    for comparison, words in _COMPARISONS.items()
+]
+_AFTER = [
+    (comparison, re.compile(rf"({NUMBER})\s*[\u4e00-\u9fff]?\s*(?:{words})"))
+    for comparison, words in _BEHIND.items()
+]
+
+Bound = tuple[tuple[int, int], Comparison, Decimal]
+"""Where a question states a bound, how it compares, and with what."""
+
+
+def bounds_in(question: str) -> list[Bound]:
+    """The numeric conditions that a question states, none inside another's words."""
+    found: list[Bound] = []
+    for match in _BETWEEN.finditer(question):
+        low, high = (numbers_in(group)[0] for group in match.groups() if group)
+        found.append((match.span(), Comparison.AT_LEAST, low))
+        found.append((match.span(), Comparison.AT_MOST, high))
+    for comparison, form in (*_AHEAD, *_AFTER):
+        for match in form.finditer(question):
+            if not any(start < match.end() and match.start() < end for (start, end), *_ in found):
+                found.append((match.span(), comparison, numbers_in(match[1])[0]))
+    return found

@@ -1,0 +1,142 @@
+import pytest
+
+from domain.tables.findings import Finding, findings, statistics
+from domain.tables.table import DataTable, make_table
+
+SALES = make_table(
+    [
+        ["产品", "地区", "销量", "单价"],
+        ["苹果", "华东", "1,200", "¥5.50"],
+        ["香蕉", "华北", "900", "¥3.20"],
+        ["樱桃", "华东", "1,200", "¥30"],
+        ["榴莲", "华南", "80", "¥45.5"],
+    ],
+    header_rows=1,
+)
+STAFF = make_table(
+    [
+        ["Name", "Team", "Salary", "Joined"],
+        ["Ann", "Red", "$5,000", "2020-05-01"],
+        ["Bob", "Blue", "$4,200.50", "2018-01-15"],
+        ["Cleo", "Red", "n/a", "2023-11-30"],
+        ["Dan", "Blue", "$6,100", "2019-07-07"],
+        ["Eve", "Red", "$3,000", "2021-02-02"],
+    ],
+    header_rows=1,
+)
+
+
+def said(question: str, table: DataTable, language: str = "zh") -> list[tuple[str, str]]:
+    return [(found.value, found.place) for found in findings(question, table, language)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("哪个产品单价最高？", [("¥45.5", "r4c4")]),
+        ("哪个产品销量最高？", [("1,200", "r1c3"), ("1,200", "r3c3")]),
+        ("销量最小的产品是什么", [("80", "r4c3")]),
+        ("销量的总和是多少？", [("3,380", "c3")]),
+        ("华东的销量合计多少", [("2,400", "c3")]),
+        ("平均单价是多少？", [("¥21.05", "c4")]),
+        ("华东和华北的平均销量", [("1,100", "c3")]),
+        ("有多少个产品销量超过1000？", [("2", "c1")]),
+        ("单价不超过¥5.5的有多少行？", [("2", "")]),
+        ("销量在100到1000之间的有几行？", [("1", "")]),
+        ("榴莲的单价是多少", [("¥45.5", "r4c4")]),
+        ("苹果卖了多少？单价多少？", [("¥5.50", "r1c4")]),
+        ("哪些产品单价超过20元？", [("樱桃", "r3c1"), ("榴莲", "r4c1")]),
+        ("哪个地区销量最高？", [("2,400", "c3")]),
+        ("每个地区的总销量", [("2,400", "c3"), ("900", "c3"), ("80", "c3")]),
+        ("有多少个地区？", [("3", "c2")]),
+        ("这张表有多少行？", [("4", "")]),
+        ("单价超过100的有多少行？", [("0", "")]),
+    ],
+)
+def test_chinese_questions_are_computed(question: str, expected: list[tuple[str, str]]) -> None:
+    assert said(question, SALES) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who has the highest salary?", [("$6,100", "r4c3")]),
+        ("What is the lowest salary in team Red?", [("$3,000", "r5c3")]),
+        ("What is the total salary of the Blue team?", [("$10,300.50", "c3")]),
+        ("average salary", [("$4,575.125", "c3")]),
+        ("How many rows have a salary over 4000?", [("3", "")]),
+        ("How many people earn a salary of at least $5,000?", [("2", "")]),
+        ("Who joined earliest?", [("2018-01-15", "r2c4")]),
+        ("What is the salary of Bob?", [("$4,200.50", "r2c3")]),
+        ("total salary per team", [("$8,000", "c3"), ("$10,300.50", "c3")]),
+        ("Which team has the highest average salary?", [("$5,150.25", "c3")]),
+    ],
+)
+def test_english_questions_are_computed(question: str, expected: list[tuple[str, str]]) -> None:
+    assert said(question, STAFF, "en") == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "销量第二高的产品是哪个？",
+        "除苹果以外销量最高的是哪个？",
+        "苹果占总销量的比例是多少",
+        "销量增长最快的是哪个？",
+        "为什么销量最低？",
+        "单价最高和最低的产品",
+        "糖尿病的主要症状是什么？",
+        "What is the median price?",
+        "Who is not in team Red and has the highest salary?",
+    ],
+)
+@pytest.mark.parametrize("table", [SALES, STAFF])
+def test_what_is_not_understood_for_certain_is_not_computed(
+    question: str, table: DataTable
+) -> None:
+    assert findings(question, table, "zh") == []
+
+
+def test_sentences_say_over_what_was_computed_and_what_was_left_out() -> None:
+    assert findings("华东的销量合计多少", SALES, "zh") == [
+        Finding("在地区 = 华东的行中，“销量”合计为 2,400（2 行）", "c3", "2,400")
+    ]
+    [found] = findings("total salary", STAFF, "en")
+    assert found.text == (
+        "Salary adds up to $18,300.50 (4 rows; 1 more have no value to compute with)"
+    )
+
+
+def test_columns_of_different_units_are_not_added() -> None:
+    mixed = make_table([["item", "price"], ["a", "$5"], ["b", "€5"]], header_rows=1)
+    assert findings("total price", mixed, "en") == []
+
+
+def test_a_merged_number_counts_once_and_its_words_for_every_row() -> None:
+    merged = make_table(
+        [["组", "预算", "人"], ["甲组", "100", "3"], ["甲组", "100", "4"], ["乙组", "50", "5"]],
+        header_rows=1,
+        repeated=[(2, 0), (2, 1)],
+    )
+    assert said("预算的总和", merged) == [("150", "c2")]
+    assert said("甲组的人合计多少", merged) == [("7", "c3")]
+
+
+def test_a_table_without_header_is_computed_where_only_one_column_has_numbers() -> None:
+    bare = make_table([["x", "1"], ["y", "5"]], header_rows=0)
+    assert said("哪个最大？", bare) == [("5", "r2c2")]
+    assert said("总和是多少", bare) == [("6", "c2")]
+
+
+def test_statistics_of_all_number_columns() -> None:
+    assert [found.value for found in statistics(SALES, "zh")] == [
+        "3,380",
+        "845",
+        "1,200",
+        "1,200",
+        "80",
+        "¥84.20",
+        "¥21.05",
+        "¥45.5",
+        "¥3.20",
+    ]
