@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 PARSED_AT_ONCE = 2
 # A passage takes 30–50 ms to embed: the first of a long document are searchable after half a second.
 _FIRST_BATCH = 8
-# While one batch of a document is written to its tables the next one is brought to the server.
+# Two batches of a document are written at the same time: the server's work is the larger part.
 _STORED_AT_ONCE = 2
 # Up to here a document is stored and published in one transaction instead of four.
 _SMALL = 16

@@ -133,8 +133,7 @@ class DocumentStore:
     ) -> None:
         """Store a batch: searchable at once in a first version, staged in a replacement.
 
-        Of two batches of a document that are stored at the same time, one is brought to the server
-        while the other is written.
+        Several batches of a document may be stored at the same time, each on a connection of its own.
 
         Args:
             scope: whose document.
@@ -149,7 +148,9 @@ class DocumentStore:
         async with self._database.transaction(scope.user_id) as connection:
             row = require_scope(await find_scope(connection, scope), document_id)
             await bring_chunks(connection, row.scope_id, {document_id: chunks}, vectors)
-            opened = await open_version(connection, scope, document_id, version)
+            opened = await open_version(
+                connection, scope, document_id, version, lock="share_document"
+            )
             await write_brought(connection, opened)
 
     async def store(self, scope: Scope, ready: Ready) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import numpy as np
@@ -30,7 +30,7 @@ _SAID_LISTS = ("tags", "topics", "keywords", "entities", "topic_labels", "neighb
 
 @dataclass(frozen=True, slots=True)
 class OpenVersion:
-    """A document that is being written, locked until the transaction ends."""
+    """A document that is being written, locked or shared until the transaction ends."""
 
     scope: ScopeRow
     document_id: UUID
@@ -58,9 +58,17 @@ async def fetch_one(
 
 
 async def open_version(
-    connection: Connection, scope: Scope, document_id: UUID, version: int | None
+    connection: Connection,
+    scope: Scope,
+    document_id: UUID,
+    version: int | None,
+    *,
+    lock: Literal["lock_document", "share_document"] = "lock_document",
 ) -> OpenVersion:
-    """Lock the document for writing its pending version, and check that it is still that version."""
+    """Lock the document for writing its pending version, and check that it is still that version.
+
+    `share_document` is enough for adding chunks, and lets others add theirs at the same time.
+    """
     row = require_scope(await share_scope(connection, scope), document_id)
     key: dict[str, Any] = {
         "scope_id": row.scope_id,
@@ -68,7 +76,7 @@ async def open_version(
         "partition_key": row.partition_key,
         "document_id": document_id,
     }
-    state = await fetch_one(connection, "lock_document", key)
+    state = await fetch_one(connection, lock, key)
     if state is None:
         raise not_found(document_id)
     pending = state["pending_version"]

@@ -40,12 +40,18 @@ with fresh as (
   insert into chunk_vectors (partition_key, scope_id, chunk_id, user_id, embedding)
   select %(partition_key)s, %(scope_id)s, id, %(user_id)s, embedding
   from incoming join fresh using (id, document_id)
+  returning chunk_id
 ), entries as (
   insert into chunk_grams (scope_id, chunk_id, user_id, folded, grams)
   select %(scope_id)s, id, %(user_id)s, folded, grams from incoming join fresh using (id, document_id)
+  returning chunk_id
+), added as (
+  -- Joined with all three, so that the document's row is locked last and other batches wait for nothing.
+  select document_id, count(*) as number
+  from fresh join vectors on vectors.chunk_id = id join entries on entries.chunk_id = id
+  group by document_id
 )
-update documents d set chunk_count = chunk_count + added.number
-from (select document_id, count(*) as number from fresh group by document_id) as added
+update documents d set chunk_count = chunk_count + added.number from added
 where d.scope_id = %(scope_id)s and d.id = added.document_id;
 
 -- name: stage_chunks

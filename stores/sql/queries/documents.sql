@@ -127,6 +127,12 @@ where scope_id = %(scope_id)s and document_id = %(document_id)s and stage not in
 select live_version, pending_version from documents
 where scope_id = %(scope_id)s and id = %(document_id)s for update;
 
+-- name: share_document
+-- The same, held together with others that add to it: whoever locks the document waits for all of them.
+-- A key share, so that each may still count its chunks (PostgreSQL manual, 13.3.2).
+select live_version, pending_version from documents
+where scope_id = %(scope_id)s and id = %(document_id)s for key share;
+
 -- name: lock_documents
 -- The same of several, as far as they wait for their first version and have nothing stored of it.
 select id, pending_version from documents

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID, uuid4, uuid5
@@ -17,8 +18,9 @@ from stores.chunks import ChunkStore, Vectors
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.jobs import JobStore
+from stores.pools import Connection
 from stores.registering import Registered
-from stores.versions import Ready
+from stores.versions import Ready, open_version
 
 TEXT = "糖尿病患者的主要症状是多饮多尿。\nPayment is due in 30 days.\n第三段讲的是胰岛素。"
 
@@ -188,6 +190,56 @@ async def test_a_failed_replacement_leaves_the_old_version_and_a_failed_first_ve
     await documents.fail(scope, first.document_id)
     assert await texts(chunks, scope) == set(TEXT.splitlines())
     assert (await documents.get(scope, first.document_id)).status is DocumentStatus.FAILED
+
+
+async def test_batches_stored_at_the_same_time_are_each_there_once_and_counted(
+    documents: DocumentStore, chunks: ChunkStore, scope: Scope
+) -> None:
+    text = "\n".join(f"Line {number} of many." for number in range(48))
+    opened = await register(documents, scope, text)
+    content = parsed(text, opened.document_id)
+    await documents.begin(scope, opened.document_id, content)
+    # Each batch overlaps with the next, as after a worker that was taken for dead.
+    batches = [content.chunks[first : first + 8] for first in range(0, 48, 4)]
+    await asyncio.gather(
+        *(
+            documents.add_chunks(scope, opened.document_id, batch, vectors(batch))
+            for batch in batches
+        )
+    )
+    await documents.publish(scope, opened.document_id)
+    assert await texts(chunks, scope) == set(text.splitlines())
+    assert (await documents.get(scope, opened.document_id)).chunk_count == 48
+
+
+async def test_a_batch_waits_for_no_other_batch_and_deleting_waits_for_them(
+    documents: DocumentStore, chunks: ChunkStore, database: Database, scope: Scope
+) -> None:
+    opened = await register(documents, scope, TEXT)
+    content = parsed(TEXT, opened.document_id)
+    await documents.begin(scope, opened.document_id, content)
+    first, second = content.chunks[:1], content.chunks[1:]
+    async with database.transaction(scope.user_id) as connection:
+        await open_version(connection, scope, opened.document_id, None, lock="share_document")
+        await documents.add_chunks(scope, opened.document_id, first, vectors(first))
+        deleting = asyncio.create_task(documents.delete(scope, opened.document_id))
+        await waits_for(connection)
+        assert not deleting.done()
+    await deleting
+    with pytest.raises(DocumentNotFound):
+        await documents.add_chunks(scope, opened.document_id, second, vectors(second))
+    assert await texts(chunks, scope) == set()
+
+
+async def waits_for(connection: Connection) -> None:
+    """Return once somebody waits for a lock that this connection holds."""
+    me = connection.info.backend_pid
+    while True:
+        cursor = await connection.execute(
+            "select 1 from pg_stat_activity where %s = any(pg_blocking_pids(pid))", [me]
+        )
+        if await cursor.fetchone():
+            return
 
 
 async def test_a_late_worker_of_a_replaced_version_is_refused(
