@@ -7,6 +7,9 @@
     │   ├── SettingsInvalid          settings_invalid  422   2
     │   ├── GraphNotFound            graph_not_found   404   2
     │   ├── DocumentNotFound         document_not_found 404  2
+    │   ├── EntityNotFound           entity_not_found  404   2
+    │   ├── ChunkNotFound            chunk_not_found 404   2
+    │   ├── RunNotFound              run_not_found     404   2   (over, of somebody else, or on another server)
     │   ├── ModeNotAvailable         mode_not_available 422  2
     │   └── FileRejected             file_rejected     422   2
     │       ├── FileEmpty            file_empty
@@ -98,10 +101,31 @@ class GraphNotFound(InputError):
     status = 404
 
 
+class EntityNotFound(InputError):
+    """No entity of that id belongs to this user and graph."""
+
+    code = "entity_not_found"
+    status = 404
+
+
 class DocumentNotFound(InputError):
     """No document of that id belongs to this user and graph."""
 
     code = "document_not_found"
+    status = 404
+
+
+class ChunkNotFound(InputError):
+    """No chunk of that id belongs to this user and graph."""
+
+    code = "chunk_not_found"
+    status = 404
+
+
+class RunNotFound(InputError):
+    """No answer of that id is under way or kept for this user."""
+
+    code = "run_not_found"
     status = 404
 
 
@@ -181,12 +205,27 @@ class Overloaded(SextantError):
 
 
 class Limited(SextantError):
-    """The caller has used up its rate, its runs or its budget for now."""
+    """The caller has used up its rate, its runs or its budget for now.
+
+    Attributes:
+        retry_after: seconds after which there is room again, where that is known.
+    """
 
     code = "limited"
     status = 429
     exit_code = 3
     retryable = True
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        next_step: str = "",
+        field: str | None = None,
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(message, next_step=next_step, field=field)
+        self.retry_after = retry_after
 
 
 class ConflictError(SextantError):

@@ -8,30 +8,27 @@ with their semantic metadata and, when asked for, with the chunks around them.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 from uuid import UUID
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     ModelWrapValidatorHandler,
     ValidationError,
     model_validator,
 )
-from pydantic.alias_generators import to_camel
 
-from domain.errors import InputError, OptionInvalid, SextantError
+from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
 from domain.options import in_range
 from domain.questions import checked_question
-from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
+from retrievers.chunk_hits import ChunkHits, HitModel, SearchHit
 from retrievers.chunk_ranking import ChunkRanker, ChunkRanking
 from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, as_item
 from retrievers.pages.cursor import Position, decode, encode, identity
@@ -40,79 +37,15 @@ from retrievers.ranking.metadata import MetadataWeights, Ranked
 from stores.chunks import ChunkHit, ChunkStore, StoredChunk
 from stores.database import Database
 from stores.documents import DocumentStore
-from stores.neighbours import Mentioned, entities_of, linked_to
 
 MOST = 1000
 # Seed 000: each lane returns twice what is wanted; and enough to choose from when few are.
 _OVERFETCH, _FEWEST = 2, 50
-SECTION, LINKED = "section", "linked"
 # For the next page: five minutes, as seed 001 has it; 1 KB a chunk, so 64 MB at the very most.
 _KEPT_SECONDS, _KEPT, _KEPT_PER_USER, _KEPT_CHUNKS = 300.0, 64, 8, 1000
-NO_ENTITIES = "知识图谱暂不可用，结果不含实体与关联块"
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True
-    )
-
-
-class Entity(_Model):
-    """An entity that a chunk mentions."""
-
-    name: str
-    type: str
-
-
-class Neighbour(_Model):
-    """A chunk around a hit: `section`, beside it in its section; `linked`, by shared entities."""
-
-    chunk_id: str
-    document_id: str
-    external_id: str | None
-    relation: str
-    text: str
-    semantic_title: str
-    parent_section_path: tuple[str, ...]
-
-
-class Signal(_Model):
-    """What one signal gave: `contribution` is its part of the hybrid score, `rank` the lane's place."""
-
-    rank: int | None = None
-    raw: float
-    share: float
-    weight: float
-    contribution: float
-
-
-class SearchHit(_Model):
-    """A chunk, its semantic metadata, and its scores: each signal's share, `hybrid`, `rerank`, `final`."""
-
-    chunk_id: str
-    document_id: str
-    external_id: str | None
-    filename: str
-    text: str
-    score: float
-    scores: dict[str, float]
-    semantic_title: str
-    summary: str
-    topics: tuple[str, ...]
-    topic_labels: tuple[str, ...]
-    keywords: tuple[str, ...]
-    tags: tuple[str, ...]
-    entities: tuple[Entity, ...]
-    section_id: str
-    parent_section_path: tuple[str, ...]
-    modality: str
-    page: int | None
-    created_at: str
-    neighbors: tuple[Neighbour, ...] | None = None
-    signals: dict[str, Signal] | None = None
-
-
-class SearchResponse(_Model):
+class SearchResponse(HitModel):
     """A page of hits, best first; `total` is how many chunks the lanes found to choose from."""
 
     results: tuple[SearchHit, ...]
@@ -123,7 +56,7 @@ class SearchResponse(_Model):
     debug: dict[str, Any] | None = None
 
 
-class SearchRequest(_Model):
+class SearchRequest(HitModel):
     """What is searched for. `ranking` names a preset or gives weights, `rerank` may leave it out.
 
     `cursor` is the `next_cursor` of the page before, of the same search.
@@ -198,10 +131,16 @@ class ChunkSearch:
     ) -> None:
         self._database = database
         self._chunks = ChunkStore(database)
+        self._hits = ChunkHits(database)
         self._settings = settings or database.settings
         lanes = (VectorLane(self._chunks, embedder), KeywordLane(self._chunks))
         self._ranker = ChunkRanker(lanes, reranker, self._settings.retrieval)
         self._kept: HotRankings[ChunkRanking] = HotRankings(_KEPT_SECONDS, _KEPT, _KEPT_PER_USER)
+
+    @property
+    def hits(self) -> ChunkHits:
+        """What shows chunks, however they were found."""
+        return self._hits
 
     async def search(
         self, scope: Scope, request: SearchRequest, *, now: datetime | None = None
@@ -231,10 +170,12 @@ class ChunkSearch:
         page = rest[: request.limit]
         best = await self._as_now(scope, page) if kept else page
         warnings = list(ranking.warnings)
-        mentioned, around = await self._around(scope, best, request, warnings)
+        hits = await self._hits.of(
+            scope, best, warnings, neighbors=request.include_neighbors, debug=request.debug
+        )
         spent = (time.perf_counter() - started) * 1000
         return SearchResponse(
-            results=tuple(_hit(one, mentioned, around, debug=request.debug) for one in best),
+            results=hits,
             next_cursor=_end(asked, page[-1]) if len(rest) > len(page) else None,
             total=len(ranking.ranked),
             search_time_ms=spent,
@@ -278,37 +219,6 @@ class ChunkSearch:
             filters=ChunkFilters.read(request.filters),
         )
 
-    async def _around(
-        self, scope: Scope, best: Sequence[Ranked], request: SearchRequest, warnings: list[str]
-    ) -> tuple[_Mentioned, _Around | None]:
-        """The entities of the hits, and what stands around them; without, if the graph is away."""
-        ids = [UUID(one.item.id) for one in best]
-        try:
-            mentioned = await entities_of(self._database, scope, ids) if ids else {}
-            around = await self._neighbours(scope, best) if request.include_neighbors else None
-        except InputError:
-            raise
-        except SextantError:
-            warnings.append(NO_ENTITIES)
-            return {}, {} if request.include_neighbors else None
-        return mentioned, around
-
-    async def _neighbours(self, scope: Scope, best: Sequence[Ranked]) -> _Around:
-        """Of each hit the chunks beside it in its section, then those linked by shared entities."""
-        own = [UUID(one.item.id) for one in best]
-        linked = await linked_to(self._database, scope, own) if own else {}
-        ids = {one.item.id: list(_relations(one.item, linked)) for one in best}
-        wanted = list(dict.fromkeys(chunk for pairs in ids.values() for chunk, _ in pairs))
-        stored = {chunk.id: chunk for chunk in await self._chunks.get(scope, wanted)}
-        return {
-            hit: tuple(_neighbour(stored[chunk], how) for chunk, how in pairs if chunk in stored)
-            for hit, pairs in ids.items()
-        }
-
-
-_Mentioned = Mapping[UUID, tuple[Mentioned, ...]]
-_Around = Mapping[str, tuple[Neighbour, ...]]
-
 
 def _filled(one: Ranked, chunk: StoredChunk) -> Ranked:
     return replace(
@@ -326,66 +236,3 @@ def _debug(asked: _Asked, ranking: ChunkRanking, spent: float) -> dict[str, Any]
         "weights": asdict(asked.weights),
         "timings": {**ranking.timings, "total": spent},
     }
-
-
-def _relations(
-    item: RetrievedItem, linked: Mapping[UUID, Sequence[UUID]]
-) -> Iterator[tuple[UUID, str]]:
-    beside = [UUID(own) for own in item.metadata["neighbours"]]
-    yield from ((own, SECTION) for own in beside)
-    yield from ((own, LINKED) for own in linked.get(UUID(item.id), ()) if own not in beside)
-
-
-def _neighbour(chunk: StoredChunk, relation: str) -> Neighbour:
-    return Neighbour(
-        chunk_id=str(chunk.id),
-        document_id=str(chunk.document_id),
-        external_id=chunk.external_id,
-        relation=relation,
-        text=chunk.text,
-        semantic_title=chunk.title or chunk.document_title,
-        parent_section_path=chunk.section_path,
-    )
-
-
-def _hit(one: Ranked, mentioned: _Mentioned, around: _Around | None, *, debug: bool) -> SearchHit:
-    item, metadata = one.item, one.item.metadata
-    scores = {name: signal.share for name, signal in one.signals.items()}
-    scores |= {"hybrid": one.hybrid, "final": item.score}
-    if one.rerank is not None:
-        scores["rerank"] = one.rerank
-    ranks = {name: lane.rank for name, lane in item.lanes.items()}
-    signals = {
-        name: Signal(rank=ranks.get(name), **asdict(signal)) for name, signal in one.signals.items()
-    }
-    return SearchHit(
-        chunk_id=item.id,
-        document_id=item.document_id or "",
-        external_id=item.external_id,
-        filename=metadata["filename"],
-        text=item.text,
-        score=item.score,
-        scores=scores,
-        semantic_title=metadata["title"],
-        summary=metadata["summary"],
-        topics=metadata["topics"],
-        topic_labels=metadata["topic_labels"],
-        keywords=metadata["keywords"],
-        tags=metadata["tags"],
-        entities=_entities(item, mentioned),
-        section_id=metadata["section_id"],
-        parent_section_path=metadata["section_path"],
-        modality=metadata["modality"],
-        page=metadata["page"],
-        created_at=metadata["created_at"],
-        neighbors=None if around is None else around.get(item.id, ()),
-        signals=signals if debug else None,
-    )
-
-
-def _entities(item: RetrievedItem, mentioned: _Mentioned) -> tuple[Entity, ...]:
-    """Those of the graph with their types; where it has none, the names that ingestion noted."""
-    known = mentioned.get(UUID(item.id))
-    if known is None:
-        return tuple(Entity(name=name, type="TERM") for name in item.metadata["entities"])
-    return tuple(Entity(name=one.name, type=one.type) for one in known)

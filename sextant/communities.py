@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from domain.errors import OptionInvalid
 from domain.graph import Community, Entity
@@ -14,6 +15,7 @@ from domain.scope import Scope
 from stores.chunks import ChunkStore, StoredChunk
 from stores.database import Database
 from stores.graph.communities import CommunityStore
+from stores.graph.community_pages import CommunityPages, CommunityPlace, ListedCommunity
 from stores.graph.postgres import PostgresGraph
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class Communities:
     ) -> None:
         self._graph = PostgresGraph(database)
         self._reports = CommunityStore(database)
+        self._pages = CommunityPages(database)
         self._chunks = ChunkStore(database)
         self._scope = scope
         self._upkeep = upkeep
@@ -69,6 +72,25 @@ class Communities:
         if level is not None:
             level = in_range(level, "level", least=0)
         return await self._graph.communities(self._scope, level)
+
+    async def page(
+        self,
+        limit: int = 50,
+        *,
+        level: int | None = None,
+        parent_id: UUID | None = None,
+        after: CommunityPlace | None = None,
+    ) -> list[ListedCommunity]:
+        """The next of `all` after a place, without their members; of a level, or right inside of one.
+
+        Raises:
+            OptionInvalid: the level or the limit is no number that there can be.
+        """
+        limit = in_range(limit, "limit")
+        level = in_range(level, "level", least=0) if level is not None else None
+        return await self._pages.page(
+            self._scope, limit, level=level, parent_id=parent_id, after=after
+        )
 
     async def show(self, named: str) -> CommunityView:
         """One community by its id, or by as much of the id's beginning as no other has.

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from domain.errors import OptionInvalid, SettingsInvalid
+from domain.errors import EntityNotFound, OptionInvalid, SettingsInvalid
 from domain.graph import Entity
 from domain.options import in_range
 from domain.scope import Scope
 from domain.sentences import sentence_spans
 from stores.database import Database
+from stores.graph.community_pages import CommunityPages, ListedCommunity
 from stores.graph.extraction import ExtractionStore
 from stores.graph.ids import entity_id
 from stores.graph.merges import Merge
@@ -46,6 +47,8 @@ class Related:
     target: str
     weight: float
     description: str
+    source_id: UUID
+    target_id: UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class EntityView:
     relations: list[Related]
     mentions: list[Quote]
     merged: list[MergedName]
+    communities: list[ListedCommunity]
 
 
 class Entities:
@@ -96,6 +100,7 @@ class Entities:
         self._graph = PostgresGraph(database)
         self._record = GraphRecord(database)
         self._names = ResolutionStore(database)
+        self._communities = CommunityPages(database)
 
     async def top(self, limit: int = 50) -> list[Entity]:
         """The entities with most relations.
@@ -119,12 +124,22 @@ class Entities:
         Raises:
             OptionInvalid: no entity, or several, are called so.
         """
-        limit = in_range(limit, "limit")
-        found = await self._find(entity, "entity")
-        mentions = await self._names.mentions(self._scope, found.id, limit)
-        merged = await self._names.merged(self._scope, found.id)
-        relations = await self._relations(found, limit)
-        return EntityView(found, relations, list(map(_quote, mentions)), merged)
+        return await self._view(await self._find(entity, "entity"), in_range(limit, "limit"))
+
+    async def get(self, entity_id: UUID, limit: int = 20) -> EntityView:
+        """The same by id alone.
+
+        Raises:
+            EntityNotFound: there is no entity of that id.
+        """
+        found = await self._graph.get_entities(self._scope, [entity_id])
+        if not found:
+            raise EntityNotFound(
+                f"No entity {entity_id} in this knowledge base.",
+                next_step="Search for it; what supported it may have been deleted.",
+                field="entity_id",
+            )
+        return await self._view(found[0], in_range(limit, "limit"))
 
     async def duplicates(self, limit: int = 50) -> list[Candidate]:
         """Pairs that may be one thing, for `merge` to decide; likeliest first."""
@@ -213,6 +228,15 @@ class Entities:
             await self._refresh()
         return report
 
+    async def _view(self, found: Entity, limit: int) -> EntityView:
+        mentions, merged, relations, communities = await asyncio.gather(
+            self._names.mentions(self._scope, found.id, limit),
+            self._names.merged(self._scope, found.id),
+            self._relations(found, limit),
+            self._communities.holding(self._scope, found.id),
+        )
+        return EntityView(found, relations, list(map(_quote, mentions)), merged, communities)
+
     async def _find(self, named: str, field: str) -> Entity:
         try:
             found = await self._graph.get_entities(self._scope, [UUID(named)])
@@ -262,6 +286,8 @@ class Entities:
                 names.get(hop.target_id, "?"),
                 hop.weight,
                 said[hop.relation_id].description if hop.relation_id in said else "",
+                hop.source_id,
+                hop.target_id,
             )
             for hop in hops
         ]

@@ -6,16 +6,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from domain.errors import GraphStoreUnavailable, OptionInvalid
+from domain.errors import EntityNotFound, GraphStoreUnavailable, OptionInvalid
 from domain.graph import Entity
+from domain.options import in_range
 from domain.scope import Scope
 from stores.database import Database
 from stores.graph.neo4j.projector import Projector, open_projector
 from stores.graph.opening import open_graph_store
+from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import Hop
 from stores.graph.record import GraphCounts, GraphRecord
 
 OnProgress = Callable[[int], None]
+
+# As far as anybody can follow a drawing, and as a walk costs.
+DEEPEST, MOST_ENTITIES = 2, 500
+# Heaviest relations of each of the entities with most relations, of which those among them are kept.
+_BETWEEN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,15 @@ class GraphStatus:
     projection: GraphCounts | None = None
     waiting: int = 0
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a graph that can be drawn; `hops` join the entities, `cut`: there is more around them."""
+
+    entities: tuple[Entity, ...]
+    hops: tuple[Hop, ...]
+    cut: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +130,51 @@ class Graph:
             ends = {end for hop in hops for end in (hop.source_id, hop.target_id)}
             entities = await graph.get_entities(self._scope, sorted(ends | {center.id}))
         return SubGraph(center, tuple(entities), tuple(hops))
+
+    async def part(self, seed: str | None = None, *, depth: int = 1, limit: int = 100) -> Part:
+        """At most `limit` entities and the relations that join them.
+
+        Args:
+            seed: what it is around: a name, an alias or an id. Without, the entities with most relations.
+            depth: 1 or 2 relations away.
+            limit: most entities, 1 to 500.
+
+        Raises:
+            EntityNotFound: no entity is called so.
+            OptionInvalid: the depth or the limit is no such number.
+        """
+        in_range(depth, "depth", most=DEEPEST)
+        in_range(limit, "limit", most=MOST_ENTITIES)
+        graph = PostgresGraph(self._database)
+        starts = await self._starts(graph, seed, limit)
+        own = [one.id for one in starts]
+        per_node = limit if seed else _BETWEEN
+        hops = await graph.neighbourhood(self._scope, own, depth=depth, per_node=per_node)
+        kept = dict.fromkeys(own)
+        if seed:  # nearest and heaviest first, so that what is cut is the farthest
+            kept |= dict.fromkeys(end for hop in hops for end in (hop.source_id, hop.target_id))
+        ids = list(kept)[:limit]
+        inside = set(ids)
+        joined = [hop for hop in hops if {hop.source_id, hop.target_id} <= inside]
+        entities = await graph.get_entities(self._scope, ids)
+        return Part(tuple(entities), tuple(joined), len(joined) < len(hops))
+
+    async def _starts(self, graph: PostgresGraph, seed: str | None, limit: int) -> list[Entity]:
+        if seed is None:
+            return await graph.top_entities(self._scope, limit)
+        own = _uuid(seed)
+        found = (
+            await graph.get_entities(self._scope, [own])
+            if own
+            else [hit.entity for hit in await graph.entities_by_alias(self._scope, [seed])]
+        )
+        if not found:
+            raise EntityNotFound(
+                f"No entity is called {seed!r:.80}.",
+                next_step="Search for entities by words of their names.",
+                field="seed",
+            )
+        return found[:limit]
 
 
 def _required(projector: Projector | None) -> Projector:

@@ -16,9 +16,11 @@ from ingestion.transfer.spool import Numbered, Spool
 
 # Lines that are read, checked and kept in one go, off the loop.
 _BATCH = 500
+# And bytes of them, so that long lines do not add up in memory.
+_BATCH_BYTES = 8_000_000
 
 Raw = bytes | Mapping[str, Any]
-Source = str | Path | AsyncIterable[Mapping[str, Any]]
+Source = str | Path | AsyncIterable[Mapping[str, Any]] | AsyncIterable[bytes]
 
 
 async def read_into(spool: Spool, source: Source) -> AsyncIterator[list[Problem]]:
@@ -77,15 +79,17 @@ def _numbered(file: IO[bytes]) -> Iterator[tuple[int, Raw]]:
     return ((number, line) for number, line in enumerate(file, start=1) if line.strip())
 
 
-async def _gathered(
-    source: AsyncIterable[Mapping[str, Any]],
-) -> AsyncIterator[list[tuple[int, Raw]]]:
-    batch, number = list[tuple[int, Raw]](), 0
+async def _gathered(source: AsyncIterable[Raw]) -> AsyncIterator[list[tuple[int, Raw]]]:
+    batch, size, number = list[tuple[int, Raw]](), 0, 0
     async for row in source:
         number += 1
+        if isinstance(row, bytes):
+            if not row.strip():
+                continue
+            size += len(row)
         batch.append((number, row))
-        if len(batch) == _BATCH:
+        if len(batch) == _BATCH or size > _BATCH_BYTES:
             yield batch
-            batch = []
+            batch, size = [], 0
     if batch:
         yield batch

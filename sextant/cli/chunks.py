@@ -11,7 +11,8 @@ from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
 
 if TYPE_CHECKING:
-    from retrievers.chunk_search import SearchHit, SearchResponse
+    from retrievers.chunk_hits import SearchHit
+    from retrievers.chunk_search import SearchResponse
     from sextant.chunks import Chunks
 
 app = typer.Typer()
