@@ -270,6 +270,35 @@ class SearchLogSettings(_Group):
     days: int = Field(30, ge=1, le=3650, description="Days for which a search is kept.")
 
 
+class RunSettings(_Group):
+    """Answers under way in one server process, and what is kept of their streams."""
+
+    concurrent: int = Field(128, ge=1, description="Answers under way at a time; more get 503.")
+    per_user: int = Field(
+        8, ge=1, description="Answers that one user has under way at a time; more get 429."
+    )
+    seconds: float = Field(
+        120.0, gt=0, description="Time for one answer, whatever its steps may still take."
+    )
+    hold_seconds: float = Field(
+        1.0,
+        gt=0,
+        description="Time for which a stream waits for its first result before it begins with 200; until then a failure has its own status.",
+    )
+    ping_seconds: float = Field(
+        15.0, gt=0, description="Silence after which a stream sends a ping."
+    )
+    write_seconds: float = Field(
+        30.0, gt=0, description="Time after which a client that reads nothing is left."
+    )
+    keep_seconds: float = Field(
+        60.0, ge=0, description="Time for which the events of an ended stream can be read again."
+    )
+    keep_bytes: int = Field(
+        32_000_000, ge=0, description="Memory for them, over all users; the oldest go first."
+    )
+
+
 class Settings(BaseSettings):
     """All settings; `sextant config` lists them with value and origin."""
 
@@ -371,6 +400,7 @@ class Settings(BaseSettings):
     extraction: ExtractionSettings = ExtractionSettings()
     search_log: SearchLogSettings = SearchLogSettings()
     entity_search: EntitySearchSettings = EntitySearchSettings()
+    runs: RunSettings = RunSettings()
 
     @field_validator("data_dir")
     @classmethod

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from domain.configuration import load_settings
 from domain.settings import Settings
 from server import problems
-from server.routes import health
+from server.routes import health, query
 from server.serving import serving
 
 
@@ -35,7 +35,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     problems.install(app)
-    for router in (health.router,):
+    for router in (health.router, query.router):
         app.include_router(router)
     return app
 

@@ -10,6 +10,7 @@ from typing import cast
 from fastapi import FastAPI, Request
 
 from domain.settings import Settings
+from server.runs import Runs
 from sextant.facade import Sextant
 
 
@@ -19,6 +20,7 @@ class Serving:
 
     settings: Settings
     rag: Sextant
+    runs: Runs
 
 
 @asynccontextmanager
@@ -30,7 +32,11 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
     """
     async with Sextant.open(settings) as rag:
         await rag.warm_up()
-        yield Serving(settings, rag)
+        runs = Runs(settings.runs)
+        try:
+            yield Serving(settings, rag, runs)
+        finally:
+            await runs.close()
 
 
 def serving_of(request: Request) -> Serving:

@@ -1,0 +1,259 @@
+"""Answers under way: a slot for each, its events for whoever reads them, an end when nobody does."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+
+from domain.answers import Answer
+from domain.errors import Limited, Overloaded, RunNotFound, TimedOut, error_of
+from domain.events import Done, Event, Failed, Status
+from domain.settings import RunSettings
+from graph.failures import as_failed
+from server.sse import PING
+
+# What an event looks like on its way out; nothing, if it is not told.
+Encode = Callable[[Event], bytes]
+Events = AsyncGenerator[Event]
+
+CANCELLED = Failed("cancelled", "The answer was cancelled.", retryable=True)
+
+
+def _untold(_: Event) -> bytes:
+    return b""
+
+
+class Run:
+    """One answer under way, in a task of its own: a client that leaves does not break it, `stop` does.
+
+    Its events are encoded once and stay until it is forgotten, so that any reader can begin
+    anywhere, and a slow one keeps neither the model nor the others waiting. They are bounded as
+    the answer is.
+
+    Args:
+        user_id: whose run it is.
+        events: what happens; the last is `Done` or `Failed`.
+        encode: what is sent of each.
+        seconds: time for all of it.
+    """
+
+    def __init__(self, user_id: str, events: Events, encode: Encode, seconds: float) -> None:
+        self.run_id = secrets.token_hex(16)
+        self.user_id = user_id
+        self.parts: list[bytes] = []
+        self.ended = False
+        self.ended_at = 0.0
+        self.node = ""
+        self._encode = encode
+        self._seconds = seconds
+        self._answer: Answer | None = None
+        self._failure: Failed | None = None
+        self._telling = asyncio.Event()
+        self._news = asyncio.Event()
+        self._task = asyncio.create_task(self._go(events))
+
+    async def begun(self, seconds: float) -> bool:
+        """Wait until there is more to tell than which node works, at most for `seconds`.
+
+        Raises:
+            SextantError: it has failed already.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                await self._telling.wait()
+        except TimeoutError:
+            return False
+        self._raise_failure()
+        return True
+
+    async def answer(self) -> Answer:
+        """Wait for the end.
+
+        Raises:
+            SextantError: it failed.
+        """
+        await asyncio.wait({self._task})
+        self._raise_failure()
+        if self._answer is None:
+            raise error_of(CANCELLED.code, CANCELLED.message)
+        return self._answer
+
+    async def read(self, ping_seconds: float, after: int = 0) -> AsyncIterator[bytes]:
+        """What is to be sent, from part `after` on, until the end; pings when nothing happens."""
+        while True:
+            if after < len(self.parts):
+                part = b"".join(self.parts[after:])
+                after = len(self.parts)
+                yield part
+            elif self.ended:
+                return
+            else:
+                try:
+                    async with asyncio.timeout(ping_seconds):
+                        await self._news.wait()
+                except TimeoutError:
+                    yield PING
+
+    def stop(self) -> None:
+        """End it: its model call is cancelled within moments."""
+        self._task.cancel()
+
+    def when_over(self, call: Callable[[Run], None]) -> None:
+        """Have `call` called at the end, however it comes."""
+        self._task.add_done_callback(lambda _: call(self))
+
+    async def over(self) -> None:
+        """Wait for the end, without minding what it is."""
+        await asyncio.wait({self._task})
+
+    async def _go(self, given: Events) -> None:
+        try:
+            async with asyncio.timeout(self._seconds), aclosing(given) as events:
+                async for event in events:
+                    self._note(event)
+        except TimeoutError:
+            late = f"The answer took longer than {self._seconds:g} s."
+            self._note(as_failed(TimedOut(late, next_step="Ask again, or for less at once.")))
+        except asyncio.CancelledError:
+            self._note(CANCELLED)
+        except Exception as error:  # noqa: BLE001 -- the edge: a run ends with an event
+            self._note(as_failed(error))
+
+    def _note(self, event: Event) -> None:
+        match event:
+            case Status():
+                self.node = event.node
+            case Done():
+                self._answer = event.answer
+            case Failed():
+                self._failure = event
+        if not isinstance(event, Status):
+            self._telling.set()
+        if part := self._encode(event):
+            self.parts.append(part)
+            self._wake()
+
+    def end(self) -> None:
+        """Note that nothing will follow."""
+        self.ended, self.ended_at = True, time.monotonic()
+        self._telling.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            said = self._failure
+            raise error_of(said.code, said.message, **(said.detail or {}))
+
+
+class Runs:
+    """All runs of this process, so many at a time, and the ended ones for a while.
+
+    Args:
+        settings: the bounds.
+    """
+
+    def __init__(self, settings: RunSettings) -> None:
+        self.settings = settings
+        self._live: dict[str, Run] = {}
+        self._of_user = Counter[str]()
+        # By the time of their end, the oldest first.
+        self._kept: dict[str, Run] = {}
+        self._kept_bytes = 0
+
+    @property
+    def live(self) -> int:
+        """Answers under way."""
+        return len(self._live)
+
+    def start(
+        self,
+        user_id: str,
+        ask: Callable[[], Events],
+        encode: Encode = _untold,
+        *,
+        keep: bool = False,
+    ) -> Run:
+        """Begin an answer if there is a slot for it; refused, it has cost nothing.
+
+        Args:
+            user_id: whose slot it takes.
+            ask: begins it.
+            encode: what is sent of its events.
+            keep: have `find` find it, until `keep_seconds` after its end.
+
+        Raises:
+            Overloaded: the server has no slot left.
+            Limited: the user has none left.
+        """
+        self._check_slots(user_id)
+        run = Run(user_id, ask(), encode, self.settings.seconds)
+        self._live[run.run_id] = run
+        self._of_user[user_id] += 1
+        run.when_over(lambda _: self._over(run, keep=keep))
+        return run
+
+    def find(self, run_id: str, user_id: str) -> Run:
+        """A run of this user, under way or ended not long ago.
+
+        Raises:
+            RunNotFound: there is none, or it is somebody else's.
+        """
+        self._forget_old()
+        run = self._live.get(run_id) or self._kept.get(run_id)
+        if run is None or run.user_id != user_id:
+            raise RunNotFound(
+                "No answer of that id is under way or kept.",
+                next_step="Ask the question again.",
+            )
+        return run
+
+    async def close(self) -> None:
+        """Stop whatever is under way."""
+        live = list(self._live.values())
+        for run in live:
+            run.stop()
+        await asyncio.gather(*(run.over() for run in live))
+        self._kept.clear()
+
+    def _check_slots(self, user_id: str) -> None:
+        if len(self._live) >= self.settings.concurrent:
+            raise Overloaded(
+                f"All {self.settings.concurrent} slots of this server are taken.",
+                next_step="Try again in a few seconds.",
+            )
+        if self._of_user[user_id] >= self.settings.per_user:
+            raise Limited(
+                f"You have {self.settings.per_user} answers under way, as many as you may.",
+                next_step="Wait until one of them ends.",
+            )
+
+    def _over(self, run: Run, *, keep: bool) -> None:
+        run.end()
+        del self._live[run.run_id]
+        self._of_user[run.user_id] -= 1
+        if not self._of_user[run.user_id]:
+            del self._of_user[run.user_id]
+        if keep:
+            self._kept[run.run_id] = run
+            self._kept_bytes += _size(run)
+        self._forget_old()
+
+    def _forget_old(self) -> None:
+        latest = time.monotonic() - self.settings.keep_seconds
+        for run in list(self._kept.values()):
+            if run.ended_at > latest and self._kept_bytes <= self.settings.keep_bytes:
+                return
+            del self._kept[run.run_id]
+            self._kept_bytes -= _size(run)
+
+
+def _size(run: Run) -> int:
+    return sum(map(len, run.parts))

@@ -1,0 +1,118 @@
+"""POST /api/query over TCP: whole answers, streams, and failures before the first byte."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from testing.replies import broken_after, failing, silent_after
+from tests.integration.server.streaming.conftest import Served, asking, judging, sent
+
+
+async def test_a_whole_answer_has_everything_that_it_rests_on(served: Served) -> None:
+    async with served.client() as client:
+        answer = await client.post("/api/query", json=asking(stream=False))
+    assert answer.status_code == 200
+    body = answer.json()
+    assert body["answer"].startswith("Each value in Rust has exactly one owner [1].")
+    [citation], [source] = body["citations"], body["sources"]
+    assert citation["marker"] == source["marker"] == 1
+    assert source["sectionPath"]
+    assert citation["quote"] in source["text"]
+    assert {"mode", "graphContext", "attempts", "grounded", "warnings", "timings"} <= body.keys()
+    assert body["usage"]["completionTokens"] > 0
+    assert "trace" not in body
+
+
+async def test_the_trace_says_what_was_done_when(served: Served) -> None:
+    async with served.client() as client:
+        answer = await client.post("/api/query", json=asking(stream=False, debug=True))
+    trace = answer.json()["trace"]
+    nodes = [step["node"] for step in trace if step["event"] == "status"]
+    assert nodes == ["analyze", "route", "retrieve", "grade", "generate"]
+    times = [step["ms"] for step in trace]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize("accepting", [{}, {"Accept": "text/event-stream"}])
+async def test_a_stream_is_the_whole_answer_piece_by_piece(
+    served: Served, accepting: dict[str, str]
+) -> None:
+    async with served.client() as client:
+        body = asking(stream=not accepting)
+        answer = await client.post("/api/query", json=body, headers=accepting)
+        whole = await client.post("/api/query", json=asking(stream=False))
+    assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert answer.headers["cache-control"] == "no-cache"
+    events = sent(answer.text)
+    done = events[-1]
+    assert done.name == "done"
+    assert done.data["answer"] == "".join(e.data["text"] for e in events if e.name == "token")
+    assert done.data["citations"] == [e.data["citation"] for e in events if e.name == "citation"]
+    assert [done.data["sources"]] == [e.data["sources"] for e in events if e.name == "sources"]
+    assert done.data.keys() == whole.json().keys()
+    assert done.data["answer"] == whole.json()["answer"]
+
+
+async def test_every_event_has_an_id_of_its_own_in_order(served: Served) -> None:
+    async with served.client() as client:
+        answer = await client.post("/api/query", json=asking())
+    events = sent(answer.text)
+    run_id = events[0].id.partition("-")[0]
+    assert [event.id for event in events] == [f"{run_id}-{n + 1}" for n in range(len(events))]
+    assert answer.headers["content-location"] == f"/api/query/{run_id}/events"
+
+
+FAULTS: list[tuple[dict[str, Any], int, str]] = [
+    ({"graphId": "nowhere"}, 404, "graph_not_found"),
+    ({"query": " "}, 422, "question_invalid"),
+    ({"query": "x" * 3000}, 422, "question_invalid"),
+    ({"mode": "telepathy"}, 422, "request_invalid"),
+    ({"topK": 51}, 422, "request_invalid"),
+    ({"filters": {"tag": ["a"]}}, 422, "request_invalid"),
+    ({"surprise": 1}, 422, "request_invalid"),
+]
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+@pytest.mark.parametrize(("fault", "status", "code"), FAULTS)
+async def test_a_bad_request_is_a_problem_document_streamed_or_not(
+    served: Served, fault: dict[str, Any], status: int, code: str, streaming: bool
+) -> None:
+    async with served.client() as client:
+        answer = await client.post("/api/query", json=asking(**fault) | {"stream": streaming})
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert served.runs.live == 0
+
+
+async def test_a_model_that_fails_before_its_first_word_has_its_own_status(served: Served) -> None:
+    served.script = lambda _: failing(500)
+    async with served.client() as client:
+        answer = await client.post("/api/query", json=asking(mode="bypass"))
+    assert (answer.status_code, answer.json()["code"]) == (503, "model_unavailable")
+    assert int(answer.headers["retry-after"]) > 0
+
+
+async def test_a_model_that_fails_in_mid_answer_ends_the_stream_with_an_error(
+    served: Served,
+) -> None:
+    served.script = judging(broken_after(4))
+    async with served.client() as client:
+        answer = await client.post("/api/query", json=asking())
+    assert answer.status_code == 200
+    events = sent(answer.text)
+    assert any(event.name == "token" for event in events)
+    assert events[-1].name == "error"
+    assert (events[-1].data["code"], events[-1].data["retryable"]) == ("model_unavailable", True)
+
+
+async def test_a_graph_that_is_not_there_is_told_while_a_slow_model_analyses(
+    served: Served,
+) -> None:
+    served.script = lambda _: silent_after(0)
+    async with served.client() as client:
+        answer = await client.post("/api/query", json=asking(graphId="nowhere"))
+    assert (answer.status_code, answer.json()["code"]) == (404, "graph_not_found")
+    await served.endpoint.wait_for_streams(0)
