@@ -299,6 +299,58 @@ class RunSettings(_Group):
     )
 
 
+class AuthSettings(_Group):
+    """Who may ask a server. Keys are made by `sextant keys create`; tokens are configured here."""
+
+    required: bool = Field(
+        default=False,
+        description="Serve nobody without a key or a token, even as long as no key was made.",
+    )
+    key_cache_seconds: float = Field(
+        5.0,
+        ge=0,
+        le=60,
+        description="Seconds for which a key counts as good unasked, also a revoked one.",
+    )
+    jwt_secret: SecretStr | None = Field(
+        None, description="Secret of HS256 tokens, at least 32 bytes; empty: none are taken."
+    )
+    jwks_url: str | None = Field(
+        None,
+        description="Where the public keys of a login service are (JWKS); empty: its tokens are not taken.",
+    )
+    jwt_algorithms: str = Field(
+        "RS256, ES256", description="Algorithms of tokens signed with a key of `jwks_url`."
+    )
+    jwt_issuer: str | None = Field(None, description="The `iss` that tokens must have.")
+    jwt_audience: str | None = Field(None, description="The `aud` that tokens must have.")
+    jwt_scope_claim: str = Field(
+        "scope",
+        min_length=1,
+        description="Claim with `read`, `ingest` and `admin`, a list or words.",
+    )
+    jwt_scope_prefix: str = Field(
+        "", description="What the login service puts before these, like `sextant:`."
+    )
+    jwt_leeway: float = Field(
+        30.0,
+        ge=0,
+        le=300,
+        description="Seconds by which the clocks of issuer and server may differ.",
+    )
+    jwks_seconds: float = Field(
+        600.0, ge=10, le=86_400, description="Seconds after which the public keys are fetched anew."
+    )
+
+
+class QuotaSettings(_Group):
+    """What one key or login may use, each server counting for itself (reliability anchors §4)."""
+
+    requests_per_second: float = Field(10.0, gt=0, description="Requests a second in the long run.")
+    burst: int = Field(30, ge=1, description="Requests that may come at once.")
+    ingests: int = Field(4, ge=1, description="Uploads and imports under way at a time.")
+
+
 class Settings(BaseSettings):
     """All settings; `sextant config` lists them with value and origin."""
 
@@ -400,6 +452,8 @@ class Settings(BaseSettings):
     extraction: ExtractionSettings = ExtractionSettings()
     search_log: SearchLogSettings = SearchLogSettings()
     entity_search: EntitySearchSettings = EntitySearchSettings()
+    auth: AuthSettings = AuthSettings()
+    quota: QuotaSettings = QuotaSettings()
     runs: RunSettings = RunSettings()
 
     @field_validator("data_dir")

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from domain.configuration import load_settings
 from domain.settings import Settings
 from server import problems
+from server.auth.coverage import require_guards
 from server.routes import health, query
 from server.serving import serving
 
@@ -37,6 +38,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     problems.install(app)
     for router in (health.router, query.router):
         app.include_router(router)
+    require_guards(app)
     return app
 
 

@@ -18,8 +18,13 @@ from server.schemas.wire import Problem
 _log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# Seconds after which a dependency that was down may be tried again.
-_RETRY_AFTER = 5
+# What must be told beside a status: when a dependency that was down may be tried again (RFC 9110
+# §10.2.3), and how to log in (RFC 6750 §3).
+_HEADERS = {
+    401: {"WWW-Authenticate": 'Bearer realm="sextant"'},
+    429: {"Retry-After": "5"},
+    503: {"Retry-After": "5"},
+}
 
 
 def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
@@ -38,11 +43,10 @@ def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
 
 def answer_with(problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
     """Return `problem` as the response."""
-    again = {"Retry-After": str(_RETRY_AFTER)} if problem.status in {429, 503} else {}
     return JSONResponse(
         problem.model_dump(by_alias=True, exclude_none=True),
         problem.status,
-        again | (headers or {}),
+        _HEADERS.get(problem.status, {}) | (headers or {}),
         MEDIA_TYPE,
     )
 
@@ -52,7 +56,10 @@ def install(app: FastAPI) -> None:
 
     async def ours(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, SextantError)  # noqa: S101 -- registered for this type only
-        headers: dict[str, str] | None = getattr(error, "headers", None)
+        headers: dict[str, str] = getattr(error, "headers", None) or {}
+        seconds: int | None = getattr(error, "retry_after", None)
+        if seconds is not None:
+            headers = {"Retry-After": str(seconds)} | headers
         return answer_with(problem_of(error, request_id_of(request)), headers)
 
     async def validation(request: Request, error: Exception) -> JSONResponse:

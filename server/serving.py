@@ -10,6 +10,8 @@ from typing import cast
 from fastapi import FastAPI, Request
 
 from domain.settings import Settings
+from server.auth.authenticator import Authenticator
+from server.limits import Rates
 from server.runs import Runs
 from sextant.facade import Sextant
 
@@ -21,6 +23,8 @@ class Serving:
     settings: Settings
     rag: Sextant
     runs: Runs
+    authenticator: Authenticator
+    rates: Rates
 
 
 @asynccontextmanager
@@ -33,10 +37,12 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
     async with Sextant.open(settings) as rag:
         await rag.warm_up()
         runs = Runs(settings.runs)
+        authenticator = Authenticator(settings, rag.database)
         try:
-            yield Serving(settings, rag, runs)
+            yield Serving(settings, rag, runs, authenticator, Rates(settings.quota))
         finally:
             await runs.close()
+            await authenticator.close()
 
 
 def serving_of(request: Request) -> Serving:

@@ -88,7 +88,7 @@ class Sextant:
     ) -> None:
         self.settings = settings
         self.user_id = settings.user_id
-        self._database = database
+        self.database = database
         self._documents = DocumentStore(database)
         self._embedder = embedder
         self._refresher = Refresher(database, embedder)
@@ -203,7 +203,7 @@ class Sextant:
         """The lines that import a knowledge base again, one dict each."""
         from ingestion.transfer.exporting import export_graph
 
-        return export_graph(self._database, self._scope(graph_id))
+        return export_graph(self.database, self._scope(graph_id))
 
     async def query(self, question: str, **options: Unpack[Options]) -> Answer:
         """Answer a question, with citations; takes the options of `stream`.
@@ -328,7 +328,7 @@ class Sextant:
         """The communities: the hierarchy, their reports, building them."""
         from sextant.communities import Communities
 
-        return Communities(self._database, await self._known(graph_id), self._refresher.opened)
+        return Communities(self.database, await self._known(graph_id), self._refresher.opened)
 
     async def entities(self, graph_id: str = DEFAULT_GRAPH) -> Entities:
         """The entities, to look at, to merge and to extract."""
@@ -336,13 +336,13 @@ class Sextant:
 
         scope = await self._known(graph_id)
         refresh = partial(self._refresher.refresh, scope)
-        return Entities(self._database, scope, extractor=self._parts.extractor, refresh=refresh)
+        return Entities(self.database, scope, extractor=self._parts.extractor, refresh=refresh)
 
     async def graph(self, graph_id: str = DEFAULT_GRAPH) -> Graph:
         """The graph: its size, its copy in Neo4j, a part of it to look at."""
         from sextant.graph import Graph
 
-        return Graph(self._database, await self._known(graph_id))
+        return Graph(self.database, await self._known(graph_id))
 
     async def graphs(self) -> list[GraphInfo]:
         """The knowledge bases, by name."""
@@ -380,7 +380,7 @@ class Sextant:
         from ingestion.reembedding import reembed
 
         await self._embedder.warm_up()
-        number = await reembed(self._database, self._embedder, on_progress)
+        number = await reembed(self.database, self._embedder, on_progress)
         for graph in await self.graphs():
             await self._refresher.refresh(self._scope(graph.graph_id))
         return number
@@ -397,4 +397,4 @@ class Sextant:
     def _chunks(self, graph_id: str) -> Chunks:
         from sextant.chunks import Chunks
 
-        return Chunks(self._database, self._scope(graph_id), self._parts.chunk_search)
+        return Chunks(self.database, self._scope(graph_id), self._parts.chunk_search)

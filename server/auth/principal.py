@@ -1,61 +1,90 @@
-"""The caller of a request, and what a route demands of one."""
+"""What a route demands of its caller.
+
+    async def delete(..., principal: Writer) -> ...
+
+Whoever may not is refused before the body is read (`guards_of`, used by `server.routing`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated
 
 from fastapi import Depends, Request
+from fastapi.dependencies.models import Dependant
 
+from domain.api_keys import Permission
 from domain.errors import Forbidden
+from server.auth.caller import Principal
 from server.serving import serving_of
 from sextant.facade import Sextant
 
 
-class Permission(StrEnum):
-    """What a key may do. `admin` includes the others, `ingest` includes `read`."""
+async def principal_of(request: Request) -> Principal:
+    """Return the caller; without any login configured, the one user there is.
 
-    READ = "read"
-    INGEST = "ingest"
-    ADMIN = "admin"
+    Raises:
+        Unauthorised: a login is needed, and this is none.
+        Forbidden: there is no login, and the request does not come from this machine's user.
+        Limited: the caller has asked too often.
+    """
+    known: Principal | None = getattr(request.state, "principal", None)
+    if known is None:
+        serving = serving_of(request)
+        known = await serving.authenticator.authenticate(request)
+        if known.login:
+            await serving.rates.count(known.quota_key)
+        request.state.principal = known
+    return known
 
 
 @dataclass(frozen=True, slots=True)
-class Principal:
-    """Whose data a request works on, and what it may do with them."""
-
-    user_id: str
-    permissions: frozenset[Permission]
-    key_id: str | None = None
-
-
-async def principal_of(request: Request) -> Principal:
-    """Return the caller; without any login configured, the one user there is."""
-    return Principal(serving_of(request).settings.user_id, frozenset(Permission))
-
-
-def requires(permission: Permission) -> Callable[[Request], Awaitable[Principal]]:
+class Requires:
     """A dependency that lets through only callers who have `permission`."""
 
-    async def check(request: Request) -> Principal:
+    permission: Permission
+
+    async def __call__(self, request: Request) -> Principal:
+        """Return the caller; raises what `principal_of` raises, and Forbidden."""
         principal = await principal_of(request)
-        if permission not in principal.permissions:
+        if self.permission not in principal.permissions:
             raise Forbidden(
-                f"This key may not do that: it lacks the permission {permission.value!r}.",
+                f"This key may not do that: it lacks the permission {self.permission.value!r}.",
                 next_step="Make one that may: `sextant keys create --scope ...`.",
             )
         return principal
 
-    return check
+
+requires = Requires
+
+Reader = Annotated[Principal, Depends(Requires(Permission.READ))]
+Writer = Annotated[Principal, Depends(Requires(Permission.INGEST))]
+Admin = Annotated[Principal, Depends(Requires(Permission.ADMIN))]
 
 
-Reader = Annotated[Principal, Depends(requires(Permission.READ))]
-Writer = Annotated[Principal, Depends(requires(Permission.INGEST))]
-Admin = Annotated[Principal, Depends(requires(Permission.ADMIN))]
+def guards_of(dependant: Dependant) -> Iterator[Requires]:
+    """What a route demands of its callers, wherever among its dependencies."""
+    if isinstance(dependant.call, Requires):
+        yield dependant.call
+    for needed in dependant.dependencies:
+        yield from guards_of(needed)
 
 
 def rag_of(request: Request, principal: Principal) -> Sextant:
     """The knowledge bases of the caller."""
     return serving_of(request).rag.as_user(principal.user_id)
+
+
+__all__ = [
+    "Admin",
+    "Permission",
+    "Principal",
+    "Reader",
+    "Requires",
+    "Writer",
+    "guards_of",
+    "principal_of",
+    "rag_of",
+    "requires",
+]

@@ -24,5 +24,5 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
 async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """A client of it, without a socket between."""
     transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://sextant.test") as opened:
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as opened:
         yield opened

@@ -1,0 +1,47 @@
+"""No route is public by accident: each demands a permission, or is named here.
+
+(Onyx checks the same when it starts; RAGFlow and Dify had routes that asked nobody: reliability
+anchors §1 and §3.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fastapi import FastAPI
+from fastapi.routing import RouteContext, iter_route_contexts
+
+from domain.errors import SextantError
+from server.auth.principal import guards_of
+
+# What anybody may ask: whether the server lives, its description, and the page that asks for a key.
+PUBLIC = frozenset({
+    "/", "/static", "/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json",
+})  # fmt: skip
+
+
+def require_guards(app: FastAPI) -> None:
+    """Make sure that nothing is served to strangers but what is meant for them.
+
+    Raises:
+        SextantError: a route neither demands a permission nor is public; names all of them.
+    """
+    open_to_all = sorted(_unguarded(app))
+    if open_to_all:
+        raise SextantError(
+            f"Routes without a guard: {', '.join(open_to_all)}.",
+            next_step="Give each a `Reader`, `Writer` or `Admin` (server/auth/principal.py).",
+        )
+
+
+def _unguarded(app: FastAPI) -> Iterator[str]:
+    for route in iter_route_contexts(app.routes):
+        path = route.path or ""
+        if path not in PUBLIC and not _guarded(route):
+            yield f"{'/'.join(sorted(route.methods or ())) or 'any'} {path}"
+
+
+def _guarded(route: RouteContext) -> bool:
+    # What is mounted or no route of FastAPI's has none: such is public, or must not be there.
+    dependant = getattr(route, "dependant", None)
+    return dependant is not None and any(guards_of(dependant))

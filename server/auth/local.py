@@ -1,0 +1,57 @@
+"""Where no login is configured, only this machine's own user is served.
+
+Three things could stand between: another machine (the address says so), a page in the user's browser
+that sends requests here (Origin and Sec-Fetch-Site say so), and such a page whose own name was made to
+point here, which makes it same-origin (DNS rebinding: the Host header says so).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection
+
+from domain.errors import Forbidden
+
+_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address, without port, can only mean this machine."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower().rstrip(".") in _NAMES
+
+
+def require_local(connection: HTTPConnection) -> None:
+    """Let through what the user of this machine asks.
+
+    Raises:
+        Forbidden: it comes from elsewhere, or through a page of somebody else's.
+    """
+    if connection.client is None or not is_loopback(connection.client.host):
+        raise _forbidden("comes from another machine")
+    host = connection.headers.get("host", "")
+    if not is_loopback(_name(f"//{host}")):
+        raise _forbidden("is meant for another host name")
+    origin = connection.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        raise _forbidden("comes from a page of another site")
+    if connection.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+        raise _forbidden("comes from a page of another site")
+
+
+def _name(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _forbidden(why: str) -> Forbidden:
+    return Forbidden(
+        f"This server has no login, so it serves this machine only, and the request {why}.",
+        next_step="Make a key with `sextant keys create`; from then on keys are asked for.",
+    )

@@ -1,0 +1,133 @@
+"""JSON Web Tokens of a login service, or signed with a secret of one's own.
+
+What is refused follows RFC 8725 (JWT best current practices): the algorithms are pinned by the
+configuration and never taken from the token; `exp`, `iss`, `aud` and `sub` must be there; a public key
+verifies only what its own algorithm signed, so none can pass for a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import jwt
+
+from domain.api_keys import Permission, with_lesser
+from domain.errors import OptionInvalid, SettingsInvalid
+from domain.scope import Scope
+from domain.settings import AuthSettings
+from server.auth.caller import Principal, unauthorised
+from server.auth.jwks import PublicKeys
+
+_HS256 = "HS256"
+# RFC 7518 §3.2: a key as long as the hash, at least.
+_LEAST_SECRET_BYTES = 32
+_ASYMMETRIC = frozenset({
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
+})  # fmt: skip
+_LONGEST = 8192
+_REQUIRED = ["exp", "iss", "aud", "sub"]
+
+
+class Tokens:
+    """Verifies tokens; make one by `tokens_of`.
+
+    Args:
+        settings: issuer, audience, claims, leeway.
+        algorithms: those that are taken, and no others.
+        keys: the secret, or where the public keys come from.
+    """
+
+    def __init__(
+        self, settings: AuthSettings, algorithms: Iterable[str], keys: bytes | PublicKeys
+    ) -> None:
+        self._settings = settings
+        self._algorithms = tuple(algorithms)
+        self._keys = keys
+
+    async def principal(self, token: str) -> Principal:
+        """Return whom a token stands for.
+
+        Raises:
+            Unauthorised: it does not hold.
+            DependencyError: the login service's keys cannot be fetched.
+        """
+        claims = await self._claims(token)
+        try:
+            user_id = Scope(claims["sub"]).user_id
+        except OptionInvalid:
+            raise unauthorised("The token's `sub` is no user id.") from None
+        return Principal(user_id, self._permissions(claims))
+
+    async def _claims(self, token: str) -> Mapping[str, Any]:
+        settings = self._settings
+        try:
+            if len(token) > _LONGEST:
+                raise jwt.DecodeError("too long")
+            header = jwt.get_unverified_header(token)
+            if header.get("alg") not in self._algorithms or "crit" in header:
+                raise jwt.InvalidAlgorithmError("not an algorithm that is taken")
+            claims: Mapping[str, Any] = jwt.decode(
+                token,
+                await self._key(header),
+                algorithms=self._algorithms,
+                audience=settings.jwt_audience,
+                issuer=settings.jwt_issuer,
+                leeway=settings.jwt_leeway,
+                options={"require": _REQUIRED},
+            )
+        # Not only InvalidTokenError: hostile headers and claims reach libraries below.
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
+            raise unauthorised() from None
+        return claims
+
+    async def _key(self, header: Mapping[str, Any]) -> bytes | jwt.PyJWK:
+        if isinstance(self._keys, bytes):
+            return self._keys
+        return await self._keys.find(header.get("kid"), header["alg"])
+
+    def _permissions(self, claims: Mapping[str, Any]) -> frozenset[Permission]:
+        told = claims.get(self._settings.jwt_scope_claim)
+        words = told.split() if isinstance(told, str) else told
+        if not isinstance(words, list):
+            return frozenset()
+        prefix = self._settings.jwt_scope_prefix
+        named = {prefix + one.value: one for one in Permission}
+        return with_lesser(named[word] for word in words if isinstance(word, str) and word in named)
+
+    async def close(self) -> None:
+        """End what fetches keys."""
+        if isinstance(self._keys, PublicKeys):
+            await self._keys.close()
+
+
+def tokens_of(settings: AuthSettings) -> Tokens | None:
+    """Return what verifies tokens; None where none are configured.
+
+    Raises:
+        SettingsInvalid: what is configured would take tokens that nobody should.
+    """
+    secret = settings.jwt_secret.get_secret_value().encode() if settings.jwt_secret else b""
+    if not secret and not settings.jwks_url:
+        return None
+    if secret and settings.jwks_url:
+        raise _invalid("jwks_url", "Set a JWT secret or a JWKS URL, not both.")
+    for name in ("jwt_issuer", "jwt_audience"):
+        if not getattr(settings, name):
+            raise _invalid(name, f"Tokens are taken only with {name} set, and only those for it.")
+    if settings.jwks_url:
+        algorithms = settings.jwt_algorithms.replace(",", " ").split()
+        if not algorithms or not _ASYMMETRIC.issuperset(algorithms):
+            raise _invalid("jwt_algorithms", f"Choose from {', '.join(sorted(_ASYMMETRIC))}.")
+        return Tokens(settings, algorithms, PublicKeys(settings.jwks_url, settings.jwks_seconds))
+    if len(secret) < _LEAST_SECRET_BYTES:
+        raise _invalid("jwt_secret", f"The secret must have {_LEAST_SECRET_BYTES} bytes or more.")
+    return Tokens(settings, [_HS256], secret)
+
+
+def _invalid(name: str, sentence: str) -> SettingsInvalid:
+    return SettingsInvalid(
+        sentence,
+        next_step=f"Set SEXTANT_AUTH__{name.upper()}; docs/security.md shows how.",
+        field=f"auth.{name}",
+    )

@@ -1,0 +1,109 @@
+"""The application with logins, over a database of its own, and callers of every kind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+import pytest_asyncio
+from fastapi import APIRouter, FastAPI
+
+from domain.api_keys import Permission
+from domain.settings import AuthSettings, QuotaSettings, Settings
+from server.app import create_app
+from server.auth.principal import Admin, Reader, Writer
+from stores.api_keys import ApiKeyStore
+from stores.database import Database
+from tests.integration.own_database import settings_over, short_folder
+
+SECRET = "a secret of the tests, longer than 32 bytes"
+ISSUER, AUDIENCE = "https://login.test", "sextant"
+ADDRESS = "http://127.0.0.1"
+
+
+probes = APIRouter(prefix="/probe")
+
+
+@probes.get("/read")
+async def read(principal: Reader) -> dict[str, Any]:
+    """Whom the server takes the caller for."""
+    return {"user": principal.user_id, "permissions": sorted(principal.permissions)}
+
+
+@probes.post("/ingest")
+async def ingest(principal: Writer) -> str:
+    return principal.user_id
+
+
+@probes.delete("/admin")
+async def admin(principal: Admin) -> str:
+    return principal.user_id
+
+
+def token(secret: str = SECRET, algorithm: str = "HS256", **claims: Any) -> str:
+    """A token that holds, but for what is said otherwise; a claim that is None is left out."""
+    whole = {
+        "sub": "alice",
+        "iss": ISSUER,
+        "aud": AUDIENCE,
+        "exp": time.time() + 600,
+        "scope": "admin",
+    } | claims
+    told = {name: value for name, value in whole.items() if value is not None}
+    return jwt.encode(told, secret, algorithm=algorithm)
+
+
+def bearer(credential: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {credential}"}
+
+
+@pytest_asyncio.fixture(scope="session")
+async def with_logins() -> AsyncIterator[Settings]:
+    """Settings of a server that takes tokens, over a data folder where keys are made."""
+    with short_folder() as folder:
+        login = AuthSettings(
+            jwt_secret=SECRET, jwt_issuer=ISSUER, jwt_audience=AUDIENCE, key_cache_seconds=0
+        )
+        plenty = QuotaSettings(requests_per_second=10_000, burst=10_000)
+        settings = settings_over(folder).model_copy(update={"auth": login, "quota": plenty})
+        async with await Database.open(settings):  # keeps the server up
+            yield settings
+
+
+@pytest_asyncio.fixture(scope="session")
+async def guarded(with_logins: Settings) -> AsyncIterator[FastAPI]:
+    """The running application."""
+    created = create_app(with_logins)
+    created.include_router(probes)
+    async with created.router.lifespan_context(created):
+        yield created
+
+
+@pytest_asyncio.fixture(scope="session")
+async def keys(with_logins: Settings) -> AsyncIterator[ApiKeyStore]:
+    async with await Database.open(with_logins) as database:
+        yield ApiKeyStore(database)
+
+
+@pytest.fixture(scope="session")
+def caller(guarded: FastAPI) -> Callable[[dict[str, str]], httpx.AsyncClient]:
+    """A client with these headers."""
+    return lambda headers: httpx.AsyncClient(
+        transport=httpx.ASGITransport(guarded), base_url=ADDRESS, headers=headers
+    )
+
+
+async def key_for(
+    keys: ApiKeyStore,
+    user_id: str,
+    *permissions: Permission,
+    lifetime: timedelta | None = None,
+) -> str:
+    """A new key of a user."""
+    _, secret = await keys.create(user_id, permissions or tuple(Permission), lifetime=lifetime)
+    return secret.text
