@@ -65,6 +65,7 @@ class Options(TypedDict, total=False):
     top_k: int | None
     history: Sequence[Mapping[str, str]]
     filters: Mapping[str, Any] | None
+    multimodal_content: Sequence[Mapping[str, Any]]
 
 
 class Sextant:
@@ -229,6 +230,7 @@ class Sextant:
         top_k: int | None = None,
         history: Sequence[Mapping[str, str]] = (),
         filters: Mapping[str, Any] | None = None,
+        multimodal_content: Sequence[Mapping[str, Any]] = (),
     ) -> AsyncGenerator[Event]:
         """Answer a question and tell what happens meanwhile.
 
@@ -239,6 +241,7 @@ class Sextant:
             top_k: passages the answer may use; default `settings.retrieval.top_k`.
             history: the conversation so far, as `{"role": …, "content": …}`.
             filters: bounds on what is searched.
+            multimodal_content: images and tables that belong to the question.
 
         Yields:
             `Status`, `Retrieved`, `Token`, `Cited` and `Sources` as they happen, then one `Done`, or
@@ -255,6 +258,7 @@ class Sextant:
             "top_k": top_k,
             "history": [dict(turn) for turn in history],
             "filters": dict(filters) if filters else None,
+            "multimodal_content": [dict(part) for part in multimodal_content],
         }
         async with aclosing(stream_answer(workflow, asked)) as events:
             async for event in events:
