@@ -13,7 +13,7 @@ import jwt
 import orjson
 
 from domain.errors import DependencyError, SettingsInvalid
-from server.auth.local import is_loopback
+from domain.loopback import is_loopback
 
 _TIMEOUT = 5.0
 _LARGEST_BYTES = 262_144

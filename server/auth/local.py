@@ -7,22 +7,12 @@ point here, which makes it same-origin (DNS rebinding: the Host header says so).
 
 from __future__ import annotations
 
-import ipaddress
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
 from domain.errors import Forbidden
-
-_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name or address, without port, can only mean this machine."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host.lower().rstrip(".") in _NAMES
+from domain.loopback import is_loopback
 
 
 def require_local(connection: HTTPConnection) -> None:

@@ -25,6 +25,7 @@ COMMANDS = (
     "ask",
     "search",
     "serve",
+    "keys",
     "chunks",
     "structure",
     "searches",

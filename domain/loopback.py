@@ -1,0 +1,20 @@
+"""Which names and addresses can only mean this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+
+_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address, without port, is one of this machine's own.
+
+    A name that has to be looked up is none, whatever it resolves to: that may change (DNS rebinding).
+    """
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return host.lower().rstrip(".") in _NAMES
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
