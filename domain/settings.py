@@ -275,7 +275,9 @@ class RunSettings(_Group):
 
     concurrent: int = Field(128, ge=1, description="Answers under way at a time; more get 503.")
     per_user: int = Field(
-        8, ge=1, description="Answers that one user has under way at a time; more get 429."
+        8,
+        ge=1,
+        description="Answers that one key or login has under way at a time; more get 429.",
     )
     seconds: float = Field(
         120.0, gt=0, description="Time for one answer, whatever its steps may still take."

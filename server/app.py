@@ -12,6 +12,8 @@ from domain.configuration import load_settings
 from domain.settings import Settings
 from server import problems
 from server.auth.coverage import require_guards
+from server.openai.errors import OpenAIErrors
+from server.openai.routes import router as openai_router
 from server.routes import health, query
 from server.serving import serving
 
@@ -36,7 +38,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     problems.install(app)
-    for router in (health.router, query.router):
+    app.add_middleware(OpenAIErrors)
+    for router in (health.router, query.router, openai_router):
         app.include_router(router)
     require_guards(app)
     return app

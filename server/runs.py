@@ -14,16 +14,18 @@ from domain.errors import Limited, Overloaded, RunNotFound, TimedOut, error_of
 from domain.events import Done, Event, Failed, Status
 from domain.settings import RunSettings
 from graph.failures import as_failed
+from server.auth.caller import Principal
 from server.sse import PING
 
-# What an event looks like on its way out; nothing, if it is not told.
-Encode = Callable[[Event], bytes]
+# What an event looks like on its way out, given its id there; nothing, if it is not told.
+Encode = Callable[[Event, str], bytes]
 Events = AsyncGenerator[Event]
 
 CANCELLED = Failed("cancelled", "The answer was cancelled.", retryable=True)
 
 
-def _untold(_: Event) -> bytes:
+def nothing(_: Event, __: str) -> bytes:
+    """What is sent of an answer that nobody follows."""
     return b""
 
 
@@ -133,7 +135,7 @@ class Run:
                 self._failure = event
         if not isinstance(event, Status):
             self._telling.set()
-        if part := self._encode(event):
+        if part := self._encode(event, f"{self.run_id}-{len(self.parts) + 1}"):
             self.parts.append(part)
             self._wake()
 
@@ -163,7 +165,7 @@ class Runs:
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
         self._live: dict[str, Run] = {}
-        self._of_user = Counter[str]()
+        self._of_caller = Counter[str]()
         # By the time of their end, the oldest first.
         self._kept: dict[str, Run] = {}
         self._kept_bytes = 0
@@ -175,29 +177,29 @@ class Runs:
 
     def start(
         self,
-        user_id: str,
+        principal: Principal,
         ask: Callable[[], Events],
-        encode: Encode = _untold,
+        encode: Encode = nothing,
         *,
         keep: bool = False,
     ) -> Run:
         """Begin an answer if there is a slot for it; refused, it has cost nothing.
 
         Args:
-            user_id: whose slot it takes.
+            principal: whose slot it takes; without a login there is nobody to share them with.
             ask: begins it.
             encode: what is sent of its events.
             keep: have `find` find it, until `keep_seconds` after its end.
 
         Raises:
             Overloaded: the server has no slot left.
-            Limited: the user has none left.
+            Limited: the caller has none left.
         """
-        self._check_slots(user_id)
-        run = Run(user_id, ask(), encode, self.settings.seconds)
+        self._check_slots(principal)
+        run = Run(principal.user_id, ask(), encode, self.settings.seconds)
         self._live[run.run_id] = run
-        self._of_user[user_id] += 1
-        run.when_over(lambda _: self._over(run, keep=keep))
+        self._of_caller[principal.quota_key] += 1
+        run.when_over(lambda _: self._over(run, principal, keep=keep))
         return run
 
     def find(self, run_id: str, user_id: str) -> Run:
@@ -223,24 +225,23 @@ class Runs:
         await asyncio.gather(*(run.over() for run in live))
         self._kept.clear()
 
-    def _check_slots(self, user_id: str) -> None:
+    def _check_slots(self, principal: Principal) -> None:
         if len(self._live) >= self.settings.concurrent:
             raise Overloaded(
                 f"All {self.settings.concurrent} slots of this server are taken.",
                 next_step="Try again in a few seconds.",
             )
-        if self._of_user[user_id] >= self.settings.per_user:
+        most = self.settings.per_user
+        if principal.login and self._of_caller[principal.quota_key] >= most:
             raise Limited(
-                f"You have {self.settings.per_user} answers under way, as many as you may.",
+                f"You have {most} answers under way, as many as you may.",
                 next_step="Wait until one of them ends.",
             )
 
-    def _over(self, run: Run, *, keep: bool) -> None:
+    def _over(self, run: Run, principal: Principal, *, keep: bool) -> None:
         run.end()
         del self._live[run.run_id]
-        self._of_user[run.user_id] -= 1
-        if not self._of_user[run.user_id]:
-            del self._of_user[run.user_id]
+        self._of_caller -= Counter([principal.quota_key])  # drops what comes to 0
         if keep:
             self._kept[run.run_id] = run
             self._kept_bytes += _size(run)

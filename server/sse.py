@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import orjson
@@ -65,7 +65,6 @@ class EventStream(Response):
         parts: the stream's bytes.
         on_left: called when the client left, or did not read for `write_seconds`.
         write_seconds: time that one part may take to go out.
-        headers: sent along.
     """
 
     media_type = MEDIA_TYPE
@@ -77,9 +76,8 @@ class EventStream(Response):
         *,
         on_left: Callable[[], None],
         write_seconds: float,
-        headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(headers={**_HEADERS, **(headers or {})})
+        super().__init__(headers=_HEADERS)
         # The length is not known.
         del self.headers["content-length"]
         self._begin = begin

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncGenerator
+from functools import partial
 from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Header, Path, Request, Response
 
-from domain.errors import RunNotFound, SextantError
+from domain.answers import Answer
+from domain.errors import RunNotFound
 from domain.events import Done, Event, Retrieved, Status
-from server.auth.principal import Principal, Reader, rag_of
+from server.answering import Asked, streamed, taken_up, whole
+from server.auth.principal import Reader
 from server.schemas.answers import QueryRequest, QueryResponse, answer_on_wire, on_wire
 from server.schemas.wire import Problem
 from server.serving import serving_of
-from server.sse import MEDIA_TYPE, ClientLeft, EventStream, frame, while_connected
-from sextant.facade import Sextant
+from server.sse import MEDIA_TYPE, frame
+from sextant.facade import Options
 
 router = APIRouter(prefix="/api/query", tags=["answers"])
 
@@ -45,10 +47,23 @@ async def query(
 ) -> Response:
     """Answer a question from a knowledge base, with citations."""
     if last_event_id:
-        return _taken_up(request, principal, *_place_of(last_event_id))
+        run_id, after = _place_of(last_event_id)
+        run = serving_of(request).runs.find(run_id, principal.user_id)
+        return taken_up(request, run, after)
+    trace = _Trace(debug=asked.debug)
     if asked.stream or MEDIA_TYPE in accept:
-        return _streamed(request, principal, asked)
-    return await _whole(request, principal, asked)
+        encode = partial(_framed, trace)
+        run, response = streamed(
+            request, principal, _asked(asked), encode, keep=True, survive=asked.resume
+        )
+        response.headers["Content-Location"] = f"{router.prefix}/{run.run_id}/events"
+        return response
+
+    def respond(answer: Answer) -> Response:
+        body = answer_on_wire(answer, trace.steps)
+        return Response(orjson.dumps(body), media_type="application/json")
+
+    return await whole(request, principal, _asked(asked), respond, trace.note)
 
 
 @router.get("/{run_id}/events", response_class=Response, responses={200: _STREAM, **_PROBLEMS})
@@ -57,7 +72,8 @@ async def events(
 ) -> Response:
     """Read the events of a streamed answer again, all or those after `Last-Event-ID`."""
     after = _place_of(last_event_id)[1] if last_event_id else 0
-    return _taken_up(request, principal, run_id, after)
+    run = serving_of(request).runs.find(run_id, principal.user_id)
+    return taken_up(request, run, after)
 
 
 @router.delete("/{run_id}", status_code=204, responses=_PROBLEMS)
@@ -66,73 +82,18 @@ async def cancel(request: Request, principal: Reader, run_id: RunId) -> None:
     serving_of(request).runs.find(run_id, principal.user_id).stop()
 
 
-async def _whole(request: Request, principal: Principal, asked: QueryRequest) -> Response:
-    trace, rag = _Trace(debug=asked.debug), rag_of(request, principal)
-    run = serving_of(request).runs.start(principal.user_id, lambda: _ask(rag, asked), trace)
-    try:
-        answer = await while_connected(request.receive, run.answer())
-    except ClientLeft:
-        return Response(status_code=499)  # nobody will see it
-    finally:
-        run.stop()
-    body = answer_on_wire(answer, trace.steps)
-    return Response(orjson.dumps(body), media_type="application/json")
-
-
-def _streamed(request: Request, principal: Principal, asked: QueryRequest) -> Response:
-    runs, rag = serving_of(request).runs, rag_of(request, principal)
-    frames = _Frames(debug=asked.debug)
-    run = runs.start(principal.user_id, lambda: _ask(rag, asked), frames, keep=True)
-    frames.run_id = run.run_id
-
-    async def begin() -> None:
-        try:
-            begun = await run.begun(runs.settings.hold_seconds)
-            if not begun and run.node in {"", "analyze"} and asked.mode != "bypass":
-                await rag.graph(asked.graph_id)
-        except SextantError:
-            run.stop()
-            raise
-
-    def left() -> None:
-        if not asked.resume:
-            run.stop()
-
-    return EventStream(
-        begin,
-        run.read(runs.settings.ping_seconds),
-        on_left=left,
-        write_seconds=runs.settings.write_seconds,
-        headers={"Content-Location": f"/api/query/{run.run_id}/events"},
-    )
-
-
-def _taken_up(request: Request, principal: Principal, run_id: str, after: int) -> Response:
-    runs = serving_of(request).runs
-    run = runs.find(run_id, principal.user_id)
-
-    async def begin() -> None:
-        pass
-
-    return EventStream(
-        begin,
-        run.read(runs.settings.ping_seconds, after),
-        on_left=lambda: None,
-        write_seconds=runs.settings.write_seconds,
-    )
-
-
-def _ask(rag: Sextant, asked: QueryRequest) -> AsyncGenerator[Event]:
+def _asked(asked: QueryRequest) -> Asked:
     bounds = asked.filters
     filters = bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None
-    return rag.stream(
-        asked.query,
+    options = Options(
         graph_id=asked.graph_id,
         mode=asked.mode,
         top_k=asked.top_k,
         history=[turn.model_dump() for turn in asked.history],
         filters=filters,
+        multimodal_content=asked.multimodal_content,
     )
+    return Asked(asked.query, options)
 
 
 _PLACE = re.compile(r"([0-9a-f]{32})-([0-9]{1,9})")
@@ -147,34 +108,23 @@ def _place_of(event_id: str) -> tuple[str, int]:
 
 
 class _Trace:
-    """Notes, with `debug`, what a run did when; tells nobody meanwhile."""
+    """What a run did when, where `debug` asks for it."""
 
     def __init__(self, *, debug: bool) -> None:
         self.steps: list[dict[str, Any]] | None = [] if debug else None
         self._began = time.perf_counter()
 
-    def __call__(self, event: Event) -> bytes:
-        """Nothing, of whatever happened."""
+    def note(self, event: Event, _: str = "") -> bytes:
+        """Keep it, if it is a step; there is nothing to send."""
         if self.steps is not None and isinstance(event, Status | Retrieved):
             ms = round((time.perf_counter() - self._began) * 1000, 3)
             self.steps.append({"event": event.type, "ms": ms, **on_wire(event)})
         return b""
 
 
-class _Frames:
-    """Encodes a run's events, numbered from 1."""
-
-    def __init__(self, *, debug: bool) -> None:
-        self.run_id = ""
-        self._number = 0
-        self._trace = _Trace(debug=debug)
-
-    def __call__(self, event: Event) -> bytes:
-        """The event as it is sent."""
-        self._trace(event)
-        self._number += 1
-        if isinstance(event, Done):
-            data = answer_on_wire(event.answer, self._trace.steps)
-        else:
-            data = on_wire(event)
-        return frame(event.type, data, f"{self.run_id}-{self._number}")
+def _framed(trace: _Trace, event: Event, event_id: str) -> bytes:
+    """The event as it is sent."""
+    trace.note(event)
+    if isinstance(event, Done):
+        return frame(event.type, answer_on_wire(event.answer, trace.steps), event_id)
+    return frame(event.type, on_wire(event), event_id)

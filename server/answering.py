@@ -1,0 +1,137 @@
+"""Asking for an answer over HTTP, whatever its shape: whole or streamed, and stopped with its client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from domain.answers import Answer
+from domain.errors import SextantError
+from domain.events import Event
+from domain.retrieval import Mode
+from server.auth.principal import Principal, rag_of
+from server.runs import Encode, Run, nothing
+from server.serving import serving_of
+from server.sse import ClientLeft, EventStream, while_connected
+from sextant.facade import Options, Sextant
+
+# What nginx logs for a client that left; nobody receives it.
+_CLIENT_LEFT = 499
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with what is said beside it, as `Sextant.stream` takes them."""
+
+    question: str
+    options: Options
+
+    def ask(self, rag: Sextant) -> AsyncGenerator[Event]:
+        """Begin the answer."""
+        return rag.stream(self.question, **self.options)
+
+
+async def whole(
+    request: Request,
+    principal: Principal,
+    asked: Asked,
+    respond: Callable[[Answer], Response],
+    note: Encode = nothing,
+) -> Response:
+    """The answer as `respond` puts it; stopped when the client leaves.
+
+    Args:
+        request: where it was asked.
+        principal: who asks.
+        asked: what.
+        respond: makes the response.
+        note: sees what happens meanwhile.
+
+    Raises:
+        Overloaded, Limited: there is no slot.
+        SextantError: the answer failed.
+    """
+    rag = rag_of(request, principal)
+    run = serving_of(request).runs.start(principal, lambda: asked.ask(rag), note)
+    try:
+        return respond(await while_connected(request.receive, run.answer()))
+    except ClientLeft:
+        return Response(status_code=_CLIENT_LEFT)
+    finally:
+        run.stop()
+
+
+def streamed(
+    request: Request,
+    principal: Principal,
+    asked: Asked,
+    encode: Encode,
+    *,
+    keep: bool = False,
+    survive: bool = False,
+) -> tuple[Run, EventStream]:
+    """The answer as a stream.
+
+    It begins with 200 when there is something to tell, or after `hold_seconds`: a failure until then,
+    of what was asked, of a dependency or of retrieval, has its own status.
+
+    Args:
+        request: where it was asked.
+        principal: who asks.
+        asked: what.
+        encode: what is sent of its events.
+        keep: have its events kept for whoever comes back.
+        survive: go on when the client leaves.
+
+    Raises:
+        Overloaded, Limited: there is no slot.
+    """
+    runs, rag = serving_of(request).runs, rag_of(request, principal)
+    run = runs.start(principal, lambda: asked.ask(rag), encode, keep=keep)
+
+    async def begin() -> None:
+        try:
+            await _begun(run, asked, rag, runs.settings.hold_seconds)
+        except SextantError:
+            run.stop()
+            raise
+
+    def left() -> None:
+        if not survive:
+            run.stop()
+
+    return run, EventStream(
+        begin,
+        run.read(runs.settings.ping_seconds),
+        on_left=left,
+        write_seconds=runs.settings.write_seconds,
+    )
+
+
+def taken_up(request: Request, run: Run, after: int) -> EventStream:
+    """The rest of a run's stream, from part `after` on, for a client that came back."""
+    settings = serving_of(request).runs.settings
+    return EventStream(
+        _at_once,
+        run.read(settings.ping_seconds, after),
+        on_left=_let_go,
+        write_seconds=settings.write_seconds,
+    )
+
+
+async def _at_once() -> None:
+    """There is nothing to wait for."""
+
+
+def _let_go() -> None:
+    """Whoever began the run decides about its end."""
+
+
+async def _begun(run: Run, asked: Asked, rag: Sextant, seconds: float) -> None:
+    """Wait for what can be told; a model that thinks long must not hide that there is no graph."""
+    if await run.begun(seconds):
+        return
+    if run.node in {"", "analyze"} and asked.options.get("mode") != Mode.BYPASS:
+        await rag.graph(asked.options["graph_id"])

@@ -1,0 +1,73 @@
+"""Errors in the shape that OpenAI's clients read, with our codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from server.problems import MEDIA_TYPE
+
+PREFIX = "/v1/"
+
+_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
+
+
+def error_body(code: str, message: str, status: int, field: str | None = None) -> dict[str, Any]:
+    """An error as OpenAI's API writes it."""
+    kind = _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": field, "code": code}}
+
+
+class OpenAIErrors:
+    """Turns problem documents under `/v1/` into it, wherever in the application they come from."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "http" and scope["path"].startswith(PREFIX):
+            send = _Turned(send)
+        await self._app(scope, receive, send)
+
+
+class _Turned:
+    """Passes a response on; holds a problem document back until it is whole."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message | None = None
+        self._body = b""
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            kind = Headers(raw=message["headers"]).get("content-type", "")
+            if kind.startswith(MEDIA_TYPE):
+                self._start = message
+                return
+        if self._start is None:
+            await self._send(message)
+            return
+        self._body += message.get("body", b"")
+        if not message.get("more_body"):
+            await self._turn(self._start)
+
+    async def _turn(self, start: Message) -> None:
+        problem = orjson.loads(self._body)
+        said = " ".join(filter(None, (problem["detail"], problem.get("nextStep"))))
+        body = orjson.dumps(
+            error_body(problem["code"], said, problem["status"], problem.get("field"))
+        )
+        headers = MutableHeaders(raw=start["headers"])
+        headers["content-type"] = "application/json"
+        headers["content-length"] = str(len(body))
+        await self._send({**start, "headers": headers.raw})
+        await self._send({"type": "http.response.body", "body": body})

@@ -1,0 +1,71 @@
+"""`/v1/models` and `/v1/chat/completions`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from domain.answers import Answer
+from server.answering import Asked, streamed, whole
+from server.auth.principal import Reader, rag_of
+from server.openai import messages, models
+from server.openai.completions import Completion
+from server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList
+from server.serving import serving_of
+from server.sse import MEDIA_TYPE
+from sextant.facade import Options
+
+router = APIRouter(prefix="/v1", tags=["openai"])
+
+_STREAM: dict[str, Any] = {
+    "description": "The answer; with `stream` its chunks.",
+    "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+}
+
+
+@router.get("/models", response_model=ModelList)
+async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
+    """List the models: one for each mode, and one for each further knowledge base."""
+    graphs = await rag_of(request, principal).graphs()
+    return {"object": "list", "data": models.listed(graph.graph_id for graph in graphs)}
+
+
+@router.get("/models/{model:path}", response_model=Model)
+async def get_model(model: str, principal: Reader) -> dict[str, Any]:  # noqa: ARG001 -- a guard
+    """Describe one model."""
+    models.chosen_by(model, None)
+    return models.described(model)
+
+
+@router.post("/chat/completions", response_model=ChatCompletion, responses={200: _STREAM})
+async def chat_completions(request: Request, principal: Reader, chat: ChatRequest) -> Response:
+    """Answer the last message of a chat, with citations in the text and as fields beside it."""
+    asked = _asked(chat, serving_of(request).settings.limits.history_turns)
+    usage = chat.stream_options is not None and bool(chat.stream_options.include_usage)
+    completion = Completion(chat.model, chat.list_sources, usage)
+    if chat.stream:
+        _, response = streamed(request, principal, asked, completion.encoder())
+        return response
+
+    def respond(answer: Answer) -> Response:
+        body = orjson.dumps(completion.whole(answer))
+        return Response(body, media_type="application/json")
+
+    return await whole(request, principal, asked, respond)
+
+
+def _asked(chat: ChatRequest, most_turns: int) -> Asked:
+    mode, graph_id = models.chosen_by(chat.model, chat.graph_id)
+    said = messages.read(chat.messages, most_turns)
+    bounds = chat.filters
+    options = Options(
+        graph_id=graph_id,
+        mode=mode,
+        top_k=chat.top_k,
+        history=said.history,
+        filters=bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None,
+        multimodal_content=said.images,
+    )
+    return Asked(said.question, options)

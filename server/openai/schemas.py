@@ -1,0 +1,142 @@
+"""Requests and responses of OpenAI's chat API, as far as they mean something here (docs/openai.md)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from domain.filters import ChunkFilters
+from server.schemas.answers import CitationOut, SourceOut
+
+REQUEST = {
+    "model": "sextant-mix:rust",
+    "messages": [{"role": "user", "content": "Who owns a value in Rust?"}],
+    "stream": False,
+}
+
+
+class _Theirs(BaseModel):
+    """OpenAI's names; what we do not know is ignored, since its clients send ever more."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ImageUrl(_Theirs):
+    """An image as a data URI."""
+
+    url: str
+
+
+class Part(_Theirs):
+    """A part of a message: `text`, or `image_url`."""
+
+    type: Literal["text", "image_url"]
+    text: str | None = None
+    image_url: ImageUrl | None = None
+
+
+class ChatMessage(_Theirs):
+    """One message of the chat."""
+
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str | tuple[Part, ...] | None = None
+
+
+class StreamOptions(_Theirs):
+    """What a stream has beside the text."""
+
+    include_usage: bool | None = False
+
+
+class ResponseFormat(_Theirs):
+    """How the answer is written: as text."""
+
+    type: Literal["text"]
+
+
+class ChatRequest(_Theirs):
+    """A chat whose last message is a question. Sampling parameters are ignored."""
+
+    model: str = Field(max_length=300, description="`sextant`, `sextant-mix`, `sextant-mix:rust`.")
+    messages: tuple[ChatMessage, ...] = Field(min_length=1, max_length=1000)
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    n: Literal[1] | None = None
+    tools: tuple[dict[str, Any], ...] | None = Field(None, max_length=0)
+    functions: tuple[dict[str, Any], ...] | None = Field(None, max_length=0)
+    response_format: ResponseFormat | None = None
+    logprobs: Literal[False] | None = None
+    graph_id: str | None = Field(
+        None, min_length=1, max_length=200, description="The knowledge base; ours, not OpenAI's."
+    )
+    top_k: int | None = Field(None, ge=1, le=50, description="Passages to use; ours.")
+    filters: ChunkFilters | None = Field(None, description="Bounds on the search; ours.")
+    list_sources: bool = Field(
+        default=True, description="List the sources below the answer's text; ours."
+    )
+
+
+class Said(BaseModel):
+    """The answer's message."""
+
+    role: Literal["assistant"] = "assistant"
+    content: str
+    refusal: str | None = None
+
+
+class Choice(BaseModel):
+    """The one answer."""
+
+    index: int = 0
+    message: Said
+    finish_reason: Literal["stop", "length"]
+    logprobs: None = None
+
+
+class UsageCount(BaseModel):
+    """Tokens of all model calls that the answer took."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class About(BaseModel):
+    """What we know of an answer beyond OpenAI's fields."""
+
+    mode: str
+    attempts: int
+    grounded: bool
+    warnings: tuple[str, ...]
+    timings: dict[str, float]
+
+
+class ChatCompletion(BaseModel):
+    """A whole answer; `citations`, `sources` and `sextant` are ours."""
+
+    id: str
+    object: Literal["chat.completion"]
+    created: int
+    model: str
+    choices: tuple[Choice]
+    usage: UsageCount
+    citations: tuple[CitationOut, ...]
+    sources: tuple[SourceOut, ...]
+    sextant: About
+
+
+class Model(BaseModel):
+    """A model: a way to answer from a knowledge base."""
+
+    id: str
+    object: Literal["model"]
+    created: int
+    owned_by: str
+
+
+class ModelList(BaseModel):
+    """All of them."""
+
+    object: Literal["list"]
+    data: tuple[Model, ...]

@@ -1,0 +1,211 @@
+"""The OpenAI-compatible API, through the clients that people use: `openai` and `langchain-openai`."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import openai
+import pytest
+import pytest_asyncio
+from langchain_openai import ChatOpenAI
+from openai.types.chat import ChatCompletionMessageParam
+
+from domain.retrieval import Mode
+from testing.replies import broken_after, failing
+from tests.integration.server.streaming.conftest import GRAPH, QUESTION, Served, judging
+
+ASKED: list[ChatCompletionMessageParam] = [{"role": "user", "content": QUESTION}]
+MODEL = f"sextant-naive:{GRAPH}"
+PIXEL = base64.b64encode(b"GIF89a\x01\x00\x01\x00").decode()
+
+
+@pytest_asyncio.fixture
+async def client(served: Served) -> Any:
+    async with openai.AsyncOpenAI(
+        api_key="any", base_url=f"{served.base_url}/v1", max_retries=0
+    ) as opened:
+        yield opened
+
+
+async def test_the_models_are_the_modes_and_the_knowledge_bases(
+    client: openai.AsyncOpenAI,
+) -> None:
+    listed = [model.id async for model in client.models.list()]
+    assert listed[:2] == ["sextant", "sextant-naive"]
+    assert f"sextant:{GRAPH}" in listed
+    assert (await client.models.retrieve(MODEL)).id == MODEL
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+async def test_every_mode_answers_by_its_models_name(
+    client: openai.AsyncOpenAI, mode: Mode
+) -> None:
+    answer = await client.chat.completions.create(
+        model=f"sextant-{mode}", messages=ASKED, extra_body={"graph_id": GRAPH}
+    )
+    [choice] = answer.choices
+    assert choice.finish_reason == "stop"
+    assert (choice.message.content or "").startswith("Each value in Rust has exactly one owner")
+    assert answer.model_extra
+    assert answer.model_extra["sextant"]["mode"] == mode
+    assert answer.usage
+    assert answer.usage.total_tokens > 0
+
+
+async def test_citations_are_in_the_text_and_beside_it(client: openai.AsyncOpenAI) -> None:
+    answer = await client.chat.completions.create(model=MODEL, messages=ASKED)
+    text, beside = answer.choices[0].message.content or "", answer.model_extra or {}
+    assert "owner [1]." in text
+    assert "\n\nSources:\n- [1] corpus.txt" in text
+    [citation], [source] = beside["citations"], beside["sources"]
+    assert citation["quote"] in source["text"]
+
+
+async def test_the_list_of_sources_can_be_left_out(client: openai.AsyncOpenAI) -> None:
+    answer = await client.chat.completions.create(
+        model=MODEL, messages=ASKED, extra_body={"list_sources": False}
+    )
+    assert "Sources:" not in (answer.choices[0].message.content or "")
+
+
+async def test_a_stream_says_the_same_with_its_citations_and_its_usage_at_the_end(
+    client: openai.AsyncOpenAI,
+) -> None:
+    whole = await client.chat.completions.create(model=MODEL, messages=ASKED)
+    stream = await client.chat.completions.create(
+        model=MODEL, messages=ASKED, stream=True, stream_options={"include_usage": True}
+    )
+    chunks = [chunk async for chunk in stream]
+    said = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
+    assert said[0].role == "assistant"
+    assert "".join(delta.content or "" for delta in said) == whole.choices[0].message.content
+    *_, last, counted = chunks
+    assert last.choices[0].finish_reason == "stop"
+    assert (last.model_extra or {})["citations"] == (whole.model_extra or {})["citations"]
+    assert counted.choices == []
+    assert counted.usage == whole.usage
+    assert len({chunk.id for chunk in chunks}) == 1
+
+
+async def test_what_was_said_before_is_history_without_our_list_of_sources(
+    served: Served, client: openai.AsyncOpenAI
+) -> None:
+    first = await client.chat.completions.create(model=MODEL, messages=ASKED)
+    served.endpoint.requests.clear()
+    await client.chat.completions.create(
+        model=MODEL,
+        messages=[
+            {"role": "system", "content": "Answer like a pirate."},
+            *ASKED,
+            {"role": "assistant", "content": first.choices[0].message.content},
+            {"role": "user", "content": "And how many owners?"},
+        ],
+    )
+    prompts = "\n".join(request.prompt for request in served.endpoint.chat_requests)
+    assert "system: Answer like a pirate." in prompts
+    assert "assistant: Each value in Rust has exactly one owner [1]." in prompts
+    assert "Sources:" not in prompts
+
+
+BAD: list[tuple[dict[str, Any], type[openai.APIStatusError], str]] = [
+    ({"model": "gpt-9"}, openai.NotFoundError, "model_not_found"),
+    ({"model": "sextant:nowhere"}, openai.NotFoundError, "graph_not_found"),
+    ({"n": 2}, openai.UnprocessableEntityError, "request_invalid"),
+    (
+        {"tools": [{"type": "function", "function": {"name": "f"}}]},
+        openai.UnprocessableEntityError,
+        "request_invalid",
+    ),
+    (
+        {"messages": [{"role": "assistant", "content": "Hello"}]},
+        openai.UnprocessableEntityError,
+        "question_invalid",
+    ),
+    (
+        {
+            "messages": [
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "text", "text": "What is this?"},
+                        {"type": "image_url", "image_url": {"url": "http://10.0.0.1/x.png"}},
+                    ],
+                }
+            ]
+        },
+        openai.UnprocessableEntityError,
+        "option_invalid",
+    ),
+]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize(("fault", "kind", "code"), BAD)
+async def test_errors_are_those_that_the_client_knows(
+    client: openai.AsyncOpenAI,
+    fault: dict[str, Any],
+    kind: type[openai.APIStatusError],
+    code: str,
+    stream: bool,
+) -> None:
+    request: dict[str, Any] = {"model": MODEL, "messages": ASKED, "stream": stream} | fault
+    with pytest.raises(kind) as raised:
+        await client.chat.completions.create(**request)
+    assert raised.value.code == code
+    assert raised.value.message
+
+
+async def test_a_model_that_is_down_is_an_error_of_the_server(
+    served: Served, client: openai.AsyncOpenAI
+) -> None:
+    served.script = lambda _: failing(500)
+    with pytest.raises(openai.InternalServerError) as raised:
+        await client.chat.completions.create(model="sextant-bypass", messages=ASKED)
+    assert raised.value.code == "model_unavailable"
+
+
+async def test_a_stream_that_breaks_off_raises_in_the_client(
+    served: Served, client: openai.AsyncOpenAI
+) -> None:
+    served.script = judging(broken_after(4))
+    stream = await client.chat.completions.create(model=MODEL, messages=ASKED, stream=True)
+    with pytest.raises(openai.APIError) as raised:
+        async for _ in stream:
+            pass
+    assert raised.value.code == "model_unavailable"
+
+
+async def test_an_image_in_a_message_reaches_the_question(client: openai.AsyncOpenAI) -> None:
+    answer = await client.chat.completions.create(
+        model=MODEL,
+        messages=[
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": QUESTION},
+                    {
+                        "type": "image_url",
+                        "image_url": {"url": f"data:image/gif;base64,{PIXEL}"},
+                    },
+                ],
+            }
+        ],
+    )
+    assert "owner [1]" in (answer.choices[0].message.content or "")
+    warnings = (answer.model_extra or {})["sextant"]["warnings"]
+    assert any("multimodal_content (1 part" in warning for warning in warnings)
+
+
+async def test_langchain_answers_and_streams(served: Served) -> None:
+    llm = ChatOpenAI(
+        model=MODEL, base_url=f"{served.base_url}/v1", api_key="any", stream_usage=True
+    )
+    whole = await llm.ainvoke(QUESTION)
+    pieces = [piece async for piece in llm.astream(QUESTION)]
+    assert whole.text.startswith("Each value in Rust has exactly one owner [1].")
+    assert "".join(piece.text for piece in pieces) == whole.text
+    assert len(pieces) > 5
+    assert whole.usage_metadata
+    assert whole.usage_metadata["total_tokens"] > 0
+    assert sum(p.usage_metadata["total_tokens"] for p in pieces if p.usage_metadata) > 0
