@@ -270,6 +270,23 @@ class SearchLogSettings(_Group):
     days: int = Field(30, ge=1, le=3650, description="Days for which a search is kept.")
 
 
+class HttpSettings(_Group):
+    """What a request over HTTP may bring (reliability anchors §4)."""
+
+    body_bytes: int = Field(1_000_000, ge=1_000, description="Largest body of a request.")
+    upload_bytes: int = Field(
+        51_000_000,
+        ge=1_000,
+        description="Largest body of an upload, with what goes around the files.",
+    )
+    import_bytes: int = Field(
+        2_000_000_000, ge=1_000, description="Largest body of an import, which is never in memory."
+    )
+    drain_seconds: int = Field(
+        30, ge=0, description="Seconds for which a server that is stopped finishes what it began."
+    )
+
+
 class RunSettings(_Group):
     """Answers under way in one server process, and what is kept of their streams."""
 
@@ -456,6 +473,7 @@ class Settings(BaseSettings):
     entity_search: EntitySearchSettings = EntitySearchSettings()
     auth: AuthSettings = AuthSettings()
     quota: QuotaSettings = QuotaSettings()
+    http: HttpSettings = HttpSettings()
     runs: RunSettings = RunSettings()
 
     @field_validator("data_dir")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -12,8 +12,9 @@ from pydantic.alias_generators import to_camel
 from domain.errors import InputError, SextantError
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
+from retrievers.lanes.lane import as_item
 from retrievers.ranking.metadata import Ranked, Share
-from stores.chunks import ChunkStore, StoredChunk
+from stores.chunks import ChunkHit, ChunkStore, StoredChunk
 from stores.database import Database
 from stores.neighbours import Mentioned, entities_of, linked_to
 
@@ -120,6 +121,21 @@ class ChunkHits:
         mentioned, around = await self._around(scope, best, warnings, neighbors=neighbors)
         return tuple(_hit(one, mentioned, around, debug=debug) for one in best)
 
+    async def of_mode(
+        self,
+        scope: Scope,
+        items: Sequence[RetrievedItem],
+        warnings: list[str],
+        *,
+        neighbors: bool,
+        debug: bool = False,
+    ) -> tuple[SearchHit, ...]:
+        """The same for chunks that a mode has found, which come without all their metadata."""
+        stored = await self._chunks.get(scope, [UUID(one.id) for one in items])
+        there = {str(chunk.id): chunk for chunk in stored}
+        best = [_by_lanes(filled(one, there[one.id])) for one in items if one.id in there]
+        return await self.of(scope, best, warnings, neighbors=neighbors, debug=debug)
+
     async def _around(
         self, scope: Scope, best: Sequence[Ranked], warnings: list[str], *, neighbors: bool
     ) -> tuple[_Mentioned, _Around | None]:
@@ -148,8 +164,13 @@ class ChunkHits:
         }
 
 
-def ranked_by_mode(item: RetrievedItem) -> Ranked:
-    """A chunk that a mode has found; its lanes stand where a search has its signals."""
+def filled(item: RetrievedItem, chunk: StoredChunk) -> RetrievedItem:
+    """The item with the text and metadata that its chunk now has."""
+    return replace(as_item(ChunkHit(chunk, item.score)), lanes=item.lanes)
+
+
+def _by_lanes(item: RetrievedItem) -> Ranked:
+    """Its lanes stand where a search of chunks has its signals."""
     signals = {
         name: Share(lane.score, lane.score, lane.weight, lane.contribution or 0.0)
         for name, lane in item.lanes.items()

@@ -28,13 +28,13 @@ from domain.questions import checked_question
 from domain.scope import Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
-from retrievers.chunk_hits import ChunkHits, HitModel, SearchHit
+from retrievers.chunk_hits import ChunkHits, HitModel, SearchHit, filled
 from retrievers.chunk_ranking import ChunkRanker, ChunkRanking
-from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, as_item
+from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
 from retrievers.pages.cursor import Position, decode, encode, identity
 from retrievers.pages.hot import HotRankings
 from retrievers.ranking.metadata import MetadataWeights, Ranked
-from stores.chunks import ChunkHit, ChunkStore, StoredChunk
+from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
 
@@ -207,7 +207,11 @@ class ChunkSearch:
         """Chunks of a kept ranking with their texts as they are now; without those that are gone."""
         found = await self._chunks.get(scope, [UUID(one.item.id) for one in page])
         there = {str(chunk.id): chunk for chunk in found}
-        return [_filled(one, there[one.item.id]) for one in page if one.item.id in there]
+        return [
+            replace(one, item=filled(one.item, there[one.item.id]))
+            for one in page
+            if one.item.id in there
+        ]
 
     def _query(self, scope: Scope, request: SearchRequest) -> LaneQuery:
         limit = in_range(request.limit, "limit", most=MOST)
@@ -218,12 +222,6 @@ class ChunkSearch:
             max_keywords=self._settings.retrieval.max_keywords,
             filters=ChunkFilters.read(request.filters),
         )
-
-
-def _filled(one: Ranked, chunk: StoredChunk) -> Ranked:
-    return replace(
-        one, item=replace(as_item(ChunkHit(chunk, one.item.score)), lanes=one.item.lanes)
-    )
 
 
 def _end(asked: _Asked, last: Ranked) -> str:

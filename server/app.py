@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 
 from fastapi import FastAPI
 
 from domain.configuration import load_settings
 from domain.settings import Settings
-from server import problems
+from server import edge, openapi, problems
 from server.auth.coverage import require_guards
 from server.openai.errors import OpenAIErrors
 from server.openai.routes import router as openai_router
-from server.routes import health, query
+from server.routes import graphs, health, knowledge, query, reference, search, structure
 from server.serving import serving
 
 
@@ -35,12 +36,26 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app = FastAPI(
         title="Sextant",
         description="Answers over a team's own documents, with citations that hold.",
+        version=version("sextant"),
         lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
     )
     problems.install(app)
+    edge.install(app)
     app.add_middleware(OpenAIErrors)
-    for router in (health.router, query.router, openai_router):
+    for router in (
+        health.router,
+        query.router,
+        openai_router,
+        search.router,
+        knowledge.router,
+        structure.router,
+        graphs.router,
+        reference.router,
+    ):
         app.include_router(router)
+    openapi.install(app)
     require_guards(app)
     return app
 

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from domain.documents import Section
 from domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
-from domain.retrieval import Retrieval
+from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.scope import Scope
 from stores.database import Database
 from stores.documents import DocumentStore
@@ -20,6 +20,7 @@ from stores.versions import document_id_of, not_found
 
 if TYPE_CHECKING:
     from ingestion.metadata.filling import OnDescribed
+    from retrievers.chunk_hits import SearchHit
     from retrievers.chunk_search import ChunkSearch, SearchRequest, SearchResponse
 
 log = logging.getLogger(__name__)
@@ -87,6 +88,22 @@ class Chunks:
             milliseconds=found.search_time_ms,
         )
         return found
+
+    async def shown(
+        self, items: Iterable[RetrievedItem], *, neighbors: bool = False, debug: bool = False
+    ) -> tuple[tuple[SearchHit, ...], list[str]]:
+        """Chunks that a mode has found, as `search` shows its own; with warnings.
+
+        Args:
+            items: what was found; reports are left out.
+            neighbors: with the chunks beside each and linked to it.
+            debug: with what each lane gave.
+        """
+        warnings = list[str]()
+        found = [one for one in items if one.kind is ItemKind.CHUNK]
+        hits = (await self._opened()).hits
+        shown = await hits.of_mode(self._scope, found, warnings, neighbors=neighbors, debug=debug)
+        return shown, warnings
 
     async def structure(self, document_id: UUID | str) -> StructureNode:
         """The section tree of a document, from its root, with what every section is about.

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from ingestion.reembedding import OnChunks
     from ingestion.running import OnProgress
     from ingestion.transfer.importing import ImportReport, OnStage
+    from retrievers.chunk_search import SearchRequest
+    from retrievers.chunk_search import SearchResponse as ChunkSearchResponse
     from retrievers.entity_search.options import SearchOptions
     from retrievers.entity_search.response import SearchResponse
     from retrievers.hybrid_retriever import HybridRetriever
@@ -171,7 +173,7 @@ class Sextant:
 
     async def import_graph(
         self,
-        source: str | Path | AsyncIterable[Mapping[str, Any]],
+        source: str | Path | AsyncIterable[Mapping[str, Any]] | AsyncIterable[bytes],
         graph_id: str = DEFAULT_GRAPH,
         *,
         strict: bool = False,
@@ -182,7 +184,7 @@ class Sextant:
         Ids are yours and come back in every result; the same import again changes nothing.
 
         Args:
-            source: a file of JSON Lines, plain or gzip-compressed, or its lines as dicts.
+            source: a file of JSON Lines, plain or gzip-compressed, or its lines as bytes or dicts.
             graph_id: the knowledge base; made when it is new.
             strict: stop at the first line that cannot be used.
             on_progress: called with (stage, done, total; 0 where the total is not known).
@@ -304,6 +306,12 @@ class Sextant:
         """
         searching = await self._parts.entity_search()
         return await searching.search(question, self._scope(graph_id), options)
+
+    async def search_chunks(
+        self, request: SearchRequest, graph_id: str = DEFAULT_GRAPH
+    ) -> ChunkSearchResponse:
+        """Search chunks with all that is known of them: `(await chunks()).search` in one step less."""
+        return await self._chunks(graph_id).search(request)
 
     @asynccontextmanager
     async def hybrid_retriever(

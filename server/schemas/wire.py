@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+
+from domain.scope import DEFAULT_GRAPH, LONGEST_NAME
 
 
 class Wire(BaseModel):
@@ -37,3 +41,20 @@ class Problem(BaseModel):
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True
     )
+
+
+GraphName = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_NAME,
+        description="The knowledge base.",
+        examples=["rust"],
+    ),
+]
+
+
+class OfGraph(Wire):
+    """Query parameters of what belongs to a knowledge base."""
+
+    graph_id: GraphName = DEFAULT_GRAPH

@@ -1,0 +1,31 @@
+"""What every request passes before a route sees it, as plain ASGI: its id, its size, its headers."""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+from fastapi import FastAPI
+from starlette.types import Scope
+
+from server.edge.body_limit import BodyLimit
+from server.edge.headers import SecurityHeaders
+from server.edge.request_id import RequestId
+from server.serving import Serving
+
+_IMPORT = re.compile(r"/api/graphs/.+/import")
+
+
+def install(app: FastAPI) -> None:
+    """Put them around `app`; the last one added is the first that a request meets."""
+    app.add_middleware(BodyLimit, most=_most_bytes)
+    app.add_middleware(SecurityHeaders)
+    app.add_middleware(RequestId)
+
+
+def _most_bytes(scope: Scope) -> int:
+    limits = cast("Serving", scope["app"].state.serving).settings.http
+    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    if _IMPORT.fullmatch(path):
+        return limits.import_bytes
+    return limits.upload_bytes if path == "/documents" else limits.body_bytes

@@ -1,0 +1,106 @@
+"""Whole knowledge bases: listed, brought, taken, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Annotated, Any
+
+import orjson
+from fastapi import Path, Query, Request
+from fastapi.responses import StreamingResponse
+from starlette.exceptions import HTTPException
+
+from domain.scope import LONGEST_NAME
+from server.auth.principal import Admin, Reader, Writer, rag_of
+from server.lines import lines_of
+from server.openapi import answers, problems
+from server.paging import Listing
+from server.routing import router as new_router
+from server.schemas import examples
+from server.schemas.graphs import GraphBody, GraphPage, GraphQuery, ImportBody, ImportQuery
+from server.serving import serving_of
+
+router = new_router("graphs")
+
+LINES = "application/x-ndjson"
+_LINES = frozenset({LINES, "application/jsonl", "application/jsonlines"})
+
+GraphId = Annotated[
+    str, Path(alias="graphId", min_length=1, max_length=LONGEST_NAME, examples=[examples.GRAPH])
+]
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "JSON Lines (docs/import.md), read as they come.",
+        "content": {LINES: {"schema": {"type": "string"}, "example": examples.IMPORT}},
+    }
+}
+_EXPORT: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "JSON Lines as an import takes them; a transfer that breaks off was a failure.",
+        "content": {LINES: {"schema": {"type": "string"}, "example": examples.IMPORT}},
+    }
+}
+
+
+@router.get("/api/graphs", responses=answers(examples.GRAPHS))
+async def list_graphs(
+    request: Request, principal: Reader, asked: Annotated[GraphQuery, Query()]
+) -> GraphPage:
+    """The knowledge bases with their sizes, by name."""
+    listing = Listing.of("graphs", principal.user_id)
+    after = str(listing.after(asked.cursor, (str,))[0]) if asked.cursor else ""
+    known = sorted(await rag_of(request, principal).graphs(), key=lambda one: one.graph_id)
+    rest = [one for one in known if one.graph_id > after]
+    page = rest[: asked.limit]
+    return GraphPage(
+        graphs=tuple(map(GraphBody.of, page)),
+        next_cursor=listing.cursor([page[-1].graph_id]) if len(rest) > len(page) else None,
+    )
+
+
+@router.post(
+    "/api/graphs/{graphId:path}/import",
+    responses=answers(examples.IMPORTED, 409, 415),
+    openapi_extra=_BODY,
+)
+async def import_graph(
+    request: Request, principal: Writer, graph_id: GraphId, asked: Annotated[ImportQuery, Query()]
+) -> ImportBody:
+    """Bring documents, passages, entities and relations of your own; the same again changes nothing."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in _LINES or request.headers.get("content-encoding", "identity") != "identity":
+        raise HTTPException(415, f"An import is plain {LINES}: one JSON object a line.")
+    longest = serving_of(request).settings.limits.file_bytes
+    async with aclosing(lines_of(request.stream(), longest)) as lines:
+        report = await rag_of(request, principal).import_graph(lines, graph_id, strict=asked.strict)
+    return ImportBody.of(graph_id, report)
+
+
+@router.get(
+    "/api/graphs/{graphId:path}/export",
+    responses=_EXPORT | problems(404),
+    response_class=StreamingResponse,
+)
+async def export_graph(request: Request, principal: Reader, graph_id: GraphId) -> StreamingResponse:
+    """A whole knowledge base as the lines that import it again."""
+    lines = rag_of(request, principal).export_graph(graph_id)
+    # The first is read before the answer begins, so that what is not there is a 404.
+    first = await anext(lines, None)
+    return StreamingResponse(_written(first, lines), media_type=LINES)
+
+
+@router.delete("/api/graphs/{graphId:path}", status_code=204, responses=problems(404))
+async def delete_graph(request: Request, principal: Admin, graph_id: GraphId) -> None:
+    """Delete a knowledge base with everything in it; there is no way back."""
+    await rag_of(request, principal).delete_graph(graph_id)
+
+
+async def _written(
+    first: dict[str, Any] | None, rest: AsyncIterator[dict[str, Any]]
+) -> AsyncIterator[bytes]:
+    if first is not None:
+        yield orjson.dumps(first) + b"\n"
+    async for line in rest:
+        yield orjson.dumps(line) + b"\n"

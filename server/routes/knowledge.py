@@ -1,0 +1,91 @@
+"""The knowledge graph: entities searched (seed 001) and looked at, a part to draw, communities."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Body, Path, Query, Request
+
+from domain.errors import OptionInvalid
+from retrievers.entity_search.response import SearchResponse
+from server.auth.principal import Reader, rag_of
+from server.openapi import answers
+from server.paging import Listing
+from server.routing import router as new_router
+from server.schemas import examples
+from server.schemas.communities import CommunityBody, CommunityPage, CommunityQuery
+from server.schemas.entities import (
+    EntityDetail,
+    EntityQuery,
+    EntitySearchBody,
+    SubGraphBody,
+    SubGraphQuery,
+)
+from stores.graph.community_pages import CommunityPlace
+
+router = new_router("knowledge")
+
+Asked = Annotated[EntitySearchBody, Body(examples=[examples.ENTITY_SEARCH])]
+EntityId = Annotated[UUID, Path(alias="entityId", examples=[examples.ENTITY_ID])]
+
+
+@router.post("/api/knowledge/entities/search", responses=answers(examples.ENTITIES_FOUND, 404, 409))
+async def search_entities(request: Request, principal: Reader, asked: Asked) -> SearchResponse:
+    """Search entities by meaning, words and the graph around the best."""
+    rag = rag_of(request, principal)
+    return await rag.search_entities(asked.query, graph_id=asked.graph_id, options=asked.options())
+
+
+@router.get("/api/knowledge/entities/{entityId}", responses=answers(examples.ENTITY, 404))
+async def get_entity(
+    request: Request, principal: Reader, entity_id: EntityId, asked: Annotated[EntityQuery, Query()]
+) -> EntityDetail:
+    """An entity with its relations, the passages that mention it, and its communities."""
+    entities = await rag_of(request, principal).entities(asked.graph_id)
+    return EntityDetail.of_view(await entities.get(entity_id, asked.limit))
+
+
+@router.get("/api/knowledge/graph", responses=answers(examples.SUBGRAPH, 404))
+async def get_graph(
+    request: Request, principal: Reader, asked: Annotated[SubGraphQuery, Query()]
+) -> SubGraphBody:
+    """A part of the graph that is small enough to be drawn."""
+    graph = await rag_of(request, principal).graph(asked.graph_id)
+    part = await graph.part(asked.seed, depth=asked.depth, limit=asked.limit)
+    return SubGraphBody.of(part)
+
+
+@router.get("/api/knowledge/communities", responses=answers(examples.COMMUNITIES, 404))
+async def list_communities(
+    request: Request, principal: Reader, asked: Annotated[CommunityQuery, Query()]
+) -> CommunityPage:
+    """The communities of entities with their reports, the coarsest level first."""
+    communities = await rag_of(request, principal).communities(asked.graph_id)
+    listing = Listing.of(
+        "communities", principal.user_id, asked.graph_id, asked.level, asked.parent_id
+    )
+    found = await communities.page(
+        asked.limit + 1,
+        level=asked.level,
+        parent_id=asked.parent_id,
+        after=_place(listing, asked.cursor),
+    )
+    page = found[: asked.limit]
+    last = (page[-1].level, page[-1].rating, str(page[-1].id)) if page else ()
+    return CommunityPage(
+        communities=tuple(map(CommunityBody.of, page)),
+        next_cursor=listing.cursor(last) if len(found) > len(page) else None,
+    )
+
+
+def _place(listing: Listing, cursor: str | None) -> CommunityPlace | None:
+    if cursor is None:
+        return None
+    level, rating, own = listing.after(cursor, (int, float, str))
+    try:
+        return CommunityPlace(int(level), float(rating), UUID(str(own)))
+    except ValueError:
+        raise OptionInvalid(
+            "The cursor names no community.", next_step="Begin anew.", field="cursor"
+        ) from None

@@ -1,0 +1,29 @@
+"""`GET /documents/{documentId}/structure`: the section tree (seed 004)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Path, Query, Request
+
+from server.auth.principal import Reader, rag_of
+from server.openapi import answers
+from server.routing import router as new_router
+from server.schemas import examples
+from server.schemas.structure import StructureBody
+from server.schemas.wire import OfGraph
+
+router = new_router("documents")
+
+DocumentId = Annotated[UUID, Path(alias="documentId", examples=[examples.SOME_ID])]
+
+
+@router.get("/documents/{documentId}/structure", responses=answers(examples.STRUCTURE, 404))
+async def get_structure(
+    request: Request, principal: Reader, document_id: DocumentId, asked: Annotated[OfGraph, Query()]
+) -> StructureBody:
+    """The sections of a document, and what each is about."""
+    chunks = await rag_of(request, principal).chunks(asked.graph_id)
+    root = await chunks.structure(document_id)
+    return StructureBody.of(document_id, asked.graph_id, root)

@@ -1,0 +1,243 @@
+"""Entities over the wire: searched as seed 001 has it, looked at one by one, and drawn as a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from domain.graph import Entity
+from domain.scope import DEFAULT_GRAPH
+from retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
+from server.paging import Cursor
+from server.schemas.wire import GraphName, OfGraph, Wire
+from sextant.entities import EntityView, Quote, Related
+from sextant.graph import DEEPEST, MOST_ENTITIES, Part
+
+
+class Weights(Wire):
+    """What each lane's share counts."""
+
+    vector: float = Field(0.5, ge=0, allow_inf_nan=False)
+    fts: float = Field(0.3, ge=0, allow_inf_nan=False)
+    graph: float = Field(0.2, ge=0, allow_inf_nan=False)
+
+
+class EntitySearchBody(Wire):
+    """What entities are searched for, as seed 001 has it."""
+
+    query: str = Field(min_length=1, max_length=20_000, description="In Chinese or English.")
+    graph_id: GraphName = DEFAULT_GRAPH
+    top_k: int = Field(10, ge=1, le=MAX_TOP_K, strict=True, description="Results on a page.")
+    weights: Weights | None = Field(None, description="Default: those of the settings.")
+    filters: dict[str, Any] | None = Field(
+        None, description="`entityTypes`, `createdAfter`, `createdBefore`."
+    )
+    include_related: bool = Field(
+        default=False, description="Give each result the entities it is most related to."
+    )
+    rerank: bool = Field(
+        default=False, description="Let the reranking model order the results, if there is one."
+    )
+    cursor: Cursor = None
+    debug: bool = Field(default=False, description="Say how each score came about.")
+
+    def options(self) -> SearchOptions:
+        """The same for the search.
+
+        Raises:
+            OptionInvalid: the weights cannot be used.
+        """
+        weights = FusionWeights(**self.weights.model_dump()) if self.weights else None
+        return SearchOptions(
+            weights=weights,
+            top_k=self.top_k,
+            rerank=self.rerank,
+            include_related=self.include_related,
+            filters=self.filters,
+            cursor=self.cursor,
+            explain=self.debug,
+        )
+
+
+class EntityQuery(OfGraph):
+    """Which knowledge base, and how much of the entity."""
+
+    limit: int = Field(20, ge=1, le=100, description="Relations and passages at most.")
+
+
+class EntityNode(Wire):
+    """An entity; `degree` counts its relations."""
+
+    id: UUID
+    name: str
+    entity_type: str
+    description: str
+    degree: int
+    centrality: float
+
+    @classmethod
+    def of(cls, entity: Entity) -> EntityNode:
+        """The same over the wire."""
+        return cls(
+            id=entity.id,
+            name=entity.name,
+            entity_type=entity.entity_type,
+            description=entity.description,
+            degree=entity.degree,
+            centrality=entity.centrality,
+        )
+
+
+class RelationBody(Wire):
+    """A relation with the names and ids of both ends."""
+
+    source: str
+    source_id: UUID
+    relation_type: str
+    target: str
+    target_id: UUID
+    weight: float
+    description: str
+
+    @classmethod
+    def of(cls, related: Related) -> RelationBody:
+        """The same over the wire."""
+        return cls(
+            source=related.source,
+            source_id=related.source_id,
+            relation_type=related.relation_type,
+            target=related.target,
+            target_id=related.target_id,
+            weight=related.weight,
+            description=related.description,
+        )
+
+
+class MentionBody(Wire):
+    """A passage that mentions the entity: the sentence, and where it stands."""
+
+    chunk_id: UUID
+    document_id: UUID
+    filename: str
+    page: int | None
+    section_path: tuple[str, ...]
+    sentence: str
+    kind: str
+
+    @classmethod
+    def of(cls, quote: Quote) -> MentionBody:
+        """The same over the wire."""
+        return cls(
+            chunk_id=quote.chunk_id,
+            document_id=quote.document_id,
+            filename=quote.filename,
+            page=quote.page,
+            section_path=quote.section_path,
+            sentence=quote.sentence,
+            kind=quote.kind,
+        )
+
+
+class MergedBody(Wire):
+    """A name that was found to be this entity's, and why."""
+
+    id: UUID
+    name: str
+    reason: str
+    automatic: bool
+
+
+class CommunityName(Wire):
+    """A community that the entity is in."""
+
+    id: UUID
+    level: int
+    title: str
+
+
+class EntityDetail(EntityNode):
+    """An entity with its heaviest relations, its passages, and its communities."""
+
+    aliases: tuple[str, ...]
+    mention_count: int
+    external_id: str | None
+    relations: tuple[RelationBody, ...]
+    mentions: tuple[MentionBody, ...]
+    merged: tuple[MergedBody, ...]
+    communities: tuple[CommunityName, ...]
+
+    @classmethod
+    def of_view(cls, view: EntityView) -> EntityDetail:
+        """The same over the wire."""
+        entity = view.entity
+        return cls(
+            **EntityNode.of(entity).model_dump(by_alias=False),
+            aliases=entity.aliases,
+            mention_count=entity.mention_count,
+            external_id=entity.external_id,
+            relations=tuple(map(RelationBody.of, view.relations)),
+            mentions=tuple(map(MentionBody.of, view.mentions)),
+            merged=tuple(
+                MergedBody(
+                    id=one.from_id, name=one.name, reason=one.reason, automatic=one.automatic
+                )
+                for one in view.merged
+            ),
+            communities=tuple(
+                CommunityName(id=one.id, level=one.level, title=one.title)
+                for one in view.communities
+            ),
+        )
+
+
+class SubGraphQuery(OfGraph):
+    """Which part of a graph."""
+
+    seed: str | None = Field(
+        None,
+        min_length=1,
+        max_length=1000,
+        description="What it is around: a name, an alias or an id; without, the entities with most "
+        "relations.",
+        examples=["所有权系统"],
+    )
+    depth: int = Field(1, ge=1, le=DEEPEST, description="Relations away from the seed.")
+    limit: int = Field(100, ge=1, le=MOST_ENTITIES, description="Most entities.")
+
+
+class EdgeBody(Wire):
+    """A relation between two of the nodes."""
+
+    id: UUID
+    source: UUID
+    target: UUID
+    relation_type: str
+    weight: float
+
+
+class SubGraphBody(Wire):
+    """A part of a graph that can be drawn; `truncated`: there is more around it."""
+
+    nodes: tuple[EntityNode, ...]
+    edges: tuple[EdgeBody, ...]
+    truncated: bool
+
+    @classmethod
+    def of(cls, part: Part) -> SubGraphBody:
+        """The same over the wire."""
+        return cls(
+            nodes=tuple(map(EntityNode.of, part.entities)),
+            edges=tuple(
+                EdgeBody(
+                    id=hop.relation_id,
+                    source=hop.source_id,
+                    target=hop.target_id,
+                    relation_type=hop.relation_type,
+                    weight=hop.weight,
+                )
+                for hop in part.hops
+            ),
+            truncated=part.cut,
+        )

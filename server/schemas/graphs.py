@@ -1,0 +1,91 @@
+"""Knowledge bases over the wire: listed, and what an import brought."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from domain.documents import GraphInfo
+from ingestion.transfer.importing import ImportReport
+from server.paging import Cursor
+from server.schemas.wire import Wire
+
+
+class GraphQuery(Wire):
+    """Which page of the list."""
+
+    limit: int = Field(100, ge=1, le=1000, description="Knowledge bases on a page.")
+    cursor: Cursor = None
+
+
+class GraphBody(Wire):
+    """A knowledge base and its size."""
+
+    graph_id: str
+    documents: int
+    chunks: int
+    created_at: datetime | None
+
+    @classmethod
+    def of(cls, info: GraphInfo) -> GraphBody:
+        """The same over the wire."""
+        return cls(
+            graph_id=info.graph_id,
+            documents=info.documents,
+            chunks=info.chunks,
+            created_at=info.created_at,
+        )
+
+
+class GraphPage(Wire):
+    """A page of knowledge bases, by name."""
+
+    graphs: tuple[GraphBody, ...]
+    next_cursor: str | None
+
+
+class ImportQuery(Wire):
+    """How to import."""
+
+    strict: bool = Field(
+        default=False, description="Stop at the first line that cannot be used, and store nothing."
+    )
+
+
+class ImportProblem(Wire):
+    """What was wrong with a line; `kept`: the rest of the line was used."""
+
+    line: int
+    reason: str
+    kept: bool
+
+
+class ImportBody(Wire):
+    """What an import brought; `problemCount` also counts those beyond the thousand that are listed."""
+
+    graph_id: str
+    documents: int
+    unchanged: int
+    chunks: int
+    entities: int
+    relations: int
+    problem_count: int
+    problems: tuple[ImportProblem, ...]
+
+    @classmethod
+    def of(cls, graph_id: str, report: ImportReport) -> ImportBody:
+        """The same over the wire."""
+        return cls(
+            graph_id=graph_id,
+            documents=report.documents,
+            unchanged=report.unchanged,
+            chunks=report.chunks,
+            entities=report.entities,
+            relations=report.relations,
+            problem_count=report.problem_count,
+            problems=tuple(
+                ImportProblem(line=one.line, reason=one.reason, kept=one.kept)
+                for one in report.problems
+            ),
+        )
