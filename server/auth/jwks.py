@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterator, Mapping
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -60,7 +60,7 @@ class PublicKeys:
             DependencyError: it does not answer, and never has.
         """
         wanted = (kid if isinstance(kid, str) else None, algorithm)
-        if wanted not in self._keys or time.monotonic() >= self._fresh_until:
+        if wanted not in self._keys or monotonic() >= self._fresh_until:
             await self._refresh(wanted)
         if wanted not in self._keys:
             raise jwt.InvalidKeyError("unknown key")
@@ -72,7 +72,7 @@ class PublicKeys:
 
     async def _refresh(self, wanted: tuple[str | None, str]) -> None:
         async with self._fetching:
-            now = time.monotonic()
+            now = monotonic()
             fresh = wanted in self._keys and now < self._fresh_until
             if fresh or now < self._not_before:
                 return

@@ -23,19 +23,20 @@ def require_local(connection: HTTPConnection) -> None:
     """
     if connection.client is None or not is_loopback(connection.client.host):
         raise _forbidden("comes from another machine")
-    host = connection.headers.get("host", "")
-    if not is_loopback(_name(f"//{host}")):
+    host = connection.headers.get("host", "").lower()
+    if not is_loopback(_name(host)):
         raise _forbidden("is meant for another host name")
     origin = connection.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+    if origin is not None and origin.lower() not in {f"http://{host}", f"https://{host}"}:
         raise _forbidden("comes from a page of another site")
     if connection.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
         raise _forbidden("comes from a page of another site")
 
 
-def _name(url: str) -> str:
+def _name(host: str) -> str:
+    """A host without its port; nothing where it is none."""
     try:
-        return urlsplit(url).hostname or ""
+        return urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return ""
 
