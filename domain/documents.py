@@ -154,7 +154,8 @@ class Job:
 
     `version` is the document's version that this job ingests; a newer upload of the same source
     closes the job, and the store then refuses what the old worker still writes. `worker` is who has
-    claimed it, None while nobody has.
+    claimed it, None while nobody has. Of the `attempts`, `released` were given up in good order: the
+    worker was stopped, or something that the work needs was gone.
     """
 
     id: UUID
@@ -172,6 +173,17 @@ class Job:
     heartbeat_at: datetime | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
+    released: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """A user's ingestion jobs that wait for a worker, those of them that are urgent, and those that run."""
+
+    user_id: str
+    waiting: int
+    urgent: int
+    running: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,22 @@ class LimitSettings(_Group):
     )
 
 
+class AnswerSettings(_Group):
+    """How answers are checked before they count (docs/answers.md)."""
+
+    repair: bool = Field(
+        default=True,
+        description="Let the chat model mend, in one call, sentences that no passage carries; else they stay and are marked.",
+    )
+    judge: str | None = Field(
+        None,
+        description="Who says how far a quote carries its sentence: empty, the words they share; `reranker`, the reranker configured; or a cross-encoder of its own in the same forms.",
+    )
+    judge_threshold: float = Field(
+        0.5, description="The judge's score from which a sentence counts as carried."
+    )
+
+
 class IngestionSettings(_Group):
     """How documents are cut and embedded."""
 
@@ -169,10 +185,10 @@ class IngestionSettings(_Group):
         description="Who says what passages are about (summary, keywords, topics): `extract`, words and sentences of their own; `llm`, the chat model, after ingestion, and `extract` where it fails.",
     )
     job_heartbeat: float = Field(
-        10.0, gt=0, description="Seconds between heartbeats of a running job."
+        5.0, gt=0, description="Seconds between heartbeats of a running job."
     )
     job_stale: float = Field(
-        30.0, gt=0, description="A job without heartbeat for so long may be taken over."
+        20.0, gt=0, description="A job without heartbeat for so long may be taken over."
     )
     job_attempts: int = Field(
         3, ge=1, description="Tries of one document before it is left failed."
@@ -228,6 +244,38 @@ class CommunitySettings(_Group):
     )
 
 
+class MultimodalSettings(_Group):
+    """Images and tables that come with a question, and images inside of documents."""
+
+    image_dir: Path | None = Field(
+        None,
+        description="Folder whose images a question may name by `img_path`; empty: none, over HTTP.",
+    )
+    images: int = Field(4, ge=0, le=16, description="Images of one question.")
+    tables: int = Field(4, ge=0, le=16, description="Tables of one question.")
+    image_bytes: int = Field(10_000_000, ge=1, description="Largest image.")
+    image_pixels: int = Field(40_000_000, ge=1, description="Most pixels of an image.")
+    image_edge: int = Field(
+        1536, ge=64, le=8192, description="Longest edge of an image as the vision model sees it."
+    )
+    table_chars: int = Field(5_000_000, ge=1, description="Longest text of a table in a question.")
+    seconds: float = Field(30.0, gt=0, description="Time for looking at the images of a question.")
+    document_images: int = Field(
+        50, ge=0, description="Images of one document that the vision model describes."
+    )
+    smallest_edge: int = Field(
+        64, ge=1, description="Images of documents with a shorter edge are decoration and left out."
+    )
+    concurrency: int = Field(
+        4, ge=1, le=64, description="Images of a document described at a time."
+    )
+
+    @field_validator("image_dir")
+    @classmethod
+    def _home_is_expanded(cls, folder: Path | None) -> Path | None:
+        return folder.expanduser() if folder else None
+
+
 class EntitySearchSettings(_Group):
     """Searching entities; defaults are those of seed 001."""
 
@@ -268,6 +316,48 @@ class SearchLogSettings(_Group):
         description="Keep searches with the ids and scores of their results, to look into later; no text of documents.",
     )
     days: int = Field(30, ge=1, le=3650, description="Days for which a search is kept.")
+
+
+class WorkerSettings(_Group):
+    """Workers, which ingest what was uploaded: one inside of the server, and `sextant worker`."""
+
+    in_server: bool = Field(
+        default=True, description="The server ingests by itself; off where other processes do."
+    )
+    concurrency: int = Field(2, ge=1, le=64, description="Documents that one worker has in hand.")
+    per_user: int = Field(
+        4, ge=1, le=64, description="Documents of one user in hand at a time, over all workers."
+    )
+    urgent_bytes: int = Field(
+        1_000_000, ge=0, description="Files up to this size go first, as long as few are waiting."
+    )
+    urgent_waiting: int = Field(
+        10,
+        ge=0,
+        description="From so many waiting documents on, a user's next ones are a bulk load.",
+    )
+    retries: int = Field(
+        10,
+        ge=0,
+        description="How often a document waits for a database or model that is gone, before it is left failed.",
+    )
+    backoff: float = Field(
+        5.0, ge=0, description="Seconds before the first of these retries; twice as long each time."
+    )
+    backoff_most: float = Field(300.0, gt=0, description="Longest time between two retries.")
+    sweep: float = Field(
+        5.0, gt=0, description="Seconds between two looks for work that nobody was told of."
+    )
+    drain: float = Field(
+        20.0,
+        ge=0,
+        description="Seconds that a worker which is stopped has to finish what it began.",
+    )
+    settle: float = Field(
+        60.0,
+        ge=0,
+        description="Longest time for which a graph waits for more documents before it is refreshed.",
+    )
 
 
 class HttpSettings(_Group):
@@ -440,6 +530,10 @@ class Settings(BaseSettings):
     chat_model: str | None = Field(
         None, description="Chat model name at the endpoint; empty: extractive answers, offline."
     )
+    vision_model: str | None = Field(
+        None,
+        description="Model name at the same endpoint that looks at images; empty: images are not looked at.",
+    )
     embedding: str = Field(
         PACKAGED_EMBEDDING,
         description="`packaged:multilingual-e5-small`, `sentence-transformers:<name or path>` or `openai:<model>`.",
@@ -466,15 +560,18 @@ class Settings(BaseSettings):
     )
     retrieval: RetrievalSettings = RetrievalSettings()
     limits: LimitSettings = LimitSettings()
+    answers: AnswerSettings = AnswerSettings()
     ingestion: IngestionSettings = IngestionSettings()
     communities: CommunitySettings = CommunitySettings()
     extraction: ExtractionSettings = ExtractionSettings()
     search_log: SearchLogSettings = SearchLogSettings()
     entity_search: EntitySearchSettings = EntitySearchSettings()
+    multimodal: MultimodalSettings = MultimodalSettings()
     auth: AuthSettings = AuthSettings()
     quota: QuotaSettings = QuotaSettings()
     http: HttpSettings = HttpSettings()
     runs: RunSettings = RunSettings()
+    worker: WorkerSettings = WorkerSettings()
 
     @field_validator("data_dir")
     @classmethod

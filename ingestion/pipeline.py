@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,7 @@ class Ingestor:
         self._documents = documents
         self._jobs = jobs
         self._extractor = extractor
+        self._settings = settings
         self._limits = Limits.of(settings)
         self._worker = worker_name()
         self._runner = JobRunner(
@@ -159,6 +160,26 @@ class Ingestor:
                 outcome.append(Ingested(job.filename, job.filename, job.document_id, chunks))
             results += outcome
         return results
+
+    async def run_next(
+        self, user_id: str, on_claimed: Callable[[Scope], Awaitable[None]]
+    ) -> Job | None:
+        """Do the next job of a user, unless as many as may run do so already; None: there was none.
+
+        Args:
+            user_id: whose.
+            on_claimed: told the knowledge base that changes, before it does.
+
+        Raises:
+            SextantError: as `JobRunner.run`.
+        """
+        most = self._settings.worker.per_user
+        job = await self._jobs.claim_within(self._worker, user_id, most)
+        if job is not None:
+            with suppress(DependencyError):
+                await on_claimed(job.scope)
+            await self._runner.run(job)
+        return job
 
     async def _ingest_group(
         self, scope: Scope, files: Sequence[Path], on_progress: OnProgress | None

@@ -54,6 +54,8 @@ _STORED_AT_ONCE = 2
 _SMALL = 16
 # How far a job is, is written down once a second: a small file would spend a tenth of its time on it.
 _NOTE_SECONDS = 1.0
+# So long goes a job on that was cancelled or whose document was deleted.
+_WATCH_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +131,15 @@ class JobRunner:
             async with self._heartbeat(job):
                 return await self._run(job, report, content, together or Together(job.scope))
         except ConflictError:
-            raise  # replaced or taken over: not ours to close
+            raise  # replaced, cancelled or taken over: not ours to close
         except asyncio.CancelledError as stopped:
             await asyncio.shield(self._release(job, stopped))
             raise
         except DependencyError as error:
-            await self._release(job, error)
+            if not error.retryable or job.released >= self._settings.worker.retries:
+                await self._fail(job, error)
+            else:
+                await self._release(job, error, wait=self._backoff(job))
             raise
         except Exception as error:
             report(Progress(job.filename, JobStage.FAILED))
@@ -144,9 +149,10 @@ class JobRunner:
     async def _run(
         self, job: Job, report: OnProgress, content: bytes | None, together: Together
     ) -> int:
-        if job.attempts > self._settings.ingestion.job_attempts:
+        broken_off = job.attempts - 1 - job.released
+        if broken_off >= self._settings.ingestion.job_attempts:
             raise FileUnsafe(
-                f"Ingesting {job.filename} broke off {job.attempts - 1} times.",
+                f"Ingesting {job.filename} broke off {broken_off} times.",
                 next_step="Check that there is memory enough, then ingest the file again.",
             )
         report(Progress(job.filename, JobStage.PARSE))
@@ -288,9 +294,15 @@ class JobRunner:
         finally:
             await finish()  # what is embedded is stored, also when the next batch cannot be
 
-    async def _release(self, job: Job, error: BaseException) -> None:
+    async def _release(self, job: Job, error: BaseException, wait: float = 0) -> None:
         with suppress(SextantError):
-            await self._jobs.release(job, error)
+            await self._jobs.release(job, error, wait=wait)
+
+    def _backoff(self, job: Job) -> float:
+        """Seconds until the next try: twice as long after each."""
+        worker = self._settings.worker
+        wait: float = worker.backoff * 2.0**job.released
+        return min(wait, worker.backoff_most)
 
     async def _fail(self, job: Job, error: Exception) -> None:
         if not isinstance(error, FileRejected):
@@ -303,24 +315,47 @@ class JobRunner:
 
     @asynccontextmanager
     async def _heartbeat(self, job: Job) -> AsyncIterator[None]:
-        """Tell the job's record, while the block runs, that this worker lives; claiming just did."""
-        self._noted[job.id] = time.monotonic()
-        beating = asyncio.create_task(self._beat(job))
-        try:
-            yield
-        finally:
-            beating.cancel()
-            with suppress(asyncio.CancelledError):
-                await beating
-            del self._noted[job.id]
+        """Tell the job's record, while the block runs, that this worker lives; claiming just did.
 
-    async def _beat(self, job: Job) -> None:
-        # A claim that is lost shows at the next progress call, which raises.
-        with suppress(ConflictError):
+        Raises:
+            ConflictError: the job is not ours any more; the block was stopped.
+        """
+        self._noted[job.id] = time.monotonic()
+        try:
+            async with asyncio.timeout(None) as ours:
+                beating = asyncio.create_task(self._beat(job, ours))
+                try:
+                    yield
+                finally:
+                    beating.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await beating
+                    del self._noted[job.id]
+        except TimeoutError:
+            if not ours.expired():
+                raise
+            raise ConflictError(
+                f"The ingestion of {job.filename} was cancelled, or somebody else has it.",
+                next_step="Nothing to do, unless you want it again: then ingest the file anew.",
+            ) from None
+
+    async def _beat(self, job: Job, ours: asyncio.Timeout) -> None:
+        """Write heartbeats; look in between whether the job is still ours, and else stop the work."""
+        beat = self._settings.ingestion.job_heartbeat
+        written = time.monotonic()
+        try:
             while True:
-                await asyncio.sleep(self._settings.ingestion.job_heartbeat)
+                await asyncio.sleep(min(beat, _WATCH_SECONDS))
                 with suppress(DependencyError):
-                    await self._jobs.heartbeat(job)
+                    if time.monotonic() - written >= beat:
+                        await self._jobs.heartbeat(job)
+                        written = time.monotonic()
+                    elif not await self._jobs.is_mine(job):
+                        break
+        except ConflictError:
+            pass
+        if not ours.expired():
+            ours.reschedule(asyncio.get_running_loop().time())
 
 
 def _is_new(job: Job) -> bool:

@@ -15,7 +15,7 @@ from server import edge, openapi, problems
 from server.auth.coverage import require_guards
 from server.openai.errors import OpenAIErrors
 from server.openai.routes import router as openai_router
-from server.routes import graphs, health, knowledge, query, reference, search, structure
+from server.routes import documents, graphs, health, knowledge, query, reference, search, structure
 from server.serving import serving
 
 
@@ -51,6 +51,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         search.router,
         knowledge.router,
         structure.router,
+        documents.router,
         graphs.router,
         reference.router,
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import cast
 
@@ -13,7 +13,10 @@ from domain.settings import Settings
 from server.auth.authenticator import Authenticator
 from server.limits import Rates
 from server.runs import Runs
+from server.uploading import Uploads
+from server.watching import Watching
 from sextant.facade import Sextant
+from sextant.working import working
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class Serving:
     runs: Runs
     authenticator: Authenticator
     rates: Rates
+    uploads: Uploads
+    watching: Watching
 
 
 @asynccontextmanager
@@ -38,9 +43,16 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         await rag.warm_up()
         runs = Runs(settings.runs)
         authenticator = Authenticator(settings, rag.database)
+        watching = Watching(lambda user_id: rag.as_user(user_id).library())
+        inside = working(rag.worker()) if settings.worker.in_server else nullcontext()
         try:
-            yield Serving(settings, rag, runs, authenticator, Rates(settings.quota))
+            async with inside:
+                yield Serving(
+                    settings, rag, runs, authenticator, Rates(settings.quota),
+                    Uploads(settings), watching,
+                )  # fmt: skip
         finally:
+            await watching.close()
             await runs.close()
             await authenticator.close()
 

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from sextant.communities import Communities
     from sextant.entities import Entities
     from sextant.graph import Graph
+    from sextant.library import Library
+    from sextant.working import Worker
 
 # As `Settings.user_id`.
 _USER_ID_CHARS = 200
@@ -171,6 +173,30 @@ class Sextant:
         await self._refresher.refresh(self._scope(graph_id), on_progress)
         return results
 
+    def worker(self, concurrency: int | None = None) -> Worker:
+        """What ingests the documents that were queued, of all users; `Worker.run` does it.
+
+        Args:
+            concurrency: documents in hand at a time; default `settings.worker.concurrency`.
+        """
+        from sextant.working import Worker
+
+        most = concurrency or self.settings.worker.concurrency
+        return Worker(self.database, self._parts.ingestor, self._refresh, concurrency=most)
+
+    def library(self) -> Library:
+        """All documents of the user, in whatever knowledge base: to add, watch, retry and delete."""
+        from sextant.library import Library
+
+        return Library(self.database, self.user_id)
+
+    async def _refresh(self, scope: Scope) -> None:
+        """Let what follows from a graph follow, whoever has it."""
+        from sextant.chunks import Chunks
+
+        await Chunks(self.database, scope, self._parts.chunk_search).describe_ingested()
+        await self._refresher.refresh(scope)
+
     async def import_graph(
         self,
         source: str | Path | AsyncIterable[Mapping[str, Any]] | AsyncIterable[bytes],
@@ -223,6 +249,47 @@ class Sextant:
                         raise error_of(code, message, **(detail or {}))
         raise SextantError("The answer broke off.", next_step="Ask again.")
 
+    async def aquery_with_multimodal(
+        self,
+        query: str,
+        multimodal_content: Sequence[Mapping[str, Any]],
+        mode: str = AUTO,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        top_k: int | None = None,
+        history: Sequence[Mapping[str, str]] = (),
+        filters: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Answer a question about images and tables, together with the documents (seed 002).
+
+        `img_path` may name any file that this process can read: this is for the caller's own files.
+        What came over a network goes to `query` or `stream`, which read none.
+
+        Args:
+            query: in Chinese or English.
+            multimodal_content: `{"type": "image", "img_path": …}` or `{"type": "table", "table_data":
+                …, "table_caption": …}`, each with the further forms of docs/multimodal.md.
+            mode: one of the six modes, or `auto`.
+            graph_id: the knowledge base.
+            top_k: as for `stream`.
+            history: as for `stream`.
+            filters: as for `stream`.
+
+        Raises:
+            SextantError: what went wrong; an image or table that cannot be used is named by its field.
+        """
+        from sextant.attaching import with_local_images
+
+        return await self.query(
+            query,
+            graph_id=graph_id,
+            mode=mode,
+            top_k=top_k,
+            history=history,
+            filters=filters,
+            multimodal_content=await with_local_images(multimodal_content, self.settings),
+        )
+
     async def stream(
         self,
         question: str,
@@ -243,7 +310,9 @@ class Sextant:
             top_k: passages the answer may use; default `settings.retrieval.top_k`.
             history: the conversation so far, as `{"role": …, "content": …}`.
             filters: bounds on what is searched.
-            multimodal_content: images and tables that belong to the question.
+            multimodal_content: images and tables that belong to the question (docs/multimodal.md).
+                Files of this machine are not read, however they are named: see
+                `aquery_with_multimodal`.
 
         Yields:
             `Status`, `Retrieved`, `Token`, `Cited` and `Sources` as they happen, then one `Done`, or
@@ -368,6 +437,10 @@ class Sextant:
     async def documents(self, graph_id: str = DEFAULT_GRAPH) -> list[Document]:
         """The documents of a knowledge base, oldest first."""
         return await self._documents.list(await self._known(graph_id))
+
+    async def graph_of(self, document_id: UUID | str) -> str:
+        """The knowledge base that a document is in; raises DocumentNotFound where there is none."""
+        return await self._documents.graph_of(self.user_id, document_id_of(document_id))
 
     async def delete_document(self, document_id: UUID | str, graph_id: str = DEFAULT_GRAPH) -> None:
         """Remove a document with everything that came from it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -31,7 +32,7 @@ from stores.database import Database
 from stores.partitions import settle
 from stores.queries import load_queries
 from stores.registering import Registered, Upload, register
-from stores.scopes import doom_scope, find_scope, share_scope
+from stores.scopes import doom_scope, find_scope, key_of, share_scope
 from stores.versions import (
     Ready,
     bring_chunks,
@@ -40,8 +41,8 @@ from stores.versions import (
     make_live,
     not_found,
     open_version,
-    remove_chunks,
     require_scope,
+    take_back,
     write_brought,
     write_first_versions,
     write_parsed,
@@ -226,14 +227,7 @@ class DocumentStore:
             opened = await open_version(connection, scope, document_id, version)
             if opened.version is None:
                 return
-            if opened.first:
-                await remove_chunks(connection, opened.key)
-                await connection.execute(_SQL["clear_sections"], opened.key)
-                await connection.execute(_SQL["mark_failed"], opened.key)
-            else:
-                await connection.execute(_SQL["drop_staged"], opened.key)
-                await connection.execute(_SQL["drop_version"], opened.key)
-                await connection.execute(_SQL["keep_live"], opened.key)
+            await take_back(connection, opened)
             await connection.execute(_SQL["end_job"], {**opened.key, "stage": "failed"})
 
     async def delete(self, scope: Scope, document_id: UUID) -> None:
@@ -258,9 +252,11 @@ class DocumentStore:
             raise not_found(document_id)
         return found[0]
 
-    async def list(self, scope: Scope) -> builtins.list[Document]:
-        """The documents of a scope, oldest first."""
-        return await self._describe(scope, None)
+    async def list(
+        self, scope: Scope, after: tuple[datetime, UUID] | None = None, most: int | None = None
+    ) -> builtins.list[Document]:
+        """The documents of a scope, oldest first; `most` of those `after` a time and an id."""
+        return await self._describe(scope, None, after, most)
 
     async def structure(self, scope: Scope, document_id: UUID) -> tuple[Section, ...]:
         """The section tree in reading order, parents before children.
@@ -299,6 +295,19 @@ class DocumentStore:
             if found is None:
                 raise not_found(document_id)
             return str(found[0])
+
+    async def graph_of(self, user_id: str, document_id: UUID) -> str:
+        """The knowledge base that a document of this user is in.
+
+        Raises:
+            DocumentNotFound: the user has no such document.
+        """
+        key = {"user_id": user_id, "document_id": document_id}
+        async with self._database.transaction(user_id) as connection:
+            found = await fetch_one(connection, "graph_of", key)
+        if found is None:
+            raise not_found(document_id)
+        return str(found["graph_id"])
 
     async def graphs(self, user_id: str) -> builtins.list[GraphInfo]:
         """The knowledge bases of a user, by name."""
@@ -346,16 +355,19 @@ class DocumentStore:
             field="graph_id",
         )
 
-    async def _describe(self, scope: Scope, document_id: UUID | None) -> builtins.list[Document]:
+    async def _describe(
+        self,
+        scope: Scope,
+        document_id: UUID | None,
+        after: tuple[datetime, UUID] | None = None,
+        most: int | None = None,
+    ) -> builtins.list[Document]:
+        place = {"after": after and after[0], "after_id": after and after[1], "most": most}
         async with self._database.transaction(scope.user_id) as connection:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(
                 _SQL["describe"],
-                {
-                    "user_id": scope.user_id,
-                    "graph_id": scope.graph_id,
-                    "document_id": document_id,
-                },
+                {**key_of(scope), "document_id": document_id, **place},
             )
             return [
                 Document(**{**row, "status": DocumentStatus(row["status"])}) async for row in cursor

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from psycopg.rows import dict_row
 
-from domain.documents import Job, JobStage
+from domain.documents import Backlog, Job, JobStage
 from domain.errors import ConflictError, SextantError
 from domain.scope import Scope
 from stores.database import Database
@@ -29,7 +29,9 @@ class JobStore:
     async def claim(
         self, worker: str, *, user_id: str | None = None, job_id: UUID | None = None
     ) -> Job | None:
-        """Take the oldest job that waits or whose worker sent no heartbeat for `job_stale` seconds.
+        """Take a job that waits or whose worker sent no heartbeat for `job_stale` seconds.
+
+        Urgent ones go first, then those that lie longest.
 
         Args:
             worker: a name for the log.
@@ -49,6 +51,20 @@ class JobStore:
         }
         jobs = await self._rows(user_id or "", _SQL["claim"], values)
         return jobs[0] if jobs else None
+
+    async def claim_within(self, worker: str, user_id: str, most: int) -> Job | None:
+        """The same for a user, unless `most` jobs of this user run already, over all workers."""
+        stale = timedelta(seconds=self._settings.job_stale)
+        key = {"worker": worker, "stale": stale, "job_id": None, "user_id": user_id}
+        async with self._database.transaction(user_id) as connection:
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(_SQL["alone"], key)
+            await cursor.execute(_SQL["running"], key)
+            running = await cursor.fetchone()
+            if running is None or running["number"] >= most:
+                return None
+            row = await (await cursor.execute(_SQL["claim"], key)).fetchone()
+            return _job(row) if row else None
 
     async def claim_all(
         self, scope: Scope, claims: Sequence[tuple[str, UUID]]
@@ -99,9 +115,39 @@ class JobStore:
         """Close the job as failed, with the reason; raises like `heartbeat`."""
         await self._mine(job, _SQL["fail"], **_reason(error))
 
-    async def release(self, job: Job, error: BaseException) -> None:
-        """Put the job back for another try, with the reason; raises like `heartbeat`."""
-        await self._mine(job, _SQL["release"], **_reason(error))
+    async def release(self, job: Job, error: BaseException, *, wait: float = 0) -> None:
+        """Put the job back for another try after `wait` seconds, with the reason; raises like `heartbeat`."""
+        await self._mine(job, _SQL["release"], wait=timedelta(seconds=wait), **_reason(error))
+
+    async def is_mine(self, job: Job) -> bool:
+        """Whether the job is still open and ours: not cancelled, deleted, replaced or taken over."""
+        key = {"user_id": job.scope.user_id, "job_id": job.id, "attempts": job.attempts}
+        return bool(await self._dicts(job.scope.user_id, _SQL["is_mine"], key))
+
+    async def hurry(self, user_id: str, job_ids: Sequence[UUID]) -> None:
+        """Let small files of a user who has few waiting go before bulk loads."""
+        worker = self._database.settings.worker
+        most = {"most_bytes": worker.urgent_bytes, "most_waiting": worker.urgent_waiting}
+        async with self._database.transaction(user_id) as connection:
+            key = {"user_id": user_id, "job_ids": list(job_ids)}
+            await connection.execute(_SQL["hurry"], {**key, **most})
+
+    async def backlog(self, user_id: str | None = None) -> builtins.list[Backlog]:
+        """What waits and what runs, of everybody who has open jobs, or of one user."""
+        key = {"stale": timedelta(seconds=self._settings.job_stale), "user_id": user_id}
+        return [Backlog(**row) for row in await self._dicts("", _SQL["backlog"], key)]
+
+    async def waiting(self, scope: Scope) -> int:
+        """How many jobs of a knowledge base run, or could."""
+        key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
+        [row] = await self._dicts(scope.user_id, _SQL["open_jobs"], key)
+        return int(row["number"])
+
+    async def latest(self, user_id: str, document_ids: Sequence[UUID]) -> dict[UUID, Job]:
+        """The newest job of each of some documents of a user, by document."""
+        key = {"user_id": user_id, "document_ids": list(document_ids)}
+        jobs = await self._rows(user_id, _SQL["latest"], key)
+        return {job.document_id: job for job in jobs}
 
     async def take_from_dead(self, job: Job) -> None:
         """Free a job whose worker is known to be dead, without waiting for its heartbeat to be stale.
@@ -132,10 +178,14 @@ class JobStore:
     async def _rows(
         self, user_id: str, query: LiteralString, values: dict[str, Any]
     ) -> builtins.list[Job]:
+        return [_job(row) for row in await self._dicts(user_id, query, values)]
+
+    async def _dicts(
+        self, user_id: str, query: LiteralString, values: dict[str, Any]
+    ) -> builtins.list[dict[str, Any]]:
         async with self._database.transaction(user_id) as connection:
             cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(query, values)
-            return [_job(row) async for row in cursor]
+            return await (await cursor.execute(query, values)).fetchall()
 
 
 def _lost(job: Job) -> ConflictError:
@@ -167,4 +217,5 @@ def _job(row: dict[str, Any]) -> Job:
         heartbeat_at=row["heartbeat_at"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
+        released=row["released"],
     )

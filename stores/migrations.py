@@ -17,10 +17,11 @@ from psycopg import AsyncConnection
 from psycopg.errors import InsufficientPrivilege
 
 from domain.errors import ConflictError, DatabaseUnavailable
+from stores import queue_schema
 from stores.queries import load_queries
 
 APP_ROLE = "sextant_app"
-SEARCH_PATH = "sextant, public, extensions, pg_temp"
+SEARCH_PATH = f"sextant, {queue_schema.SCHEMA}, public, extensions, pg_temp"
 
 _LOCK = 0x5E47A27  # any number nobody else uses
 _SQL = load_queries("migrations")
@@ -58,7 +59,8 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
         DatabaseUnavailable: the owner may not do what is needed (extension, role, schema).
     """
     wanted = migrations()
-    if await _applied(owner) == {one.version: one.sha256 for one in wanted}:
+    known = await _applied(owner) == {one.version: one.sha256 for one in wanted}
+    if known and await queue_schema.is_current(owner):
         return
     try:
         await owner.execute(_SQL["lock"], {"key": _LOCK})
@@ -69,6 +71,7 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
             for one in wanted:
                 if one.version not in applied:
                     await _apply(owner, one)
+            await queue_schema.install(owner)
         finally:
             await owner.execute(_SQL["unlock"], {"key": _LOCK})
     except InsufficientPrivilege as error:

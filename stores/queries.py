@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import LiteralString, cast
 
 _NAME = re.compile(r"^(?:--|//) name: (\w+)$", re.MULTILINE)
@@ -31,6 +32,11 @@ def load_queries(topic: str) -> Mapping[str, LiteralString]:
 def load_cypher(topic: str) -> Mapping[str, LiteralString]:
     """The statements of `cypher/<topic>.cypher` by name."""
     return _statements((_CYPHER / f"{topic}.cypher").read_text(encoding="utf-8"))
+
+
+def library_text(file: Path) -> LiteralString:
+    """A script that an installed library brings; as trusted as the library itself."""
+    return file.read_text(encoding="utf-8")
 
 
 def _statements(text: str) -> Mapping[str, LiteralString]:

@@ -117,7 +117,7 @@ async def _take(
     if same is not None:
         if named is not None and named["id"] != same["id"]:
             await delete_document(connection, row, named["id"])
-        again = await _again(connection, scope, row, same["id"], live=bool(same["live"]))
+        again = await open_again(connection, scope, row, same["id"], live=bool(same["live"]))
         return replace(again, same_as=same["source"] if same["source"] != upload.source else None)
     assert named is not None  # noqa: S101 - else it would have been new
     key["document_id"] = named["id"]
@@ -131,7 +131,7 @@ async def _take(
     return Registered(named["id"], jobs[named["id"]], unchanged=False)
 
 
-async def _again(
+async def open_again(
     connection: Connection, scope: Scope, row: ScopeRow, document_id: UUID, *, live: bool
 ) -> Registered:
     """The bytes are known: searchable already, under way, or to be tried once more."""

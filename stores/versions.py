@@ -111,6 +111,18 @@ async def drop_pending(connection: Connection, row: ScopeRow, document_id: UUID)
     await connection.execute(_SQL["keep_live"], key)
 
 
+async def take_back(connection: Connection, opened: OpenVersion) -> None:
+    """Undo a pending version: a live one serves on; a first one stays listed, and shows no chunk."""
+    if opened.first:
+        await remove_chunks(connection, opened.key)
+        await connection.execute(_SQL["clear_sections"], opened.key)
+        await connection.execute(_SQL["mark_failed"], opened.key)
+    else:
+        await connection.execute(_SQL["drop_staged"], opened.key)
+        await connection.execute(_SQL["drop_version"], opened.key)
+        await connection.execute(_SQL["keep_live"], opened.key)
+
+
 async def delete_document(connection: Connection, row: ScopeRow, document_id: UUID) -> bool:
     """Remove a document and all that came from it; False when it was not there."""
     key = {

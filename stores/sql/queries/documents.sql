@@ -217,19 +217,14 @@ where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s and d.id = %(documen
 delete from documents where scope_id = %(scope_id)s and id = %(document_id)s;
 
 -- name: describe
--- Documents as they are listed, by their live version, else by the one that is coming.
-select d.id, d.source, v.filename, v.title, v.media_type, v.sha256, v.size_bytes, d.status,
-  v.language, v.page_count, d.chunk_count, v.external_id, v.metadata, d.created_at, d.updated_at,
-  (select j.error from ingestion_jobs j
-    where j.scope_id = d.scope_id and j.document_id = d.id and j.stage = 'failed'
-      and d.status = 'failed'
-    order by j.updated_at desc limit 1) as error
-from documents d join graphs g on g.scope_id = d.scope_id
-join document_versions v on v.document_id = d.id
-  and v.version = coalesce(d.live_version, d.pending_version)
-where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s
-  and (%(document_id)s::uuid is null or d.id = %(document_id)s)
-order by d.created_at, d.id;
+-- Documents of a knowledge base as they are listed: one, or the next of all.
+select id, source, filename, title, media_type, sha256, size_bytes, status, language, page_count,
+  chunk_count, external_id, metadata, created_at, updated_at, error
+from described_documents
+where user_id = %(user_id)s and graph_id = %(graph_id)s
+  and (%(document_id)s::uuid is null or id = %(document_id)s)
+  and (%(after)s::timestamptz is null or (created_at, id) > (%(after)s, %(after_id)s))
+order by created_at, id limit %(most)s;
 
 -- name: structure
 -- The section tree of the live version, else of the one that is coming.
@@ -245,3 +240,8 @@ order by s.start_offset, s.level, s.ordinal;
 select substr(v.text, %(start)s + 1, %(length)s) from documents d join document_versions v
   on v.document_id = d.id and v.version = coalesce(d.live_version, d.pending_version)
 where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
+
+-- name: graph_of
+-- The knowledge base that a user's document is in.
+select g.graph_id from documents d join graphs g using (scope_id)
+where d.id = %(document_id)s and g.user_id = %(user_id)s;

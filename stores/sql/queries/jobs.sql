@@ -2,6 +2,16 @@
 -- The oldest job that waits or whose worker has died; across tenants unless user_id is given.
 select * from claim_job(%(worker)s, %(stale)s, %(job_id)s, %(user_id)s);
 
+-- name: alone
+-- One claim at a time for a user, so that none is counted out; until the transaction ends.
+select pg_advisory_xact_lock(hashtextextended('sextant.claim/' || %(user_id)s, 0));
+
+-- name: running
+-- How many jobs of a user are in the hands of workers that live.
+select count(*)::int as number from ingestion_jobs
+where user_id = %(user_id)s and stage not in ('done', 'failed')
+  and worker is not null and heartbeat_at >= now() - %(stale)s;
+
 -- name: claim_all
 -- Those of some jobs that wait or whose worker has died.
 select claimed.* from unnest(%(job_ids)s::uuid[]) as asked (id)
@@ -43,9 +53,10 @@ where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage <> 'done' returning id;
 
 -- name: release
--- Put back for another try, with the reason.
+-- Put back for another try after a while, with the reason.
 update ingestion_jobs set stage = 'queued', worker = null, updated_at = now(),
-  error_code = %(error_code)s, error = %(error)s
+  error_code = %(error_code)s, error = %(error)s, released = released + 1,
+  not_before = now() + %(wait)s
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage not in ('done', 'failed') returning id;
 
@@ -63,3 +74,34 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s order by created_at desc
 -- name: get
 -- One job.
 select * from ingestion_jobs where user_id = %(user_id)s and id = %(job_id)s;
+
+-- name: is_mine
+-- Whether a job is still open and in the hands of the worker who asks.
+select from ingestion_jobs
+where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
+  and stage not in ('done', 'failed');
+
+-- name: backlog
+-- What waits and what runs, of one tenant or of each.
+select * from job_backlog(%(stale)s, %(user_id)s);
+
+-- name: open_jobs
+-- How many jobs of a knowledge base are not closed, and could go on now.
+select count(*)::int as number from ingestion_jobs
+where user_id = %(user_id)s and graph_id = %(graph_id)s and stage not in ('done', 'failed')
+  and (not_before is null or not_before <= now());
+
+-- name: hurry
+-- What a person waits for goes before what lies longer: small files of a user with few open jobs.
+update ingestion_jobs j set urgent = true
+from document_versions v
+where j.user_id = %(user_id)s and j.id = any(%(job_ids)s) and not j.urgent
+  and v.document_id = j.document_id and v.version = j.version and v.size_bytes <= %(most_bytes)s
+  and (select count(*) from ingestion_jobs o
+    where o.user_id = %(user_id)s and o.stage not in ('done', 'failed')) <= %(most_waiting)s;
+
+-- name: latest
+-- The newest job of each of some documents.
+select distinct on (document_id) * from ingestion_jobs
+where user_id = %(user_id)s and document_id = any(%(document_ids)s)
+order by document_id, created_at desc;

@@ -14,7 +14,7 @@ from domain.documents import DocumentStatus, JobStage
 from domain.errors import DatabaseUnavailable
 from domain.graph import CO_OCCURS
 from domain.scope import Scope
-from domain.settings import Settings
+from domain.settings import Settings, WorkerSettings
 from ingestion.graph.index import GraphIndexer, Indexed
 from ingestion.pipeline import Ingestor
 from stores.chunks import ChunkStore
@@ -197,7 +197,8 @@ async def test_a_job_that_broke_off_at_the_graph_goes_on_there_and_changes_nothi
     documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope, settings: Settings
 ) -> None:
     indexer = Failing(database, DatabaseUnavailable("The database is gone."))
-    ingestor = Ingestor(documents, jobs, HashEmbedder(384), settings, indexer)
+    at_once = settings.model_copy(update={"worker": WorkerSettings(backoff=0)})
+    ingestor = Ingestor(documents, jobs, HashEmbedder(384), at_once, indexer)
     with pytest.raises(DatabaseUnavailable):
         await add(ingestor, scope, "heater", HEATER)
     once = await state(database, scope)

@@ -12,7 +12,7 @@ import pytest
 from domain.documents import DocumentStatus, JobStage
 from domain.errors import FileEmpty, FileRejected, FileTypeUnknown, FileUnsafe, ModelUnavailable
 from domain.scope import Scope
-from domain.settings import IngestionSettings, Settings
+from domain.settings import IngestionSettings, Settings, WorkerSettings
 from ingestion.pipeline import Ingestor
 from ingestion.running import Progress
 from ingestion.workers import worker_name
@@ -220,7 +220,8 @@ async def test_a_job_that_lost_its_model_goes_on_with_the_missing_chunks_only(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "long.txt").write_text(long_text(40))
-    settings = with_batches_of(2, settings)
+    at_once = {"worker": WorkerSettings(backoff=0)}
+    settings = with_batches_of(2, settings).model_copy(update=at_once)
     failing = FailingEmbedder(batches=2)
 
     with pytest.raises(ModelUnavailable):
@@ -274,7 +275,7 @@ async def test_a_document_that_kills_its_workers_is_given_up_after_the_last_try(
     for _ in range(settings.ingestion.job_attempts):
         job = await jobs.claim("a worker", user_id=scope.user_id)
         assert job
-        await jobs.release(job, RuntimeError("killed"))
+        await jobs.take_from_dead(job)
 
     [result] = await ingestor.resume(scope.user_id)
 

@@ -8,14 +8,16 @@ import httpx
 import pytest_asyncio
 from fastapi import FastAPI
 
-from domain.settings import Settings
+from domain.settings import Settings, WorkerSettings
 from server.app import create_app
 
 
 @pytest_asyncio.fixture(scope="session")
 async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     """The running application; tests keep apart by graph id."""
-    created = create_app(settings)
+    # A worker would take the jobs that tests of this session queue for themselves.
+    without_worker = settings.model_copy(update={"worker": WorkerSettings(in_server=False)})
+    created = create_app(without_worker)
     async with created.router.lifespan_context(created):
         yield created
 

@@ -1,0 +1,207 @@
+"""Documents over the wire: uploaded, listed, and how far their ingestion is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+
+from domain.documents import Document, DocumentStatus, JobStage
+from domain.scope import DEFAULT_GRAPH
+from server.paging import Cursor
+from server.schemas.wire import GraphName, Problem, Wire
+from stores.uploads import Standing
+
+LONGEST_FILENAME = 255
+_LONGEST_SLICE = 20_000
+
+Metadata = Annotated[
+    dict[str, Any], Field(description="Your own, of any shape; comes back with the document.")
+]
+ExternalId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class TextUpload(Wire):
+    """A document as text. A later one of the same `externalId`, else title, takes its place."""
+
+    text: str = Field(min_length=1, description="Plain text, or Markdown if the title ends in .md.")
+    title: str = Field("text", min_length=1, max_length=LONGEST_FILENAME)
+    external_id: ExternalId | None = Field(None, description="Your own id of the document.")
+    metadata: Metadata = Field(default_factory=dict)
+    graph_id: GraphName = DEFAULT_GRAPH
+
+
+class FormFields(Wire):
+    """What may stand beside the files of a form. `externalId` is for one file only."""
+
+    graph_id: GraphName = DEFAULT_GRAPH
+    external_id: ExternalId | None = None
+    metadata: Metadata = Field(default_factory=dict)
+
+
+class UploadedBody(Wire):
+    """What became of a file: a document, or the reason why it cannot be one.
+
+    `unchanged`: the knowledge base has these bytes already, so there is no job. `sameAs`: the other
+    name by which it has them.
+    """
+
+    filename: str
+    document_id: UUID | None = None
+    job_id: UUID | None = None
+    unchanged: bool = False
+    same_as: str | None = None
+    problem: Problem | None = None
+
+
+class UploadBody(Wire):
+    """The files of an upload, in order; workers ingest them."""
+
+    graph_id: str
+    documents: tuple[UploadedBody, ...]
+
+
+class JobBody(Wire):
+    """The newest ingestion of a document.
+
+    `done` of `total` chunks are through the stage; 0 of 0 where nothing counts. `notBefore`: a
+    dependency was gone, and this is when it is tried again.
+    """
+
+    job_id: UUID
+    stage: JobStage
+    done: int
+    total: int
+    attempts: int
+    error_code: str | None = None
+    error: str | None = None
+    not_before: datetime | None = None
+
+    @classmethod
+    def of(cls, standing: Standing) -> JobBody | None:
+        """The same over the wire; None where there never was a job."""
+        if standing.job_id is None or standing.stage is None:
+            return None
+        return cls(
+            job_id=standing.job_id,
+            stage=standing.stage,
+            done=standing.done or 0,
+            total=standing.total or 0,
+            attempts=standing.attempts or 0,
+            error_code=standing.error_code,
+            error=standing.error,
+            not_before=standing.not_before,
+        )
+
+
+class ProgressBody(Wire):
+    """Where a document stands."""
+
+    document_id: UUID
+    graph_id: str
+    filename: str
+    status: DocumentStatus
+    chunk_count: int
+    job: JobBody | None
+
+    @classmethod
+    def of(cls, standing: Standing) -> ProgressBody:
+        """The same over the wire."""
+        return cls(
+            document_id=standing.document_id,
+            graph_id=standing.graph_id,
+            filename=standing.filename,
+            status=standing.status,
+            chunk_count=standing.chunk_count,
+            job=JobBody.of(standing),
+        )
+
+
+class DocumentBody(Wire):
+    """A stored document; `error` says why one that is `failed` could not be taken in."""
+
+    document_id: UUID
+    graph_id: str
+    external_id: str | None
+    source: str
+    filename: str
+    title: str
+    media_type: str
+    sha256: str
+    size_bytes: int
+    status: DocumentStatus
+    language: str
+    page_count: int | None
+    chunk_count: int
+    metadata: dict[str, Any]
+    created_at: datetime | None
+    updated_at: datetime | None
+    error: str | None
+    job: JobBody | None = None
+
+    @classmethod
+    def of(
+        cls, graph_id: str, document: Document, standing: Standing | None = None
+    ) -> DocumentBody:
+        """The same over the wire."""
+        return cls(
+            document_id=document.id,
+            graph_id=graph_id,
+            external_id=document.external_id,
+            source=document.source,
+            filename=document.filename,
+            title=document.title,
+            media_type=document.media_type,
+            sha256=document.sha256,
+            size_bytes=document.size_bytes,
+            status=document.status,
+            language=document.language,
+            page_count=document.page_count,
+            chunk_count=document.chunk_count,
+            metadata=document.metadata,
+            created_at=document.created_at,
+            updated_at=document.updated_at,
+            error=document.error,
+            job=JobBody.of(standing) if standing else None,
+        )
+
+
+class DocumentsQuery(Wire):
+    """Which page of which knowledge base."""
+
+    graph_id: GraphName = DEFAULT_GRAPH
+    limit: int = Field(100, ge=1, le=500, description="Documents on a page.")
+    cursor: Cursor = None
+
+
+class DocumentPage(Wire):
+    """A page of documents, oldest first."""
+
+    documents: tuple[DocumentBody, ...]
+    next_cursor: str | None
+
+
+class SliceQuery(Wire):
+    """Characters of a document's text, as citations count them."""
+
+    start: int = Field(0, ge=0, le=2_000_000_000)
+    end: int | None = Field(
+        None, ge=0, le=2_000_000_000, description=f"At most {_LONGEST_SLICE:,} after `start`."
+    )
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Start and end of what is read."""
+        most = self.start + _LONGEST_SLICE
+        return self.start, most if self.end is None else min(self.end, most)
+
+
+class SliceBody(Wire):
+    """A part of a document's text; `end` is where it really ends."""
+
+    document_id: UUID
+    start: int
+    end: int
+    text: str

@@ -1,0 +1,250 @@
+"""Reads uploads: a form with files, or a text as JSON, within bounds of size and time."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+import orjson
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from domain.errors import FileTooLarge, Limited, OptionInvalid, Overloaded, SextantError
+from domain.settings import Settings
+from domain.text import clean_text
+from ingestion.detect import detect, media_type, named_type
+from ingestion.guards import check_size
+from ingestion.limits import Limits
+from server.schemas.documents import LONGEST_FILENAME, FormFields, TextUpload
+from server.schemas.wire import Wire
+from stores.registering import Upload
+
+# More files than people choose by hand; who has more sends them in several requests.
+MOST_FILES = 20
+_MOST_FIELDS = 10
+_FIELD_BYTES = 100_000
+# A client that sends nothing for so long, or that is not done by then, is told to come again (408).
+_IDLE_SECONDS = 30.0
+_UPLOAD_SECONDS = 600.0
+# Uploads under way lie on disk; of those that are complete, so many are in memory, 50 MB each.
+_MOST_UPLOADS = 64
+_MOST_PER_USER = 16
+_IN_MEMORY = 3
+
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
+
+W = TypeVar("W", bound=Wire)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The files of an upload, and a hash of all that it says; `refused` by their place among them."""
+
+    graph_id: str
+    uploads: list[Upload]
+    refused: dict[int, SextantError]
+    sha256: str
+
+
+class Uploads:
+    """Reads the uploads of all users.
+
+    A form lies on disk until it is complete; then few at a time are in memory and stored.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._under_way: Counter[str] = Counter()
+        self._in_memory = asyncio.Semaphore(_IN_MEMORY)
+
+    @asynccontextmanager
+    async def receive(self, request: Request, user_id: str) -> AsyncIterator[Received]:
+        """Read an upload; its size was bounded before it came here (`server.edge`).
+
+        Raises:
+            HTTPException: 415, it is neither a form nor JSON; 400, the form is broken; 408, too slow.
+            RequestValidationError: a field is missing, unknown or out of its bounds.
+            OptionInvalid: there is no file.
+            FileTooLarge: a text that should come as a file.
+            Overloaded, Limited: too many uploads are under way.
+        """
+        self._check_room(user_id)
+        self._under_way[user_id] += 1
+        try:
+            form = await self._read(request)
+            try:
+                async with self._in_memory:
+                    yield await self._received(form)
+            finally:
+                if isinstance(form, FormData):
+                    await form.close()
+        finally:
+            self._under_way[user_id] -= 1
+            self._under_way += Counter()  # drops those at zero
+
+    def _check_room(self, user_id: str) -> None:
+        if self._under_way[user_id] >= _MOST_PER_USER:
+            raise Limited("You have too many uploads under way.", next_step="Wait for some to end.")
+        if self._under_way.total() >= _MOST_UPLOADS:
+            raise Overloaded("Too many uploads are under way.", next_step="Try again in a moment.")
+
+    async def _read(self, request: Request) -> FormData | bytes:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        try:
+            async with asyncio.timeout(_UPLOAD_SECONDS):
+                if kind == "multipart/form-data":
+                    return await _read_form(request)
+                if kind == "application/json":
+                    return await _read_text(request, self._settings.http.body_bytes)
+        except TimeoutError:
+            headers = {"Connection": "close"}
+            raise HTTPException(408, "The upload takes too long.", headers) from None
+        raise HTTPException(415, "An upload is multipart/form-data, or a text as application/json.")
+
+    async def _received(self, form: FormData | bytes) -> Received:
+        read = _of_form(form) if isinstance(form, FormData) else _of_text(form)
+        graph_id, uploads = await read
+        return await asyncio.to_thread(_looked_at, graph_id, uploads, self._settings)
+
+
+async def _read_form(request: Request) -> FormData:
+    async with aclosing(_parts(request)) as parts:
+        parser = MultiPartParser(
+            request.headers,
+            parts,
+            max_files=MOST_FILES,
+            max_fields=_MOST_FIELDS,
+            max_part_size=_FIELD_BYTES,
+        )
+        try:
+            return await parser.parse()
+        except MultiPartException as error:
+            raise HTTPException(400, f"The form is broken: {error.message}") from None
+
+
+async def _read_text(request: Request, most: int) -> bytes:
+    body = bytearray()
+    async with aclosing(_parts(request)) as parts:
+        async for part in parts:
+            body += part
+            if len(body) > most:
+                raise FileTooLarge(
+                    f"A text has at most {most:,} bytes.", next_step="Send it as a file of a form."
+                )
+    return bytes(body)
+
+
+async def _of_form(form: FormData) -> tuple[str, list[Upload]]:
+    files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
+    fields: dict[str, Any] = {
+        name: value for name, value in form.multi_items() if isinstance(value, str)
+    }
+    if "metadata" in fields:
+        fields["metadata"] = _json(fields["metadata"].encode(), "metadata")
+    said = _checked(FormFields, fields)
+    if not files:
+        raise OptionInvalid(
+            "The form has no file.", next_step="Send one as a part with a filename.", field="files"
+        )
+    if said.external_id and len(files) > 1:
+        raise OptionInvalid(
+            "One externalId cannot name several files.",
+            next_step="Send them one by one, or without it.",
+            field="externalId",
+        )
+    uploads = []
+    for file in files:
+        name = filename_of(file.filename)
+        content = await file.read()
+        source = said.external_id or name
+        uploads.append(
+            Upload(source, name, media_type(name), content, said.external_id, _clean(said.metadata))
+        )
+    return said.graph_id, uploads
+
+
+async def _of_text(body: bytes) -> tuple[str, list[Upload]]:
+    said = _checked(TextUpload, _json(body, "body"))
+    name = filename_of(said.title)
+    if named_type(name) is None:
+        name = f"{name[: LONGEST_FILENAME - 4]}.txt"
+    content = clean_text(said.text).encode()
+    source = said.external_id or name
+    upload = Upload(
+        source, name, media_type(name), content, said.external_id, _clean(said.metadata)
+    )
+    return said.graph_id, [upload]
+
+
+def _looked_at(graph_id: str, uploads: list[Upload], settings: Settings) -> Received:
+    """Look at the files as far as can be done at once; parsing them is a worker's."""
+    limits, refused = Limits.of(settings), dict[int, SextantError]()
+    digest = hashlib.sha256(graph_id.encode())
+    for place, upload in enumerate(uploads):
+        said = (upload.source, upload.filename, upload.external_id, upload.metadata)
+        digest.update(orjson.dumps(said, option=orjson.OPT_SORT_KEYS))
+        digest.update(hashlib.sha256(upload.content).digest())
+        try:
+            check_size(upload.content, upload.filename, limits)
+            detect(upload.content, upload.filename)
+        except SextantError as error:
+            refused[place] = error
+    return Received(graph_id, uploads, refused, digest.hexdigest())
+
+
+def filename_of(sent: str | None) -> str:
+    """A client's name for a file, as text to show and to find it by; never a path."""
+    name = _UNPRINTABLE.sub("", clean_text(sent or "").replace("\\", "/"))
+    name = PurePosixPath(name).name.strip()
+    if len(name) > LONGEST_FILENAME:
+        suffix = PurePosixPath(name).suffix[:10]
+        name = name[: LONGEST_FILENAME - len(suffix)] + suffix
+    return name or "unnamed"
+
+
+async def _parts(request: Request) -> AsyncGenerator[bytes]:
+    """The body as it comes; raises TimeoutError when it does not."""
+    stream = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(_IDLE_SECONDS):
+                part = await anext(stream)
+        except StopAsyncIteration:
+            return
+        yield part
+
+
+def _json(text: bytes, field: str) -> Any:  # noqa: ANN401 - whatever was sent
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise OptionInvalid(f"{field} is not JSON.", field=field) from None
+
+
+def _checked(model: type[W], fields: object) -> W:
+    """What was said, with its bounds checked; errors as FastAPI tells them."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False, include_context=False)
+        raise RequestValidationError([{**e, "loc": ("body", *e["loc"])} for e in errors]) from None
+
+
+def _clean(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """JSON without what no store can hold."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, Mapping):
+        return {clean_text(key): _clean(one) for key, one in value.items()}
+    return [_clean(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,116 @@
+"""All documents of a user, in whatever knowledge base: added, watched, retried, cancelled, deleted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from domain.documents import Document
+from domain.scope import Scope
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.jobs import JobStore
+from stores.queue import Turns
+from stores.registering import Registered, Upload
+from stores.uploads import Standing, UploadStore
+from stores.versions import not_found
+
+# A graph waits a moment for further deletions before it follows.
+_QUIET_SECONDS = 1.0
+
+
+class Library:
+    """The documents of one user, for those who let workers ingest.
+
+    Whatever names a document raises DocumentNotFound where this user has none of that id.
+    """
+
+    def __init__(self, database: Database, user_id: str) -> None:
+        self._user_id = user_id
+        self._documents = DocumentStore(database)
+        self._uploads = UploadStore(database)
+        self._jobs = JobStore(database)
+        self._turns = Turns(database)
+
+    async def add(self, uploads: Sequence[Upload], graph_id: str) -> list[Registered]:
+        """Store files and queue their ingestion; the knowledge base is made when it is new.
+
+        The same bytes in a knowledge base are one document, however often they come.
+        """
+        registered = await self._documents.register_all(Scope(self._user_id, graph_id), uploads)
+        await self._queue([one.job_id for one in registered if one.job_id])
+        return registered
+
+    async def get(self, document_id: UUID) -> tuple[Document, Standing]:
+        """A document, and where its ingestion stands."""
+        standing = await self.standing(document_id)
+        document = await self._documents.get(self._scope(standing.graph_id), document_id)
+        return document, standing
+
+    async def page(
+        self, graph_id: str, after: tuple[datetime, UUID] | None, most: int
+    ) -> list[Document]:
+        """Documents of a knowledge base, oldest first, after a time and an id.
+
+        Raises:
+            GraphNotFound: the user has no such knowledge base.
+        """
+        await self._documents.require_graph(self._scope(graph_id))
+        return await self._documents.list(self._scope(graph_id), after, most)
+
+    async def standing(self, document_id: UUID) -> Standing:
+        """Where the ingestion of a document stands."""
+        found = await self.standings([document_id])
+        if document_id not in found:
+            raise not_found(document_id)
+        return found[document_id]
+
+    async def standings(self, document_ids: Sequence[UUID]) -> dict[UUID, Standing]:
+        """The same for several; those that are not there are left out."""
+        return await self._uploads.standings(self._user_id, document_ids)
+
+    async def text(self, document_id: UUID, start: int, end: int) -> str:
+        """Characters `start` to `end` of the text that citations refer to."""
+        return await self._documents.text(
+            await self._scope_of(document_id), document_id, start, end
+        )
+
+    async def retry(self, document_id: UUID) -> Registered:
+        """Queue a document again that could not be taken in.
+
+        Raises:
+            ConflictError: it is ready.
+        """
+        registered = await self._uploads.retry(await self._scope_of(document_id), document_id)
+        await self._queue([registered.job_id] if registered.job_id else [])
+        return registered
+
+    async def cancel(self, document_id: UUID) -> None:
+        """Stop the ingestion of a document.
+
+        Raises:
+            ConflictError: it is not being ingested.
+        """
+        await self._uploads.cancel(await self._scope_of(document_id), document_id)
+
+    async def delete(self, document_id: UUID) -> None:
+        """Remove a document with everything that came from it; a worker then refreshes the graph."""
+        scope = await self._scope_of(document_id)
+        await self._documents.delete(scope, document_id)
+        await self._turns.offer_refresh(scope, since=time.time(), wait=_QUIET_SECONDS)
+
+    async def _queue(self, jobs: Sequence[UUID]) -> None:
+        """Wake a worker. If this broke off, the workers' own sweep would find the jobs."""
+        if not jobs:
+            return
+        await self._jobs.hurry(self._user_id, jobs)
+        for backlog in await self._jobs.backlog(self._user_id):
+            await self._turns.offer_all(backlog)
+
+    def _scope(self, graph_id: str) -> Scope:
+        return Scope(self._user_id, graph_id)
+
+    async def _scope_of(self, document_id: UUID) -> Scope:
+        return self._scope(await self._documents.graph_of(self._user_id, document_id))

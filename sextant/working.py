@@ -1,0 +1,177 @@
+"""A worker: takes turns from the queue and does the ingestion jobs of all users, one server or many.
+
+What makes work survive a worker is in the jobs' table (heartbeats, claims, attempts); the queue only
+says who goes next (`stores.queue`). So a worker needs nothing but the database, and may die any time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from domain.errors import ConflictError, FileRejected, SextantError
+from domain.scope import Scope
+from stores.database import Database
+from stores.jobs import JobStore
+from stores.queue import INGEST, REFRESH, Turns, answering, free_turns_of_dead, library
+
+if TYPE_CHECKING:
+    from procrastinate import App
+
+    from ingestion.pipeline import Ingestor
+
+log = logging.getLogger(__name__)
+
+# A turn of which no notification tells, because its time has come, is seen after this.
+_POLL_SECONDS = 1.0
+# After the database was gone, a worker begins anew.
+_AGAIN_SECONDS = 2.0
+# A graph is refreshed when no more documents come for so long.
+_QUIET_SECONDS = 1.0
+
+
+class Worker:
+    """Ingests what is queued until it is stopped.
+
+    Args:
+        database: where jobs, documents and the queue are.
+        opened: opens what does a job; asked at the first one, because it loads the embedding model.
+        refresh: brings a graph up to date.
+        concurrency: documents in hand at a time.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        opened: Callable[[], Awaitable[Ingestor]],
+        refresh: Callable[[Scope], Awaitable[None]],
+        *,
+        concurrency: int,
+    ) -> None:
+        self._database = database
+        self._jobs = JobStore(database)
+        self._turns = Turns(database)
+        self._settings = database.settings
+        self._opened = opened
+        self._refresh_graph = refresh
+        self._concurrency = concurrency
+        self._ingestor: Ingestor | None = None
+        self._opening = asyncio.Lock()
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        """Take no more turns, finish what is in hand or give it back, and end."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Work until `stop`; goes on by itself when the database was gone for a while."""
+        while not self._stopping.is_set():
+            try:
+                await self._work()
+            except SextantError as error:
+                log.warning("the worker begins anew: %s", error)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), _AGAIN_SECONDS)
+
+    async def _work(self) -> None:
+        """Take turns until `stop`, or until the queue's connection is lost."""
+        app = library(self._database)
+        app.task(name=INGEST)(self._take_turn)
+        app.task(name=REFRESH)(self._refresh)
+        stale = self._settings.ingestion.job_stale
+        with answering():
+            async with app.open_async():
+                taking = asyncio.create_task(
+                    app.run_worker_async(
+                        concurrency=self._concurrency,
+                        fetch_job_polling_interval=_POLL_SECONDS,
+                        shutdown_graceful_timeout=self._settings.worker.drain,
+                        delete_jobs="always",
+                        install_signal_handlers=False,
+                        update_heartbeat_interval=self._settings.ingestion.job_heartbeat,
+                        stalled_worker_timeout=stale,
+                    )
+                )
+                sweeping = asyncio.create_task(self._sweep(app))
+                stopping = asyncio.create_task(self._stopping.wait())
+                await _first_of(taking, sweeping, stopping)
+
+    async def _sweep(self, app: App) -> None:
+        """Offer the turns that are missing: of dead workers, of those who told nobody of their jobs."""
+        while True:
+            with suppress(SextantError):
+                await free_turns_of_dead(app, self._settings.ingestion.job_stale)
+                for backlog in await self._jobs.backlog():
+                    await self._turns.offer_all(backlog)
+            await asyncio.sleep(self._settings.worker.sweep)
+
+    async def _take_turn(self, user_id: str) -> None:
+        """Do the next job of a user; then that user's next turn waits behind everybody else's."""
+        try:
+            ingestor = await self._ready()
+            job = await ingestor.run_next(user_id, on_claimed=self._announce)
+        except SextantError as error:
+            log.log(_level(error), "a document was not ingested: %s", error)
+        except Exception:
+            log.exception("a document was not ingested")
+        else:
+            if job is None:
+                return
+        await self._offer_next(user_id)
+
+    async def _offer_next(self, user_id: str) -> None:
+        with suppress(SextantError):  # the sweep does it again
+            for backlog in await self._jobs.backlog(user_id):
+                await self._turns.offer_all(backlog)
+
+    async def _ready(self) -> Ingestor:
+        async with self._opening:
+            if self._ingestor is None:
+                self._ingestor = await self._opened()
+        return self._ingestor
+
+    async def _announce(self, scope: Scope) -> None:
+        """Before a document is done, so that a worker which dies then leaves no graph behind."""
+        await self._turns.offer_refresh(scope, since=time.time(), wait=_QUIET_SECONDS)
+
+    async def _refresh(self, user_id: str, graph_id: str, since: float) -> None:
+        """Bring a graph up to date, once for all documents that are on their way now."""
+        scope = Scope(user_id, graph_id)
+        late = time.time() - since > self._settings.worker.settle
+        if not late and await self._jobs.waiting(scope):
+            await self._turns.offer_refresh(scope, since=since, wait=_QUIET_SECONDS)
+        else:
+            await self._refresh_graph(scope)
+
+
+async def _first_of(*tasks: asyncio.Task[Any]) -> None:
+    """Wait for the first, and end the others; the library takes that as the order to stop well."""
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+    for error in ended:
+        if isinstance(error, Exception):
+            raise error
+
+
+def _level(error: SextantError) -> int:
+    """A refused file or a document that is gone is nothing that an operator must look at."""
+    return logging.INFO if isinstance(error, FileRejected | ConflictError) else logging.WARNING
+
+
+@asynccontextmanager
+async def working(worker: Worker) -> AsyncIterator[None]:
+    """Let a worker work while the block runs."""
+    task = asyncio.create_task(worker.run())
+    try:
+        yield
+    finally:
+        worker.stop()
+        await task

@@ -1,0 +1,18 @@
+-- name: states
+-- Where some documents of a user stand, each with its newest job.
+select d.id as document_id, g.graph_id, v.filename, d.status, d.chunk_count,
+  j.id as job_id, j.stage, j.done, j.total, j.attempts, j.error_code, j.error, j.not_before
+from documents d join graphs g using (scope_id)
+join document_versions v on v.document_id = d.id
+  and v.version = coalesce(d.pending_version, d.live_version)
+left join lateral (
+  select * from ingestion_jobs o where o.document_id = d.id order by o.created_at desc limit 1
+) j on true
+where d.user_id = %(user_id)s and d.id = any(%(document_ids)s);
+
+-- name: cancel
+-- Closes a document's open job, so that its worker stops; no row when there is none.
+update ingestion_jobs set stage = 'failed', worker = null, updated_at = now(),
+  error_code = 'cancelled', error = 'The ingestion was cancelled.'
+where user_id = %(user_id)s and document_id = %(document_id)s and stage not in ('done', 'failed')
+returning id;

@@ -1,0 +1,133 @@
+"""Uploads become documents that can be found, listed, watched and deleted."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from tests.integration.server.documents.conftest import Settled
+
+LOAN = "# Loans\n\nA borrower may keep a lens for fourteen days.\n\n# Returns\n\nReturn it clean."
+
+
+@pytest.fixture
+def graph_id() -> str:
+    return f"graph-{uuid4()}"
+
+
+async def add(client: httpx.AsyncClient, graph_id: str, *files: tuple[str, bytes]) -> Any:
+    answer = await client.post(
+        "/documents",
+        data={"graphId": graph_id},
+        files=[("files", (name, content)) for name, content in files],
+    )
+    assert answer.status_code == 202, answer.text
+    return answer.json()["documents"]
+
+
+async def test_an_uploaded_file_is_ingested_and_found(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    [uploaded] = await add(client, graph_id, ("loans.md", LOAN.encode()))
+
+    document = await settled(uploaded["documentId"])
+
+    assert (document["status"], document["job"]["stage"]) == ("ready", "done")
+    assert (document["filename"], document["graphId"]) == ("loans.md", graph_id)
+    found = await client.post(
+        "/search", json={"query": "How long may a lens be kept?", "graphId": graph_id}
+    )
+    assert "fourteen days" in found.json()["results"][0]["text"]
+
+
+async def test_a_text_comes_as_json_with_an_id_and_metadata_of_its_owner(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    body = {
+        "text": "汇率每天更新一次。",
+        "title": "汇率",
+        "externalId": "fx-1",
+        "metadata": {"owner": "财务"},
+        "graphId": graph_id,
+    }
+    [uploaded] = (await client.post("/documents", json=body)).json()["documents"]
+    first = await settled(uploaded["documentId"])
+    assert (first["externalId"], first["metadata"]["owner"]) == ("fx-1", "财务")
+
+    body["text"] = "汇率每小时更新一次。"
+    [again] = (await client.post("/documents", json=body)).json()["documents"]
+    second = await settled(again["documentId"])
+
+    assert second["documentId"] == first["documentId"]
+    text = await client.get(f"/documents/{first['documentId']}/text?start=0&end=100")
+    assert "每小时" in text.json()["text"]
+
+
+async def test_progress_is_streamed_until_the_end(
+    client: httpx.AsyncClient, graph_id: str
+) -> None:
+    [uploaded] = await add(client, graph_id, ("loans.md", LOAN.encode()))
+    answer = await client.get(f"/documents/{uploaded['documentId']}/events")
+
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    events = [part.split("\n") for part in answer.text.strip().split("\n\n")]
+    names = [lines[1].removeprefix("event: ") for lines in events]
+    last = json.loads(events[-1][2].removeprefix("data: "))
+    assert (names[-1], last["status"], last["job"]["stage"]) == ("done", "ready", "done")
+    assert set(names[:-1]) <= {"progress"}
+
+
+async def test_the_same_bytes_again_are_the_same_document_without_a_job(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    [first] = await add(client, graph_id, ("loans.md", LOAN.encode()))
+    await settled(first["documentId"])
+
+    [again] = await add(client, graph_id, ("copy.md", LOAN.encode()))
+
+    assert again["documentId"] == first["documentId"]
+    assert (again["unchanged"], again["jobId"], again["sameAs"]) == (True, None, "loans.md")
+
+
+async def test_a_deleted_document_is_gone_everywhere(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    [uploaded] = await add(client, graph_id, ("loans.md", LOAN.encode()))
+    path = f"/documents/{uploaded['documentId']}"
+    await settled(uploaded["documentId"])
+
+    assert (await client.delete(path)).status_code == 204
+
+    for answer in (
+        await client.get(path),
+        await client.delete(path),
+        await client.get(f"{path}/events"),
+        await client.get(f"{path}/text"),
+        await client.post(f"{path}/retry"),
+        await client.post(f"{path}/cancel"),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (404, "document_not_found")
+    listed = await client.get("/documents", params={"graphId": graph_id})
+    assert listed.json() == {"documents": [], "nextCursor": None}
+
+
+async def test_documents_are_listed_page_by_page(client: httpx.AsyncClient, graph_id: str) -> None:
+    files = [(f"note-{n}.txt", f"Note number {n}.".encode()) for n in range(5)]
+    added = await add(client, graph_id, *files)
+
+    asked: dict[str, Any] = {"graphId": graph_id, "limit": 2}
+    listed, cursor = [], None
+    while True:
+        page = (await client.get("/documents", params=asked)).json()
+        listed += [document["documentId"] for document in page["documents"]]
+        if not (cursor := page["nextCursor"]):
+            break
+        asked["cursor"] = cursor
+
+    assert listed == [document["documentId"] for document in added]
+    refused = await client.get("/documents", params={**asked, "cursor": f"{cursor}x"})
+    assert refused.status_code == 422
