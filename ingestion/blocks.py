@@ -29,11 +29,15 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cell texts. The first `header_rows` rows name the columns; 0: no row does."""
+    """Rows of cell texts. The first `header_rows` rows name the columns; 0: no row does.
+
+    `repeated` are the places (row, column) that only repeat the text of a merged cell.
+    """
 
     rows: Sequence[Sequence[str]]
     header_rows: int = 1
     page: int | None = None
+    repeated: frozenset[tuple[int, int]] = frozenset()
 
 
 Block = Heading | Paragraph | Table

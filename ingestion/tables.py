@@ -42,6 +42,18 @@ def lay_out(cells: Iterable[Cell], budget: CellBudget) -> list[list[str]]:
     return rows
 
 
+def repeated_places(cells: Iterable[Cell]) -> frozenset[tuple[int, int]]:
+    """The places (row, column) where a merged cell's text stands again, all but its first."""
+    return frozenset(
+        (row, column)
+        for cell in cells
+        if cell.rows * cell.columns > 1
+        for row in range(cell.row, cell.row + cell.rows)
+        for column in range(cell.column, cell.column + cell.columns)
+        if (row, column) != (cell.row, cell.column)
+    )
+
+
 def header_rows(rows: Sequence[Sequence[str]]) -> int:
     """1 when the first row names the columns: every cell a word, none a number, and more rows follow."""
     if len(rows) < 2:

@@ -99,7 +99,7 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        answer = await self._call(prompt, dict)
+        answer = await self._call(prompt, dict, [_NO_STREAM])
         tally = Tally(prompt)
         tally.add_whole(answer)
         self._require_text(tally)
@@ -240,23 +240,29 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
     return ChatModel(llm, retries=Retries(limit=0) if own else Retries())
 
 
-def build_chat_model(settings: Settings) -> ChatModel | None:
+def build_chat_model(settings: Settings, *, vision: bool = False) -> ChatModel | None:
     """The chat model that the settings name, or None when they name none: Sextant is offline then.
 
     The first call imports `langchain_openai` (about a second): call it off the event loop.
     Connections belong to the loop that first uses them, so build one model per event loop.
 
+    Args:
+        settings: name the model and its endpoint.
+        vision: build the one that looks at images (`vision_model`) instead.
+
     Raises:
         SettingsInvalid: a model is named, but neither a key nor a base URL.
     """
-    if not settings.chat_model:
+    field = "vision_model" if vision else "chat_model"
+    named, variable = getattr(settings, field), f"SEXTANT_{field.upper()}"
+    if not named:
         return None
     if settings.openai_api_key is None and not settings.openai_base_url:
         raise SettingsInvalid(
-            f"SEXTANT_CHAT_MODEL is {settings.chat_model}, but there is no endpoint to ask.",
+            f"{variable} is {named}, but there is no endpoint to ask.",
             next_step="Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, "
-            "or clear SEXTANT_CHAT_MODEL to work offline.",
-            field="chat_model",
+            f"or clear {variable} to work offline.",
+            field=field,
         )
     from langchain_openai import ChatOpenAI
     from openai import DefaultAsyncHttpxClient, Timeout
@@ -265,7 +271,7 @@ def build_chat_model(settings: Settings) -> ChatModel | None:
     # A client of our own: LangChain keeps its clients for the process's life, in whatever loop.
     client = DefaultAsyncHttpxClient(timeout=timeout)
     llm = ChatOpenAI(
-        model=settings.chat_model,
+        model=named,
         base_url=settings.openai_base_url,
         # A server of one's own often wants no key, but the SDK insists on one.
         api_key=settings.openai_api_key or SecretStr("none"),
@@ -283,8 +289,8 @@ def build_chat_model(settings: Settings) -> ChatModel | None:
         timeout=settings.model_timeout,
         answer_tokens=settings.limits.answer_tokens,
         service=Service(
-            f"chat model {settings.chat_model}",
-            "SEXTANT_CHAT_MODEL",
+            f"{'vision' if vision else 'chat'} model {named}",
+            variable,
             "OPENAI_API_KEY",
             "OPENAI_BASE_URL",
         ),

@@ -183,7 +183,7 @@ def _take_names(
     offered = [(name, index, True) for name, index in names if name]
     offered += [(value, index, False) for value, index in sorted(values)]
     for text, index, is_column in sorted(offered, key=lambda one: -len(one[0])):
-        find = _find(reading.text, text) if is_column else _find_value(reading.text, question, text)
+        find = find_whole(reading.text, text) if is_column else _find_value(reading.text, question, text)
         if find and is_column:
             reading.columns.append((find[0], index))
             reading.take(*find)
@@ -213,7 +213,7 @@ def _take_partly_named(reading: _Reading, names: Sequence[tuple[str, int]]) -> N
 
 def _common(name: str, text: str) -> str:
     """The longest part of a name that the text holds: a Latin word, or two ideographs and more."""
-    words = [word for word in _WORDS.findall(name) if _find(text, word)]
+    words = [word for word in _WORDS.findall(name) if find_whole(text, word)]
     parts = (
         name[start : start + length]
         for length in range(len(name) - 1, 1, -1)
@@ -230,12 +230,12 @@ def _plain_name(name: str) -> str:
 def _find_value(text: str, question: str, value: str) -> tuple[int, int] | None:
     if not value or value.isdigit() or (len(value) == 1 and has_cjk(value)):
         return None
-    if len(value) < _SHORT and value.isascii() and not _find(question, value):
+    if len(value) < _SHORT and value.isascii() and not find_whole(question, value):
         return None
-    return _find(text, normalise(value))
+    return find_whole(text, normalise(value))
 
 
-def _find(text: str, part: str) -> tuple[int, int] | None:
+def find_whole(text: str, part: str) -> tuple[int, int] | None:
     """Where `part` stands in `text`; a Latin word only as a whole, its plural included."""
     start = text.find(part)
     while start >= 0:

@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from ingestion.blocks import Block, Blocks, Heading, Paragraph, Table
 from ingestion.encodings import decode
 from ingestion.limits import CellBudget, Limits
-from ingestion.tables import Cell, lay_out
+from ingestion.tables import Cell, lay_out, repeated_places
 
 _DROPPED = frozenset(
     [
@@ -199,7 +199,9 @@ class _Reader:
         header = 0
         while header < len(rows) and _names_columns(rows[header]):
             header += 1
-        yield Table(lay_out(self._cells(rows), CellBudget(self._limits)), header)
+        cells = list(self._cells(rows))
+        laid_out = lay_out(cells, CellBudget(self._limits))
+        yield Table(laid_out, header, repeated=repeated_places(cells))
 
     def _cells(self, rows: Iterable[LexborNode]) -> Iterator[Cell]:
         taken: dict[int, int] = {}  # column → first row in which it is free again

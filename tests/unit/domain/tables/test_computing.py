@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.tables.computing import Comparison, Condition, Operation, compute, matching
-from domain.tables.findings import findings
+from domain.tables.findings import compute_findings
 from domain.tables.table import Column, DataTable, make_table
 
 NUMBERS = st.decimals(
@@ -67,7 +67,7 @@ def test_a_sum_keeps_every_digit_where_binary_numbers_would_not() -> None:
 
 def test_a_mean_that_does_not_end_is_rounded_and_says_so() -> None:
     table = make_table([["n"], ["1"], ["1"], ["2"]], header_rows=1)
-    [found] = findings("n 的平均值", table, "zh")
+    [found] = compute_findings("n 的平均值", table, "zh").asked
     assert found.text == "“n”的平均值约为 1.3333（3 行）"
 
 
@@ -83,4 +83,4 @@ def test_a_table_of_any_shape_is_computed_or_left_alone(
 ) -> None:
     table = make_table(rows, header)
     assert {len(row) for row in table.rows} <= {table.width}
-    findings(question, table, "en")
+    compute_findings(question, table, "en").asked

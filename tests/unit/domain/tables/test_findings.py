@@ -1,6 +1,6 @@
 import pytest
 
-from domain.tables.findings import Finding, findings, statistics
+from domain.tables.findings import Finding, compute_findings
 from domain.tables.table import DataTable, make_table
 
 SALES = make_table(
@@ -27,7 +27,9 @@ STAFF = make_table(
 
 
 def said(question: str, table: DataTable, language: str = "zh") -> list[tuple[str, str]]:
-    return [(found.value, found.place) for found in findings(question, table, language)]
+    return [
+        (found.value, found.place) for found in compute_findings(question, table, language).asked
+    ]
 
 
 @pytest.mark.parametrize(
@@ -94,14 +96,14 @@ def test_english_questions_are_computed(question: str, expected: list[tuple[str,
 def test_what_is_not_understood_for_certain_is_not_computed(
     question: str, table: DataTable
 ) -> None:
-    assert findings(question, table, "zh") == []
+    assert compute_findings(question, table, "zh").asked == []
 
 
 def test_sentences_say_over_what_was_computed_and_what_was_left_out() -> None:
-    assert findings("华东的销量合计多少", SALES, "zh") == [
+    assert compute_findings("华东的销量合计多少", SALES, "zh").asked == [
         Finding("在地区 = 华东的行中，“销量”合计为 2,400（2 行）", "c3", "2,400")
     ]
-    [found] = findings("total salary", STAFF, "en")
+    [found] = compute_findings("total salary", STAFF, "en").asked
     assert found.text == (
         "Salary adds up to $18,300.50 (4 rows; 1 more have no value to compute with)"
     )
@@ -109,7 +111,7 @@ def test_sentences_say_over_what_was_computed_and_what_was_left_out() -> None:
 
 def test_columns_of_different_units_are_not_added() -> None:
     mixed = make_table([["item", "price"], ["a", "$5"], ["b", "€5"]], header_rows=1)
-    assert findings("total price", mixed, "en") == []
+    assert compute_findings("total price", mixed, "en").asked == []
 
 
 def test_a_merged_number_counts_once_and_its_words_for_every_row() -> None:
@@ -129,7 +131,7 @@ def test_a_table_without_header_is_computed_where_only_one_column_has_numbers() 
 
 
 def test_statistics_of_all_number_columns() -> None:
-    assert [found.value for found in statistics(SALES, "zh")] == [
+    assert [found.value for found in compute_findings("", SALES, "zh").statistics] == [
         "3,380",
         "845",
         "1,200",
