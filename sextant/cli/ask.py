@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, TopK
+
+if TYPE_CHECKING:
+    from sextant.facade import Options
 
 app = typer.Typer()
 
@@ -19,20 +24,42 @@ def ask(
     mode: Mode = "auto",
     top_k: TopK = None,
     *,
+    image: Annotated[
+        list[Path] | None,
+        typer.Option("--image", "-i", help="An image that the question is about."),
+    ] = None,
+    table: Annotated[
+        list[Path] | None,
+        typer.Option("--table", "-t", help="A table in CSV, Markdown or HTML that it is about."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question from the documents, with citations."""
+    """Answer a question from the documents, and from images and tables given with it."""
     import asyncio
 
-    asyncio.run(_ask(question, graph, mode, top_k, as_json=as_json))
+    options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k}
+    asyncio.run(_ask(question, options, image or [], table or [], as_json=as_json))
 
 
-async def _ask(question: str, graph: str, mode: str, top_k: int | None, *, as_json: bool) -> None:
+async def _ask(
+    question: str,
+    options: Options,
+    images: Sequence[Path],
+    tables: Sequence[Path],
+    *,
+    as_json: bool,
+) -> None:
+    import asyncio
+
+    from sextant.attaching import attached_files
     from sextant.cli.answers import print_answer
     from sextant.cli.session import opened
 
     async with opened(to_answer=True) as rag:
-        events = rag.stream(question, graph_id=graph, mode=mode, top_k=top_k)
+        options["multimodal_content"] = await asyncio.to_thread(
+            attached_files, images, tables, rag.settings
+        )
+        events = rag.stream(question, **options)
         answer = await print_answer(events, quiet=as_json)
     if as_json:
         terminal.emit(answer)
