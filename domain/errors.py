@@ -29,6 +29,7 @@
     │   ├── TimedOut                 timed_out       504   3
     │   ├── ModelUnavailable         model_unavailable 503  3
     │   │   └── ModelRejected        model_rejected  502   3   (key, model name or request refused)
+    │   │       └── ContextTooLong   context_too_long 502  3   (the model cannot read so much)
     │   └── RetrievalError           retrieval_failed  503  3   (every lane failed; carries each cause)
     └── ModelOutputInvalid           model_output_invalid 502  1
 
@@ -281,6 +282,12 @@ class ModelRejected(ModelUnavailable):
     code = "model_rejected"
     status = 502
     retryable = False
+
+
+class ContextTooLong(ModelRejected):
+    """The request is longer than the model can read; a shorter context may do."""
+
+    code = "context_too_long"
 
 
 class RetrievalError(DependencyError):
