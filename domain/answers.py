@@ -41,6 +41,15 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Quoted:
+    """What a citation claims of a stored document: `text` from character `start` on."""
+
+    document_id: str
+    start: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Model calls and tokens that one answer cost.
 
@@ -68,6 +77,7 @@ class Usage:
 class Answer:
     """A finished answer. `grounded`: every factual sentence is supported by a citation that holds.
 
+    `prompt` names the wording that the model was given, with its version: `generate.zh@3`.
     `costs` breaks `usage` and `timings` down by node: `{"milliseconds", "calls", "prompt_tokens",
     "completion_tokens"}`, the rounds of one node added up.
     """
@@ -84,3 +94,4 @@ class Answer:
     model: str = ""
     usage: Usage = Usage()
     costs: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
+    prompt: str = ""

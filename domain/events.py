@@ -47,6 +47,18 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
+class Reset:
+    """What the answer said so far is withdrawn: tokens and citations begin anew behind this.
+
+    It comes at most twice, after the model's last word, when a check of the finished text has mended
+    it. Who cannot take text back may draw a line and go on; `Done` has the whole in any case.
+    """
+
+    reason: str
+    type: Literal["reset"] = "reset"
+
+
+@dataclass(frozen=True, slots=True)
 class Sources:
     """The passages that the answer cites, in order of their markers."""
 
@@ -56,7 +68,7 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The end: the whole answer, equal to what was streamed."""
+    """The end: the whole answer, equal to what was streamed (since the last `Reset`, if there was one)."""
 
     answer: Answer
     type: Literal["done"] = "done"
@@ -73,4 +85,4 @@ class Failed:
     type: Literal["error"] = "error"
 
 
-Event = Status | Retrieved | Token | Cited | Sources | Done | Failed
+Event = Status | Retrieved | Token | Cited | Reset | Sources | Done | Failed

@@ -21,7 +21,8 @@ from models.chat import build_chat_model
 from models.embedding import build_embedder
 from models.extractive import ExtractiveAnswerer
 from models.protocols import Embedder
-from models.reranker import HttpReranker
+from models.reranker import HttpReranker, open_judge
+from models.vision import build_vision_model
 from nodes.context import Dependencies
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
@@ -32,6 +33,7 @@ from stores.documents import DocumentStore
 from stores.embedding_space import check_space
 from stores.graph.opening import open_graph_store
 from stores.graph.record import GraphRecord
+from stores.quotes import QuoteStore
 
 
 @asynccontextmanager
@@ -75,14 +77,16 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
     # In threads: they import client libraries and read certificates.
     chat = await asyncio.to_thread(build_chat_model, settings)
     reranker = await asyncio.to_thread(open_reranker, settings, chat)
-    chunks = ChunkStore(database)
+    judge = await asyncio.to_thread(open_judge, settings, reranker)
+    vision = await asyncio.to_thread(build_vision_model, settings)
+    chunks, documents = ChunkStore(database), DocumentStore(database)
     stack = AsyncExitStack()
     graph = await stack.enter_async_context(open_graph_store(settings, database))
     retriever = GraphRetriever(
         chunks=chunks,
         embedder=embedder,
         settings=settings,
-        documents=DocumentStore(database),
+        documents=documents,
         indexes=ScopeIndexes(
             chunks,
             GraphRecord(database),
@@ -96,13 +100,20 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
         reranker=reranker,
     )
     try:
-        yield Dependencies(settings, retriever, ExtractiveAnswerer(embedder), chat)
+        quotes = QuoteStore(database)
+        answerer = ExtractiveAnswerer(embedder)
+        yield Dependencies(
+            settings, retriever, answerer, chat, quotes, judge, vision=vision, documents=documents
+        )
     finally:
         await stack.aclose()
         if chat is not None:
             await chat.close()
-        if isinstance(reranker, HttpReranker):
-            await reranker.close()
+        if vision is not None:
+            await vision.close()
+        for scorer in {reranker, judge}:
+            if isinstance(scorer, HttpReranker):
+                await scorer.close()
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
+from contextvars import copy_context
 from typing import Annotated, Any, cast
 
 import anyio
@@ -11,16 +12,18 @@ from langchain_core.runnables import RunnableConfig
 from pydantic import Field, TypeAdapter
 
 from domain.answers import Answer
-from domain.events import Done, Event, Failed
+from domain.events import Cited, Done, Event, Failed, Reset, Sources, Token
 from graph.failures import as_failed
 from graph.workflow import Workflow
 from nodes.context import Context
+from nodes.pacing import Pace
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 _ANSWER = TypeAdapter(Answer)
 
-# Events that may wait for a slow reader before the run itself waits.
+# Events that may wait for a slow reader before the run itself waits, and those that `generate` paces.
 _QUEUE = 64
+_PACED = (Token, Cited, Reset, Sources)
 # Seconds that a cancelled run gets to close its connections.
 _GRACE = 2.0
 
@@ -44,10 +47,15 @@ async def stream_answer(
     model call. Use `contextlib.aclosing` around it.
     """
     queue = asyncio.Queue[Event](_QUEUE)
-    run = asyncio.create_task(_run(graph, question, context, config, queue))
+    pace = Pace(_QUEUE)
+    within = copy_context()
+    within.run(pace.set)
+    run = asyncio.create_task(_run(graph, question, context, config, queue), context=within)
     try:
         while True:
             event = await queue.get()
+            if isinstance(event, _PACED):
+                pace.read()
             yield event
             if isinstance(event, Done | Failed):
                 return

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable, SextantError
+from domain.errors import (
+    ContextTooLong,
+    ModelOutputInvalid,
+    ModelRejected,
+    ModelUnavailable,
+    SextantError,
+)
 from domain.text import clean_text
 
 _log = logging.getLogger(__name__)
@@ -168,7 +174,7 @@ def _refused(error: Exception, status: int, service: Service) -> ModelUnavailabl
             next_step="Try again; if it stays, look into that server's log.",
         )
     if is_too_long(error):
-        return ModelRejected(
+        return ContextTooLong(
             f"The request is longer than the {service.label} can read ({status}).",
             next_step="Lower SEXTANT_LIMITS__CONTEXT_TOKENS or choose a model with more context.",
         )

@@ -126,16 +126,39 @@ def build_reranker(settings: Settings) -> Reranker | None:
         SettingsInvalid: the setting is neither a URL nor `sentence-transformers:<name or path>`
             (`llm` is opened by `retrievers.ranking.chat_reranker`).
     """
-    if not settings.reranker:
+    return _build(settings.reranker, settings, "reranker", "`llm`") if settings.reranker else None
+
+
+def open_judge(settings: Settings, reranker: Reranker | None) -> Reranker | None:
+    """Who says how far quotes carry sentences, as the settings name it; None: words do.
+
+    Raises:
+        SettingsInvalid: the setting is of no known form, or names a reranker that there is not.
+    """
+    named = settings.answers.judge
+    if not named:
         return None
-    scheme, _, rest = settings.reranker.partition(":")
+    if named != "reranker":
+        return _build(named, settings, "answers.judge", "`reranker`")
+    if reranker is None:
+        raise SettingsInvalid(
+            "Citations are to be judged by the reranker, but none is configured.",
+            next_step="Set SEXTANT_RERANKER, or clear SEXTANT_ANSWERS__JUDGE.",
+            field="answers.judge",
+        )
+    return reranker
+
+
+def _build(named: str, settings: Settings, field: str, besides: str) -> Reranker:
+    scheme, _, rest = named.partition(":")
     if scheme in {"http", "https"} and rest.startswith("//"):
-        return HttpReranker(settings.reranker, settings)
+        return HttpReranker(named, settings)
     if scheme == "sentence-transformers" and rest:
         return LocalReranker(rest)
+    variable = f"SEXTANT_{field.replace('.', '__').upper()}"
     raise SettingsInvalid(
-        f"The reranker {settings.reranker!r} is of no known form.",
-        next_step="Set SEXTANT_RERANKER to the URL of a /rerank endpoint, to "
-        "`sentence-transformers:<cross-encoder>` or to `llm`, or clear it.",
-        field="reranker",
+        f"The {field} {named!r} is of no known form.",
+        next_step=f"Set {variable} to the URL of a /rerank endpoint, to "
+        f"`sentence-transformers:<cross-encoder>` or to {besides}, or clear it.",
+        field=field,
     )

@@ -2,42 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import cast
 
 from langchain_core.language_models import BaseChatModel
 
 import prompts
-from domain.answers import Answer, Usage
-from domain.events import Cited, Done, Sources, Token
+from domain.answers import Answer
+from domain.errors import ContextTooLong
+from domain.events import Done
 from domain.text import clean_text, language_of
 from models.chat import ChatModel, as_chat_model
-from nodes.citations import Citations
-from nodes.citing import CitedText
+from models.extractive import ExtractiveAnswerer
+from nodes.answering import NOTHING_FOUND, AnswerEvent, said, warned
+from nodes.checking import Checks
 from nodes.passages import ContextLike, Layout, as_items, laid_out, numbered
-from prompts import Messages
+from nodes.revising import Review
+from nodes.spending import Budget
+from nodes.writing import UNBOUNDED, Writing, written
 from retrievers.sync import run_sync
 
-AnswerEvent = Token | Cited | Sources | Done
-
-NOTHING_FOUND = {
-    "en": "The documents do not say.",
-    "zh": "文档中没有提到。",
-}
+SHORTENED = "The context was longer than the chat model can read, so it got half of it."
 
 
 class AnswerGenerator:
     """Answers questions from given passages, in the question's language, with citations.
 
+    Each citation is checked once its sentence is finished, and sentences that none carries are mended
+    once (docs/answers.md).
+
     Args:
         llm: a LangChain chat model, or a `ChatModel`.
         context_tokens: how much of passages and graph goes into the prompt (estimated tokens).
+        checks: checks of citations beyond the words that they share with their sentence.
+        answerer: quotes the passages where nothing that the model writes holds.
+        repair: whether the model may mend sentences; without, they stay and are marked.
+        budget: what the answer may still cost.
     """
 
-    def __init__(self, llm: BaseChatModel | ChatModel, *, context_tokens: int = 6000) -> None:
-        self._chat = as_chat_model(llm)
+    def __init__(
+        self,
+        llm: BaseChatModel | ChatModel,
+        *,
+        context_tokens: int = 6000,
+        checks: Checks | None = None,
+        answerer: ExtractiveAnswerer | None = None,
+        repair: bool = True,
+        budget: Budget = UNBOUNDED,
+    ) -> None:
+        self.chat = as_chat_model(llm)
         self._context_tokens = context_tokens
+        self._checks = checks or Checks()
+        self._answerer = answerer or ExtractiveAnswerer()
+        self._repair = repair
+        self._budget = budget
 
     def generate(self, query: str, context: ContextLike) -> Answer:
         """Answer `query` from `context`; blocks, and works inside a running event loop too.
@@ -65,74 +83,44 @@ class AnswerGenerator:
         """Answer `query` from `context` while the model writes.
 
         Yields:
-            `Token` pieces of the answer, `Cited` after each finished sentence, then `Sources`, and
-            `Done` with the whole answer, which is the same text.
+            `Token` pieces of the answer, `Cited` after each finished sentence; where a check mended
+            the text, `Reset` and the text anew; then `Sources`, and `Done` with the whole answer,
+            which is the same text.
 
         Raises:
             ModelUnavailable, ModelOutputInvalid: the model gave no answer, or broke off.
         """
         language = language or language_of(query)
-        layout = laid_out(as_items(context), self._context_tokens)
+        items = as_items(context)
+        layout = laid_out(items, self._context_tokens)
         if not layout.passages:
-            for event in said(NOTHING_FOUND[language], self._chat.name):
+            for event in said(NOTHING_FOUND[language], self.chat.name):
                 yield event
             return
-        async with aclosing(self.laid_out(query, layout, language, history)) as events:
-            async for event in events:
-                yield event
+        try:
+            async with aclosing(self.laid_out(query, layout, language, history)) as events:
+                async for event in events:
+                    yield event
+        except ContextTooLong:  # the endpoint says so before its first word
+            shorter = laid_out(items, self._context_tokens // 2)
+            async with aclosing(self.laid_out(query, shorter, language, history)) as events:
+                async for event in events:
+                    yield warned(event, SHORTENED)
 
     def laid_out(
         self, query: str, layout: Layout, language: str, history: str = "", knowledge: str = ""
     ) -> AsyncGenerator[AnswerEvent]:
         """Answer from what is laid out already; `knowledge` stands in for the layout's own."""
+        asked = clean_text(query)
         messages = prompts.GENERATE.messages(
             language,
-            question=clean_text(query),
+            question=prompts.as_data(asked),
             passages=numbered(layout.passages),
             knowledge=knowledge or layout.knowledge,
-            history=history,
+            history=prompts.as_data(history),
         )
-        return written(self._chat, messages, CitedText(layout.passages))
-
-
-async def written(
-    chat: ChatModel, messages: Messages, answer: CitedText
-) -> AsyncGenerator[AnswerEvent]:
-    """Yield what `chat` writes as `answer` makes it, up to and with `Done`."""
-    usage = Usage()
-    stream = cast("AsyncGenerator[str | Usage]", chat.stream(messages))
-    async with aclosing(stream) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, Usage):
-                usage += piece
-            else:
-                for event in answer.feed(piece):
-                    yield event
-    for event in answer.finish():
-        yield event
-    for last in ending(answer.given, chat.name, grounded=answer.grounded, usage=usage):
-        yield last
-
-
-def ending(
-    given: Citations, model: str, *, grounded: bool, usage: Usage | None = None
-) -> Iterator[Sources | Done]:
-    """Yield the sources of what was given out, then the whole of it."""
-    whole = Answer(
-        answer=given.text,
-        mode="",
-        citations=tuple(given.citations),
-        sources=given.sources,
-        grounded=grounded,
-        model=model,
-        usage=usage or Usage(),
-    )
-    yield Sources(whole.sources)
-    yield Done(whole)
-
-
-def said(sentence: str, model: str) -> Iterator[AnswerEvent]:
-    """Yield a fixed sentence as an answer."""
-    yield Token(sentence)
-    yield Sources(())
-    yield Done(Answer(sentence, mode="", model=model))
+        review = Review(
+            asked, layout.passages, language, self._checks, self._answerer, repair=self._repair
+        )
+        prompt = prompts.GENERATE.version(language)
+        return written(Writing(self.chat, messages, prompt, self._budget), review)

@@ -2,38 +2,71 @@
 
 The model cites passage n as `[n]`. What leaves here counts markers by first use, has no marker
 without a passage that carries what was said, and is followed, after each finished sentence, by its
-citations with the quoted span of the document. Nothing that was emitted is taken back, so the
-stream and the final answer are the same text.
+citations with the quoted span of the document. A finished sentence that carries no marker gets that of
+a passage which says it, and where none does, a note that nothing vouches for it. Nothing that was
+emitted is taken back here (`nodes.revising` may begin anew), so the stream and the text are the same,
+however the text was cut.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
 from domain.sentences import sentence_end
+from domain.text import language_of
+from nodes import markers
 from nodes.citations import Citations
-from nodes.support import Claim, Quote, QuotedPassage, claim_of
+from nodes.statements import says_nothing_found, states
+from nodes.support import Claim, Passages, Quote, claim_of
 
 # Below this share of common terms a marker is dropped: the passage speaks of something else.
 MARKER_SUPPORT = 0.15
 # From this share on a sentence counts as carried by its quote; docs/rules.md has the numbers for both.
 GROUNDED_SUPPORT = 0.35
+# From this share on a sentence gets a marker that the model did not write. It is stricter than the
+# above because the best of all passages is taken: docs/answers.md has the numbers.
+FOUND_SUPPORT = 0.8
+# A sentence of fewer terms says too little for its passage to be told by them.
+_FEWEST_TERMS = 3
 
-_NUMBERS = r"\d{1,3}(?:\s*[,，、;；–-]\s*\d{1,3})*"
-_MARKER = re.compile(rf"[\[【]\s*\^?({_NUMBERS})\s*[\]】]")
-# What may still become a marker when more text comes.
-_PART_OF_MARKER = re.compile(r"[\[【]\s*\^?[\d\s,，、;；–-]{0,32}")
-_LISTED = re.compile(r"\s*[,，、;；]\s*")
-_RANGE = re.compile(r"\s*[–-]\s*")
-_OPENING = re.compile(r"[\[【]")
+UNVERIFIED = {"en": " (unverified)", "zh": "（未核实）"}
+
 # What code puts before an index: `owner[0]`, `rows()[0]`, `grid[1][2]`.
 _SUBSCRIPTED = re.compile(r"[A-Za-z0-9_)\]]\Z")
-# Headings and lead-ins ("The steps are:") state nothing that a passage could carry.
-_NO_STATEMENT = re.compile(r"\s*(?:#.*|\W*|.*[:：])\s*", re.DOTALL)
+# Rows of tables and lines of code take no note.
+_NO_NOTE = re.compile(r"\s*[|`]")
+_STOPS = "。！？；…"
+_LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
+_SENTENCE_WORDS = 6
+
+
+class Verdict(StrEnum):
+    """What became of a finished sentence."""
+
+    STATES_NOTHING = "states nothing"
+    SILENT = "says that the documents do not tell"
+    CARRIED = "carried by a citation"
+    FOREIGN = "cited to a passage in another language"
+    WEAK = "cited, but its passage says little of it"
+    UNSUPPORTED = "no citation holds"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished sentence: its text as the model may write it again, and what was cited for it.
+
+    `citations` are the places in the answer's citations, `passages` those of the passages they cite.
+    """
+
+    text: str
+    verdict: Verdict
+    citations: range
+    passages: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -43,13 +76,14 @@ class _Sentence:
     text: str = ""
     marks: list[tuple[int, int, Quote]] = field(default_factory=list[tuple[int, int, Quote]])
 
-    def shown(self) -> str:
-        """The sentence as the answer has it, with its markers."""
+    def shown(self, number: dict[int, int] | None = None) -> str:
+        """The sentence with its markers: `number[passage]`, or the passage's own."""
         pieces, position = [], 0
-        for offset, marker, _ in self.marks:
-            pieces += [self.text[position:offset], f"[{marker}]"]
+        for offset, index, _ in self.marks:
+            shown = number[index] if number else index + 1
+            pieces += [self.text[position:offset], markers.written(shown)]
             position = offset
-        return "".join([*pieces, self.text[position:]]).strip()
+        return "".join([*pieces, self.text[position:]])
 
     def split(self, end: int) -> tuple[_Sentence, _Sentence]:
         """Cut behind `end`; markers that follow the stop on its line belong to the first part."""
@@ -60,25 +94,43 @@ class _Sentence:
                 break
             kept.append(mark)
         end = max([end, *(offset for offset, _, _ in kept)])
-        rest = [(offset - end, marker, quote) for offset, marker, quote in self.marks[len(kept) :]]
+        rest = [(offset - end, index, quote) for offset, index, quote in self.marks[len(kept) :]]
         return _Sentence(self.text[:end], kept), _Sentence(self.text[end:], rest)
 
 
 class CitedText:
-    """The answer in the making; `passages[n - 1]` is what the model calls `[n]`."""
+    """The answer in the making; `passages[n - 1]` is what the model calls `[n]`.
 
-    def __init__(self, passages: Sequence[RetrievedItem]) -> None:
-        self._passages = passages
-        self._quoted: dict[int, QuotedPassage] = {}
+    Args:
+        passages: what may be cited; without any, nothing is checked.
+        language: of the note behind sentences that nothing vouches for.
+        withheld: places of passages that are no longer to be cited.
+        rejected: texts of sentences, without markers, that a model found to be unsupported.
+    """
+
+    def __init__(
+        self,
+        passages: Sequence[RetrievedItem],
+        *,
+        language: str = "en",
+        withheld: Collection[int] = (),
+        rejected: Collection[str] = (),
+    ) -> None:
+        self._passages = Passages(passages)
+        self._checked = bool(passages)
+        self._note = UNVERIFIED.get(language, UNVERIFIED["en"])
+        self._withheld = frozenset(withheld)
+        self._rejected = frozenset(rejected)
         self._given = Citations(passages)
         self._begun = False
         self._held = ""
         self._line = ""
         self._fenced = False
         self._sentence = _Sentence()
+        self._emitted = 0
         self._claim = Claim(frozenset(), frozenset())
         self._claimed = 0
-        self._unsupported = False
+        self.finished: list[Finished] = []
 
     @property
     def given(self) -> Citations:
@@ -88,7 +140,8 @@ class CitedText:
     @property
     def grounded(self) -> bool:
         """Whether there are citations and every statement is carried by one."""
-        return bool(self._given.citations) and not self._unsupported
+        fine = {Verdict.CARRIED, Verdict.STATES_NOTHING, Verdict.SILENT}
+        return bool(self._given.citations) and all(one.verdict in fine for one in self.finished)
 
     def feed(self, piece: str) -> Iterator[Token | Cited]:
         """Take the next piece of the model's text, of any length."""
@@ -105,7 +158,7 @@ class CitedText:
     def _advance(self, *, final: bool = False) -> Iterator[Token | Cited]:
         """Emit what is held, but for white space and brackets that may belong to a marker."""
         while self._held:
-            opening = _OPENING.search(self._held)
+            opening = markers.OPENING.search(self._held)
             ahead = self._held[: opening.start()] if opening else self._held
             body = ahead.rstrip()
             yield from self._write(body)
@@ -114,8 +167,8 @@ class CitedText:
                 self._held = gap
                 return
             rest = self._held[opening.start() :]
-            if final or not _PART_OF_MARKER.fullmatch(rest):
-                marker = None if self._subscript(gap) else _MARKER.match(rest)
+            if final or not markers.PART.fullmatch(rest):
+                marker = None if self._subscript(gap) else markers.MARKER.match(rest)
                 yield from self._mark(marker, gap) if marker else self._write(gap + rest[0])
                 self._held = rest[marker.end() if marker else 1 :]
             else:
@@ -127,60 +180,114 @@ class CitedText:
         in_code = self._fenced or self._line.count("`") % 2 == 1
         return in_code and not gap and _SUBSCRIPTED.search(self._line) is not None
 
-    def _write(self, text: str) -> Iterator[Token | Cited]:
+    def _write(self, text: str, *, ends_line: bool = False) -> Iterator[Token | Cited]:
         if not self._begun:
             text = text.lstrip()
         if not text:
             return
         self._begun = True
-        yield self._given.token(text)
-        *lines, self._line = (self._line + text).split("\n")
-        self._fenced ^= sum(line.lstrip().startswith("```") for line in lines) % 2 == 1
         self._sentence.text += text
         while (end := sentence_end(self._sentence.text)) is not None:
-            if not self._sentence.text[end:].strip():
-                return  # a marker may still follow the stop, or digits make it a decimal point
+            if not (ends_line or self._sentence.text[end:].strip()):
+                break  # a marker may still follow the stop, or digits make it a decimal point
             done, self._sentence = self._sentence.split(end)
-            self._claimed = max(0, self._claimed - len(done.text))
             yield from self._close(done)
+        yield from self._emit(self._sentence.text[self._emitted :])
+        self._emitted = len(self._sentence.text)
 
-    def _mark(self, found: re.Match[str], gap: str) -> Iterator[Token]:
+    def _emit(self, text: str) -> Iterator[Token]:
+        if text:
+            *lines, self._line = (self._line + text).split("\n")
+            self._fenced ^= sum(line.lstrip().startswith("```") for line in lines) % 2 == 1
+            yield self._given.token(text)
+
+    def _mark(self, found: re.Match[str], gap: str) -> Iterator[Token | Cited]:
         """Emit those markers whose passage carries the words since the last marker."""
+        if "\n" in gap:
+            yield from self._write(gap, ends_line=True)
+            gap = ""
         self._claim = claim_of(self._sentence.text[self._claimed :]) or self._claim
         self._claimed = len(self._sentence.text)
         shown = []
-        for index in dict.fromkeys(_indices(found[1])):
+        for index in markers.indices(found[1]):
             if quote := self._quote(index):
-                marker = self._given.marker(index)
                 offset = len(self._sentence.text) + len(gap)
-                self._sentence.marks.append((offset, marker, quote))
-                shown.append(f"[{marker}]")
+                self._sentence.marks.append((offset, index, quote))
+                shown.append(markers.written(self._given.marker(index)))
         if shown:
             self._sentence.text += gap
+            self._emitted = len(self._sentence.text)
             yield self._given.token(gap + "".join(shown))
 
     def _quote(self, index: int) -> Quote | None:
-        if not 0 <= index < len(self._passages):
+        if not 0 <= index < len(self._passages) or index in self._withheld:
             return None
-        if index not in self._quoted:
-            self._quoted[index] = QuotedPassage(self._passages[index])
-        quote = self._quoted[index].best_quote(self._claim)
+        quote = self._passages[index].best_quote(self._claim)
         return quote if quote and (quote.foreign or quote.support >= MARKER_SUPPORT) else None
 
-    def _close(self, sentence: _Sentence) -> Iterator[Cited]:
-        shown = sentence.shown()
-        by_marker = {marker: quote for _, marker, quote in sentence.marks}
-        for marker, quote in by_marker.items():
-            yield self._given.cite(marker, shown, quote)
-        carried = any(quote.support >= GROUNDED_SUPPORT for quote in by_marker.values())
-        if not carried and not _NO_STATEMENT.fullmatch(sentence.text):
-            self._unsupported = True
+    def _close(self, sentence: _Sentence) -> Iterator[Token | Cited]:
+        """Emit the rest of a finished sentence, what it still needs, and its citations."""
+        text, emitted = sentence.text, self._emitted
+        self._emitted = 0
+        self._claimed = max(0, self._claimed - len(text))
+        seen = max(emitted, len(text.rstrip()))
+        yield from self._emit(text[emitted:seen])
+        verdict = self._verdict(sentence)
+        if verdict in {Verdict.WEAK, Verdict.UNSUPPORTED} and (found := self._found(sentence)):
+            verdict = Verdict.CARRIED
+            yield self._add(sentence, seen, *found)
+        elif verdict is Verdict.UNSUPPORTED and not self._is_code(text):
+            yield self._given.token(self._note)
+        yield from self._cite(sentence, verdict)
+        yield from self._emit(text[seen:])
+
+    def _verdict(self, sentence: _Sentence) -> Verdict:
+        if not self._checked or not states(sentence.text):
+            silent = self._checked and says_nothing_found(sentence.text)
+            return Verdict.SILENT if silent else Verdict.STATES_NOTHING
+        quotes = [quote for _, _, quote in sentence.marks]
+        if any(quote.support >= GROUNDED_SUPPORT for quote in quotes):
+            return Verdict.CARRIED
+        if not quotes:
+            return Verdict.UNSUPPORTED
+        return Verdict.FOREIGN if all(quote.foreign for quote in quotes) else Verdict.WEAK
+
+    def _found(self, sentence: _Sentence) -> tuple[int, Quote] | None:
+        """The passage that says what a sentence says, though the model did not cite it."""
+        claim = claim_of(sentence.text)
+        if len(claim) < _FEWEST_TERMS or sentence.text.strip() in self._rejected:
+            return None
+        return self._passages.best(claim, FOUND_SUPPORT, self._withheld)
+
+    def _add(self, sentence: _Sentence, offset: int, index: int, quote: Quote) -> Token:
+        before, behind = sentence.text[:offset], sentence.text[offset:]
+        gap = "" if before.endswith(tuple(_STOPS)) else " "
+        sentence.text = before + gap + behind
+        sentence.marks.append((offset + len(gap), index, quote))
+        return self._given.token(gap + markers.written(self._given.marker(index)))
+
+    def _cite(self, sentence: _Sentence, verdict: Verdict) -> Iterator[Cited]:
+        numbers = {index: self._given.marker(index) for _, index, _ in sentence.marks}
+        by_passage = {index: quote for _, index, quote in sentence.marks}
+        first = len(self._given.citations)
+        shown = sentence.shown(numbers).strip()
+        cited = [
+            self._given.cite(numbers[index], shown, quote) for index, quote in by_passage.items()
+        ]
+        places = range(first, len(self._given.citations))
+        if sentence.text:
+            whole = Finished(sentence.shown(), verdict, places, tuple(by_passage))
+            self.finished.append(whole)
+        yield from cited
+
+    def _is_code(self, text: str) -> bool:
+        return self._fenced or _NO_NOTE.match(text) is not None
 
 
-def _indices(text: str) -> list[int]:
-    """The passages that a marker names, from 0: `1, 3` lists two, `2-4` three."""
-    found = list[int]()
-    for part in _LISTED.split(text):
-        first, _, last = _RANGE.sub("-", part).partition("-")
-        found += range(int(first) - 1, int(last or first))
-    return found
+def language_differs(text: str, language: str) -> bool:
+    """Whether an answer is in another language than was asked for, as far as these two are told.
+
+    A few words of the other script are a name or a term.
+    """
+    said = language_of(text)
+    return said != language and (said == "zh" or len(_LATIN_WORD.findall(text)) >= _SENTENCE_WORDS)

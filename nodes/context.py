@@ -15,7 +15,11 @@ from nodes.state import State
 if TYPE_CHECKING:
     from models.chat import ChatModel
     from models.extractive import ExtractiveAnswerer
+    from models.protocols import Reranker
+    from models.vision import VisionModel
     from retrievers.graph_retriever import GraphRetriever
+    from stores.documents import DocumentStore
+    from stores.quotes import QuoteStore
 
 
 class Context(BaseModel):
@@ -38,6 +42,10 @@ class Context(BaseModel):
         le=3,
         description="Refinement rounds after the first search; empty: the setting limits.max_attempts.",
     )
+    repair: bool = Field(
+        default=True,
+        description="Whether the chat model may mend sentences that no passage carries; else they stay, marked.",
+    )
     language: Literal["auto", "zh", "en"] = Field(
         "auto", description="Language of the answer; auto: that of the question."
     )
@@ -45,12 +53,21 @@ class Context(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The parts of the system that nodes call. `chat` is None when no chat model is configured."""
+    """The parts of the system that nodes call. `chat` is None when no chat model is configured.
+
+    `quotes` compares citations with the stored documents, `judge` says how quotes carry sentences;
+    without them the passages are the record, and words decide. `vision` looks at images of a question,
+    `documents` has those that were uploaded.
+    """
 
     settings: Settings
     retriever: GraphRetriever
     answerer: ExtractiveAnswerer
     chat: ChatModel | None = None
+    quotes: QuoteStore | None = None
+    judge: Reranker | None = None
+    vision: VisionModel | None = None
+    documents: DocumentStore | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import Any
@@ -10,19 +10,23 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 import prompts
-from domain.answers import Answer
-from domain.errors import ModelOutputInvalid, ModelUnavailable
+from domain.answers import Answer, Quoted
+from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Done
 from domain.retrieval import ItemKind, Mode, RetrievedItem
 from models.chat import ChatModel
-from nodes.answer_generator import AnswerEvent, AnswerGenerator, said, written
+from nodes.answer_generator import AnswerGenerator
+from nodes.answering import AnswerEvent, said
 from nodes.asking import conversation
-from nodes.citing import CitedText
-from nodes.context import RunContext
+from nodes.checking import UNCHECKED, Checks
+from nodes.context import RunContext, scope_of
+from nodes.pacing import paced
 from nodes.quoting import quoted
 from nodes.reporting import Reading, mapped, reported
-from nodes.spending import usage_of
+from nodes.revising import Review
+from nodes.spending import Budget, budget_of, noted, reached, usage_of
 from nodes.state import State
+from nodes.writing import Writing, written
 
 NO_MODEL = {
     "en": "No chat model is configured, so I can only answer from your documents. Ask about them, or "
@@ -32,8 +36,11 @@ NO_MODEL = {
 }
 WITHOUT_DOCUMENTS = "Answered without looking at any document."
 MODEL_FAILED = "The chat model failed, so the answer is quoted from the documents: {reason}"
-CUT_OFF = "The answer was cut off at its token limit (limits.answer_tokens)."
+OUTDATED = "{count} passages were changed or removed after they were found, and are not quoted."
 NO_MODEL_NAME = "none"
+
+# However little may still be spent, an answer needs something to rest on.
+_LEAST_CONTEXT = 200
 
 
 async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -43,16 +50,15 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         ModelUnavailable, ModelOutputInvalid: the chat model failed, in the middle of its answer or
             where there are no documents to quote instead.
     """
-    warnings = list(state.warnings)
+    writer = _Writer(state, runtime)
     answer = Answer("", mode=state.strategy)
-    async with aclosing(_events(state, runtime.context, warnings)) as events:
+    async with aclosing(writer.events()) as events:
         async for event in events:
             if isinstance(event, Done):
                 answer = event.answer
             else:
+                await paced()
                 runtime.stream_writer(asdict(event))
-    if answer.usage.truncated:
-        warnings.append(CUT_OFF)
     return {
         "answer": answer.answer,
         "mode": state.strategy,
@@ -60,82 +66,143 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "sources": [asdict(source) for source in answer.sources],
         "grounded": answer.grounded,
         "model": answer.model,
+        "prompt": answer.prompt,
         "usage": asdict(usage_of(state) + answer.usage),
-        "warnings": warnings,
+        "warnings": noted(state.warnings, *writer.warnings, *answer.warnings),
     }
 
 
-def _events(state: State, run: RunContext, warnings: list[str]) -> AsyncGenerator[AnswerEvent]:
-    if state.strategy == Mode.BYPASS:
-        return _directly(state, run, warnings)
-    if run.deps.chat is None or not state.items:
-        return _quoted(state, run)
-    return _written(state, run, run.deps.chat, warnings)
+class _Writer:
+    """The way in which one question is answered.
 
+    Attributes:
+        warnings: what was not as it should be, beside those of the answer itself.
+    """
 
-async def _quoted(state: State, run: RunContext) -> AsyncGenerator[AnswerEvent]:
-    """Without a chat model: findings of reports where they were asked for, else quoted sentences."""
-    answerer, items, language = run.deps.answerer, state.items, state.language
-    begun = False
-    if state.strategy == Mode.GLOBAL:
-        async for event in reported(
-            state.question, _reports(state), items, language, answerer.name
-        ):
-            begun = True
-            yield event
-    if not begun:
-        async for event in quoted(answerer, state.question, items, language):
-            yield event
+    def __init__(self, state: State, runtime: Runtime[RunContext]) -> None:
+        self._state = state
+        self._run = runtime.context
+        self._deps = runtime.context.deps
+        self._scope = scope_of(state, runtime)
+        self.warnings = list[str]()
 
+    def events(self) -> AsyncGenerator[AnswerEvent]:
+        """Yield the answer, up to and with `Done`."""
+        if self._state.strategy == Mode.BYPASS:
+            return self._directly()
+        if self._deps.chat is None or not self._state.items:
+            return self._quoted()
+        if lacking := self._budget.lacks():
+            self.warnings.append(reached(lacking, self._deps.settings.limits))
+            return self._quoted()
+        return self._written(self._deps.chat)
 
-def _reports(state: State) -> list[RetrievedItem]:
-    return [item for item in state.around if item.kind is ItemKind.COMMUNITY]
+    @property
+    def _budget(self) -> Budget:
+        return budget_of(self._state, self._run)
 
+    @property
+    def _history(self) -> str:
+        return conversation(self._state.history, self._deps.settings.limits.history_turns)
 
-async def _directly(
-    state: State, run: RunContext, warnings: list[str]
-) -> AsyncGenerator[AnswerEvent]:
-    """Without any document: by the chat model, or a sentence that says why not."""
-    chat = run.deps.chat
-    if chat is None:
-        for event in said(NO_MODEL[state.language], NO_MODEL_NAME):
-            yield event
-        return
-    warnings.append(WITHOUT_DOCUMENTS)
-    history = conversation(state.history, run.deps.settings.limits.history_turns)
-    messages = prompts.BYPASS.messages(state.language, question=state.question, history=history)
-    async with aclosing(written(chat, messages, CitedText([]))) as events:
-        async for event in events:
-            yield event
+    @property
+    def _reports(self) -> list[RetrievedItem]:
+        return [item for item in self._state.around if item.kind is ItemKind.COMMUNITY]
 
-
-async def _written(
-    state: State, run: RunContext, chat: ChatModel, warnings: list[str]
-) -> AsyncGenerator[AnswerEvent]:
-    """By the chat model; quoted from the documents when it fails before its first word."""
-    begun = False
-    try:
-        async with aclosing(_writing(state, run, chat, warnings)) as events:
-            async for event in events:
+    async def _quoted(self) -> AsyncGenerator[AnswerEvent]:
+        """Without a chat model: findings of reports where they were asked for, else quoted sentences."""
+        answerer, state, items = self._deps.answerer, self._state, await self._current()
+        begun = False
+        if state.strategy == Mode.GLOBAL:
+            async for event in reported(
+                state.question, self._reports, items, state.language, answerer.name
+            ):
                 begun = True
                 yield event
-    except (ModelUnavailable, ModelOutputInvalid) as error:
-        if begun:
-            raise
-        warnings.append(MODEL_FAILED.format(reason=error.message))
-        async for event in _quoted(state, run):
-            yield event
+        if not begun:
+            async for event in quoted(answerer, state.question, items, state.language):
+                yield event
 
+    async def _current(self) -> list[RetrievedItem]:
+        """The passages that the stored documents still have as they were found."""
+        items = self._state.items
+        try:
+            still = await self._still_there(
+                [
+                    Quoted(item.document_id or "", int(item.metadata.get("start") or 0), item.text)
+                    for item in items
+                ]
+            )
+        except DependencyError as error:
+            self.warnings.append(UNCHECKED.format(reason=error.message))
+            return items
+        kept = [item for item, holds in zip(items, still, strict=True) if holds]
+        if len(kept) < len(items):
+            self.warnings.append(OUTDATED.format(count=len(items) - len(kept)))
+        return kept
 
-def _writing(
-    state: State, run: RunContext, chat: ChatModel, warnings: list[str]
-) -> AsyncGenerator[AnswerEvent]:
-    """From all that was found at once; in `global` from points that calls of their own took down."""
-    limits, found = run.deps.settings.limits, [*state.items, *state.around]
-    calls = min(limits.report_calls, limits.model_calls - usage_of(state).calls - 1)
-    if state.strategy == Mode.GLOBAL and _reports(state) and calls > 0:
-        reading = Reading(calls, limits.context_tokens, state.language)
-        return mapped(chat, state.question, found, reading, warnings)
-    writer = AnswerGenerator(chat, context_tokens=limits.context_tokens)
-    history = conversation(state.history, limits.history_turns)
-    return writer.astream(state.question, found, language=state.language, history=history)
+    async def _still_there(self, quotes: Sequence[Quoted]) -> Sequence[bool]:
+        if self._deps.quotes is None or not quotes:
+            return [True] * len(quotes)
+        return await self._deps.quotes.still_there(self._scope, quotes)
+
+    async def _directly(self) -> AsyncGenerator[AnswerEvent]:
+        """Without any document: by the chat model, or a sentence that says why not."""
+        chat, state = self._deps.chat, self._state
+        if chat is None:
+            for event in said(NO_MODEL[state.language], NO_MODEL_NAME):
+                yield event
+            return
+        self.warnings.append(WITHOUT_DOCUMENTS)
+        messages = prompts.BYPASS.messages(
+            state.language,
+            question=prompts.as_data(state.question),
+            history=prompts.as_data(self._history),
+        )
+        prompt = prompts.BYPASS.version(state.language)
+        writing = Writing(chat, messages, prompt, self._budget)
+        async with aclosing(written(writing, Review(state.question, [], state.language))) as events:
+            async for event in events:
+                yield event
+
+    async def _written(self, chat: ChatModel) -> AsyncGenerator[AnswerEvent]:
+        """By the chat model; quoted from the documents when it fails before its first word."""
+        begun = False
+        try:
+            async with aclosing(self._writing(chat)) as events:
+                async for event in events:
+                    begun = True
+                    yield event
+        except (ModelUnavailable, ModelOutputInvalid) as error:
+            if begun:
+                raise
+            self.warnings.append(MODEL_FAILED.format(reason=error.message))
+            async for event in self._quoted():
+                yield event
+
+    def _writing(self, chat: ChatModel) -> AsyncGenerator[AnswerEvent]:
+        """From all that was found at once; in `global` from points that calls of their own took down."""
+        state, limits, budget = self._state, self._deps.settings.limits, self._budget
+        tokens = max(_LEAST_CONTEXT, min(limits.context_tokens, budget.prompt_tokens // 2))
+        found = [*state.items, *state.around]
+        writer = AnswerGenerator(
+            chat,
+            context_tokens=tokens,
+            checks=self._checks,
+            answerer=self._deps.answerer,
+            repair=self._deps.settings.answers.repair and self._run.choices.repair,
+            budget=budget,
+        )
+        calls = min(limits.report_calls, budget.calls - 1)
+        if state.strategy == Mode.GLOBAL and self._reports and calls > 0:
+            reading = Reading(calls, tokens, state.language)
+            return mapped(writer, state.question, found, reading, self.warnings)
+        return writer.astream(state.question, found, language=state.language, history=self._history)
+
+    @property
+    def _checks(self) -> Checks:
+        return Checks(
+            self._still_there if self._deps.quotes else None,
+            self._deps.judge,
+            self._deps.settings.answers.judge_threshold,
+        )

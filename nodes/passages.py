@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +11,7 @@ from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.text import clean_text, estimate_tokens
 from nodes.budget import share_out
 from nodes.support import headings
-
-# What opens or closes a part of our prompts.
-_OWN_TAG = re.compile(r"<(?=/?(?:passage|knowledge))")
+from prompts import as_data
 
 ContextLike = Retrieval | Sequence[RetrievedItem | str | Mapping[str, Any]]
 """What an answer can be made from: a retrieval, items, plain texts, or mappings with `text`."""
@@ -113,14 +110,14 @@ def numbered(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str
     """
     return "\n".join(
         f'<passage number="{number}" from="{_attribute(headings(item))}">\n'
-        f"{_text(_body(item))}\n</passage>"
+        f"{as_data(_body(item))}\n</passage>"
         for number, item in zip(numbers or range(1, len(items) + 1), items, strict=True)
     )
 
 
 def lines_of(items: Iterable[RetrievedItem]) -> str:
     """Return reports, entities and relations as a prompt shows them, one a line."""
-    return _text("\n".join(f"- {' '.join(_told(item).split())}" for item in items))
+    return as_data("\n".join(f"- {' '.join(_told(item).split())}" for item in items))
 
 
 def _shown(item: RetrievedItem) -> str:
@@ -140,9 +137,5 @@ def _body(item: RetrievedItem) -> str:
     return f"{context}\n{item.text}" if context else item.text
 
 
-def _text(text: str) -> str:
-    return _OWN_TAG.sub("‹", text)
-
-
 def _attribute(text: str) -> str:
-    return _text(" ".join(text.split())).replace('"', "”")
+    return as_data(" ".join(text.split())).replace('"', "”")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
-from nodes.answer_generator import NOTHING_FOUND, AnswerEvent, ending, said
+from domain.sentences import sentence_spans
+from nodes.answering import NOTHING_FOUND, AnswerEvent, ending, said
 from nodes.citations import Citations
-from nodes.support import Quote
+from nodes.harmless import harmless
+from nodes.markers import unmarked, written
+from nodes.support import Passages, Quote, Wording, claim_of
 
 if TYPE_CHECKING:
     from models.extractive import Extraction, ExtractiveAnswerer
@@ -18,14 +20,18 @@ if TYPE_CHECKING:
 FOUND = {"en": "According to the documents:", "zh": "根据文档："}
 NEAREST = {"en": "The nearest passage is this one:", "zh": "最接近的内容见："}
 
-# A document's own reference numbers would look like our markers.
-_LIKE_A_MARKER = re.compile(r"[\[【](\d+)[\]】]")
+# Of the nearest passage no more than this is quoted.
+_NEAREST_CHARS = 200
 
 
 async def quoted(
     answerer: ExtractiveAnswerer, question: str, items: Sequence[RetrievedItem], language: str
 ) -> AsyncGenerator[AnswerEvent]:
-    """Yield the answer that quotes the best sentences of `items`, cited sentence by sentence."""
+    """Yield the answer that quotes the best sentences of `items`, cited sentence by sentence.
+
+    Where none of them is evidence enough, it says that the documents do not say, and quotes the
+    nearest passage as the nearest.
+    """
     found = await answerer.extract(question, items, language=language)
     given = Citations(items)
     if found.quotations:
@@ -37,11 +43,42 @@ async def quoted(
             yield whole
         return
     else:
-        gap = "" if language == "zh" else " "
-        yield given.token(f"{NOTHING_FOUND[language]}{gap}{NEAREST[language]}")
-        yield given.token(f"{gap}[{given.marker(found.nearest)}]")
+        yield given.token(NOTHING_FOUND[language])
+        for event in _nearest(given, question, items, found.nearest, language):
+            yield event
     for last in ending(given, answerer.name, grounded=bool(found.quotations)):
         yield last
+
+
+def with_nearest(
+    given: Citations, question: str, items: Sequence[RetrievedItem], language: str
+) -> Iterator[Token | Cited]:
+    """Add the nearest passage to an answer that says only that the documents do not say."""
+    asked = claim_of(question)
+    place = max(
+        range(len(items)), key=lambda place: (Wording(items[place].text).covers(asked), -place)
+    )
+    yield from _nearest(given, question, items, place, language)
+
+
+def _nearest(
+    given: Citations, question: str, items: Sequence[RetrievedItem], place: int, language: str
+) -> Iterator[Token | Cited]:
+    quote = Passages(items)[place].best_quote(claim_of(question)) or _opening(items[place])
+    shown = _shown(quote.text[:_NEAREST_CHARS], items, language)
+    shown += "…" if len(quote.text) > _NEAREST_CHARS else ""
+    gap = "" if language == "zh" else " "
+    yield given.token(f"{gap}{NEAREST[language]}\n{shown}")
+    marker = given.marker(place)
+    yield given.token(written(marker))
+    yield given.cite(marker, f"{shown}{written(marker)}", quote)
+
+
+def _opening(item: RetrievedItem) -> Quote:
+    """The first sentence of a passage that shares no word with the question."""
+    start, end = next(iter(sentence_spans(item.text)), (0, len(item.text)))
+    offset = int(item.metadata.get("start") or 0)
+    return Quote(item.text[start:end], offset + start, offset + end, 0.0)
 
 
 def _quotations(
@@ -49,14 +86,14 @@ def _quotations(
 ) -> Iterator[Token | Cited]:
     for quotation in found.quotations:
         marker = given.marker(quotation.source)
-        shown = unmarked(quotation.sentence)
+        shown = _shown(quotation.sentence, items)
         yield given.token(f"\n{shown}")
-        yield given.token(f"[{marker}]")
+        yield given.token(written(marker))
         offset = int(items[quotation.source].metadata.get("start") or 0)
         quote = Quote(quotation.sentence, offset + quotation.start, offset + quotation.end, 1.0)
-        yield given.cite(marker, f"{shown}[{marker}]", quote)
+        yield given.cite(marker, f"{shown}{written(marker)}", quote)
 
 
-def unmarked(text: str) -> str:
-    """Return `text` with what looks like one of our markers in round brackets."""
-    return _LIKE_A_MARKER.sub(r"(\1)", text)
+def _shown(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:
+    """A sentence of a document as an answer may show it; the citation has its very words."""
+    return unmarked(harmless(sentence, [item.text for item in items], language))

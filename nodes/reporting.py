@@ -18,10 +18,11 @@ from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Token
 from domain.retrieval import RetrievedItem
 from models.chat import ChatModel
-from nodes.answer_generator import AnswerEvent, AnswerGenerator, ending
+from nodes.answer_generator import AnswerGenerator
+from nodes.answering import AnswerEvent, ending
 from nodes.citations import Citations
+from nodes.markers import unmarked
 from nodes.passages import laid_out, lines_of, numbered
-from nodes.quoting import unmarked
 from nodes.support import Quote, QuotedPassage, Wording, claim_of
 
 _log = logging.getLogger(__name__)
@@ -148,7 +149,7 @@ class Reading:
 
 
 async def mapped(
-    chat: ChatModel,
+    writer: AnswerGenerator,
     question: str,
     items: Sequence[RetrievedItem],
     reading: Reading,
@@ -156,7 +157,7 @@ async def mapped(
 ) -> AsyncGenerator[AnswerEvent]:
     """Map and reduce: points are noted from groups of reports at once, then one answer is written.
 
-    At most `reading.calls` calls read reports, besides the one that answers. The points name
+    At most `reading.calls` calls read reports, besides those of `writer`, which answers. The points name
     passages, and the answer cites passages, so that reports lead but are never the evidence. A call
     that fails costs its reports only, with a warning.
 
@@ -168,7 +169,7 @@ async def mapped(
     layout = laid_out(items, reading.tokens)
     groups = [layout.reports[at :: reading.calls] for at in range(reading.calls)]
     asked = [
-        _points(chat, question, group, layout.passages, reading.language)
+        _points(writer.chat, question, group, layout.passages, reading.language)
         for group in groups
         if group
     ]
@@ -178,7 +179,6 @@ async def mapped(
         warnings.append(UNREAD.format(count=f"{len(failed)}/{len(read)}", reason=failed[0]))
     spent = sum((outcome.usage for outcome in read), Usage())
     noted = _noted([point for outcome in read for point in outcome.points], len(layout.passages))
-    writer = AnswerGenerator(chat, context_tokens=reading.tokens)
     writing = writer.laid_out(question, layout, reading.language, knowledge=noted)
     async with aclosing(writing) as events:
         async for event in events:

@@ -15,7 +15,8 @@ class InputState:
     """What a caller gives. `mode` is one of the six modes or `auto`.
 
     With a checkpointer, what a turn leaves out keeps the value of the turn before. `mode` does not:
-    it is also an output, and the mode that one answer used must not bind the next.
+    it is also an output, and the mode that one answer used must not bind the next. Nor do images and
+    tables, which belong to one question and are too large to be kept.
     """
 
     query: str = ""
@@ -25,7 +26,9 @@ class InputState:
     top_k: int | None = None
     filters: dict[str, Any] | None = None
     history: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
-    multimodal_content: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    multimodal_content: Annotated[list[dict[str, Any]], UntrackedValue] = field(
+        default_factory=list[dict[str, Any]]
+    )
 
 
 @dataclass(kw_only=True)
@@ -42,6 +45,7 @@ class OutputState:
     warnings: list[str] = field(default_factory=list[str])
     timings: dict[str, float] = field(default_factory=dict[str, float])
     model: str = ""
+    prompt: str = ""
     usage: dict[str, Any] = field(default_factory=dict[str, Any])
     costs: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
 
@@ -53,7 +57,8 @@ class State(InputState, OutputState):
     `analyze` resets the loop's fields at each turn, since a checkpointer carries them over.
     `question` is the query made to stand alone; `strategy` the mode in use; `search` the query to
     run next and `searched` those already run; `items` the passages found, best first; `around` the
-    entities, relations and reports that go with them; `evidence` the ids of passages judged relevant;
+    entities, relations and reports that go with them; `attachments` what came with the question, as
+    `domain.attachments` has it; `evidence` the ids of passages judged relevant;
     `missing` what the grader did not find. `attempts` counts refinement rounds (0..3). `deadline` is
     when the answer must be there (seconds since the epoch; 0: not begun).
     """
@@ -69,6 +74,7 @@ class State(InputState, OutputState):
     searched: list[str] = field(default_factory=list[str])
     items: list[RetrievedItem] = field(default_factory=list[RetrievedItem])
     around: list[RetrievedItem] = field(default_factory=list[RetrievedItem])
+    attachments: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     evidence: list[str] = field(default_factory=list[str])
     relevance: float = 0.0
     sufficient: bool = False

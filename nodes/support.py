@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,8 +16,17 @@ _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _HAN_RUN = re.compile(f"[{_HAN}]+")
 # A number with its fraction, or a word of a script other than Chinese.
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[^\W\d_{_HAN}]+")
+# Thousands apart and leading zeros: 1,000 and 1000, 03 and 3 are one number.
+_THOUSANDS = re.compile(r",(?=\d{3}(?:\D|$))")
+# The number of an item is not part of what it says.
+_ITEM = re.compile(r"\A\s*(?:[-*+•·]\s+)?(?:\d{1,2}[.)、．]\s+)?")
 # A second sentence must add this much support to be worth quoting.
 _LONGER_QUOTE = 0.15
+# A statement with a number that its passage lacks is about something else, however much it shares:
+# its support stays below what counts as carried.
+_WRONG_NUMBER = 0.3
+# Passages looked into for a sentence that names none.
+_LOOKED_INTO = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +44,23 @@ class Claim:
         """`zh` or `en`, by what most terms are."""
         return "zh" if len(self.pairs) > len(self.words) else "en"
 
+    @property
+    def numbers(self) -> frozenset[str]:
+        """Those of the words that are numbers."""
+        return frozenset(word for word in self.words if word[0].isdigit())
+
 
 def claim_of(statement: str) -> Claim:
     """Return the terms of `statement`; of unrelated statements they have (almost) none in common."""
-    text = normalise(statement)
-    words = (_singular(word) for word in _WORD.findall(text) if word not in ENGLISH_STOP_WORDS)
+    text = normalise(_ITEM.sub("", statement))
+    words = (_term(word) for word in _WORD.findall(text) if word not in ENGLISH_STOP_WORDS)
     pairs = (pair for run in _HAN_RUN.findall(text) for pair in _pairs(run))
     return Claim(frozenset(words), frozenset(pairs))
 
 
-def _singular(word: str) -> str:
+def _term(word: str) -> str:
+    if word[0].isdigit():
+        return _THOUSANDS.sub("", word).lstrip("0") or "0"
     return word.removesuffix("s") if len(word) > 3 else word
 
 
@@ -58,7 +74,7 @@ class Wording:
 
     def __init__(self, text: str) -> None:
         self._text = normalise(text)
-        self._words = frozenset(map(_singular, _WORD.findall(self._text)))
+        self._words = frozenset(map(_term, _WORD.findall(self._text)))
 
     def held(self, claim: Claim) -> frozenset[str]:
         """The claim's terms that the text holds."""
@@ -102,6 +118,7 @@ class QuotedPassage:
         self._offset = int(item.metadata.get("start") or 0)
         self._language = language_of(item.text)
         self._headings = Wording(headings(item))
+        self._whole = Wording(item.text)
         self._ones = [(span, Wording(item.text[slice(*span)])) for span in spans]
         self._twos = [(span, Wording(item.text[slice(*span)])) for span in adjacent]
 
@@ -119,13 +136,46 @@ class QuotedPassage:
         held |= self._headings.held(claim)
         if start == end or not (held or foreign):
             return None
+        support = len(held) / len(claim)
+        if not foreign and claim.numbers - held - self._whole.held(claim):
+            support = min(support, _WRONG_NUMBER)
         return Quote(
-            self._text[start:end],
-            self._offset + start,
-            self._offset + end,
-            support=len(held) / len(claim),
-            foreign=foreign,
+            self._text[start:end], self._offset + start, self._offset + end, support, foreign
         )
+
+
+class Passages:
+    """The passages of an answer by their places; each is cut into sentences when it is first needed."""
+
+    def __init__(self, items: Sequence[RetrievedItem]) -> None:
+        self._items = items
+        self._quoted: dict[int, QuotedPassage] = {}
+        self._wordings: list[Wording] = []
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: int) -> QuotedPassage:
+        if index not in self._quoted:
+            self._quoted[index] = QuotedPassage(self._items[index])
+        return self._quoted[index]
+
+    def best(
+        self, claim: Claim, least: float, withheld: Collection[int] = ()
+    ) -> tuple[int, Quote] | None:
+        """The passage that carries most of `claim`, and its quote; None below `least` support."""
+        if not self._wordings:
+            self._wordings = [Wording(f"{headings(item)}\n{item.text}") for item in self._items]
+        covering = [
+            (-share, index)
+            for index, wording in enumerate(self._wordings)
+            if index not in withheld and (share := wording.covers(claim)) >= least
+        ]
+        found = [
+            (index, self[index].best_quote(claim)) for _, index in sorted(covering)[:_LOOKED_INTO]
+        ]
+        good = [(index, quote) for index, quote in found if quote and quote.support >= least]
+        return max(good, key=lambda one: one[1].support, default=None)
 
 
 def headings(item: RetrievedItem) -> str:

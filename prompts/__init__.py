@@ -18,10 +18,14 @@ _FILE = re.compile(
     r"version: (?P<version>\d+)\n+# system\n+(?P<system>.+?)\n+# user\n+(?P<user>.+)", re.DOTALL
 )
 
-# The tags around data in the prompts, and the number of a passage at the beginning of a line.
+# The tags around data in the prompts, however they are written, and the number of a passage at the
+# beginning of a line.
 _MARK = re.compile(
-    r"</?(?:sources|names|passages?|question|title)>|^\s*\[(?=\d+\])", re.IGNORECASE | re.MULTILINE
+    r"[<＜](?=\s*/?\s*(?:sources|names|passages?|question|title|knowledge|conversation|reports?|draft)\b)"
+    r"|^\s*\[(?=\d+\])",
+    re.IGNORECASE | re.MULTILINE,
 )
+_DEFUSED = str.maketrans("<＜[", "‹‹(")
 
 Messages = list[tuple[str, str]]
 """What a chat model is given: (role, text) pairs, as LangChain takes them."""
@@ -29,7 +33,7 @@ Messages = list[tuple[str, str]]
 
 def as_data(text: str) -> str:
     """A text from a document that can neither end the passages of a prompt nor begin another one."""
-    return _MARK.sub(lambda mark: mark.group().replace("<", "‹").replace("[", "("), text)
+    return _MARK.sub(lambda mark: mark.group().translate(_DEFUSED), text)
 
 
 def numbered(texts: Iterable[str], between: str = "\n\n") -> str:
@@ -58,6 +62,11 @@ class Prompt:
     name: str
     variables: frozenset[str]
     wordings: dict[str, Wording]
+
+    def version(self, language: str) -> str:
+        """Name, language and version of the wording that `messages` would use: `generate.zh@3`."""
+        used = language if language in self.wordings else "en"
+        return f"{self.name}.{used}@{self.wordings[used].version}"
 
     def messages(self, language: str, **values: str) -> Messages:
         """Return the prompt in `language` (English where there is no such wording), filled in.
@@ -97,10 +106,13 @@ GRADE = _load("grade", "question", "passages")
 RERANK = _load("rerank", "question", "passages")
 REFINE = _load("refine", "question", "missing", "searched")
 GENERATE = _load("generate", "history", "question", "passages", "knowledge")
+REPAIR = _load("repair", "question", "passages", "sentences")
 POINTS = _load("points", "question", "reports", "passages")
 BYPASS = _load("bypass", "history", "question")
 EXTRACT = _load("extract", "types", "title", "passage")
 GLEAN = _load("glean", "types", "title", "passage", "found")
 SAME = _load("same", "pairs")
 REPORT = _load("report", "names", "sources")
+LOOK = _load("look", "caption", "question")
+PICTURE = _load("picture", "title", "caption")
 DESCRIBE = _load("describe", "title", "passages")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable
 
 from domain.answers import Answer, Source
 from domain.errors import SextantError, error_of
-from domain.events import Done, Event, Failed, Token
+from domain.events import Done, Event, Failed, Reset, Token
 from sextant.cli import terminal
 
 _SHOWN_CHARS = 300
@@ -28,6 +28,9 @@ async def print_answer(events: AsyncIterable[Event], *, quiet: bool = False) -> 
         match event:
             case Token(text=text) if not quiet:
                 terminal.write(text)
+            case Reset(reason=reason) if not quiet:
+                terminal.say("")
+                terminal.warn(reason)
             case Done(answer=answer):
                 pass
             case Failed(code=code, message=message, detail=detail):

@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import pairwise
 
 from hypothesis import given
@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from domain.answers import Citation
 from domain.events import Cited, Token
 from domain.retrieval import ItemKind, RetrievedItem
+from domain.text import language_of
 from nodes.citing import CitedText
 
 
@@ -20,8 +21,8 @@ RUST = passage("Rust has owners. Each value in Rust has exactly one owner at a t
 PASSAGES = [DIABETES, RUST]
 
 
-def run(pieces: Iterable[str]) -> tuple[str, list[Citation], CitedText]:
-    answer = CitedText(PASSAGES)
+def run(pieces: Sequence[str]) -> tuple[str, list[Citation], CitedText]:
+    answer = CitedText(PASSAGES, language=language_of("".join(pieces)))
     events = [event for piece in pieces for event in answer.feed(piece)] + list(answer.finish())
     text = "".join(event.text for event in events if isinstance(event, Token))
     return text, [event.citation for event in events if isinstance(event, Cited)], answer
@@ -45,8 +46,8 @@ def test_a_citation_quotes_the_sentence_of_the_document_with_its_offsets() -> No
 
 
 def test_markers_without_a_passage_or_support_are_dropped() -> None:
-    text, citations, answer = run(["Each value has one owner [99]. The weather is fine [2]."])
-    assert text == "Each value has one owner. The weather is fine."
+    text, citations, answer = run(["Some values own a cat [99]. The weather is fine [2]."])
+    assert text == "Some values own a cat. (unverified) The weather is fine. (unverified)"
     assert citations == []
     assert not answer.grounded
     assert not answer.given.sources
@@ -59,8 +60,8 @@ def test_markers_of_every_shape_are_understood() -> None:
 
 
 def test_a_marker_behind_the_stop_belongs_to_the_sentence_before() -> None:
-    text, citations, _ = run(["Each value has one owner. [2] 典型症状是多饮。[1]\n完。"])
-    assert text == "Each value has one owner. [1] 典型症状是多饮。[2]\n完。"
+    text, citations, _ = run(["Each value has one owner. [2] 典型症状是多饮。[1]\n"])
+    assert text == "Each value has one owner. [1] 典型症状是多饮。[2]"
     assert [citation.sentence for citation in citations] == [
         "Each value has one owner. [1]",
         "典型症状是多饮。[2]",
@@ -81,12 +82,15 @@ def test_brackets_in_a_block_of_code_are_left_alone() -> None:
 
 
 def test_a_backtick_that_is_never_closed_hides_no_marker() -> None:
-    text, citations, _ = run(["Each `value has one owner [2].\n典型症状是多饮[9]。"])
-    assert (text, len(citations)) == ("Each `value has one owner [1].\n典型症状是多饮。", 1)
+    text, citations, _ = run(["Each `value has one owner [2].\n典型症状是头晕[9]。"])
+    assert (text, len(citations)) == (
+        "Each `value has one owner [1].\n典型症状是头晕。（未核实）",
+        1,
+    )
 
 
 def test_brackets_that_are_no_markers_are_left_alone() -> None:
-    assert run(["An array [a, b] and [2"])[0] == "An array [a, b] and [2"
+    assert run(["An array [a, b] and [2"])[0] == "An array [a, b] and [2 (unverified)"
 
 
 def test_a_decimal_point_split_over_pieces_ends_no_sentence() -> None:

@@ -5,9 +5,10 @@ import pytest
 from domain.errors import ModelUnavailable
 from domain.retrieval import RetrievedItem
 from models.extractive import ExtractiveAnswerer
-from nodes.answer_generator import NOTHING_FOUND
-from nodes.generate import CUT_OFF, NO_MODEL, WITHOUT_DOCUMENTS, generate
+from nodes.answering import NOTHING_FOUND
+from nodes.generate import NO_MODEL, WITHOUT_DOCUMENTS, generate
 from nodes.state import State
+from nodes.writing import CUT_OFF
 from tests.unit.nodes.conftest import Bench, Build, chat, item
 
 GUIDE = item("糖尿病的主要症状是多饮、多尿和体重下降。血糖升高[3]时应就医。", "指南.md", start=50)
@@ -51,7 +52,8 @@ async def test_a_documents_own_reference_numbers_do_not_become_markers(bench: Bu
 async def test_weak_evidence_is_said_to_be_no_answer_and_the_nearest_is_shown(bench: Build) -> None:
     update = await generate(asked("谁赢得了世界杯？", WEATHER), offline(bench).runtime)
     assert update["answer"].startswith(NOTHING_FOUND["zh"])
-    assert update["citations"] == []
+    assert "最接近的内容见：\n今天天气很好。[1]" in update["answer"]
+    assert [citation["quote"] for citation in update["citations"]] == [WEATHER.text]
     assert [source["filename"] for source in update["sources"]] == ["天气.md"]
     assert not update["grounded"]
 
