@@ -13,6 +13,7 @@ from domain.configuration import load_settings
 from domain.settings import Settings
 from server import edge, openapi, problems
 from server.auth.coverage import require_guards
+from server.mcp import mounting
 from server.openai.errors import OpenAIErrors
 from server.openai.routes import router as openai_router
 from server.routes import documents, graphs, health, knowledge, query, reference, search, structure
@@ -29,8 +30,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         chosen = settings if settings is not None else await asyncio.to_thread(load_settings)
-        async with serving(chosen) as parts:
-            app.state.serving = parts
+        async with serving(chosen) as parts, mounting.endpoints() as tools:
+            app.state.serving, app.state.mcp = parts, tools
             yield
 
     app = FastAPI(
@@ -54,6 +55,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         documents.router,
         graphs.router,
         reference.router,
+        mounting.router,
     ):
         app.include_router(router)
     openapi.install(app)

@@ -13,6 +13,7 @@ from domain.documents import Section
 from domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.scope import Scope
+from sextant.reading import Reading
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.search_log import LoggedSearch, SearchLog, logged_item
@@ -44,7 +45,7 @@ class StructureNode:
 
 
 class Chunks:
-    """The chunks of one knowledge base.
+    """The chunks of one knowledge base; `reading` reads around them.
 
     Args:
         database: where they are.
@@ -60,6 +61,7 @@ class Chunks:
         self._log = SearchLog(database)
         self._scope = scope
         self._opened = opened
+        self.reading = Reading(database, scope)
 
     async def search(self, request: SearchRequest) -> SearchResponse:
         """The best chunks with their semantic metadata; see `retrievers.chunk_search`.

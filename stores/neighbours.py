@@ -13,7 +13,7 @@ from stores.queries import load_queries
 from stores.scopes import id_array, key_of, of_scope
 
 _SQL = load_queries("neighbours")
-_ENTITIES, _LINKED = of_scope(_SQL["entities"]), of_scope(_SQL["linked"])
+_ENTITIES, _LINKED, _BESIDE = (of_scope(_SQL[name]) for name in ("entities", "linked", "beside"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +50,17 @@ async def linked_to(
     for row in await database.read(scope.user_id, _LINKED, values):
         found[row["id"]].append(row["chunk_id"])
     return {own: tuple(others) for own, others in found.items()}
+
+
+async def beside(database: Database, scope: Scope, chunk_id: UUID, most: int) -> dict[UUID, str]:
+    """The chunks around one in its document, nearest first, and how each is related to it.
+
+    `previous` and `next` in reading order, `section` in the same section, `parent` right in the one
+    above. Of a chunk that the scope does not have, none.
+
+    Raises:
+        DatabaseUnavailable: the server does not answer within the time of a lane.
+    """
+    values = key_of(scope) | {"id": chunk_id, "most": most}
+    rows = await database.read(scope.user_id, _BESIDE, values)
+    return {row["id"]: row["relation"] for row in rows}

@@ -25,6 +25,7 @@ COMMANDS = (
     "ask",
     "search",
     "serve",
+    "mcp",
     "keys",
     "chunks",
     "structure",

@@ -42,3 +42,25 @@ from unnest(%(ids)s::uuid[]) as asked (id) cross join lateral (
   group by other.chunk_id order by 2 desc, other.chunk_id limit %(most)s
 ) as near
 order by asked.id, near.worth desc, near.chunk_id;
+
+-- name: beside
+-- The chunks around one in its document: those right before and after it in reading order, then,
+-- nearest first, those of its section, and those of the section above that are in none further down.
+with own as (
+  select c.document_id, c.section_id, c.ordinal,
+    (select max(n.ordinal) from chunks n
+      where n.document_id = c.document_id and n.ordinal < c.ordinal) as before,
+    (select min(n.ordinal) from chunks n
+      where n.document_id = c.document_id and n.ordinal > c.ordinal) as after,
+    (select s.parent_id from sections s join documents d on d.id = s.document_id
+        and s.version = coalesce(d.live_version, d.pending_version)
+      where s.document_id = c.document_id and s.id = c.section_id) as parent_id
+  from chunks c where c.scope_id = %(scope_id)s and c.id = %(id)s
+)
+select n.id, case when n.ordinal = own.before then 'previous' when n.ordinal = own.after then 'next'
+    when n.section_id = own.section_id then 'section' else 'parent' end as relation
+from own join chunks n on n.document_id = own.document_id and n.scope_id = %(scope_id)s
+where n.ordinal <> own.ordinal and (n.ordinal in (own.before, own.after)
+  or n.section_id in (own.section_id, own.parent_id))
+order by coalesce(n.ordinal in (own.before, own.after), false) desc, abs(n.ordinal - own.ordinal), n.ordinal
+limit %(most)s;

@@ -1,0 +1,236 @@
+"""What the tools return: typed, in camelCase, with the ids that the next call takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ConfigDict
+
+from domain.answers import Answer, Citation, Source
+from retrievers.chunk_hits import Entity
+from retrievers.chunk_search import SearchResponse
+from server.schemas.wire import Wire
+from sextant.reading import Preview, Related
+from stores.chunks import StoredChunk
+
+
+class Searched(SearchResponse):
+    """A page of passages; `hint` says what was left out to keep the result readable."""
+
+    graph_id: str
+    hint: str | None = None
+
+
+class Passage(Wire):
+    """A passage and where it stands."""
+
+    chunk_id: str
+    document_id: str
+    external_id: str | None
+    filename: str
+    document_title: str
+    text: str
+    semantic_title: str
+    summary: str
+    topics: tuple[str, ...]
+    keywords: tuple[str, ...]
+    section_id: str
+    parent_section_path: tuple[str, ...]
+    page: int | None
+    start: int
+    end: int
+    resource: str
+
+
+class RelatedPassage(Passage):
+    """A passage beside another one: `previous`, `next`, `section`, `parent`, or only `linked`.
+
+    `sharedEntities` are those that both mention, the rarest first.
+    """
+
+    relation: str
+    shared_entities: tuple[str, ...] = ()
+
+
+class RelatedPassages(Wire):
+    """The passages related to one, the nearest first."""
+
+    graph_id: str
+    chunk_id: str
+    results: tuple[RelatedPassage, ...]
+    hint: str | None = None
+    debug: dict[str, Any] | None = None
+
+
+class PassageSection(Wire):
+    """The section that a passage lies in."""
+
+    section_id: str
+    parent_section_id: str | None
+    title: str
+    path: tuple[str, ...]
+    level: int
+    summary: str
+    tags: tuple[str, ...]
+    keywords: tuple[str, ...]
+    page: int | None
+    start: int
+    end: int
+
+
+class Previewed(Wire):
+    """A passage, its section, and the document's text right before and after it."""
+
+    graph_id: str
+    passage: Passage
+    section: PassageSection | None
+    entities: tuple[Entity, ...]
+    before: str
+    after: str
+    previous_chunk_id: str | None
+    next_chunk_id: str | None
+    hint: str | None = None
+    debug: dict[str, Any] | None = None
+
+
+class _FromParts(Wire):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class CitedSentence(_FromParts):
+    """One sentence's claim on one source; `quote` stands in the document word for word."""
+
+    marker: int
+    sentence: str
+    source: str
+    quote: str
+    start: int
+    end: int
+    support: float
+
+
+class CitedSource(_FromParts):
+    """A passage that the answer cites; `marker` is the n of `[n]`."""
+
+    marker: int
+    document_id: str
+    filename: str
+    chunk_id: str
+    title: str
+    section_path: tuple[str, ...]
+    page: int | None
+    text: str
+    score: float
+
+
+class Answered(Wire):
+    """An answer with its citations; `grounded`: every factual sentence is supported by one."""
+
+    graph_id: str
+    answer: str
+    mode: str
+    grounded: bool
+    citations: tuple[CitedSentence, ...]
+    sources: tuple[CitedSource, ...]
+    attempts: int
+    model: str
+    warnings: tuple[str, ...] = ()
+    hint: str | None = None
+    debug: dict[str, Any] | None = None
+
+
+def resource_of(document_id: object, chunk_id: object) -> str:
+    """The address under which a passage can be read as a resource."""
+    return f"kb://doc/{document_id}#{chunk_id}"
+
+
+def passage_of(chunk: StoredChunk) -> Passage:
+    """A stored chunk as the tools show it."""
+    return Passage(**_passage(chunk))
+
+
+def related_of(one: Related) -> RelatedPassage:
+    """A related chunk as the tools show it."""
+    return RelatedPassage(**_passage(one.chunk), relation=one.relation, shared_entities=one.shared)
+
+
+def previewed(graph_id: str, found: Preview) -> Previewed:
+    """A preview as the tools show it."""
+    section = found.section
+    return Previewed(
+        graph_id=graph_id,
+        passage=passage_of(found.chunk),
+        section=section
+        and PassageSection(
+            section_id=str(section.id),
+            parent_section_id=section.parent_id and str(section.parent_id),
+            title=section.title,
+            path=section.path,
+            level=section.level,
+            summary=section.summary,
+            tags=section.tags,
+            keywords=section.keywords,
+            page=section.page,
+            start=section.start,
+            end=section.end,
+        ),
+        entities=tuple(Entity(name=one.name, type=one.type) for one in found.entities),
+        before=found.before,
+        after=found.after,
+        previous_chunk_id=found.previous_id and str(found.previous_id),
+        next_chunk_id=found.next_id and str(found.next_id),
+    )
+
+
+def answered(graph_id: str, found: Answer, *, debug: bool) -> Answered:
+    """An answer as the tools show it; `debug` adds times, the model's cost and the graph's part."""
+    told = {
+        "timings": dict(found.timings),
+        "usage": {
+            "calls": found.usage.calls,
+            "promptTokens": found.usage.prompt_tokens,
+            "completionTokens": found.usage.completion_tokens,
+        },
+        "graphContext": dict(found.graph_context),
+    }
+    return Answered(
+        graph_id=graph_id,
+        answer=found.answer,
+        mode=found.mode,
+        grounded=found.grounded,
+        citations=tuple(map(_citation, found.citations)),
+        sources=tuple(map(_source, found.sources)),
+        attempts=found.attempts,
+        model=found.model,
+        warnings=found.warnings,
+        debug=told if debug else None,
+    )
+
+
+def _citation(one: Citation) -> CitedSentence:
+    return CitedSentence.model_validate(one)
+
+
+def _source(one: Source) -> CitedSource:
+    return CitedSource.model_validate(one)
+
+
+def _passage(chunk: StoredChunk) -> dict[str, Any]:
+    return {
+        "chunk_id": str(chunk.id),
+        "document_id": str(chunk.document_id),
+        "external_id": chunk.external_id,
+        "filename": chunk.filename,
+        "document_title": chunk.document_title,
+        "text": chunk.text,
+        "semantic_title": chunk.title or chunk.document_title,
+        "summary": chunk.summary,
+        "topics": chunk.topics,
+        "keywords": chunk.keywords,
+        "section_id": str(chunk.section_id),
+        "parent_section_path": chunk.section_path,
+        "page": chunk.page,
+        "start": chunk.start,
+        "end": chunk.end,
+        "resource": resource_of(chunk.document_id, chunk.id),
+    }
