@@ -9,7 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A passage that an answer cites; `marker` is the n of `[n]`."""
+    """A passage that an answer cites; `marker` is the n of `[n]`.
+
+    What came with the question is no document: its `kind` is `image` or `table`, its `marker` 0, and its
+    `label` is what markers call it, `I1` or `T1`.
+    """
 
     marker: int
     document_id: str
@@ -21,6 +25,8 @@ class Source:
     text: str
     score: float
     lanes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    kind: str = "document"
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,8 @@ class Citation:
     """One sentence's claim on one source.
 
     `quote` is byte for byte `document.text[start:end]` (character offsets into the document's
-    text); `support` in 0..1 says how much of the sentence the quote carries.
+    text); `support` in 0..1 says how much of the sentence the quote carries. Of an attachment the
+    text is that of its source, `marker` is 0, and `cell` is what the marker says: `T1:r3c2`, `I1`.
     """
 
     marker: int
@@ -38,6 +45,7 @@ class Citation:
     start: int
     end: int
     support: float
+    cell: str = ""
 
 
 @dataclass(frozen=True, slots=True)

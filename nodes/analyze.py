@@ -16,7 +16,8 @@ from domain.questions import checked_question
 from domain.retrieval import AUTO, Mode
 from domain.text import clean_text, language_of, normalise
 from nodes.asking import ask, conversation
-from nodes.context import RunContext
+from nodes.context import RunContext, scope_of
+from nodes.multimodal.looking import look_at, with_attachments
 from nodes.spending import deadline
 from nodes.state import State
 from retrievers.lanes.keywords import extract_keywords
@@ -25,8 +26,6 @@ from retrievers.modes import composition_of
 Complexity = Literal["simple", "complex"]
 # As in `RetrievalSettings.top_k`.
 _MOST_PASSAGES = 50
-
-NOT_LOOKED_AT = "multimodal_content ({count} part(s)) was not looked at: answers come from text."
 
 SIMPLE: Complexity = "simple"
 COMPLEX: Complexity = "complex"
@@ -52,6 +51,7 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         QuestionInvalid: the question is empty or longer than `limits.question_chars`.
         OptionInvalid: `top_k` is out of range, or `history` has something else than turns.
         ModeNotAvailable: the mode is unknown or cannot be served.
+        InputError: an image or table of the question cannot be used.
     """
     run = runtime.context
     question = checked_question(state.query, run.deps.settings.limits.question_chars)
@@ -60,8 +60,7 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     known = list(run.deps.retriever.lanes)
     chosen, _ = composition_of(wish, known)
     fresh = _new_turn(question, run)
-    if state.multimodal_content:
-        fresh["warnings"] = [NOT_LOOKED_AT.format(count=len(state.multimodal_content))]
+    fresh |= await look_at(State(**vars(state) | fresh), scope_of(state, runtime), run)
     if wish == Mode.BYPASS:
         return fresh | {"strategy": wish, "reason": "bypass was asked for"}
     understood, broad = await _understand(State(**vars(state) | fresh), run)
@@ -69,7 +68,8 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         understood |= {"complexity": COMPLEX, "reason": f"{wish} was asked for"}
     elif broad and run.deps.settings.communities.enabled:
         chosen, _ = composition_of(wish, known, broad=True)
-    return fresh | {"strategy": chosen.value} | understood
+    longest = run.deps.settings.limits.question_chars
+    return with_attachments(fresh | {"strategy": chosen.value} | understood, longest)
 
 
 def _check_options(state: State) -> None:
@@ -103,6 +103,7 @@ def _new_turn(question: str, run: RunContext) -> dict[str, Any]:
         "searched": [],
         "items": [],
         "around": [],
+        "attachments": [],
         "evidence": [],
         "relevance": 0.0,
         "sufficient": False,

@@ -94,7 +94,8 @@ class Wording:
 class Quote:
     """A span of a passage: `text == document.text[start:end]`, carrying `support` (0..1) of a claim.
 
-    `foreign`: claim and passage are in different languages, so that words tell little.
+    `foreign`: claim and passage are in different languages, so that words tell little. `place` is the
+    part of a table that says so: `r3c2`, `c2`.
     """
 
     text: str
@@ -102,6 +103,7 @@ class Quote:
     end: int
     support: float
     foreign: bool = False
+    place: str = ""
 
 
 class QuotedPassage:

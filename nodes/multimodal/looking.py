@@ -1,0 +1,191 @@
+"""Looks at the images and tables of a question before documents are searched."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import prompts
+from domain.answers import Usage
+from domain.attachments import Attachment, AttachmentKind
+from domain.errors import ModelOutputInvalid, ModelUnavailable
+from domain.scope import Scope
+from domain.tables.findings import compute_findings
+from models.pictures import Picture
+from models.vision import VisionModel, picture_limits
+from nodes.context import RunContext
+from nodes.multimodal.images import load_picture
+from nodes.multimodal.parts import Part, read_parts
+from nodes.multimodal.tables import ReadTable, read_table
+from nodes.spending import usage_of
+from nodes.state import State
+from retrievers.lanes.keywords import extract_keywords
+
+_log = logging.getLogger(__name__)
+
+NO_VISION = (
+    "{labels}: no vision model is configured, so the image was not looked at; the answer comes from "
+    "text. Set SEXTANT_VISION_MODEL to a model that takes images."
+)
+NOT_SEEN = "{label}: the vision model did not describe the image, so it was left out: {reason}"
+_TOO_MANY = "The limit of model calls (limits.model_calls) is reached."
+_LATE = "It did not answer in time."
+# Calls of the answer's budget that looking leaves to analysis and answer.
+_CALLS_KEPT = 3
+# What attachments add to a query: more would drown the question in its vector.
+_SEARCHED_CHARS = 600
+
+
+async def look_at(state: State, scope: Scope, run: RunContext) -> dict[str, Any]:
+    """The attachments of a turn as a state update, with warnings and what looking cost.
+
+    Everything is checked before the first model is called. A vision model that is missing or fails is
+    a warning: the text of the question is still answered.
+
+    Raises:
+        InputError: a part cannot be used; `field` names it (`multimodal_content[0].img_path`).
+    """
+    if not state.multimodal_content:
+        return {}
+    settings = run.deps.settings
+    parts = read_parts(state.multimodal_content, settings.multimodal)
+    limits = picture_limits(settings)
+    pictures, tables = dict[str, Picture](), dict[str, ReadTable]()
+    for part in parts:
+        if part.kind is AttachmentKind.TABLE:
+            tables[part.label] = await asyncio.to_thread(read_table, part, settings)
+        else:
+            pictures[part.label] = await load_picture(
+                part, scope, run.deps.documents, settings.multimodal, limits
+            )
+    looking = _Looking(state, run)
+    seen = dict(zip(pictures, await looking.at_all(parts, pictures), strict=True))
+    attachments = [
+        _image(part, seen[part.label])
+        if part.label in seen
+        else await asyncio.to_thread(_table, part, tables[part.label], state)
+        for part in parts
+    ]
+    warnings = [warning for table in tables.values() for warning in table.warnings]
+    return {
+        "attachments": [attachment.as_plain() for attachment in attachments],
+        "warnings": list(dict.fromkeys([*state.warnings, *warnings, *looking.warnings])),
+        "usage": asdict(usage_of(state) + looking.usage),
+    }
+
+
+class _Looking:
+    """Shows images to the vision model, all at the same time, within the answer's budget."""
+
+    def __init__(self, state: State, run: RunContext) -> None:
+        self._state = state
+        self._vision = run.deps.vision
+        self._settings = run.deps.settings
+        self.usage = Usage()
+        self.warnings: list[str] = []
+
+    async def at_all(self, parts: Sequence[Part], pictures: dict[str, Picture]) -> list[str]:
+        """A description of each picture, "" where there is none."""
+        if not pictures:
+            return []
+        vision, labels = self._vision, list(pictures)
+        if vision is None:
+            self.warnings.append(NO_VISION.format(labels=", ".join(labels)))
+            return [""] * len(labels)
+        spare = self._settings.limits.model_calls - usage_of(self._state).calls - _CALLS_KEPT
+        shown = [part for part in parts if part.label in pictures]
+        for part in shown[max(spare, 1) :]:
+            self._lost(part.label, _TOO_MANY)
+        said = await asyncio.gather(
+            *(self._look(vision, part, pictures[part.label]) for part in shown[: max(spare, 1)])
+        )
+        return [*said, *[""] * (len(shown) - len(said))]
+
+    async def _look(self, vision: VisionModel, part: Part, picture: Picture) -> str:
+        prompt = prompts.LOOK.messages(
+            self._state.language,
+            caption=prompts.as_data(part.caption),
+            question=prompts.as_data(self._state.question),
+        )
+        try:
+            async with asyncio.timeout(self._settings.multimodal.seconds):
+                said = await vision.describe(picture, prompt)
+        except TimeoutError:
+            self.usage += Usage(calls=1)
+            self._lost(part.label, _LATE)
+            return ""
+        except (ModelUnavailable, ModelOutputInvalid) as error:
+            self.usage += Usage(calls=1)
+            self._lost(part.label, error.message)
+            return ""
+        self.usage += said.usage
+        return said.text
+
+    def _lost(self, label: str, reason: str) -> None:
+        _log.warning("image %s was not described: %s", label, reason)
+        self.warnings.append(NOT_SEEN.format(label=label, reason=reason))
+
+
+def _image(part: Part, description: str) -> Attachment:
+    text = "\n".join(filter(None, (part.caption, description)))
+    return Attachment(part.kind, part.label, part.caption or _file_name(part), text)
+
+
+def _file_name(part: Part) -> str:
+    path = part.values.get("img_path")
+    named = path if isinstance(path, str) and not path.startswith("data:") else ""
+    return named.replace("\\", "/").rpartition("/")[2][:100]
+
+
+def _table(part: Part, read: ReadTable, state: State) -> Attachment:
+    computed = compute_findings(state.question, read.table, state.language)
+    return Attachment(
+        part.kind,
+        part.label,
+        part.caption,
+        names=read.table.names,
+        rows=read.table.rows,
+        findings=computed.asked,
+        statistics=computed.statistics,
+    )
+
+
+def attachments_of(state: State) -> list[Attachment]:
+    """What came with the question of this turn."""
+    return [Attachment.of_plain(plain) for plain in state.attachments]
+
+
+def with_attachments(update: dict[str, Any], longest: int) -> dict[str, Any]:
+    """Let what the attachments say take part in the search, and have it searched.
+
+    Args:
+        update: of the state, with `attachments`, `search` and `keywords`.
+        longest: most characters of a query.
+    """
+    attachments = [Attachment.of_plain(plain) for plain in update["attachments"]]
+    said = " ".join(filter(None, map(searchable, attachments)))[:_SEARCHED_CHARS]
+    if not attachments:
+        return update
+    together = f"{update['search']}\n{said}" if said else update["search"]
+    return (
+        update
+        | {
+            "complexity": "complex",  # small talk brings no tables
+            "search": together[:longest],
+            "keywords": list(dict.fromkeys([*update["keywords"], *extract_keywords(said)])),
+        }
+    )
+
+
+def searchable(attachment: Attachment) -> str:
+    """What of an attachment documents are searched for.
+
+    An image's description; a table's caption and the rows that the question leads to.
+    """
+    if attachment.kind is AttachmentKind.IMAGE:
+        return attachment.text
+    about = (finding.about for finding in attachment.findings)
+    return " ".join(filter(None, (attachment.name, *about)))

@@ -1,0 +1,142 @@
+"""A table as a caller gives it, CSV, Markdown, HTML or rows, as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from domain.errors import FileRejected
+from domain.settings import Settings
+from domain.tables.table import DataTable, make_table
+from domain.text import clean_text
+from ingestion.blocks import Blocks, Table
+from ingestion.limits import Limits
+from ingestion.parsers import csv, html, markdown
+from ingestion.tables import header_rows
+from nodes.multimodal.parts import Part
+
+_HTML = re.compile(r"<\s*(?:table|tr|td|html)\b", re.IGNORECASE)
+_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$", re.MULTILINE)
+_YEAR = re.compile(r"(?:19|20)\d\d(?:年|Q[1-4]|[HS][12])?|Q[1-4]", re.IGNORECASE)
+_FORMS = 'Give CSV, Markdown or HTML as text, or rows like [["name", "price"], ["pen", 2]].'
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """A table, and what had to be made up for it."""
+
+    table: DataTable
+    warnings: tuple[str, ...] = ()
+
+
+def read_table(part: Part, settings: Settings) -> ReadTable:
+    """Read `table_data`. CPU-bound, a second for 100,000 cells: call it in a thread.
+
+    Raises:
+        OptionInvalid: there is no table in it, or it is too large; the field is named.
+    """
+    try:
+        found = _table(part, settings)
+    except FileRejected as error:
+        raise part.wrong("table_data", error.message, error.next_step) from error
+    rows = [[_cell(cell) for cell in row] for row in found.rows]
+    width = max((len(row) for row in rows), default=0)
+    _check_size(part, len(rows) * width, settings)
+    table = make_table(rows, _header(found, rows), found.repeated)
+    if not table.rows or not any(any(row) for row in table.rows):
+        raise part.wrong("table_data", "The table has no filled row.", _FORMS)
+    ragged = [at for at, row in enumerate(rows, start=1) if len(row) != width]
+    return ReadTable(table, (_ragged(part, ragged, width),) if ragged else ())
+
+
+def _table(part: Part, settings: Settings) -> Table:
+    data = part.values.get("table_data")
+    if isinstance(data, str):
+        return _from_text(part, data, settings)
+    if isinstance(data, Mapping) and {"columns", "rows"} <= data.keys():
+        rows = _listed(part, data["rows"], settings)
+        return Table([*_listed(part, [data["columns"]], settings), *rows], 1)
+    rows = _listed(part, data, settings)
+    if isinstance(rows[0], Mapping):
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return Table([names, *([row.get(name) for name in names] for row in rows)], 1)
+    return Table(rows, -1)
+
+
+def _listed(part: Part, data: object, settings: Settings) -> list[Any]:
+    if not isinstance(data, Sequence) or isinstance(data, str | bytes) or not data:
+        raise part.wrong("table_data", "It holds no table.", _FORMS)
+    cells = 0
+    for number, row in enumerate(data, start=1):
+        if not _is_row(row, like=data[0]):
+            raise part.wrong(f"table_data[{number - 1}]", "It is no row.", _FORMS)
+        cells += len(row)
+        _check_size(part, cells, settings)
+    return list(data)
+
+
+def _is_row(row: object, like: object) -> bool:
+    """Whether a row is a list, or an object among objects."""
+    if isinstance(like, Mapping):
+        return isinstance(row, Mapping)
+    return isinstance(row, Sequence) and not isinstance(row, str | bytes)
+
+
+def _from_text(part: Part, data: str, settings: Settings) -> Table:
+    most = settings.multimodal.table_chars
+    if len(data) > most:
+        raise part.wrong(
+            "table_data", f"It has more than {most:,} characters.", "Ingest it as a document."
+        )
+    content, limits = clean_text(data).strip().encode(), Limits.of(settings)
+    if _HTML.search(data):
+        found = _only_table(html.parse(content, limits))
+    elif "|" in data and _RULE.search(data):
+        found = _only_table(markdown.parse(content, limits))
+    else:
+        found = _only_table(csv.parse(content, limits))
+    if found is None:
+        raise part.wrong("table_data", "No table was found in it.", _FORMS)
+    return found
+
+
+def _only_table(blocks: Blocks) -> Table | None:
+    tables = [block for block in blocks.blocks if isinstance(block, Table)]
+    return max(tables, key=lambda table: len(table.rows), default=None)
+
+
+def _header(found: Table, rows: Sequence[Sequence[str]]) -> int:
+    """How many rows name the columns, where the form of the table leaves that open.
+
+    Years may name columns too: the first row then has words before them.
+    """
+    if found.header_rows > 0 or len(rows) < 2:
+        return max(found.header_rows, 0)
+    first = [cell for cell in rows[0] if cell]
+    without_years = [cell for cell in first if not _YEAR.fullmatch(cell)]
+    if without_years and len(without_years) < len(first) and len(set(first)) == len(first):
+        return header_rows([without_years, [""]])
+    return header_rows(rows)
+
+
+def _check_size(part: Part, cells: int, settings: Settings) -> None:
+    most = settings.limits.table_cells
+    if cells > most:
+        raise part.wrong(
+            "table_data",
+            f"The table has more than {most:,} cells.",
+            "Send only the rows that the question is about, or ingest the table as a document.",
+        )
+
+
+def _ragged(part: Part, rows: Sequence[int], width: int) -> str:
+    named = ", ".join(map(str, rows[:5])) + (", …" if len(rows) > 5 else "")
+    return f"{part.label}: rows of different length were filled up to {width} columns ({named})."
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return " ".join(clean_text(str(value)).split())
