@@ -1,0 +1,49 @@
+"""The knowledge base of the OpenAPI document's examples, for the one user and for somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import httpx
+import pytest_asyncio
+from fastapi import FastAPI
+
+from server.schemas import examples
+from server.serving import Serving
+from sextant.facade import Sextant
+
+LINES = {"content-type": "application/x-ndjson"}
+
+
+@pytest_asyncio.fixture(scope="session")
+async def rag(app: FastAPI) -> Sextant:
+    """What the server works with."""
+    return cast("Serving", app.state.serving).rag
+
+
+@pytest_asyncio.fixture(scope="session")
+async def book(app: FastAPI, rag: Sextant) -> dict[str, Any]:
+    """The examples' knowledge base, imported over HTTP; the answer."""
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        answer = await client.post(
+            f"/api/graphs/{examples.GRAPH}/import", content=examples.IMPORT.encode(), headers=LINES
+        )
+    assert answer.status_code == 200, answer.text
+    brought = answer.json()
+    assert isinstance(brought, dict)
+    return brought
+
+
+@pytest_asyncio.fixture(scope="session")
+async def foreign(rag: Sextant) -> Sextant:
+    """Somebody else, who has a knowledge base of the same content under another name."""
+
+    async def lines() -> AsyncIterator[bytes]:
+        for line in examples.IMPORT.encode().splitlines():
+            yield line
+
+    other = rag.as_user("somebody-else")
+    await other.import_graph(lines(), "theirs")
+    return other
