@@ -364,6 +364,9 @@ class HttpSettings(_Group):
     """What a request over HTTP may bring (reliability anchors §4)."""
 
     body_bytes: int = Field(1_000_000, ge=1_000, description="Largest body of a request.")
+    question_bytes: int = Field(
+        20_000_000, ge=1_000, description="Largest body of a question, with its images."
+    )
     upload_bytes: int = Field(
         51_000_000,
         ge=1_000,

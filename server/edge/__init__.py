@@ -14,6 +14,7 @@ from server.edge.request_id import RequestId
 from server.serving import Serving
 
 _IMPORT = re.compile(r"/api/graphs/.+/import")
+_QUESTIONS = frozenset({"/api/query", "/v1/chat/completions"})
 
 
 def install(app: FastAPI) -> None:
@@ -28,4 +29,6 @@ def _most_bytes(scope: Scope) -> int:
     path = scope["path"].removeprefix(scope.get("root_path", ""))
     if _IMPORT.fullmatch(path):
         return limits.import_bytes
+    if path in _QUESTIONS:
+        return limits.question_bytes
     return limits.upload_bytes if path == "/documents" else limits.body_bytes

@@ -126,6 +126,7 @@ async def serving_with(folder: Path, **changes: Any) -> AsyncIterator[Served]:
             "openai_base_url": endpoint.base_url,
             "openai_api_key": "any",
             "chat_model": "scripted",
+            "vision_model": "seeing",
             "embedding": "openai:hashed",
             "model_retries": 0,
         }
@@ -152,7 +153,7 @@ def served(session_server: Served) -> Iterator[Served]:
     session_server.script = judging(ANSWER)
 
 
-def asking(query: str = QUESTION, **more: Any) -> dict[str, Any]:
+def asking(*, query: str = QUESTION, **more: Any) -> dict[str, Any]:
     """The body that asks `query` of the filled knowledge base."""
     return {"query": query, "graphId": GRAPH, "stream": True} | more
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from io import BytesIO
 from typing import Any
 
 import openai
@@ -10,6 +11,7 @@ import pytest
 import pytest_asyncio
 from langchain_openai import ChatOpenAI
 from openai.types.chat import ChatCompletionMessageParam
+from PIL import Image
 
 from domain.retrieval import Mode
 from testing.replies import broken_after, failing
@@ -17,7 +19,6 @@ from tests.integration.server.streaming.conftest import GRAPH, QUESTION, Served,
 
 ASKED: list[ChatCompletionMessageParam] = [{"role": "user", "content": QUESTION}]
 MODEL = f"sextant-naive:{GRAPH}"
-PIXEL = base64.b64encode(b"GIF89a\x01\x00\x01\x00").decode()
 
 
 @pytest_asyncio.fixture
@@ -176,25 +177,33 @@ async def test_a_stream_that_breaks_off_raises_in_the_client(
     assert raised.value.code == "model_unavailable"
 
 
-async def test_an_image_in_a_message_reaches_the_question(client: openai.AsyncOpenAI) -> None:
-    answer = await client.chat.completions.create(
+def picture(edge: int) -> str:
+    """A PNG of that size as a data URI."""
+    content = BytesIO()
+    Image.effect_noise((edge, edge), 64).save(content, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
+
+
+# The larger has more than a megabyte, as photographs do.
+@pytest.mark.parametrize("edge", [16, 1500])
+async def test_an_image_in_a_message_is_looked_at(
+    served: Served, client: openai.AsyncOpenAI, edge: int
+) -> None:
+    served.endpoint.requests.clear()
+    await client.chat.completions.create(
         model=MODEL,
         messages=[
             {
                 "role": "user",
                 "content": [
                     {"type": "text", "text": QUESTION},
-                    {
-                        "type": "image_url",
-                        "image_url": {"url": f"data:image/gif;base64,{PIXEL}"},
-                    },
+                    {"type": "image_url", "image_url": {"url": picture(edge)}},
                 ],
             }
         ],
     )
-    assert "owner [1]" in (answer.choices[0].message.content or "")
-    warnings = (answer.model_extra or {})["sextant"]["warnings"]
-    assert any("multimodal_content (1 part" in warning for warning in warnings)
+    [looked] = [r for r in served.endpoint.chat_requests if r.body["model"] == "seeing"]
+    assert any(part["type"] == "image_url" for m in looked.messages for part in m["content"])
 
 
 async def test_langchain_answers_and_streams(served: Served) -> None:
