@@ -56,6 +56,7 @@ class Checking:
     Attributes:
         gone: places of cited passages that the store no longer has.
         rejected: texts, without markers, of sentences that the judge found unsupported.
+        unchecked: whether the store could not be asked.
         warnings: why a check could not be made.
     """
 
@@ -69,6 +70,7 @@ class Checking:
         self._running = deque[asyncio.Task[list[Cited]]]()
         self.gone: set[int] = set()
         self.rejected: set[str] = set()
+        self.unchecked = False
         self.warnings: list[str] = []
 
     async def through(self, events: Iterable[Token | Cited]) -> AsyncIterator[Token | Cited]:
@@ -140,6 +142,7 @@ class Checking:
         try:
             found = iter(await self._checks.still_there(quotes))
         except DependencyError as error:
+            self.unchecked = True
             self.warnings.append(UNCHECKED.format(reason=error.message))
             return [True] * len(cited)
         return [next(found) if document else True for document in documents]
@@ -147,7 +150,8 @@ class Checking:
     async def _judged(
         self, sentence: Finished, cited: Sequence[Citation]
     ) -> Sequence[float] | None:
-        if self._checks.judge is None:
+        # A cell is no sentence to be judged: its value was compared.
+        if self._checks.judge is None or any(citation.cell for citation in cited):
             return None
         texts = [citation.quote for citation in cited]
         try:
@@ -159,4 +163,4 @@ class Checking:
 
 def plain(text: str) -> str:
     """A sentence without its markers."""
-    return " ".join(markers.MARKER.sub("", text).split())
+    return " ".join(markers.stripped(text).split())

@@ -8,6 +8,8 @@ from dataclasses import asdict
 from domain.answers import Citation, Source
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
+from nodes import markers
+from nodes.multimodal.items import attachment_of, label_of
 from nodes.support import Quote
 
 
@@ -17,6 +19,7 @@ class Citations:
     def __init__(self, passages: Sequence[RetrievedItem]) -> None:
         self._passages = passages
         self._order: list[int] = []
+        self._attached: list[int] = []
         self._texts: list[str] = []
         self.citations: list[Citation] = []
 
@@ -27,11 +30,12 @@ class Citations:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The cited passages in order of their markers."""
-        return tuple(
+        """The cited passages in order of their markers, then the cited attachments."""
+        numbered = [
             as_source(self._passages[index], marker)
             for marker, index in enumerate(self._order, start=1)
-        )
+        ]
+        return (*numbered, *(as_source(self._passages[index], 0) for index in self._attached))
 
     def token(self, text: str) -> Token:
         """Give out `text` as the next piece of the answer."""
@@ -39,21 +43,31 @@ class Citations:
         return Token(text)
 
     def marker(self, index: int) -> int:
-        """Return the marker of `passages[index]`, the next number when it has none yet."""
+        """Return the number of `passages[index]`, the next one when it has none yet; 0: an attachment."""
+        if label_of(self._passages[index]):
+            self._attached += [index] * (index not in self._attached)
+            return 0
         if index not in self._order:
             self._order.append(index)
         return self._order.index(index) + 1
 
-    def cite(self, marker: int, sentence: str, quote: Quote) -> Cited:
-        """Give out the citation of a finished sentence."""
+    def shown(self, index: int, place: str = "") -> str:
+        """The marker of `passages[index]`, or of a part of it, as the answer has it."""
+        number, label = self.marker(index), label_of(self._passages[index])
+        return markers.labelled(label, place) if label else markers.written(number)
+
+    def cite(self, index: int, sentence: str, quote: Quote) -> Cited:
+        """Give out the citation of a finished sentence by `passages[index]`."""
+        attached = label_of(self._passages[index])
         citation = Citation(
-            marker=marker,
+            marker=self.marker(index),
             sentence=sentence,
-            source=_name(self._passages[self._order[marker - 1]]),
+            source=_name(self._passages[index]),
             quote=quote.text,
             start=quote.start,
             end=quote.end,
             support=round(quote.support, 3),
+            cell=self.shown(index, quote.place)[1:-1] if attached else "",
         )
         self.citations.append(citation)
         return Cited(citation)
@@ -61,6 +75,7 @@ class Citations:
 
 def as_source(item: RetrievedItem, marker: int) -> Source:
     """Return `item` as the source that `[marker]` stands for."""
+    attachment = attachment_of(item)
     return Source(
         marker=marker,
         document_id=item.document_id or "",
@@ -72,6 +87,8 @@ def as_source(item: RetrievedItem, marker: int) -> Source:
         text=item.text,
         score=item.score,
         lanes={lane: asdict(score) for lane, score in item.lanes.items()},
+        kind=attachment.kind.value if attachment else "document",
+        label=label_of(item),
     )
 
 

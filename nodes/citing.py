@@ -11,7 +11,7 @@ however the text was cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -21,6 +21,8 @@ from domain.sentences import sentence_end
 from domain.text import language_of
 from nodes import markers
 from nodes.citations import Citations
+from nodes.multimodal.cells import cells_of
+from nodes.multimodal.items import label_of
 from nodes.statements import says_nothing_found, states
 from nodes.support import Claim, Passages, Quote, claim_of
 
@@ -76,12 +78,11 @@ class _Sentence:
     text: str = ""
     marks: list[tuple[int, int, Quote]] = field(default_factory=list[tuple[int, int, Quote]])
 
-    def shown(self, number: dict[int, int] | None = None) -> str:
-        """The sentence with its markers: `number[passage]`, or the passage's own."""
+    def shown(self, marker: Callable[[int, str], str]) -> str:
+        """The sentence with its markers, as `marker` writes that of a passage and its part."""
         pieces, position = [], 0
-        for offset, index, _ in self.marks:
-            shown = number[index] if number else index + 1
-            pieces += [self.text[position:offset], markers.written(shown)]
+        for offset, index, quote in self.marks:
+            pieces += [self.text[position:offset], marker(index, quote.place)]
             position = offset
         return "".join([*pieces, self.text[position:]])
 
@@ -117,6 +118,10 @@ class CitedText:
         rejected: Collection[str] = (),
     ) -> None:
         self._passages = Passages(passages)
+        self._tables = cells_of(passages)
+        self._labels = {
+            label: index for index, item in enumerate(passages) if (label := label_of(item))
+        }
         self._checked = bool(passages)
         self._note = UNVERIFIED.get(language, UNVERIFIED["en"])
         self._withheld = frozenset(withheld)
@@ -168,12 +173,17 @@ class CitedText:
                 return
             rest = self._held[opening.start() :]
             if final or not markers.PART.fullmatch(rest):
-                marker = None if self._subscript(gap) else markers.MARKER.match(rest)
+                marker = None if self._subscript(gap) else self._marker(rest)
                 yield from self._mark(marker, gap) if marker else self._write(gap + rest[0])
                 self._held = rest[marker.end() if marker else 1 :]
             else:
                 self._held = gap + rest
                 return
+
+    def _marker(self, text: str) -> re.Match[str] | None:
+        """The marker that a text begins with; a label is one only where something has labels."""
+        found = markers.MARKER.match(text)
+        return None if found and markers.is_label(found[1]) and not self._labels else found
 
     def _subscript(self, gap: str) -> bool:
         """Whether a bracket that comes now belongs to code, as in `owner[0]`."""
@@ -209,19 +219,21 @@ class CitedText:
         self._claim = claim_of(self._sentence.text[self._claimed :]) or self._claim
         self._claimed = len(self._sentence.text)
         shown = []
-        for index in markers.indices(found[1]):
-            if quote := self._quote(index):
+        for index, place in markers.places(found[1], self._labels):
+            if quote := self._quote(index, place):
                 offset = len(self._sentence.text) + len(gap)
                 self._sentence.marks.append((offset, index, quote))
-                shown.append(markers.written(self._given.marker(index)))
+                shown.append(self._given.shown(index, quote.place))
         if shown:
             self._sentence.text += gap
             self._emitted = len(self._sentence.text)
             yield self._given.token(gap + "".join(shown))
 
-    def _quote(self, index: int) -> Quote | None:
+    def _quote(self, index: int, place: str) -> Quote | None:
         if not 0 <= index < len(self._passages) or index in self._withheld:
             return None
+        if table := self._tables.get(index):
+            return table.quote(place, self._sentence.text)
         quote = self._passages[index].best_quote(self._claim)
         return quote if quote and (quote.foreign or quote.support >= MARKER_SUPPORT) else None
 
@@ -254,8 +266,13 @@ class CitedText:
 
     def _found(self, sentence: _Sentence) -> tuple[int, Quote] | None:
         """The passage that says what a sentence says, though the model did not cite it."""
+        if " ".join(sentence.text.split()) in self._rejected:
+            return None
+        for index, table in self._tables.items():
+            if quote := table.found(sentence.text):
+                return index, quote
         claim = claim_of(sentence.text)
-        if len(claim) < _FEWEST_TERMS or sentence.text.strip() in self._rejected:
+        if len(claim) < _FEWEST_TERMS:
             return None
         return self._passages.best(claim, FOUND_SUPPORT, self._withheld)
 
@@ -264,21 +281,24 @@ class CitedText:
         gap = "" if before.endswith(tuple(_STOPS)) else " "
         sentence.text = before + gap + behind
         sentence.marks.append((offset + len(gap), index, quote))
-        return self._given.token(gap + markers.written(self._given.marker(index)))
+        return self._given.token(gap + self._given.shown(index, quote.place))
 
     def _cite(self, sentence: _Sentence, verdict: Verdict) -> Iterator[Cited]:
-        numbers = {index: self._given.marker(index) for _, index, _ in sentence.marks}
-        by_passage = {index: quote for _, index, quote in sentence.marks}
+        by_place = {(index, quote.place): quote for _, index, quote in sentence.marks}
         first = len(self._given.citations)
-        shown = sentence.shown(numbers).strip()
-        cited = [
-            self._given.cite(numbers[index], shown, quote) for index, quote in by_passage.items()
-        ]
+        shown = sentence.shown(self._given.shown).strip()
+        cited = [self._given.cite(index, shown, quote) for (index, _), quote in by_place.items()]
         places = range(first, len(self._given.citations))
         if sentence.text:
-            whole = Finished(sentence.shown(), verdict, places, tuple(by_passage))
+            passages = tuple(index for index, _ in by_place)
+            whole = Finished(sentence.shown(self._as_written), verdict, places, passages)
             self.finished.append(whole)
         yield from cited
+
+    def _as_written(self, index: int, place: str) -> str:
+        """A marker as the model writes it."""
+        label = next((label for label, at in self._labels.items() if at == index), "")
+        return markers.labelled(label, place) if label else markers.written(index + 1)
 
     def _is_code(self, text: str) -> bool:
         return self._fenced or _NO_NOTE.match(text) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -20,6 +21,8 @@ from nodes.answering import AnswerEvent, said
 from nodes.asking import conversation
 from nodes.checking import UNCHECKED, Checks
 from nodes.context import RunContext, scope_of
+from nodes.multimodal.items import attached_items
+from nodes.multimodal.looking import attachments_of
 from nodes.pacing import paced
 from nodes.quoting import quoted
 from nodes.reporting import Reading, mapped, reported
@@ -41,6 +44,8 @@ NO_MODEL_NAME = "none"
 
 # However little may still be spent, an answer needs something to rest on.
 _LEAST_CONTEXT = 200
+# Images and tables of a question get at most a half of the context.
+_ATTACHED_SHARE = 2
 
 
 async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -88,14 +93,20 @@ class _Writer:
 
     def events(self) -> AsyncGenerator[AnswerEvent]:
         """Yield the answer, up to and with `Done`."""
-        if self._state.strategy == Mode.BYPASS:
+        if self._state.strategy == Mode.BYPASS and not self._attached:
             return self._directly()
-        if self._deps.chat is None or not self._state.items:
+        if self._deps.chat is None or not (self._state.items or self._attached):
             return self._quoted()
         if lacking := self._budget.lacks():
             self.warnings.append(reached(lacking, self._deps.settings.limits))
             return self._quoted()
         return self._written(self._deps.chat)
+
+    @cached_property
+    def _attached(self) -> list[RetrievedItem]:
+        """What came with the question, where it says anything."""
+        tokens = self._deps.settings.limits.context_tokens // _ATTACHED_SHARE
+        return attached_items(attachments_of(self._state), self._state.language, tokens)
 
     @property
     def _budget(self) -> Budget:
@@ -126,6 +137,8 @@ class _Writer:
     async def _current(self) -> list[RetrievedItem]:
         """The passages that the stored documents still have as they were found."""
         items = self._state.items
+        if not items:
+            return self._attached
         try:
             still = await self._still_there(
                 [
@@ -135,11 +148,11 @@ class _Writer:
             )
         except DependencyError as error:
             self.warnings.append(UNCHECKED.format(reason=error.message))
-            return items
+            return [*self._attached, *items]
         kept = [item for item, holds in zip(items, still, strict=True) if holds]
         if len(kept) < len(items):
             self.warnings.append(OUTDATED.format(count=len(items) - len(kept)))
-        return kept
+        return [*self._attached, *kept]
 
     async def _still_there(self, quotes: Sequence[Quoted]) -> Sequence[bool]:
         if self._deps.quotes is None or not quotes:
@@ -184,7 +197,7 @@ class _Writer:
         """From all that was found at once; in `global` from points that calls of their own took down."""
         state, limits, budget = self._state, self._deps.settings.limits, self._budget
         tokens = max(_LEAST_CONTEXT, min(limits.context_tokens, budget.prompt_tokens // 2))
-        found = [*state.items, *state.around]
+        found = [*self._attached, *state.items, *state.around]
         writer = AnswerGenerator(
             chat,
             context_tokens=tokens,

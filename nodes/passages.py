@@ -10,6 +10,7 @@ from domain.errors import OptionInvalid
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.text import clean_text, estimate_tokens
 from nodes.budget import share_out
+from nodes.multimodal.items import SHOWN, label_of
 from nodes.support import headings
 from prompts import as_data
 
@@ -102,14 +103,15 @@ def within_budget(items: Iterable[RetrievedItem], tokens: int) -> list[Retrieved
 def numbered(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str:
     """Return the items as a prompt shows them: delimited, numbered, with where they are from.
 
-    A passage cannot close its own delimiter, so its text stays data whatever it says.
+    A passage cannot close its own delimiter, so its text stays data whatever it says. What came with
+    the question is numbered by its label.
 
     Args:
         items: the passages.
         numbers: of each; by default from 1.
     """
     return "\n".join(
-        f'<passage number="{number}" from="{_attribute(headings(item))}">\n'
+        f'<passage number="{label_of(item) or number}" from="{_attribute(headings(item))}">\n'
         f"{as_data(_body(item))}\n</passage>"
         for number, item in zip(numbers or range(1, len(items) + 1), items, strict=True)
     )
@@ -133,6 +135,8 @@ def _told(item: RetrievedItem) -> str:
 
 
 def _body(item: RetrievedItem) -> str:
+    if SHOWN in item.metadata:
+        return str(item.metadata[SHOWN])
     context = item.metadata.get("context")
     return f"{context}\n{item.text}" if context else item.text
 

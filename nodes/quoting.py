@@ -11,7 +11,9 @@ from domain.sentences import sentence_spans
 from nodes.answering import NOTHING_FOUND, AnswerEvent, ending, said
 from nodes.citations import Citations
 from nodes.harmless import harmless
-from nodes.markers import unmarked, written
+from nodes.markers import unmarked
+from nodes.multimodal.items import is_table
+from nodes.multimodal.telling import told_by_tables
 from nodes.support import Passages, Quote, Wording, claim_of
 
 if TYPE_CHECKING:
@@ -29,15 +31,22 @@ async def quoted(
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the answer that quotes the best sentences of `items`, cited sentence by sentence.
 
-    Where none of them is evidence enough, it says that the documents do not say, and quotes the
-    nearest passage as the nearest.
+    What was computed of tables that came with the question comes first. Where nothing is evidence
+    enough, it says that the documents do not say, and quotes the nearest passage as the nearest.
     """
-    found = await answerer.extract(question, items, language=language)
+    texts = [item for item in items if not is_table(item)]
+    items = [*texts, *(item for item in items if is_table(item))]
+    found = await answerer.extract(question, texts, language=language)
     given = Citations(items)
+    for event in told_by_tables(items, given, language):
+        yield event
+    computed = bool(given.citations)
     if found.quotations:
-        yield given.token(FOUND[language])
+        yield given.token(("\n\n" if computed else "") + FOUND[language])
         for event in _quotations(found, items, given):
             yield event
+    elif computed:
+        pass
     elif found.nearest is None:
         for whole in said(NOTHING_FOUND[language], answerer.name):
             yield whole
@@ -46,7 +55,7 @@ async def quoted(
         yield given.token(NOTHING_FOUND[language])
         for event in _nearest(given, question, items, found.nearest, language):
             yield event
-    for last in ending(given, answerer.name, grounded=bool(found.quotations)):
+    for last in ending(given, answerer.name, grounded=computed or bool(found.quotations)):
         yield last
 
 
@@ -69,9 +78,9 @@ def _nearest(
     shown += "…" if len(quote.text) > _NEAREST_CHARS else ""
     gap = "" if language == "zh" else " "
     yield given.token(f"{gap}{NEAREST[language]}\n{shown}")
-    marker = given.marker(place)
-    yield given.token(written(marker))
-    yield given.cite(marker, f"{shown}{written(marker)}", quote)
+    marker = given.shown(place)
+    yield given.token(marker)
+    yield given.cite(place, f"{shown}{marker}", quote)
 
 
 def _opening(item: RetrievedItem) -> Quote:
@@ -85,13 +94,13 @@ def _quotations(
     found: Extraction, items: Sequence[RetrievedItem], given: Citations
 ) -> Iterator[Token | Cited]:
     for quotation in found.quotations:
-        marker = given.marker(quotation.source)
+        marker = given.shown(quotation.source)
         shown = _shown(quotation.sentence, items)
         yield given.token(f"\n{shown}")
-        yield given.token(written(marker))
+        yield given.token(marker)
         offset = int(items[quotation.source].metadata.get("start") or 0)
         quote = Quote(quotation.sentence, offset + quotation.start, offset + quotation.end, 1.0)
-        yield given.cite(marker, f"{shown}{written(marker)}", quote)
+        yield given.cite(quotation.source, f"{shown}{marker}", quote)
 
 
 def _shown(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:

@@ -132,11 +132,10 @@ def _speaks_of(told: Sequence[_Told], question: str) -> bool:
 
 
 def _stated(given: Citations, finding: str, place: int, quote: Quote) -> Iterator[Token | Cited]:
-    marker = given.marker(place)
-    shown = unmarked(finding)
+    marker, shown = given.shown(place), unmarked(finding)
     yield given.token(f"\n- {shown}")
-    yield given.token(f"[{marker}]")
-    yield given.cite(marker, f"{shown}[{marker}]", quote)
+    yield given.token(marker)
+    yield given.cite(place, f"{shown}{marker}", quote)
 
 
 @dataclass(frozen=True, slots=True)

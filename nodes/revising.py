@@ -140,7 +140,8 @@ class Reviser:
             async for event in self._replaced(final):
                 yield event
             return
-        self.draft, self.grounded = final, final.text.grounded
+        self.draft = final
+        self.grounded = final.text.grounded and not final.checking.unchecked
         if second is not None:
             yield Reset(self.warnings[0])
             for event in second.told:
@@ -204,11 +205,12 @@ class Reviser:
         if not sentences or not self._review.repair:
             return {}
         review = self._review
+        left = [at for at in range(len(review.passages)) if at not in self.draft.checking.gone]
         listed = (f"{number}. {plain(text)}" for number, text in enumerate(sentences, start=1))
         messages = prompts.REPAIR.messages(
             review.language,
             question=prompts.as_data(review.question),
-            passages=numbered(review.passages),
+            passages=numbered([review.passages[place] for place in left], [at + 1 for at in left]),
             sentences=prompts.as_data("\n".join(listed)),
         )
         if lacking := self._budget.lacks(prompt_size(messages)):
@@ -263,6 +265,4 @@ def _without(sentence: Finished, gone: set[int], rejected: set[str]) -> str:
     """A sentence without the markers that do not hold; nothing, if it rests on what is gone."""
     if sentence.passages and gone.issuperset(sentence.passages):
         return ""
-    return (
-        markers.MARKER.sub("", sentence.text) if plain(sentence.text) in rejected else sentence.text
-    )
+    return markers.stripped(sentence.text) if plain(sentence.text) in rejected else sentence.text

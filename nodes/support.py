@@ -11,6 +11,7 @@ from domain.retrieval import RetrievedItem
 from domain.sentences import sentence_spans
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import language_of, normalise
+from nodes.multimodal.items import is_table
 
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _HAN_RUN = re.compile(f"[{_HAN}]+")
@@ -167,7 +168,11 @@ class Passages:
     ) -> tuple[int, Quote] | None:
         """The passage that carries most of `claim`, and its quote; None below `least` support."""
         if not self._wordings:
-            self._wordings = [Wording(f"{headings(item)}\n{item.text}") for item in self._items]
+            # What a table says is told by its cells (`nodes.multimodal.cells`), not by words.
+            self._wordings = [
+                Wording("" if is_table(item) else f"{headings(item)}\n{item.text}")
+                for item in self._items
+            ]
         covering = [
             (-share, index)
             for index, wording in enumerate(self._wordings)

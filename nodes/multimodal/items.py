@@ -43,6 +43,12 @@ def attachment_of(item: RetrievedItem) -> Attachment | None:
     return found if isinstance(found, Attachment) else None
 
 
+def label_of(item: RetrievedItem) -> str:
+    """What markers call an attachment; "" for a passage of a document."""
+    attachment = attachment_of(item)
+    return attachment.label if attachment else ""
+
+
 def is_table(item: RetrievedItem) -> bool:
     """Whether an item stands for a table that came with the question."""
     attachment = attachment_of(item)

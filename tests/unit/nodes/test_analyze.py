@@ -48,13 +48,6 @@ async def test_the_inputs_mode_outranks_the_runs_choice(bench: Build) -> None:
     assert (await analyze(State(query="Why?", mode="naive"), runtime))["strategy"] == "naive"
 
 
-async def test_content_that_is_not_text_is_said_not_to_be_looked_at(bench: Build) -> None:
-    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}
-    update = await analyze(State(query="Why?", multimodal_content=[picture]), bench().runtime)
-    [warning] = update["warnings"]
-    assert "multimodal_content (1 part" in warning
-
-
 async def test_the_last_turns_loop_is_forgotten(bench: Build) -> None:
     carried = State(
         query="Why?", attempts=3, searched=["old"], items=[item("old")], warnings=["old"],

@@ -1,0 +1,37 @@
+"""What was computed of tables, as sentences of an answer: exact, and told without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from domain.events import Cited, Token
+from domain.retrieval import RetrievedItem
+from nodes.citations import Citations
+from nodes.markers import unmarked
+from nodes.multimodal.cells import TableCells
+from nodes.multimodal.items import attachment_of, is_table
+
+FOUND = {"en": "According to the attached table:", "zh": "根据附上的表格："}
+
+
+def told_by_tables(
+    items: Sequence[RetrievedItem], given: Citations, language: str
+) -> Iterator[Token | Cited]:
+    """Tell what the question asks of tables, each statement cited by the place it rests on."""
+    begun = False
+    for place, item in enumerate(items):
+        attachment = attachment_of(item)
+        if attachment is None or not is_table(item):
+            continue
+        cells = TableCells(attachment)
+        for finding in attachment.findings:
+            text = unmarked(finding.text)
+            quote = cells.quote(finding.place, text)
+            if quote is None:
+                continue
+            yield given.token("\n" if begun else f"{FOUND[language]}\n")
+            begun = True
+            yield given.token(text)
+            marker = given.shown(place, quote.place)
+            yield given.token(marker)
+            yield given.cite(place, f"{text}{marker}", quote)

@@ -1,0 +1,165 @@
+import csv
+from io import StringIO
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.errors import OptionInvalid
+from domain.settings import LimitSettings, MultimodalSettings, Settings
+from nodes.multimodal.parts import read_parts
+from nodes.multimodal.tables import ReadTable, read_table
+
+SETTINGS = Settings(_env_file=None, limits=LimitSettings(table_cells=100))
+NAMES, ROWS = ("产品", "销量"), (("苹果", "1,200"), ("香蕉", "900"))
+
+CSV = '产品,销量\n苹果,"1,200"\n香蕉,900\n'
+MARKDOWN = "| 产品 | 销量 |\n| --- | ---: |\n| **苹果** | 1,200 |\n| 香蕉 | 900 |\n"
+HTML = (
+    "<table><tr><th>产品</th><th>销量</th></tr>"
+    "<tr><td>苹果</td><td>1,200</td></tr><tr><td>香蕉</td><td>900</td></tr></table>"
+)
+
+
+def read(data: Any, settings: Settings = SETTINGS) -> ReadTable:
+    [part] = read_parts([{"type": "table", "table_data": data}], settings.multimodal)
+    return read_table(part, settings)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        CSV,
+        CSV.replace(",", "\t").replace("1\t200", "1,200"),
+        MARKDOWN,
+        HTML,
+        [["产品", "销量"], ["苹果", "1,200"], ["香蕉", 900]],
+        [{"产品": "苹果", "销量": "1,200"}, {"产品": "香蕉", "销量": 900}],
+        {"columns": ["产品", "销量"], "rows": [["苹果", "1,200"], ["香蕉", 900]]},
+    ],
+    ids=["csv", "tsv", "markdown", "html", "rows", "records", "columns"],
+)
+def test_a_table_is_the_same_in_every_form(data: Any) -> None:
+    table = read(data).table
+    assert (table.names, table.rows) == (NAMES, ROWS)
+
+
+def test_ragged_rows_are_filled_up_and_told_of() -> None:
+    found = read("a,b,c\nx,1\ny,2,3\nz,4,5,6")
+    assert found.table.names == ("a", "b", "c", "")
+    assert found.table.rows == (("x", "1", "", ""), ("y", "2", "3", ""), ("z", "4", "5", "6"))
+    assert "T1: rows of different length" in found.warnings[0]
+
+
+def test_merged_cells_say_the_same_in_each_place_and_are_marked_as_repeated() -> None:
+    html = (
+        "<table><tr><th colspan=2>2024</th><th rowspan=2>人</th></tr><tr><th>上</th><th>下</th></tr>"
+        "<tr><td rowspan=2>7</td><td>8</td><td>甲</td></tr><tr><td>9</td><td>乙</td></tr></table>"
+    )
+    table = read(html).table
+    assert table.names == ("2024 上", "2024 下", "人")
+    assert table.rows == (("7", "8", "甲"), ("7", "9", "乙"))
+    assert table.repeated == {(1, 0)}
+
+
+@pytest.mark.parametrize("data", ["1,2\n3,4", [[1, 2], [3, 4]]])
+def test_a_table_without_header_has_columns_without_names(data: Any) -> None:
+    table = read(data).table
+    assert (table.names, table.rows) == (("", ""), (("1", "2"), ("3", "4")))
+    assert table.name(1) == "c2"
+
+
+def test_years_may_name_columns() -> None:
+    table = read("地区,2023,2024\n华东,100,120\n华北,80,90").table
+    assert table.names == ("地区", "2023", "2024")
+    assert len(table.rows) == 2
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "\n".join(["a"] * 101),
+        [["a"] * 101],
+        [["a"] * 50, *([["b"]] * 3)],
+        "<table>" + "<tr><td>1<td>2</tr>" * 51 + "</table>",
+        "<table><tr><td colspan=101>x<td>y</tr></table>",
+        "| a |\n| - |\n" + "| b |\n" * 101,
+        [{f"c{number}": number} for number in range(11)],
+    ],
+    ids=["csv", "rows", "ragged", "html", "colspan", "markdown", "records"],
+)
+def test_one_cell_too_many_is_refused_by_name(data: Any) -> None:
+    with pytest.raises(OptionInvalid, match="more than 100 cells") as caught:
+        read(data)
+    assert caught.value.field == "multimodal_content[0].table_data"
+
+
+def test_the_limit_of_cells_itself_is_allowed_by_default_at_100k() -> None:
+    default = Settings(_env_file=None)
+    rows = [["x", 1]] * 50_000
+    assert (
+        len(read(rows, default).table.rows) == 49_999
+        or len(read(rows, default).table.rows) == 50_000
+    )
+    with pytest.raises(OptionInvalid, match="100,000 cells"):
+        read([*rows, ["y"]], default)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        "",
+        "  \n ",
+        [],
+        42,
+        [[]],
+        [["", None]],
+        ["a,b", "1,2"],
+        [["a"], 5],
+        "<table></table>",
+        "<html><p>no table</p></html>",
+        {"rows": [[1]]},
+        {"columns": 3, "rows": [[1]]},
+        {"columns": ["a"], "rows": 7},
+        [{"a": 1}, ["b"]],
+    ],
+)
+def test_what_holds_no_table_is_refused_by_name(data: Any) -> None:
+    with pytest.raises(OptionInvalid) as caught:
+        read(data)
+    assert str(caught.value.field).startswith("multimodal_content[0].table_data")
+
+
+def test_a_text_that_is_too_long_is_refused_before_it_is_read() -> None:
+    small = Settings(_env_file=None, multimodal=MultimodalSettings(table_chars=20))
+    with pytest.raises(OptionInvalid, match="more than 20 characters"):
+        read("a,b\n" * 6, small)
+
+
+# What no cell holds after white space in it is made one blank; no delimiter but the comma.
+CELL = st.text("ab1,\"'中文.-% ", min_size=1, max_size=6).map(lambda t: " ".join(t.split()) or "x")
+
+
+@given(
+    st.integers(2, 4).flatmap(
+        lambda width: st.lists(
+            st.lists(CELL, min_size=width, max_size=width), min_size=2, max_size=6
+        )
+    )
+)
+def test_rows_survive_the_way_through_csv(rows: list[list[str]]) -> None:
+    written = StringIO()
+    csv.writer(written).writerows(rows)
+    text, listed = read(written.getvalue()).table, read(rows).table
+    assert [text.names, *text.rows] == [listed.names, *listed.rows]
+
+
+@given(st.text(max_size=200) | st.lists(st.lists(st.text(max_size=5), max_size=4), max_size=4))
+def test_anything_is_read_or_refused(data: Any) -> None:
+    try:
+        table = read(data).table
+    except OptionInvalid:
+        return
+    assert {len(row) for row in table.rows} == {table.width}
