@@ -16,7 +16,7 @@ help: ## List the targets
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
 		printf '  make %-12s %s\n' "$$name" "$$text"; done
 
-setup: .venv/.all .cache/neo4j/.ready ## Create .venv with all that the demo, the tests and `make dev` need
+setup: .venv/.all .cache/neo4j/.ready .cache/chromium/.ready ## Create .venv with all that the demo, the tests and `make dev` need
 
 demo: .venv/.base ## Ingest the sample documents, ask three questions, show cited answers (no key needed)
 	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant demo
@@ -41,7 +41,7 @@ unit: .venv/.all
 integration: .venv/.all .cache/neo4j/.ready
 	$(PY) -m pytest -q tests/integration
 
-e2e: .venv/.all
+e2e: .venv/.all .cache/chromium/.ready
 	$(PY) -m pytest -q tests/e2e
 
 dev: .venv/.all ## Start `langgraph dev` on the workflow, offline
@@ -76,3 +76,8 @@ clean: ## Remove .venv, the demo's data and every cache
 .cache/neo4j/.ready: scripts/neo4j/pom.xml scripts/neo4j/install.sh
 	@sh scripts/neo4j/install.sh .cache/neo4j/lib
 	@if [ -z "$${NEO4J_URI:-}" ]; then touch $@; fi
+
+# The browser of the tests of the web page.
+.cache/chromium/.ready: scripts/chromium.sh
+	@sh scripts/chromium.sh
+	@mkdir -p $(@D) && touch $@

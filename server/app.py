@@ -16,7 +16,17 @@ from server.auth.coverage import require_guards
 from server.mcp import mounting
 from server.openai.errors import OpenAIErrors
 from server.openai.routes import router as openai_router
-from server.routes import documents, graphs, health, knowledge, query, reference, search, structure
+from server.routes import (
+    documents,
+    graphs,
+    health,
+    knowledge,
+    page,
+    query,
+    reference,
+    search,
+    structure,
+)
 from server.serving import serving
 
 
@@ -55,6 +65,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         documents.router,
         graphs.router,
         reference.router,
+        page.router,
         mounting.router,
     ):
         app.include_router(router)

@@ -1,0 +1,43 @@
+"""`sextant serve` as a process, for as long as it is needed."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import pytest
+
+_RUNNING = re.compile(r"running on (http://\S+)")
+
+
+@contextmanager
+def served(environment: Mapping[str, str], *arguments: str) -> Iterator[str]:
+    """The address of a server on a free port of this machine; it is stopped as a service would be."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "sextant", "serve", "--port", "0", *arguments],
+        env={**environment, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        told = []
+        for line in process.stdout:
+            told.append(line)
+            if found := _RUNNING.search(line):
+                break
+        else:
+            pytest.fail("sextant serve did not start:\n" + "".join(told))
+        # Its log must be read on, or the server would block on a full pipe.
+        reader = threading.Thread(target=list, args=(process.stdout,))
+        reader.start()
+        try:
+            yield found[1]
+        finally:
+            process.send_signal(signal.SIGTERM)
+            reader.join()
