@@ -25,7 +25,7 @@ COMMANDS = (
     "ask",
     "search",
     "serve",
-    "mcp",
+    "worker",
     "keys",
     "chunks",
     "structure",

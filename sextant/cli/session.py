@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def opened(*, to_answer: bool = False) -> AsyncIterator[Sextant]:
+async def opened(*, to_answer: bool = False, unattended: bool = False) -> AsyncIterator[Sextant]:
     """Sextant as the environment and `.env` configure it; raises what `Sextant.open` raises.
 
     Args:
         to_answer: load the embedding model from now on, beside the imports that an answer needs.
+        unattended: nobody waits for what the command says, so it logs.
     """
     settings = await asyncio.to_thread(load_settings)
-    show_log(settings)
+    show_log(settings, always=unattended)
     embedder = await _loading(settings) if to_answer else None
     facade = await asyncio.to_thread(importlib.import_module, "sextant.facade")
     async with facade.Sextant.open(settings, embedder=embedder) as rag:
@@ -42,9 +43,9 @@ async def _loading(settings: Settings) -> CachedEmbedder:
     return embedder
 
 
-def show_log(settings: Settings) -> None:
+def show_log(settings: Settings, *, always: bool = False) -> None:
     """Log to standard error, but only where a level was asked for: a command tells its own errors."""
-    wanted = "log_level" in settings.model_fields_set
+    wanted = always or "log_level" in settings.model_fields_set
     level = settings.log_level if wanted else logging.CRITICAL
     handler = logging.StreamHandler()
     handler.setLevel(level)  # psycopg gives its own loggers a level, which passes the root's by

@@ -1,0 +1,193 @@
+"""Workers as processes over one database: killed, stopped, side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+import pytest_asyncio
+
+from domain.documents import DocumentStatus, Job, JobStage
+from domain.scope import Scope
+from domain.settings import Settings
+from sextant.library import Library
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.jobs import JobStore
+from stores.registering import Upload
+
+pytestmark = pytest.mark.e2e
+
+# Long enough to be killed in the middle of it, on whatever machine.
+PARAGRAPHS = 120
+PATIENCE = 120.0
+
+Worker = asyncio.subprocess.Process
+
+
+@pytest_asyncio.fixture(scope="module")
+async def database(environment: dict[str, str]) -> AsyncIterator[Database]:
+    folder = Path(environment["SEXTANT_DATA_DIR"])
+    settings = Settings(_env_file=None, data_dir=folder, database_url=None, neo4j_uri=None)
+    async with await Database.open(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+def scope() -> Scope:
+    return Scope(user_id=f"user-{uuid4()}")
+
+
+@pytest.fixture
+def impatient(environment: dict[str, str]) -> dict[str, str]:
+    """Workers that take over after two seconds, and give back what they have when they are stopped."""
+    return environment | {
+        "SEXTANT_INGESTION__JOB_HEARTBEAT": "0.5",
+        "SEXTANT_INGESTION__JOB_STALE": "2",
+        "SEXTANT_INGESTION__EMBED_BATCH": "8",
+        "SEXTANT_WORKER__SWEEP": "0.5",
+        "SEXTANT_WORKER__DRAIN": "0.2",
+    }
+
+
+@asynccontextmanager
+async def working(environment: dict[str, str], number: int = 1) -> AsyncIterator[list[Worker]]:
+    """Processes that run `sextant worker`; whichever is left at the end is killed."""
+    command = [sys.executable, "-m", "sextant", "worker", "--concurrency", "1"]
+    pipe = asyncio.subprocess.PIPE
+    workers = [
+        await asyncio.create_subprocess_exec(*command, env=environment, stdout=pipe)
+        for _ in range(number)
+    ]
+    try:
+        for worker in workers:
+            assert worker.stdout
+            assert b"Working" in await worker.stdout.readline()
+        yield workers
+    finally:
+        for worker in workers:
+            if worker.returncode is None:
+                worker.kill()
+            await worker.wait()
+
+
+def long_text(paragraphs: int = PARAGRAPHS) -> bytes:
+    sentences = "A lens of number {0} may be kept for {0} days. " * 12
+    return "\n\n".join(sentences.format(n) for n in range(paragraphs)).encode()
+
+
+async def add(database: Database, scope: Scope, content: bytes, name: str = "long.txt") -> UUID:
+    upload = Upload(name, name, "text/plain", content)
+    [registered] = await Library(database, scope.user_id).add([upload], scope.graph_id)
+    return registered.document_id
+
+
+async def when(database: Database, scope: Scope, holds: Callable[[Job], bool]) -> Job:
+    """The scope's newest job as soon as something holds of it."""
+    return (await until(database, scope, lambda jobs: holds(jobs[0])))[0]
+
+
+async def until(database: Database, scope: Scope, hold: Callable[[list[Job]], bool]) -> list[Job]:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            if hold(jobs := await JobStore(database).list(scope)):
+                return jobs
+            await asyncio.sleep(0.1)
+
+
+def under_way(job: Job) -> bool:
+    return job.stage is JobStage.EMBED and 0 < job.done < job.total
+
+
+def ended(job: Job) -> bool:
+    return job.stage in {JobStage.DONE, JobStage.FAILED}
+
+
+def process_of(job: Job) -> int:
+    assert job.worker
+    return int(job.worker.rpartition(":")[2])
+
+
+async def test_a_killed_workers_document_is_taken_over_and_stored_exactly_once(
+    database: Database, scope: Scope, impatient: dict[str, str]
+) -> None:
+    document_id = await add(database, scope, long_text())
+    async with working(impatient, 2):
+        first = await when(database, scope, under_way)
+        os.kill(process_of(first), signal.SIGKILL)
+        last = await when(database, scope, ended)
+
+    standing = await Library(database, scope.user_id).standing(document_id)
+    assert (last.stage, last.attempts, standing.status) == (
+        JobStage.DONE,
+        first.attempts + 1,
+        DocumentStatus.READY,
+    )
+    assert last.done == last.total == await ChunkStore(database).count(scope)
+
+
+async def test_a_stopped_worker_gives_back_what_it_cannot_finish(
+    database: Database, scope: Scope, impatient: dict[str, str]
+) -> None:
+    document_id = await add(database, scope, long_text())
+    async with working(impatient) as [worker]:
+        await when(database, scope, under_way)
+        worker.send_signal(signal.SIGTERM)
+        assert await worker.wait() == 0
+    [given_back] = await JobStore(database).list(scope)
+    assert (given_back.stage, given_back.worker, given_back.released) == (
+        JobStage.QUEUED,
+        None,
+        1,
+    )
+
+    async with working(impatient):
+        last = await when(database, scope, ended)
+    standing = await Library(database, scope.user_id).standing(document_id)
+    assert (last.stage, standing.status) == (JobStage.DONE, DocumentStatus.READY)
+    assert last.total == await ChunkStore(database).count(scope)
+
+
+async def test_a_stopped_worker_finishes_what_it_can(
+    database: Database, scope: Scope, impatient: dict[str, str]
+) -> None:
+    await add(database, scope, long_text(20))
+    async with working(impatient | {"SEXTANT_WORKER__DRAIN": "60"}) as [worker]:
+        await when(database, scope, lambda job: job.worker is not None)
+        worker.send_signal(signal.SIGTERM)
+        assert await worker.wait() == 0
+    [job] = await JobStore(database).list(scope)
+    assert (job.stage, job.attempts - job.released) == (JobStage.DONE, 1)
+
+
+async def test_two_workers_share_the_documents_and_do_each_once(
+    database: Database, scope: Scope, impatient: dict[str, str]
+) -> None:
+    for n in range(12):
+        await add(database, scope, f"Note number {n}.".encode(), f"note-{n}.txt")
+    async with working(impatient, 2):
+        jobs = await until(database, scope, lambda jobs: all(map(ended, jobs)))
+    assert {(job.stage, job.attempts) for job in jobs} == {(JobStage.DONE, 1)}
+    assert await ChunkStore(database).count(scope) == 12
+
+
+async def test_a_deleted_documents_ingestion_stops_and_leaves_nothing(
+    database: Database, scope: Scope, impatient: dict[str, str]
+) -> None:
+    library = Library(database, scope.user_id)
+    document_id = await add(database, scope, long_text())
+    async with working(impatient):
+        await when(database, scope, under_way)
+        await library.delete(document_id)
+        # The worker's one place is free again: another document goes through it.
+        await add(database, scope, b"A short note.", "note.txt")
+        last = await when(database, scope, ended)
+    assert last.filename == "note.txt"
+    assert await ChunkStore(database).count(scope) == 1

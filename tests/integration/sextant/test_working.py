@@ -1,0 +1,284 @@
+"""A worker takes turns between users, waits for what is gone, and loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import pytest_asyncio
+
+from domain.documents import Job, JobStage
+from domain.errors import ModelUnavailable
+from domain.scope import Scope
+from domain.settings import IngestionSettings, Settings, WorkerSettings
+from ingestion.pipeline import Ingestor
+from models.protocols import Vectors
+from sextant.library import Library
+from sextant.working import Worker, working
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.jobs import JobStore
+from stores.registering import Upload
+from testing.hash_embedder import HashEmbedder
+from tests.integration.own_database import settings_over, short_folder
+
+PATIENCE = 60.0
+
+
+@pytest_asyncio.fixture(scope="module")
+async def database() -> AsyncIterator[Database]:
+    """One of its own, because a worker takes whatever is queued."""
+    with short_folder() as folder:
+        settings = settings_over(folder).model_copy(
+            update={
+                "worker": WorkerSettings(sweep=0.3, backoff=0.05, drain=1, per_user=2),
+                "ingestion": IngestionSettings(job_heartbeat=0.5, job_stale=3),
+            }
+        )
+        async with await Database.open(settings) as opened:
+            yield opened
+
+
+class Embedding(HashEmbedder):
+    """Fails as often as it is told, and waits while it is held."""
+
+    def __init__(self, failures: int = 0) -> None:
+        super().__init__(384)
+        self.failures = failures
+        self.free = asyncio.Event()
+        self.free.set()
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        await self.free.wait()
+        if self.failures:
+            self.failures -= 1
+            raise ModelUnavailable("The embedding endpoint does not answer.")
+        return await super().embed_passages(texts)
+
+
+class Refreshes:
+    """Remembers which graphs were refreshed."""
+
+    def __init__(self) -> None:
+        self.done: list[Scope] = []
+        self.any = asyncio.Event()
+
+    async def __call__(self, scope: Scope) -> None:
+        self.done.append(scope)
+        self.any.set()
+
+
+@asynccontextmanager
+async def worker_of(
+    database: Database,
+    embedder: Embedding | None = None,
+    refresh: Callable[[Scope], Awaitable[None]] | None = None,
+    concurrency: int = 2,
+) -> AsyncIterator[None]:
+    chosen = embedder or Embedding()
+
+    async def opened() -> Ingestor:
+        return Ingestor(DocumentStore(database), JobStore(database), chosen, database.settings)
+
+    worker = Worker(database, opened, refresh or Refreshes(), concurrency=concurrency)
+    async with working(worker):
+        yield
+
+
+def notes(number: int) -> list[Upload]:
+    named = [(f"note-{n}.txt", f"Note number {n}.".encode()) for n in range(number)]
+    return [Upload(name, name, "text/plain", content) for name, content in named]
+
+
+async def until(database: Database, scope: Scope, hold: Callable[[list[Job]], bool]) -> list[Job]:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            if hold(jobs := await JobStore(database).list(scope)):
+                return jobs
+            await asyncio.sleep(0.05)
+
+
+def over(jobs: list[Job]) -> bool:
+    return all(job.stage in {JobStage.DONE, JobStage.FAILED} for job in jobs)
+
+
+def someone() -> Scope:
+    return Scope(f"user-{uuid4()}")
+
+
+async def add(database: Database, scope: Scope, uploads: Sequence[Upload]) -> None:
+    await Library(database, scope.user_id).add(uploads, scope.graph_id)
+
+
+async def forget_turns(database: Database) -> None:
+    async with database.transaction("anybody") as connection:
+        await connection.execute("delete from procrastinate_jobs")
+
+
+async def test_a_user_with_a_thousand_documents_does_not_starve_one_with_a_single_one(
+    database: Database,
+) -> None:
+    many, one = someone(), someone()
+    await add(database, many, notes(1000))
+    async with worker_of(database, concurrency=1):
+        await until(database, many, lambda jobs: any(over([job]) for job in jobs))
+        before = await finished(database, many)
+        await add(database, one, notes(1))
+        await until(database, one, over)
+        meanwhile = await finished(database, many) - before
+    # Those that had a turn already, before and while the other's document was stored.
+    assert meanwhile <= 2 * database.settings.worker.per_user + 1
+    await DocumentStore(database).delete_graph(many)
+
+
+async def finished(database: Database, scope: Scope) -> int:
+    return sum(over([job]) for job in await JobStore(database).list(scope))
+
+
+async def test_users_with_many_documents_each_go_on_side_by_side(database: Database) -> None:
+    scopes = [someone() for _ in range(3)]
+    for scope in scopes:
+        await add(database, scope, notes(30))
+    async with worker_of(database, concurrency=1):
+        await until(database, scopes[0], lambda jobs: sum(over([job]) for job in jobs) >= 15)
+        done = [await finished(database, scope) for scope in scopes]
+        assert min(done) >= 5, done
+        for scope in scopes:
+            await until(database, scope, over)
+
+
+async def test_one_users_documents_do_not_take_all_places(database: Database) -> None:
+    scope, embedder = someone(), Embedding()
+    embedder.free.clear()
+    await add(database, scope, notes(6))
+    async with worker_of(database, embedder, concurrency=6):
+        most = database.settings.worker.per_user
+        await until(
+            database, scope, lambda jobs: sum(job.worker is not None for job in jobs) >= most
+        )
+        other = someone()
+        await add(database, other, notes(1))
+        await until(database, other, lambda jobs: jobs[0].worker is not None)
+        jobs = await JobStore(database).list(scope)
+        assert sum(job.worker is not None for job in jobs) == most
+        embedder.free.set()
+        await until(database, scope, over)
+
+
+async def test_small_files_of_a_person_go_before_a_bulk_load(database: Database) -> None:
+    scope, most = someone(), database.settings.worker.urgent_waiting
+    await add(database, scope, notes(most + 5))
+    hurried = Scope(scope.user_id, "asked-for")
+    async with database.transaction(scope.user_id) as connection:
+        found = await connection.execute("select count(*) from ingestion_jobs where urgent")
+        assert await found.fetchone() == (0,)
+    await DocumentStore(database).delete_graph(scope)
+    await add(database, hurried, notes(2))
+    async with database.transaction(scope.user_id) as connection:
+        found = await connection.execute("select count(*) from ingestion_jobs where urgent")
+        assert await found.fetchone() == (2,)
+    await DocumentStore(database).delete_graph(hurried)
+
+
+async def test_work_that_nobody_was_told_of_is_found(database: Database) -> None:
+    scope = someone()
+    await add(database, scope, notes(3))
+    await forget_turns(database)
+    async with worker_of(database):
+        jobs = await until(database, scope, over)
+    assert {job.stage for job in jobs} == {JobStage.DONE}
+
+
+async def test_a_dead_workers_turns_and_claims_pass_to_the_next(database: Database) -> None:
+    scope = someone()
+    await add(database, scope, notes(1))
+    claimed = await JobStore(database).claim("another-machine:1:1", user_id=scope.user_id)
+    assert claimed
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute(
+            """with dead as (
+                 insert into procrastinate_workers (last_heartbeat)
+                 values (now() - interval '1 minute') returning id)
+               update procrastinate_jobs set status = 'doing', worker_id = dead.id from dead"""
+        )
+    async with worker_of(database):
+        [job] = await until(database, scope, over)
+    assert (job.stage, job.attempts) == (JobStage.DONE, 2)
+    async with database.transaction(scope.user_id) as connection:
+        left = await connection.execute(
+            "select count(*) from procrastinate_jobs where status = 'doing'"
+        )
+        assert await left.fetchone() == (0,)
+
+
+async def test_a_model_that_is_gone_is_waited_for(database: Database) -> None:
+    scope = someone()
+    await add(database, scope, notes(1))
+    async with worker_of(database, Embedding(failures=3)):
+        [job] = await until(database, scope, over)
+    assert (job.stage, job.released, job.attempts) == (JobStage.DONE, 3, 4)
+
+
+async def test_a_model_that_stays_away_is_given_up_with_its_reason(database: Database) -> None:
+    scope = someone()
+    await add(database, scope, notes(1))
+    async with database.transaction(scope.user_id) as connection:
+        retries = database.settings.worker.retries
+        await connection.execute(
+            "update ingestion_jobs set released = %s, attempts = %s", [retries, retries]
+        )
+    async with worker_of(database, Embedding(failures=1000)):
+        [job] = await until(database, scope, over)
+    assert (job.stage, job.error_code) == (JobStage.FAILED, "model_unavailable")
+
+
+async def test_a_file_that_is_refused_is_not_tried_again(database: Database) -> None:
+    scope = someone()
+    broken = Upload("a.pdf", "a.pdf", "application/pdf", b"%PDF-1.7 and then nothing")
+    await add(database, scope, [broken])
+    async with worker_of(database):
+        [job] = await until(database, scope, over)
+    assert (job.stage, job.attempts, job.released) == (JobStage.FAILED, 1, 0)
+    assert job.error_code == "file_broken"
+
+
+async def test_a_graph_is_refreshed_once_for_all_documents_that_came_together(
+    database: Database,
+) -> None:
+    scope, refreshes = someone(), Refreshes()
+    await add(database, scope, notes(10))
+    async with worker_of(database, refresh=refreshes):
+        await until(database, scope, over)
+        async with asyncio.timeout(PATIENCE):
+            await refreshes.any.wait()
+    assert refreshes.done.count(scope) == 1
+
+
+async def test_a_cancelled_ingestion_stops_and_can_be_tried_again(database: Database) -> None:
+    scope, embedder = someone(), Embedding()
+    embedder.free.clear()
+    library = Library(database, scope.user_id)
+    [added] = await library.add(notes(1), scope.graph_id)
+    async with worker_of(database, embedder, concurrency=1):
+        await until(database, scope, lambda jobs: jobs[0].worker is not None)
+        await library.cancel(added.document_id)
+        standing = await library.standing(added.document_id)
+        assert (standing.status, standing.error_code) == ("failed", "cancelled")
+        # Its place is free again, although the embedder never answered.
+        other = someone()
+        other_jobs = until(database, other, lambda jobs: jobs[0].worker is not None)
+        await add(database, other, notes(1))
+        await other_jobs
+        embedder.free.set()
+        await library.retry(added.document_id)
+        jobs = await until(database, scope, over)
+    assert [job.stage for job in jobs] == [JobStage.DONE, JobStage.FAILED]
+
+
+def test_a_dead_workers_document_is_taken_over_within_half_a_minute() -> None:
+    settings = Settings(_env_file=None)
+    polled = 1.0
+    assert settings.ingestion.job_stale + settings.worker.sweep + polled <= 30
+    assert settings.ingestion.job_heartbeat * 3 <= settings.ingestion.job_stale
