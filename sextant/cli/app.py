@@ -26,6 +26,7 @@ COMMANDS = (
     "search",
     "serve",
     "worker",
+    "mcp",
     "keys",
     "chunks",
     "structure",
