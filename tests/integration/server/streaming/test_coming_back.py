@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -34,7 +35,7 @@ async def test_an_ended_stream_can_be_read_again_from_any_event_on(served: Serve
     assert none.text == ""
 
 
-async def leave_after_token(client: httpx.AsyncClient, **more: bool) -> tuple[str, str]:
+async def leave_after_token(client: httpx.AsyncClient, **more: Any) -> tuple[str, str]:
     """Ask and leave after the first token: its id, and all that came until then."""
     async with client.stream("POST", "/api/query", json=asking(**more)) as answer:
         token, text = await first(answer, "token")
