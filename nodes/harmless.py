@@ -16,8 +16,10 @@ REMOVED = {"en": "(link removed)", "zh": "（链接已移除）"}
 # Longer addresses are cut up, so that no more than this is ever held back.
 _LONGEST = 2000
 _TAGS = (
-    "a|applet|audio|base|body|button|embed|form|frame|frameset|head|html|iframe|image|img|input|link"
-    "|math|meta|object|picture|script|source|style|svg|table|track|video"
+    "a|applet|audio|base|body|br|button|center|details|dialog|div|embed|font|form|frame|frameset|h[1-6]"
+    "|head|hr|html|iframe|image|img|input|label|li|link|marquee|math|meta|noscript|object|ol|option|p"
+    "|picture|pre|script|select|source|span|style|summary|svg|table|tbody|td|template|textarea|th|thead"
+    "|title|tr|track|u|ul|video"
 )
 _HAZARD = re.compile(
     rf"\]\((?P<target>[^)]{{0,{_LONGEST}}})\)"
@@ -33,7 +35,7 @@ _UNDECIDED = re.compile(
     r"|(?<![A-Za-z0-9])(?:h(?:t(?:t(?:ps?:?/?)?)?)?|ft?|ftp:?/?|fi(?:le?)?|file:?/?|ww?|www))\Z",
     re.IGNORECASE,
 )
-_QUICK = re.compile(r"[\]<]|[/:hpfilews.]\Z|://|www\.", re.IGNORECASE)
+_QUICK = re.compile(r"[\]<]|[/:hpftilews]\Z|://|www\.", re.IGNORECASE)
 # A link's target leads somewhere when it names a scheme, a path, a place, or hides one by entities.
 _LEADS_AWAY = re.compile(r"[:/\\&#]|\A\s*<?www\.", re.IGNORECASE)
 _TRAILING = ".,;:!?*_~"
