@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
+import orjson
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from server.openai.shape import PREFIX, SCHEMA, error_body
 from server.problems import MEDIA_TYPE
 from server.schemas.wire import Problem
 
 Responses = dict[int | str, dict[str, Any]]
 
+_JSON = "application/json"
 _PUBLIC = frozenset({"/", "/healthz", "/readyz", "/metrics"})
 # What a request may meet before its route has a say: no key, too little permission, too large a body,
 # a value that cannot be used, too many requests, a dependency that is down or slow.
@@ -40,9 +43,24 @@ def problems(*statuses: int) -> Responses:
     return {status: _problem(status) for status in statuses}
 
 
+def openai_problem(status: int) -> dict[str, Any]:
+    """The same under `/v1/`, where OpenAI's clients read it."""
+    code = _code(status)
+    example = error_body(code, _SAID[status], status)
+    return {
+        "description": _SAID[status],
+        "content": {_JSON: {"schema": SCHEMA, "example": example}},
+    }
+
+
 def answers(example: object, *statuses: int, status: int = 200) -> Responses:
     """The `responses=` of a route: an example of what it answers, and its own errors."""
-    return {status: {"content": {"application/json": {"example": example}}}} | problems(*statuses)
+    return {status: {"content": as_json(example)}} | problems(*statuses)
+
+
+def as_json(example: object) -> dict[str, Any]:
+    """The `content` of a response with an example; as text, for FastAPI drops whatever is null."""
+    return {_JSON: {"example": orjson.dumps(example).decode()}}
 
 
 def install(app: FastAPI) -> None:
@@ -77,14 +95,24 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def _with_common(path: str, operation: dict[str, Any]) -> None:
-    responses = operation["responses"]
+    for response in operation["responses"].values():
+        content = response.get("content", {}).get(_JSON, {})
+        if isinstance(content.get("example"), str):
+            content["example"] = orjson.loads(content["example"])
+    responses, problem = operation["responses"], _problem
+    if path.startswith(PREFIX):
+        problem = openai_problem
     statuses = () if path in _PUBLIC else _COMMON
     for status in (*statuses, *((415,) if "requestBody" in operation else ())):
         known = responses.get(str(status), {})
         if status == 422 or not known:  # FastAPI's own 422 is not ours
-            responses[str(status)] = _problem(status)
+            responses[str(status)] = problem(status)
     if path in _PUBLIC:
         responses.pop("422", None)
+
+
+def _code(status: int) -> str:
+    return HTTPStatus(status).phrase.lower().replace(" ", "_").replace("-", "_")
 
 
 def _problem(status: int) -> dict[str, Any]:
@@ -93,7 +121,7 @@ def _problem(status: int) -> dict[str, Any]:
         title=phrase,
         status=status,
         detail=_SAID.get(status, phrase),
-        code=phrase.lower().replace(" ", "_").replace("-", "_"),
+        code=_code(status),
         request_id="8f14e45fceea467f9d6e1f1c2f7a2c5b",
     )
     return {

@@ -53,9 +53,15 @@ def operation_id(route: APIRoute) -> str:
     return to_camel(route.name)
 
 
-def router(tag: str) -> APIRouter:
+def router(tag: str, *, prefix: str = "", in_schema: bool = True) -> APIRouter:
     """A router for one subject."""
-    return APIRouter(tags=[tag], route_class=Route, generate_unique_id_function=operation_id)
+    return APIRouter(
+        prefix=prefix,
+        tags=[tag],
+        include_in_schema=in_schema,
+        route_class=Route,
+        generate_unique_id_function=operation_id,
+    )
 
 
 def _is_json(request: Request) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import Receive, Scope, Send
@@ -21,6 +21,7 @@ from domain.events import Done, Event, Failed
 from server.auth.principal import Principal, Reader, rag_of
 from server.mcp.building import Naming, build_server
 from server.mcp.tools import Ask, Call, Caller
+from server.routing import router as new_router
 from server.runs import Runs
 from server.serving import serving_of
 
@@ -29,7 +30,7 @@ PATHS = {"/mcp": Naming.DOTTED, "/mcp-compat": Naming.COMPAT}
 _METHODS = ["GET", "POST", "DELETE"]
 _BODY_BYTES = 1_000_000
 
-router = APIRouter(include_in_schema=False)
+router = new_router("tools", in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import orjson
 from domain.answers import Answer
 from domain.errors import error_of
 from domain.events import Done, Event, Failed, Token
-from server.openai.errors import error_body
+from server.openai.shape import error_body
 from server.openai.sources import listed
 from server.schemas.answers import on_wire
 

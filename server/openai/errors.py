@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from server.openai.shape import PREFIX, error_body
+from server.openapi import Responses, openai_problem
 from server.problems import MEDIA_TYPE
 
-PREFIX = "/v1/"
 
-_TYPES = {
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    429: "rate_limit_error",
-}
-
-
-def error_body(code: str, message: str, status: int, field: str | None = None) -> dict[str, Any]:
-    """An error as OpenAI's API writes it."""
-    kind = _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
-    return {"error": {"message": message, "type": kind, "param": field, "code": code}}
+def errors(*statuses: int) -> Responses:
+    """The `responses=` of a route under `/v1/` for errors beyond those of any route."""
+    return {status: openai_problem(status) for status in statuses}
 
 
 class OpenAIErrors:

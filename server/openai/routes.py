@@ -2,45 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import Body, Path, Request, Response
 
 from domain.answers import Answer
 from server.answering import Asked, streamed, whole
 from server.auth.principal import Reader, rag_of
 from server.openai import messages, models
 from server.openai.completions import Completion
+from server.openai.errors import errors
 from server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList
+from server.openapi import answers, as_json
+from server.routing import router as new_router
+from server.schemas import answer_examples as examples
 from server.serving import serving_of
 from server.sse import MEDIA_TYPE
 from sextant.facade import Options
 
-router = APIRouter(prefix="/v1", tags=["openai"])
+router = new_router("openai", prefix="/v1")
 
 _STREAM: dict[str, Any] = {
     "description": "The answer; with `stream` its chunks.",
-    "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+    "content": as_json(examples.COMPLETION)
+    | {MEDIA_TYPE: {"schema": {"type": "string"}, "example": examples.CHUNKS}},
 }
+_ERRORS = errors(404, 409, 502)
+
+Chat = Annotated[ChatRequest, Body(examples=[examples.CHAT])]
 
 
-@router.get("/models", response_model=ModelList)
+@router.get("/models", response_model=ModelList, responses=answers(examples.MODELS))
 async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
     """List the models: one for each mode, and one for each further knowledge base."""
     graphs = await rag_of(request, principal).graphs()
     return {"object": "list", "data": models.listed(graph.graph_id for graph in graphs)}
 
 
-@router.get("/models/{model:path}", response_model=Model)
-async def get_model(model: str, principal: Reader) -> dict[str, Any]:  # noqa: ARG001 -- a guard
+@router.get(
+    "/models/{model:path}",
+    response_model=Model,
+    responses=answers(examples.MODEL) | errors(404),
+)
+async def get_model(
+    model: Annotated[str, Path(examples=["sextant"])],
+    principal: Reader,  # noqa: ARG001 -- a guard
+) -> dict[str, Any]:
     """Describe one model."""
     models.chosen_by(model, None)
     return models.described(model)
 
 
-@router.post("/chat/completions", response_model=ChatCompletion, responses={200: _STREAM})
-async def chat_completions(request: Request, principal: Reader, chat: ChatRequest) -> Response:
+@router.post(
+    "/chat/completions", response_model=ChatCompletion, responses={200: _STREAM, **_ERRORS}
+)
+async def chat_completions(request: Request, principal: Reader, chat: Chat) -> Response:
     """Answer the last message of a chat, with citations in the text and as fields beside it."""
     asked = _asked(chat, serving_of(request).settings.limits.history_turns)
     usage = chat.stream_options is not None and bool(chat.stream_options.include_usage)

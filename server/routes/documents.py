@@ -133,7 +133,9 @@ async def get_document(
     return DocumentBody.of(standing.graph_id, document, standing)
 
 
-@router.delete("/documents/{documentId}", status_code=204, responses=problems(404))
+@router.delete(
+    "/documents/{documentId}", status_code=204, response_class=Response, responses=problems(404)
+)
 async def delete_document(request: Request, principal: Writer, document_id: DocumentId) -> None:
     """Remove a document with everything that came from it, also while it is being ingested."""
     await _library(request, principal).delete(document_id)

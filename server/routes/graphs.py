@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Annotated, Any
 
 import orjson
-from fastapi import Path, Query, Request
+from fastapi import Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
@@ -91,7 +91,9 @@ async def export_graph(request: Request, principal: Reader, graph_id: GraphId) -
     return StreamingResponse(_written(first, lines), media_type=LINES)
 
 
-@router.delete("/api/graphs/{graphId:path}", status_code=204, responses=problems(404))
+@router.delete(
+    "/api/graphs/{graphId:path}", status_code=204, response_class=Response, responses=problems(404)
+)
 async def delete_graph(request: Request, principal: Admin, graph_id: GraphId) -> None:
     """Delete a knowledge base with everything in it; there is no way back."""
     await rag_of(request, principal).delete_graph(graph_id)

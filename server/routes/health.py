@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
+from server.openapi import answers
+from server.routing import router as new_router
 from server.schemas.wire import Wire
 
-router = APIRouter(tags=["health"])
+router = new_router("health")
 
 
 class Alive(Wire):
@@ -15,7 +15,7 @@ class Alive(Wire):
     status: str = "ok"
 
 
-@router.get("/healthz")
+@router.get("/healthz", responses=answers({"status": "ok"}))
 async def healthz() -> Alive:
     """Whether the process answers; what it depends on is `/readyz`."""
     return Alive()

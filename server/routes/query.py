@@ -8,40 +8,52 @@ from functools import partial
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Header, Path, Request, Response
+from fastapi import Body, Header, Path, Request, Response
 
 from domain.answers import Answer
 from domain.errors import RunNotFound
 from domain.events import Done, Event, Retrieved, Status
 from server.answering import Asked, streamed, taken_up, whole
 from server.auth.principal import Reader
+from server.openapi import as_json, problems
+from server.routing import router as new_router
+from server.schemas import answer_examples as examples
 from server.schemas.answers import QueryRequest, QueryResponse, answer_on_wire, on_wire
-from server.schemas.wire import Problem
 from server.serving import serving_of
 from server.sse import MEDIA_TYPE, frame
 from sextant.facade import Options
 
-router = APIRouter(prefix="/api/query", tags=["answers"])
+router = new_router("answers", prefix="/api/query")
 
+_EVENTS: dict[str, Any] = {"schema": {"type": "string"}, "example": examples.EVENTS}
 _STREAM: dict[str, Any] = {
     "description": "The answer; with `stream` or `Accept: text/event-stream` its events.",
-    "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+    "content": as_json(examples.ANSWER) | {MEDIA_TYPE: _EVENTS},
 }
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem} for status in (401, 403, 404, 413, 422, 429, 500, 502, 503, 504)
+_AGAIN: dict[str, Any] = {
+    "description": "The events, from the beginning or after `Last-Event-ID`.",
+    "content": {MEDIA_TYPE: _EVENTS},
 }
 
 LastEventId = Annotated[
     str | None, Header(description="The last event that came: the stream goes on after it.")
 ]
-RunId = Annotated[str, Path(description="What the ids of its events begin with.", max_length=64)]
+RunId = Annotated[
+    str,
+    Path(
+        alias="runId",
+        description="What the ids of its events begin with.",
+        max_length=64,
+        examples=[examples.RUN_ID],
+    ),
+]
 
 
-@router.post("", response_model=QueryResponse, responses={200: _STREAM, **_PROBLEMS})
-async def query(
+@router.post("", response_model=QueryResponse, responses={200: _STREAM, **problems(404, 409, 502)})
+async def ask(
     request: Request,
     principal: Reader,
-    asked: QueryRequest,
+    asked: Annotated[QueryRequest, Body(examples=[examples.QUERY])],
     accept: Annotated[str, Header(include_in_schema=False)] = "",
     last_event_id: LastEventId = None,
 ) -> Response:
@@ -66,8 +78,8 @@ async def query(
     return await whole(request, principal, _asked(asked), respond, trace.note)
 
 
-@router.get("/{run_id}/events", response_class=Response, responses={200: _STREAM, **_PROBLEMS})
-async def events(
+@router.get("/{runId}/events", response_class=Response, responses={200: _AGAIN, **problems(404)})
+async def answer_events(
     request: Request, principal: Reader, run_id: RunId, last_event_id: LastEventId = None
 ) -> Response:
     """Read the events of a streamed answer again, all or those after `Last-Event-ID`."""
@@ -76,8 +88,8 @@ async def events(
     return taken_up(request, run, after)
 
 
-@router.delete("/{run_id}", status_code=204, responses=_PROBLEMS)
-async def cancel(request: Request, principal: Reader, run_id: RunId) -> None:
+@router.delete("/{runId}", status_code=204, response_class=Response, responses=problems(404))
+async def cancel_answer(request: Request, principal: Reader, run_id: RunId) -> None:
     """End a streamed answer that goes on without its client; nothing changes if it has ended."""
     serving_of(request).runs.find(run_id, principal.user_id).stop()
 
