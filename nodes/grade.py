@@ -12,6 +12,7 @@ import prompts
 from domain.retrieval import ItemKind, Mode
 from nodes.asking import ask
 from nodes.context import RunContext
+from nodes.multimodal.looking import told_by_attachments
 from nodes.passages import numbered, within_budget
 from nodes.state import State
 from nodes.support import Wording, claim_of
@@ -50,7 +51,8 @@ def by_rule(state: State) -> dict[str, Any]:
     first = state.items[:_FIRST]
     if state.strategy == Mode.GLOBAL:  # there the reports are what was looked for
         first = [*first, *(item for item in state.around if item.kind is ItemKind.COMMUNITY)]
-    text = Wording("\n".join(f"{item.metadata.get('title', '')} {item.text}" for item in first))
+    texts = (f"{item.metadata.get('title', '')} {item.text}" for item in first)
+    text = Wording("\n".join([told_by_attachments(state), *texts]))
     covered = text.covers(asked)
     return {
         "relevance": covered,

@@ -13,7 +13,7 @@ from nodes.citations import Citations
 from nodes.harmless import harmless
 from nodes.markers import unmarked
 from nodes.multimodal.items import is_table
-from nodes.multimodal.telling import told_by_tables
+from nodes.multimodal.telling import led_to, told_by_tables
 from nodes.support import Passages, Quote, Wording, claim_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ async def quoted(
     texts = [item for item in items if not is_table(item)]
     items = [*texts, *(item for item in items if is_table(item))]
     found = await answerer.extract(question, texts, language=language)
+    if not found.quotations and (about := led_to(items)):
+        # The table has answered; what documents say of the row that it leads to belongs to that.
+        found = await answerer.extract(" ".join(about), texts, language=language)
     given = Citations(items)
     for event in told_by_tables(items, given, language):
         yield event

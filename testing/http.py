@@ -69,11 +69,12 @@ class _Connection(asyncio.StreamReaderProtocol):
 class LoopbackServer:
     """Serves `handler` on a free port of 127.0.0.1 and counts the clients that leave early.
 
-    `disconnects` counts connections closed by the client while a response was due or under way;
+    `accepted` counts connections; `disconnects` those closed by the client while a response was due;
     `open_responses` those under way now.
     """
 
     def __init__(self, handler: Handler) -> None:
+        self.accepted = 0
         self.disconnects = 0
         self.open_responses = 0
         self._handler = handler
@@ -116,6 +117,7 @@ class LoopbackServer:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 -- asyncio runs this callback in a task
         self._connections[task] = writer
+        self.accepted += 1
         try:
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
                 while await self._serve_one(reader, writer):

@@ -11,7 +11,7 @@ It runs in the caller's event loop, so a test needs no process, no port of its o
 from __future__ import annotations
 
 import asyncio
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -49,6 +49,11 @@ class ApiRequest:
     def prompt(self) -> str:
         """All text of a chat request's messages, in order."""
         return "\n".join(_text_of(message.get("content")) for message in self.messages)
+
+    @property
+    def images(self) -> list[bytes]:
+        """The images of a chat request's messages, in order; ValueError for one that is no data URI."""
+        return [_image_of(part) for message in self.messages for part in _parts_of(message)]
 
     @property
     def streamed(self) -> bool:
@@ -124,6 +129,11 @@ class ScriptedOpenAI:
     def chat_requests(self) -> list[ApiRequest]:
         """The chat requests so far, in order of arrival."""
         return [request for request in self.requests if request.path.endswith("/chat/completions")]
+
+    @property
+    def connections(self) -> int:
+        """Connections that were ever opened to it, whatever came over them."""
+        return self._server.accepted
 
     @property
     def disconnects(self) -> int:
@@ -287,6 +297,20 @@ def _model(name: str) -> dict[str, Any]:
 
 def _listed(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
+
+
+def _parts_of(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return [part for part in parts if part.get("type") == "image_url"]
+
+
+def _image_of(part: Mapping[str, Any]) -> bytes:
+    address = str(part["image_url"]["url"])
+    head, comma, data = address.partition(",")
+    if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
+        raise ValueError(f"An image is shown by {address[:60]}, not by its bytes.")
+    return b64decode(data, validate=True)
 
 
 def _text_of(content: object) -> str:

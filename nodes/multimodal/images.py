@@ -62,7 +62,9 @@ async def load_picture(
             content = await asyncio.to_thread(_from_folder, part, value, settings, limits)
         return await asyncio.to_thread(read_picture, content, limits)
     except InputError as error:
-        raise error if error.field else _at(part, way, error) from error
+        if (error.field or "").startswith(part.field):
+            raise
+        raise _at(part, way, error) from error
 
 
 def _at(part: Part, way: str, error: InputError) -> InputError:

@@ -158,6 +158,14 @@ def attachments_of(state: State) -> list[Attachment]:
     return [Attachment.of_plain(plain) for plain in state.attachments]
 
 
+def told_by_attachments(state: State) -> str:
+    """What the question's own images and tables tell, for judging whether that is enough."""
+    told = list[str]()
+    for one in attachments_of(state):
+        told += [one.name, one.text, *(finding.text for finding in one.findings)]
+    return "\n".join(filter(None, told))
+
+
 def with_attachments(update: dict[str, Any], longest: int) -> dict[str, Any]:
     """Let what the attachments say take part in the search, and have it searched.
 

@@ -14,6 +14,12 @@ from nodes.multimodal.items import attachment_of, is_table
 FOUND = {"en": "According to the attached table:", "zh": "根据附上的表格："}
 
 
+def led_to(items: Sequence[RetrievedItem]) -> list[str]:
+    """The rows of tables that a question leads to, by name: what documents say of them counts too."""
+    tables = (attachment for item in items if (attachment := attachment_of(item)))
+    return list(dict.fromkeys(one.about for table in tables for one in table.findings if one.about))
+
+
 def told_by_tables(
     items: Sequence[RetrievedItem], given: Citations, language: str
 ) -> Iterator[Token | Cited]:

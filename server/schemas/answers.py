@@ -46,7 +46,11 @@ class QueryRequest(Wire):
 
 
 class CitationOut(Wire):
-    """One sentence's claim on one source; `quote` is the document's text from `start` to `end`."""
+    """One sentence's claim on one source; `quote` is the document's text from `start` to `end`.
+
+    Of an image or table that came with the question, `marker` is 0 and `cell` is what the marker in the
+    answer says: `I1`, `T1:r3c2`.
+    """
 
     marker: int
     sentence: str
@@ -55,11 +59,14 @@ class CitationOut(Wire):
     start: int
     end: int
     support: float
-    cell: str = Field(description="Of a table: the cell, or the rows, that the quote is of.")
+    cell: str
 
 
 class SourceOut(Wire):
-    """A passage that the answer cites as `[marker]`."""
+    """A passage that the answer cites as `[marker]`.
+
+    An image or table that came with the question has `marker` 0, and is cited by its `label`.
+    """
 
     marker: int
     document_id: str
@@ -71,7 +78,7 @@ class SourceOut(Wire):
     text: str
     score: float
     lanes: dict[str, Any]
-    kind: str = Field(description="`document`, or what the question itself brought.")
+    kind: Literal["document", "image", "table"]
     label: str
 
 
@@ -99,8 +106,6 @@ class QueryResponse(Wire):
     timings: dict[str, float]
     model: str
     usage: UsageOut
-    costs: dict[str, dict[str, float]] = Field(description="By node: calls, tokens, milliseconds.")
-    prompt: str = Field(description="The wording that the model was given, with its version.")
     trace: tuple[dict[str, Any], ...] | None = None
 
 
@@ -119,8 +124,6 @@ def on_wire(value: Any) -> Any:  # noqa: ANN401 -- whatever answers are made of
 def answer_on_wire(answer: Answer, trace: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
     """The body of `QueryResponse`."""
     body: dict[str, Any] = on_wire(answer)
-    costs = answer.costs.items()
-    body["costs"] = {node: {to_camel(name): n for name, n in one.items()} for node, one in costs}
     return body if trace is None else {**body, "trace": trace}
 
 

@@ -16,6 +16,7 @@ from evals.dataset import Passage
 from graph.dependencies import dependencies_over
 from graph.workflow import Workflow, create_query_workflow
 from models.chat import build_chat_model
+from models.vision import build_vision_model
 from stores.database import Database
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import Script, ScriptedOpenAI
@@ -71,10 +72,11 @@ def running_with(database: Database, filled: Scope) -> RunningWith:
             )
             if script is not None:
                 chosen = chosen.model_copy(update={"chat_model": "scripted"})
-            chat = build_chat_model(chosen)
-            deps = replace(offline, settings=chosen, chat=chat)
+            chat, vision = build_chat_model(chosen), build_vision_model(chosen)
+            deps = replace(offline, settings=chosen, chat=chat, vision=vision)
             yield Running(create_query_workflow(dependencies=deps), endpoint, filled)
-            if chat is not None:
-                await chat.close()
+            for model in (chat, vision):
+                if model is not None:
+                    await model.close()
 
     return start
