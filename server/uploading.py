@@ -118,9 +118,18 @@ class Uploads:
         return await asyncio.to_thread(_looked_at, graph_id, uploads, self._settings)
 
 
+class _WholeForm(MultiPartParser):
+    """Starlette's parser, which does not tell of a form without its end: it drops the last part."""
+
+    is_whole = False
+
+    def on_end(self) -> None:
+        self.is_whole = True
+
+
 async def _read_form(request: Request) -> FormData:
     async with aclosing(_parts(request)) as parts:
-        parser = MultiPartParser(
+        parser = _WholeForm(
             request.headers,
             parts,
             max_files=MOST_FILES,
@@ -128,9 +137,13 @@ async def _read_form(request: Request) -> FormData:
             max_part_size=_FIELD_BYTES,
         )
         try:
-            return await parser.parse()
+            form = await parser.parse()
         except MultiPartException as error:
             raise HTTPException(400, f"The form is broken: {error.message}") from None
+    if not parser.is_whole:
+        await form.close()
+        raise HTTPException(400, "The form is broken: it breaks off.")
+    return form
 
 
 async def _read_text(request: Request, most: int) -> bytes:

@@ -47,10 +47,10 @@ def scope() -> Scope:
 
 @pytest.fixture
 def impatient(environment: dict[str, str]) -> dict[str, str]:
-    """Workers that take over after two seconds, and give back what they have when they are stopped."""
+    """Workers that take over after five seconds, and give back what they have when they are stopped."""
     return environment | {
         "SEXTANT_INGESTION__JOB_HEARTBEAT": "0.5",
-        "SEXTANT_INGESTION__JOB_STALE": "2",
+        "SEXTANT_INGESTION__JOB_STALE": "5",
         "SEXTANT_INGESTION__EMBED_BATCH": "8",
         "SEXTANT_WORKER__SWEEP": "0.5",
         "SEXTANT_WORKER__DRAIN": "0.2",

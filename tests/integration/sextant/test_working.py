@@ -34,7 +34,7 @@ async def database() -> AsyncIterator[Database]:
         settings = settings_over(folder).model_copy(
             update={
                 "worker": WorkerSettings(sweep=0.3, backoff=0.05, drain=1, per_user=2),
-                "ingestion": IngestionSettings(job_heartbeat=0.5, job_stale=3),
+                "ingestion": IngestionSettings(job_heartbeat=0.5, job_stale=5),
             }
         )
         async with await Database.open(settings) as opened:

@@ -32,7 +32,7 @@ async def app() -> AsyncIterator[FastAPI]:
 
 def _impatient(settings: Settings) -> Settings:
     worker = WorkerSettings(sweep=0.5, backoff=0.1, drain=1.0)
-    ingestion = IngestionSettings(job_heartbeat=0.5, job_stale=2.0)
+    ingestion = IngestionSettings(job_heartbeat=0.5, job_stale=10)
     return settings.model_copy(update={"worker": worker, "ingestion": ingestion})
 
 

@@ -67,9 +67,7 @@ async def test_a_text_comes_as_json_with_an_id_and_metadata_of_its_owner(
     assert "每小时" in text.json()["text"]
 
 
-async def test_progress_is_streamed_until_the_end(
-    client: httpx.AsyncClient, graph_id: str
-) -> None:
+async def test_progress_is_streamed_until_the_end(client: httpx.AsyncClient, graph_id: str) -> None:
     [uploaded] = await add(client, graph_id, ("loans.md", LOAN.encode()))
     answer = await client.get(f"/documents/{uploaded['documentId']}/events")
 
