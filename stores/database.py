@@ -217,6 +217,11 @@ class Database:
             self._lost = True
             raise
 
+    @property
+    def owner_conninfo(self) -> str:
+        """Opens a connection as the schema's owner, for programs that save or restore all of it."""
+        return self._owner_conninfo
+
     async def role_rights(self) -> RoleRights:
         """Who we are in the database, and whether row-level security binds us."""
         async with self.transaction(self.settings.user_id) as connection:

@@ -37,6 +37,8 @@ COMMANDS = (
     "entities",
     "communities",
     "reembed",
+    "backup",
+    "restore",
     "eval",
     "doctor",
     "config",

@@ -48,6 +48,18 @@ def print_summary(results: Sequence[Ingested]) -> None:
 
 
 @contextmanager
+def counted_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Megabytes so far, on a terminal only."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(done) as status:
+        yield lambda size: status.update(f"{size / 1e6:,.0f} MB {done}")
+
+
+@contextmanager
 def stage_bars(*, quiet: bool) -> Iterator[OnStage | None]:
     """A bar for each named stage of a long work, on a terminal only."""
     if quiet or not sys.stderr.isatty():

@@ -1,0 +1,52 @@
+"""`sextant backup`: everything in one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import AsJson
+
+app = typer.Typer()
+
+
+@app.command("backup")
+def backup(
+    out: Annotated[Path, typer.Argument(help="The file to write.")],
+    *,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file if it is there.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Save the whole database, of all users, to a file; it may be in use meanwhile."""
+    import asyncio
+
+    from domain.errors import OptionInvalid
+
+    if out.exists() and not force:
+        raise OptionInvalid(
+            f"{out} is there already.", next_step="Name another file, or say --force.", field="out"
+        )
+    size = asyncio.run(_save(out, as_json=as_json))
+    if as_json:
+        terminal.emit({"out": out, "bytes": size})
+    else:
+        terminal.note(f"Saved {size / 1e6:,.1f} MB to {out}. Back: sextant restore {out}")
+
+
+async def _save(out: Path, *, as_json: bool) -> int:
+    import asyncio
+
+    from domain.configuration import load_settings
+    from sextant.cli.progress import counted_bytes
+    from stores.backup import backup as save
+    from stores.database import Database
+
+    settings = await asyncio.to_thread(load_settings)
+    async with await Database.open(settings) as database:
+        with counted_bytes("saved", quiet=as_json) as count:
+            return await save(database, out, count)

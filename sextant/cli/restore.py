@@ -1,0 +1,49 @@
+"""`sextant restore`: everything back from one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import AsJson
+
+app = typer.Typer()
+
+
+@app.command("restore")
+def restore(
+    source: Annotated[Path, typer.Argument(help="A file that `sextant backup` wrote.")],
+    *,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Also where knowledge bases are there; they are lost.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put a backup in the place of the whole database; stop servers and workers before."""
+    import asyncio
+
+    graphs = asyncio.run(_bring(source, replace=replace, as_json=as_json))
+    if as_json:
+        terminal.emit({"source": source, "graphs": graphs})
+    else:
+        terminal.note(f"Restored {graphs} knowledge bases from {source}.")
+
+
+async def _bring(source: Path, *, replace: bool, as_json: bool) -> int:
+    import asyncio
+
+    from domain.configuration import load_settings
+    from sextant.cli.progress import counted_bytes
+    from stores.backup import count_graphs
+    from stores.backup import restore as bring
+    from stores.database import Database
+
+    settings = await asyncio.to_thread(load_settings)
+    async with await Database.open(settings) as database:
+        with counted_bytes("restored", quiet=as_json) as count:
+            await bring(database, source, replace=replace, on_bytes=count)
+    async with await Database.open(settings) as database:  # which brings an older schema up to date
+        return await count_graphs(database)

@@ -1,0 +1,149 @@
+"""A whole database as one file, and back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from domain.errors import ConflictError, OptionInvalid
+from domain.scope import Scope
+from stores.backup import backup, count_graphs, restore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.migrations import APP_ROLE
+from tests.integration.own_database import settings_over, short_folder
+
+SCOPES = (Scope("ann", "notes"), Scope("bob", "notes"))
+
+
+@asynccontextmanager
+async def fresh() -> AsyncIterator[Database]:
+    """An embedded database of its own."""
+    with short_folder() as folder:
+        async with await Database.open(settings_over(folder)) as opened:
+            yield opened
+
+
+@pytest_asyncio.fixture(scope="module")
+async def source() -> AsyncIterator[Database]:
+    """A database with a document of each of two users."""
+    async with fresh() as opened:
+        for scope in SCOPES:
+            await add(opened, scope)
+        yield opened
+
+
+@pytest_asyncio.fixture
+async def target() -> AsyncIterator[Database]:
+    """Another server, with nothing in it."""
+    async with fresh() as opened:
+        yield opened
+
+
+async def add(database: Database, scope: Scope) -> None:
+    await DocumentStore(database).register(
+        scope, source="a.txt", filename="a.txt", media_type="text/plain", content=uuid4().bytes
+    )
+
+
+async def listed(database: Database) -> list[list[tuple[str, str]]]:
+    """What each user has. The pool's connections knew the tables that are no more: a new one is asked."""
+    async with await Database.open(database.settings) as opened:
+        documents = DocumentStore(opened)
+        return [
+            [(str(one.id), one.filename) for one in await documents.list(scope)] for scope in SCOPES
+        ]
+
+
+async def test_everything_of_every_user_comes_back_and_stays_theirs(
+    source: Database, target: Database, tmp_path: Path
+) -> None:
+    size = await backup(source, tmp_path / "all.dump")
+    assert size == (tmp_path / "all.dump").stat().st_size
+    await restore(target, tmp_path / "all.dump")
+    assert await listed(target) == await listed(source)
+    async with await Database.open(target.settings) as opened:
+        rights = await opened.role_rights()
+        assert (rights.role, rights.safe) == (APP_ROLE, True)
+        await add(opened, Scope("cat", "notes"))  # and it goes on from there
+
+
+async def test_a_database_in_use_is_saved_as_of_one_moment(
+    source: Database, tmp_path: Path
+) -> None:
+    async with source.transaction("ann") as writing:
+        await writing.execute("update documents set chunk_count = chunk_count")
+        await backup(source, tmp_path / "all.dump")
+    left = await asyncio.to_thread(os.listdir, tmp_path)
+    assert left == ["all.dump"]
+
+
+async def test_a_database_that_has_something_is_replaced_only_on_demand(
+    source: Database, target: Database, tmp_path: Path
+) -> None:
+    await backup(source, tmp_path / "all.dump")
+    await add(target, Scope("zoe", "old"))
+    with pytest.raises(ConflictError, match="--replace"):
+        await restore(target, tmp_path / "all.dump")
+    assert await count_graphs(target) == 1
+    await restore(target, tmp_path / "all.dump", replace=True)
+    assert await listed(target) == await listed(source)
+
+
+async def test_a_file_that_broke_off_or_is_none_changes_nothing(
+    source: Database, tmp_path: Path
+) -> None:
+    before = await listed(source)
+    whole = tmp_path / "all.dump"
+    await backup(source, whole)
+    content = whole.read_bytes()
+    for number, part in enumerate((content[: len(content) // 2], content[:-1], b"", b"# notes")):
+        broken = tmp_path / f"{number}.dump"
+        broken.write_bytes(part)
+        with pytest.raises(OptionInvalid):
+            await restore(source, broken, replace=True)
+    with pytest.raises(OptionInvalid):
+        await restore(source, tmp_path / "nowhere.dump", replace=True)
+    assert await listed(source) == before
+
+
+async def test_a_backup_of_a_newer_version_changes_nothing(
+    source: Database, target: Database, tmp_path: Path
+) -> None:
+    async with source.owner() as owner:
+        await owner.execute(
+            "insert into sextant.schema_migrations (version, name, sha256) values (9999, 'x', 'x')"
+        )
+    await backup(source, tmp_path / "all.dump")
+    async with source.owner() as owner:
+        await owner.execute("delete from sextant.schema_migrations where version = 9999")
+    await add(target, SCOPES[0])
+    with pytest.raises(ConflictError, match="newer"):
+        await restore(target, tmp_path / "all.dump", replace=True)
+    assert [len(documents) for documents in await listed(target)] == [1, 0]
+
+
+async def test_a_file_that_cannot_be_written_leaves_none(source: Database, tmp_path: Path) -> None:
+    with pytest.raises(OptionInvalid, match="cannot be written"):
+        await backup(source, tmp_path / "missing" / "all.dump")
+
+
+async def test_a_cancelled_restore_changes_nothing(source: Database, tmp_path: Path) -> None:
+    before = await listed(source)
+    await backup(source, tmp_path / "all.dump")
+    begun = asyncio.Event()
+    restoring = asyncio.create_task(
+        restore(source, tmp_path / "all.dump", replace=True, on_bytes=lambda _: begun.set())
+    )
+    await begun.wait()
+    restoring.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await restoring
+    assert await listed(source) == before
