@@ -106,6 +106,8 @@ class QueryResponse(Wire):
     timings: dict[str, float]
     model: str
     usage: UsageOut
+    costs: dict[str, dict[str, float]] = Field(description="By node: calls, tokens, milliseconds.")
+    prompt: str = Field(description="The wording that the model was given, with its version.")
     trace: tuple[dict[str, Any], ...] | None = None
 
 
@@ -124,6 +126,8 @@ def on_wire(value: Any) -> Any:  # noqa: ANN401 -- whatever answers are made of
 def answer_on_wire(answer: Answer, trace: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
     """The body of `QueryResponse`."""
     body: dict[str, Any] = on_wire(answer)
+    costs = answer.costs.items()
+    body["costs"] = {node: {to_camel(name): n for name, n in one.items()} for node, one in costs}
     return body if trace is None else {**body, "trace": trace}
 
 
