@@ -463,6 +463,20 @@ class QuotaSettings(_Group):
     ingests: int = Field(4, ge=1, description="Uploads and imports under way at a time.")
 
 
+class ObserveSettings(_Group):
+    """What a server tells of itself (docs/operations.md)."""
+
+    metrics_token: SecretStr | None = Field(
+        None,
+        min_length=32,
+        description="Bearer token with which a scraper may read /metrics; empty: only an admin key may.",
+    )
+    traces: bool = Field(
+        default=False,
+        description="Send OpenTelemetry spans to where its own variables say (needs the extra `otel`).",
+    )
+
+
 class Settings(BaseSettings):
     """All settings; `sextant config` lists them with value and origin."""
 
@@ -574,6 +588,7 @@ class Settings(BaseSettings):
     quota: QuotaSettings = QuotaSettings()
     http: HttpSettings = HttpSettings()
     runs: RunSettings = RunSettings()
+    observe: ObserveSettings = ObserveSettings()
     worker: WorkerSettings = WorkerSettings()
 
     @field_validator("data_dir")

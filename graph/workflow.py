@@ -6,6 +6,7 @@ their dependencies, their time limits and their second tries.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
@@ -19,6 +20,7 @@ from langgraph.types import Command, RetryPolicy, TimeoutPolicy
 
 from domain.errors import SextantError
 from domain.events import Status
+from domain.happenings import NodeRan, Outcome, tell
 from domain.settings import Settings
 from graph.dependencies import shared_dependencies
 from graph.failures import as_failed
@@ -145,6 +147,7 @@ def _bound(node: Node, resolve: Resolve, tries: int) -> _BoundNode:
 
     async def run(state: State, *, runtime: Runtime[Context]) -> Update:
         runtime.stream_writer(asdict(Status(name, attempt=state.attempts)))
+        started, outcome = time.perf_counter(), Outcome.FAILED
         try:
             context = RunContext(runtime.context or Context(), await resolve())
             started = time.perf_counter()
@@ -154,7 +157,14 @@ def _bound(node: Node, resolve: Resolve, tries: int) -> _BoundNode:
             if tried >= tries or not error.retryable:
                 runtime.stream_writer(asdict(as_failed(error)))
             raise
-        return _accounted(result, name, state, (time.perf_counter() - started) * 1000)
+        except asyncio.CancelledError:
+            outcome = Outcome.CANCELLED
+            raise
+        else:
+            outcome = Outcome.OK
+            return _accounted(result, name, state, (time.perf_counter() - started) * 1000)
+        finally:
+            tell(NodeRan(name, (time.perf_counter() - started) * 1000, state.attempts, outcome))
 
     return run
 

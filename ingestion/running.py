@@ -34,6 +34,7 @@ from ingestion.graph.index import GraphIndexer, Indexed
 from ingestion.hosts import ParserHosts
 from ingestion.metadata.describing import Described, describe
 from ingestion.parse import parse_file
+from ingestion.stages import Stages
 from ingestion.together import Together
 from ingestion.transfer.documents import is_packed, unpack
 from models.protocols import Embedder, Vectors
@@ -126,9 +127,10 @@ class JobRunner:
             SextantError: why it could not be done. Errors that may pass put the job back for another
                 try; any other closes it as failed and takes the unfinished version back.
         """
-        report = on_progress or _silent
+        stages = Stages(on_progress or _silent)
+        report = stages.report
         try:
-            async with self._heartbeat(job):
+            async with stages.timed(), self._heartbeat(job):
                 return await self._run(job, report, content, together or Together(job.scope))
         except ConflictError:
             raise  # replaced, cancelled or taken over: not ours to close

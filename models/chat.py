@@ -23,6 +23,7 @@ from pydantic import BaseModel, SecretStr
 
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, SettingsInvalid
+from domain.happenings import ModelAsked, Outcome, tell
 from models.dialect import Dialect
 from models.failures import Retries, Service, as_sextant_error
 from models.structured import DoesNotFit, instruction, read_structured, repair_request
@@ -42,6 +43,7 @@ _NO_STREAM = "nostream"
 # this times the limit ignores the limit.
 _CHARS_PER_TOKEN = 8
 _CONNECT_SECONDS = 5.0
+_NO_ANSWER = ModelAsked(0, 0, Outcome.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class ChatModel:
         tally = Tally(prompt)
         tally.add_whole(answer)
         self._require_text(tally)
-        return Completion(tally.text, tally.usage())
+        return Completion(tally.text, _told(tally))
 
     async def structured(self, messages: Messages, schema: type[T]) -> tuple[T, Usage]:
         """The model's answer as an object of `schema`, read tolerantly and repaired at most once.
@@ -151,12 +153,14 @@ class ChatModel:
                 break
             except Exception as error:
                 if tally.text:
+                    tell(_NO_ANSWER)
                     raise as_sextant_error(error, self._service) from error
                 if not self._dialect.learn(error, options):
+                    tell(_NO_ANSWER)
                     await self._retries.pause(error, attempt, self._service)
                     attempt += 1
         self._require_text(tally)
-        yield tally.usage()
+        yield _told(tally)
 
     async def close(self) -> None:
         """Close the connections that `build_chat_model` opened."""
@@ -181,7 +185,7 @@ class ChatModel:
         answer = await self._call(prompt, lambda: self._dialect.json_options(schema), [_NO_STREAM])
         tally = Tally(prompt)
         tally.add_whole(answer)
-        return Completion(tally.text or tally.refusal, tally.usage())
+        return Completion(tally.text or tally.refusal, _told(tally))
 
     async def _call(
         self,
@@ -197,6 +201,7 @@ class ChatModel:
                     return await self._llm.ainvoke(prompt, {"tags": list(tags)}, **options)
             except Exception as error:  # noqa: BLE001 -- pause() raises it typed
                 if not self._dialect.learn(error, options):
+                    tell(_NO_ANSWER)
                     await self._retries.pause(error, attempt, self._service)
                     attempt += 1
 
@@ -308,3 +313,10 @@ def _token_limit(settings: Settings) -> dict[str, Any]:
     if host.endswith("openai.com"):
         return {"max_completion_tokens": limit}
     return {"extra_body": {"max_tokens": limit}}
+
+
+def _told(tally: Tally) -> Usage:
+    """What an answer has cost, told to whoever measures it."""
+    usage = tally.usage()
+    tell(ModelAsked(usage.prompt_tokens, usage.completion_tokens, Outcome.OK))
+    return usage

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from domain.answers import Citation, Quoted
 from domain.errors import DependencyError
 from domain.events import Cited, Token
+from domain.happenings import CitationsDropped, tell
 from domain.retrieval import RetrievedItem
 from models.protocols import Reranker
 from nodes import markers
@@ -114,6 +115,8 @@ class Checking:
         self.gone |= {
             passage for passage, holds in zip(sentence.passages, there, strict=True) if not holds
         }
+        if lost := there.count(False):
+            tell(CitationsDropped("gone", lost))
         if scores is not None:
             cited = [
                 replace(citation, support=round(score, 3))

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from domain.events import Cited, Token
+from domain.happenings import CitationsDropped, tell
 from domain.retrieval import RetrievedItem
 from domain.sentences import sentence_end
 from domain.text import language_of
@@ -224,6 +225,8 @@ class CitedText:
                 offset = len(self._sentence.text) + len(gap)
                 self._sentence.marks.append((offset, index, quote))
                 shown.append(self._given.shown(index, quote.place))
+            else:
+                tell(CitationsDropped("unsupported", 1))
         if shown:
             self._sentence.text += gap
             self._emitted = len(self._sentence.text)

@@ -23,6 +23,7 @@ from pydantic import (
 
 from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
+from domain.happenings import searching
 from domain.options import in_range
 from domain.questions import checked_question
 from domain.scope import Scope
@@ -161,8 +162,17 @@ class ChunkSearch:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: both lanes failed; carries each cause.
         """
+        with searching("chunks") as told:
+            found, told.timings = await self._search(scope, request, now or datetime.now(UTC))
+            told.degraded = bool(found.warnings)
+        return found
+
+    async def _search(
+        self, scope: Scope, request: SearchRequest, now: datetime
+    ) -> tuple[SearchResponse, Mapping[str, float]]:
+        """The response, and the milliseconds of each lane that ran for it."""
         started = time.perf_counter()
-        asked = self._asked(scope, request, now or datetime.now(UTC))
+        asked = self._asked(scope, request, now)
         ranking, kept = await self._ranking(asked)
         if not ranking.ranked:
             await DocumentStore(self._database).require_graph(scope)
@@ -174,7 +184,7 @@ class ChunkSearch:
             scope, best, warnings, neighbors=request.include_neighbors, debug=request.debug
         )
         spent = (time.perf_counter() - started) * 1000
-        return SearchResponse(
+        found = SearchResponse(
             results=hits,
             next_cursor=_end(asked, page[-1]) if len(rest) > len(page) else None,
             total=len(ranking.ranked),
@@ -182,6 +192,7 @@ class ChunkSearch:
             warnings=tuple(dict.fromkeys(warnings)),
             debug=_debug(asked, ranking, spent) if request.debug else None,
         )
+        return found, {} if kept else ranking.timings
 
     def _asked(self, scope: Scope, request: SearchRequest, now: datetime) -> _Asked:
         weights = MetadataWeights.read(request.ranking)

@@ -17,6 +17,7 @@ from pydantic import ConfigDict, Field, SkipValidation
 
 from domain.breadth import is_broad
 from domain.filters import ChunkFilters
+from domain.happenings import searching
 from domain.options import in_range
 from domain.questions import checked_question
 from domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescored
@@ -131,6 +132,23 @@ class GraphRetriever(BaseRetriever):
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: every lane failed; carries each cause.
         """
+        with searching(mode) as told:
+            found = await self._search(
+                scope, query, mode=mode, top_k=top_k, filters=filters, lanes=lanes
+            )
+            told.mode, told.timings, told.degraded = found.mode, found.timings, bool(found.warnings)
+        return found
+
+    async def _search(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        mode: str,
+        top_k: int | None,
+        filters: ChunkFilters | Mapping[str, Any] | None,
+        lanes: Sequence[str] | None,
+    ) -> Retrieval:
         started = time.perf_counter()
         finder, known = self._finder, self.lanes
         chosen, composition = composition_of(mode, known, broad=mode == AUTO and self._broad(query))

@@ -14,6 +14,8 @@ from domain.settings import Settings
 from server import edge, openapi, problems
 from server.auth.coverage import require_guards
 from server.mcp import mounting
+from server.observe.metrics import Metrics
+from server.observe.serving import watching
 from server.openai.errors import OpenAIErrors
 from server.openai.routes import router as openai_router
 from server.routes import (
@@ -21,6 +23,7 @@ from server.routes import (
     graphs,
     health,
     knowledge,
+    observe,
     page,
     query,
     reference,
@@ -41,8 +44,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         chosen = settings if settings is not None else await asyncio.to_thread(load_settings)
         async with serving(chosen) as parts, mounting.endpoints() as tools:
-            app.state.serving, app.state.mcp = parts, tools
-            yield
+            with watching(parts, metrics) as app.state.watch:
+                app.state.serving, app.state.mcp = parts, tools
+                yield
+
+    metrics = Metrics()
 
     app = FastAPI(
         title="Sextant",
@@ -53,10 +59,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redoc_url=None,
     )
     problems.install(app)
-    edge.install(app)
+    edge.install(app, metrics)
     app.add_middleware(OpenAIErrors)
     for router in (
         health.router,
+        observe.router,
         query.router,
         openai_router,
         search.router,

@@ -52,11 +52,11 @@ async def examine(settings: Settings) -> AsyncIterator[Finding]:
     yield await _told("data folder", asyncio.to_thread(_data_folder, settings.data_dir))
     try:
         async with await Database.open(settings) as database:
-            yield await _told("database", _database(database))
+            yield await _told("database", examine_database(database))
             yield await _told("stored vectors", _stored_vectors(database))
     except SextantError as error:
         yield _failed("database", error)
-    yield await _told("graph store", _graph_store(settings))
+    yield await _told("graph store", examine_graph_store(settings))
     yield await _told("embedding model", _embedding(settings))
     yield await _told("chat model", _chat(settings))
     yield await _told("reranker", _reranker(settings))
@@ -90,7 +90,12 @@ def _data_folder(folder: Path) -> Finding:
     return Finding("data folder", Health.OK, detail)
 
 
-async def _database(database: Database) -> Finding:
+async def examine_database(database: Database) -> Finding:
+    """Examine PostgreSQL: its version, pgvector's, and whether row-level security binds us.
+
+    Raises:
+        DatabaseUnavailable: it does not answer.
+    """
     rights = await database.role_rights()
     kind = "DATABASE_URL" if database.settings.database_url else "embedded"
     detail = (
@@ -128,8 +133,8 @@ async def _stored_vectors(database: Database) -> Finding:
     return Finding("stored vectors", Health.OK, f"of {embedder.name}, as configured")
 
 
-async def _graph_store(settings: Settings) -> Finding:
-    """Without Neo4j nothing fails, but whoever has named one wants to know."""
+async def examine_graph_store(settings: Settings) -> Finding:
+    """Examine Neo4j: without it nothing fails, but whoever has named one wants to know."""
     if not settings.neo4j_uri:
         return Finding("graph store", Health.OFF, "no Neo4j named; the graph is in PostgreSQL")
     from stores.graph.neo4j.bolt import Bolt

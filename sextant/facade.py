@@ -95,7 +95,7 @@ class Sextant:
         self.user_id = settings.user_id
         self.database = database
         self._documents = DocumentStore(database)
-        self._embedder = embedder
+        self.embedder = embedder
         self._refresher = Refresher(database, embedder)
         self._parts = Parts(database, embedder, stack)
 
@@ -464,8 +464,8 @@ class Sextant:
         """
         from ingestion.reembedding import reembed
 
-        await self._embedder.warm_up()
-        number = await reembed(self.database, self._embedder, on_progress)
+        await self.embedder.warm_up()
+        number = await reembed(self.database, self.embedder, on_progress)
         for graph in await self.graphs():
             await self._refresher.refresh(self._scope(graph.graph_id))
         return number

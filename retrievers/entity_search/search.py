@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from domain.graph import Entity
+from domain.happenings import searching
 from domain.questions import checked_question
 from domain.scope import Scope
 from domain.settings import Settings
@@ -101,9 +102,13 @@ class EntitySearch:
             RetrievalError: neither meaning nor words could be searched.
         """
         started = time.perf_counter()
-        search = await self._checked(query, scope, options or SearchOptions())
-        page = await self._page(search)
-        related = await self._related(search, page.hits)
+        with searching("entities") as told:
+            search = await self._checked(query, scope, options or SearchOptions())
+            page = await self._page(search)
+            related = await self._related(search, page.hits)
+            ranking = page.kept.ranking
+            told.timings = {} if page.cached else ranking.timings
+            told.degraded = bool(ranking.warnings)
         spent = (time.perf_counter() - started) * 1000
         return _response(search, page, related, spent, self._settings)
 

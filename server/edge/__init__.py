@@ -11,16 +11,19 @@ from starlette.types import Scope
 from server.edge.body_limit import BodyLimit
 from server.edge.headers import SecurityHeaders
 from server.edge.request_id import RequestId
+from server.observe.metrics import Metrics
+from server.observe.requests import Observed
 from server.serving import Serving
 
 _IMPORT = re.compile(r"/api/graphs/.+/import")
 _QUESTIONS = frozenset({"/api/query", "/v1/chat/completions"})
 
 
-def install(app: FastAPI) -> None:
+def install(app: FastAPI, metrics: Metrics) -> None:
     """Put them around `app`; the last one added is the first that a request meets."""
     app.add_middleware(BodyLimit, most=_most_bytes)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(Observed, metrics=metrics)
     app.add_middleware(RequestId)
 
 

@@ -1,0 +1,56 @@
+"""How long each stage of a document's ingestion takes, told to whoever measures it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from domain.documents import JobStage
+from domain.happenings import Outcome, StageRan, tell
+
+if TYPE_CHECKING:
+    from ingestion.running import Progress
+
+_ENDED = frozenset({JobStage.DONE, JobStage.FAILED})
+
+
+class Stages:
+    """Tells of a stage when the next one begins.
+
+    Args:
+        on_progress: hears of progress as well.
+    """
+
+    def __init__(self, on_progress: Callable[[Progress], None]) -> None:
+        self._on_progress = on_progress
+        self._stage: JobStage | None = None
+        self._began = 0.0
+
+    def report(self, progress: Progress) -> None:
+        """Take note of how far a document is."""
+        if progress.stage is not self._stage:
+            self._end(Outcome.OK)
+            if progress.stage not in _ENDED:
+                self._stage, self._began = progress.stage, time.perf_counter()
+        self._on_progress(progress)
+
+    @asynccontextmanager
+    async def timed(self) -> AsyncIterator[None]:
+        """Tell how the stage ended in which the block leaves."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._end(Outcome.CANCELLED)
+            raise
+        except Exception:
+            self._end(Outcome.FAILED)
+            raise
+        self._end(Outcome.OK)
+
+    def _end(self, outcome: Outcome) -> None:
+        if self._stage is not None:
+            tell(StageRan(self._stage, (time.perf_counter() - self._began) * 1000, outcome))
+            self._stage = None

@@ -1,0 +1,155 @@
+"""Whether the server can do its work: what it depends on, each asked cheaply and not too often."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from domain.errors import SextantError
+from domain.settings import Settings
+from models.protocols import Embedder
+from sextant import doctor
+from stores.database import Database
+from stores.overview import is_current, queue_of
+
+_log = logging.getLogger(__name__)
+
+# A dependency that says nothing for so long is down, for this purpose.
+_PATIENCE = 2.0
+_KEPT_SECONDS = 1.0
+# Others' servers are not knocked at every second.
+_KEPT_OUTSIDE = 10.0
+# Nobody takes a document for so long: no worker runs.
+_STUCK_SECONDS = 60.0
+_OPENAI = "https://api.openai.com/v1"
+
+
+class State(StrEnum):
+    """How a dependency is. `OFF`: not configured. `DEGRADED`: it answers, and something is amiss."""
+
+    UP = "up"
+    DEGRADED = "degraded"
+    DOWN = "down"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """A dependency as anybody may see it; why it is down stands in the log.
+
+    `required`: without it the server answers nothing; without the others it answers less.
+    """
+
+    name: str
+    state: State
+    required: bool = False
+
+
+Check = Callable[[], Awaitable[State]]
+
+
+@dataclass(slots=True)
+class _Known:
+    check: Check
+    required: bool
+    seconds: float
+    state: State | None = None
+    until: float = 0.0
+
+
+class Readiness:
+    """Asks the dependencies, all at once, and remembers their answers for a moment.
+
+    Args:
+        settings: which there are.
+        database: PostgreSQL.
+        embedder: the embedding model.
+    """
+
+    def __init__(self, settings: Settings, database: Database, embedder: Embedder) -> None:
+        self._settings = settings
+        self._database = database
+        self._embedder = embedder
+        self._asking = asyncio.Lock()
+        near, far = _KEPT_SECONDS, _KEPT_OUTSIDE
+        self._known = {
+            "database": _Known(self._postgres, required=True, seconds=near),
+            "migrations": _Known(self._migrations, required=True, seconds=near),
+            "queue": _Known(self._queue, required=False, seconds=near),
+            "neo4j": _Known(self._neo4j, required=False, seconds=far),
+            "embedding": _Known(self._embedding, required=False, seconds=far),
+            "chat": _Known(self._chat, required=False, seconds=far),
+        }
+
+    async def dependencies(self) -> list[Dependency]:
+        """How each is now, or was a moment ago."""
+        async with self._asking:
+            now = time.monotonic()
+            due = [name for name, known in self._known.items() if now >= known.until]
+            await asyncio.gather(*map(self._ask, due))
+        return [
+            Dependency(name, known.state or State.DOWN, known.required)
+            for name, known in self._known.items()
+        ]
+
+    async def _ask(self, name: str) -> None:
+        known = self._known[name]
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                state = await known.check()
+        except (SextantError, OSError, TimeoutError) as error:
+            state = State.DOWN
+            if known.state is not State.DOWN:
+                _log.warning("%s is down: %s", name, error or "no answer in time")
+        else:
+            if known.state is State.DOWN:
+                _log.warning("%s is back", name)
+        known.state, known.until = state, time.monotonic() + known.seconds
+
+    async def _postgres(self) -> State:
+        found = await doctor.examine_database(self._database)
+        return State.UP if found.health is doctor.Health.OK else State.DOWN
+
+    async def _migrations(self) -> State:
+        return State.UP if await is_current(self._database) else State.DEGRADED
+
+    async def _queue(self) -> State:
+        queue = await queue_of(self._database)
+        stuck = queue.oldest_waiting_seconds > _STUCK_SECONDS and not queue.running
+        return State.DEGRADED if stuck else State.UP
+
+    async def _neo4j(self) -> State:
+        found = await doctor.examine_graph_store(self._settings)
+        if found.health is doctor.Health.OFF:
+            return State.OFF
+        return State.UP if found.health is doctor.Health.OK else State.DOWN
+
+    async def _embedding(self) -> State:
+        if self._settings.embedding.startswith("openai:"):
+            return await _reachable(self._settings.openai_base_url or _OPENAI)
+        await self._embedder.embed_query("ready?")  # from memory, from the second time on
+        return State.UP
+
+    async def _chat(self) -> State:
+        if self._settings.chat_model is None:
+            return State.OFF
+        return await _reachable(self._settings.openai_base_url or _OPENAI)
+
+
+def is_ready(dependencies: list[Dependency]) -> bool:
+    """Whether nothing is down that the server cannot do without."""
+    return not any(one.required and one.state is State.DOWN for one in dependencies)
+
+
+async def _reachable(url: str) -> State:
+    """Whether something listens there; it is asked for nothing, which would cost tokens."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    _, writer = await asyncio.open_connection(parts.hostname, port)
+    writer.close()
+    return State.UP

@@ -1,0 +1,58 @@
+"""What watches a running server: opened with it, closed with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+from fastapi import FastAPI, Request
+
+from domain.errors import SextantError
+from domain.happenings import listening
+from server.observe.metrics import Metrics
+from server.observe.readiness import Readiness, State
+from server.observe.tracing import tracing
+from server.serving import Serving
+from stores.overview import queue_of
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """The metrics of this process and the state of its dependencies."""
+
+    serving: Serving
+    metrics: Metrics
+    readiness: Readiness
+
+    async def measured(self) -> bytes:
+        """All metrics, with the gauges as they stand."""
+        for one in await self.readiness.dependencies():
+            if one.state is not State.OFF:
+                up = one.state is not State.DOWN
+                self.metrics.dependency_up.labels(one.name).set(up)
+        try:
+            queue = await queue_of(self.serving.rag.database)
+        except SextantError:
+            self.metrics.forget_queue()
+        else:
+            self.metrics.queue.labels("waiting").set(queue.waiting)
+            self.metrics.queue.labels("running").set(queue.running)
+            self.metrics.queue.labels("failed").set(queue.failed)
+            self.metrics.queue_age.set(queue.oldest_waiting_seconds)
+        self.metrics.runs.set(self.serving.runs.live)
+        return self.metrics.text()
+
+
+@contextmanager
+def watching(parts: Serving, metrics: Metrics) -> Iterator[Watch]:
+    """Count what happens in this process meanwhile, and trace it where that is wanted."""
+    readiness = Readiness(parts.settings, parts.rag.database, parts.rag.embedder)
+    with listening(metrics.happened), tracing(wanted=parts.settings.observe.traces):
+        yield Watch(parts, metrics, readiness)
+
+
+def watch_of(request: Request) -> Watch:
+    """What watches the running server, for a route."""
+    return cast("Watch", cast("FastAPI", request.app).state.watch)

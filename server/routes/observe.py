@@ -1,0 +1,75 @@
+"""How the server does: whether it lives, whether it can work, and its metrics."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Annotated
+
+from fastapi import Depends, Request, Response
+
+from domain.api_keys import Permission
+from server.auth.principal import Principal, Requires
+from server.observe.metrics import MEDIA_TYPE
+from server.observe.readiness import State, is_ready
+from server.observe.serving import watch_of
+from server.openapi import Responses
+from server.routing import router as new_router
+from server.schemas.wire import Wire
+from server.serving import serving_of
+
+router = new_router("health")
+
+_NOT_READY: Responses = {
+    503: {"description": "Something is down without which nothing can be answered."}
+}
+
+
+class Ready(Wire):
+    """How a dependency is; without one that is `required` the server answers nothing."""
+
+    name: str
+    state: State
+    required: bool
+
+
+class Readiness(Wire):
+    """Whether requests can be answered, and what they depend on."""
+
+    status: State
+    dependencies: tuple[Ready, ...]
+
+
+class Scraper(Requires):
+    """Lets through administrators, and whoever has the token for metrics."""
+
+    async def __call__(self, request: Request) -> Principal:
+        """Return the caller; raises what `Requires` raises."""
+        token = serving_of(request).settings.observe.metrics_token
+        given = request.headers.get("authorization", "").encode()
+        if token and hmac.compare_digest(given, f"Bearer {token.get_secret_value()}".encode()):
+            return Principal("", frozenset())
+        return await super().__call__(request)
+
+
+@router.get("/readyz", responses=_NOT_READY)
+async def readyz(request: Request, response: Response) -> Readiness:
+    """Whether the server can work, and which dependency is down; why, says its log."""
+    found = await watch_of(request).readiness.dependencies()
+    ready = is_ready(found)
+    response.status_code = 200 if ready else 503
+    lacking = any(one.state in {State.DOWN, State.DEGRADED} for one in found)
+    well = State.DEGRADED if lacking else State.UP
+    return Readiness(
+        status=well if ready else State.DOWN,
+        dependencies=tuple(
+            Ready(name=one.name, state=one.state, required=one.required) for one in found
+        ),
+    )
+
+
+@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+async def metrics(
+    request: Request, _: Annotated[Principal, Depends(Scraper(Permission.ADMIN))]
+) -> Response:
+    """The metrics of this process in Prometheus' text format, for an administrator or a scraper."""
+    return Response(await watch_of(request).measured(), media_type=MEDIA_TYPE)
