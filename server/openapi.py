@@ -17,7 +17,7 @@ from server.schemas.wire import Problem
 Responses = dict[int | str, dict[str, Any]]
 
 _JSON = "application/json"
-_PUBLIC = frozenset({"/", "/healthz", "/readyz", "/metrics"})
+_PUBLIC = frozenset({"/", "/healthz", "/readyz"})
 # What a request may meet before its route has a say: no key, too little permission, too large a body,
 # a value that cannot be used, too many requests, a dependency that is down or slow.
 _COMMON = (401, 403, 413, 422, 429, 500, 503, 504)

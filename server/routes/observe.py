@@ -12,16 +12,25 @@ from server.auth.principal import Principal, Requires
 from server.observe.metrics import MEDIA_TYPE
 from server.observe.readiness import State, is_ready
 from server.observe.serving import watch_of
-from server.openapi import Responses
+from server.openapi import Responses, answers
 from server.routing import router as new_router
 from server.schemas.wire import Wire
 from server.serving import serving_of
 
 router = new_router("health")
 
-_NOT_READY: Responses = {
+_EXAMPLE = {
+    "status": "degraded",
+    "dependencies": [
+        {"name": "database", "state": "up", "required": True},
+        {"name": "neo4j", "state": "down", "required": False},
+    ],
+}
+_READY = answers(_EXAMPLE) | {
     503: {"description": "Something is down without which nothing can be answered."}
 }
+_MEASURED = 'kb_http_request_seconds_count{method="POST",route="/search",status="200"} 42.0'
+_TEXT: Responses = {200: {"content": {"text/plain": {"example": _MEASURED}}}}
 
 
 class Ready(Wire):
@@ -51,7 +60,7 @@ class Scraper(Requires):
         return await super().__call__(request)
 
 
-@router.get("/readyz", responses=_NOT_READY)
+@router.get("/readyz", responses=_READY)
 async def readyz(request: Request, response: Response) -> Readiness:
     """Whether the server can work, and which dependency is down; why, says its log."""
     found = await watch_of(request).readiness.dependencies()
@@ -67,7 +76,7 @@ async def readyz(request: Request, response: Response) -> Readiness:
     )
 
 
-@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+@router.get("/metrics", response_class=Response, responses=_TEXT)
 async def metrics(
     request: Request, _: Annotated[Principal, Depends(Scraper(Permission.ADMIN))]
 ) -> Response:
