@@ -16,11 +16,15 @@ def serve(
 ) -> None:
     """Serve answers, searches, documents and graphs over HTTP until it is interrupted."""
     import asyncio
+    import importlib
 
     import uvicorn
 
     from domain.configuration import load_settings
     from sextant.logins import may_listen
 
-    asyncio.run(may_listen(load_settings(), host))
-    uvicorn.run("server.app:app", host=host, port=port)
+    settings = load_settings()
+    asyncio.run(may_listen(settings, host))
+    # By name: the server is above the command line.
+    logs = importlib.import_module("server.observe.logs")
+    uvicorn.run("server.app:app", host=host, port=port, log_config=logs.log_config(settings))

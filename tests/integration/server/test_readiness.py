@@ -1,0 +1,63 @@
+"""Readiness says which dependency is down, and whether anything can be answered without it."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from domain.settings import Settings
+from server.app import create_app
+from server.observe.readiness import Dependency, Readiness, State, is_ready
+from stores.database import Database
+from testing.hash_embedder import HashEmbedder
+from testing.openai_server import ScriptedOpenAI
+from tests.integration.own_database import settings_over, short_folder
+
+
+def states(found: list[Dependency]) -> dict[str, State]:
+    return {one.name: one.state for one in found}
+
+
+async def test_a_server_without_its_database_is_not_ready(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with short_folder() as folder:
+        database = await Database.open(settings_over(folder))
+        await database.close()
+        readiness = Readiness(database.settings, database, HashEmbedder(384))
+        found = await readiness.dependencies()
+    assert states(found)["database"] is State.DOWN
+    assert not is_ready(found)
+    assert "database is down" in caplog.text
+
+
+async def test_a_chat_model_or_neo4j_that_is_away_leaves_the_server_ready(
+    settings: Settings, database: Database
+) -> None:
+    async with ScriptedOpenAI() as endpoint:
+        gone = endpoint.base_url
+    chosen = settings.model_copy(
+        update={
+            "chat_model": "scripted",
+            "openai_base_url": gone,
+            "neo4j_uri": gone.replace("http", "bolt").removesuffix("/v1"),
+        }
+    )
+    found = await Readiness(chosen, database, HashEmbedder(384)).dependencies()
+    assert states(found) | {"chat": State.DOWN, "neo4j": State.DOWN} == states(found)
+    assert states(found)["database"] is State.UP
+    assert is_ready(found)
+
+
+async def test_what_is_down_is_told_without_saying_where_it_is(settings: Settings) -> None:
+    secret = {"chat_model": "scripted", "openai_base_url": "http://127.0.0.1:9/secret-path"}
+    app: FastAPI = create_app(settings.model_copy(update=secret))
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            answer = await client.get("/readyz")
+    assert answer.status_code == 200
+    assert answer.json()["status"] == "degraded"
+    assert "secret-path" not in answer.text
+    assert "127.0.0.1" not in answer.text
