@@ -1,0 +1,113 @@
+"""Conversations that go on: a user's checkpoints of the workflow, kept in PostgreSQL by thread.
+
+LangGraph's own saver writes them; here it is bound to one tenant, over the pool and the row-level
+security that everything else uses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow, class_row, dict_row
+
+from domain.errors import OptionInvalid
+from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from domain.text import clean_text
+from stores.database import Database
+from stores.queries import load_queries
+
+LONGEST_THREAD = 200
+
+_SQL = load_queries("threads")
+# What a checkpoint may bring to life again, beside LangGraph's own and LangChain's messages; anything
+# else comes back as plain data (LangGraph CVE-2025-64439: reliability anchors §3).
+_ALLOWED = (RetrievedItem, LaneScore, ItemKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A conversation: the name its user gave it, when it began and when it was last added to."""
+
+    thread_id: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class Threads(AsyncPostgresSaver):
+    """The conversations of one user; a LangGraph checkpointer.
+
+    Args:
+        database: where they are kept.
+        user_id: whose they are. Nobody else's are seen or changed, whatever a caller asks for.
+    """
+
+    def __init__(self, database: Database, user_id: str) -> None:
+        super().__init__(
+            cast("Any", None), serde=JsonPlusSerializer(allowed_msgpack_modules=_ALLOWED)
+        )
+        self._database = database
+        self._user_id = user_id
+
+    @asynccontextmanager
+    async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:  # noqa: ARG002 - the saver's signature
+        async with (
+            self._database.transaction(self._user_id) as connection,
+            connection.cursor(binary=True, row_factory=dict_row) as cursor,
+        ):
+            yield cursor
+
+    def config_of(self, thread_id: str) -> RunnableConfig:
+        """What a run is given to be a turn of the conversation `thread_id`.
+
+        Raises:
+            OptionInvalid: the name is empty or too long.
+        """
+        return {"configurable": {"thread_id": self._key(thread_id)}}
+
+    async def known(self, limit: int = 100) -> list[Thread]:
+        """The conversations, the latest first."""
+        async with self._database.transaction(self._user_id) as connection:
+            cursor = connection.cursor(row_factory=class_row(Thread))
+            await cursor.execute(_SQL["known"], {"user_id": self._user_id, "limit": limit})
+            return await cursor.fetchall()
+
+    async def forget(self, thread_id: str) -> bool:
+        """Remove a conversation; False when there was none."""
+        return await self._forget([self._key(thread_id)]) > 0
+
+    async def keep_latest(self, thread_id: str) -> None:
+        """Drop the steps that led to where a conversation is."""
+        # Not the saver's `aprune`: that chooses an isolation level, too late inside our transaction.
+        async with self._database.transaction(self._user_id) as connection:
+            await connection.execute(_SQL["keep_latest"], {"key": self._key(thread_id)})
+
+    async def forget_older(self, age: timedelta) -> int:
+        """Remove the conversations in which nothing was said for `age`; returns how many."""
+        async with self._database.transaction(self._user_id) as connection:
+            values = {"user_id": self._user_id, "age": age}
+            stale = [row[0] async for row in await connection.execute(_SQL["stale"], values)]
+        return await self._forget(stale) if stale else 0
+
+    async def _forget(self, keys: list[str]) -> int:
+        async with self._database.transaction(self._user_id) as connection:
+            row = await (await connection.execute(_SQL["forget"], {"keys": keys})).fetchone()
+        return int(row[0]) if row else 0
+
+    def _key(self, thread_id: str) -> str:
+        """The thread's key among everybody's: two users may call theirs the same."""
+        if not 0 < len(thread_id) <= LONGEST_THREAD or clean_text(thread_id) != thread_id:
+            raise OptionInvalid(
+                f"A conversation's name has 1 to {LONGEST_THREAD} characters, and none that cannot be stored.",
+                next_step="Name it with letters and digits, such as a UUID.",
+                field="thread_id",
+            )
+        return f"{hashlib.sha256(self._user_id.encode()).hexdigest()[:32]}:{thread_id}"
