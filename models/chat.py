@@ -107,31 +107,40 @@ class ChatModel:
         self._require_text(tally)
         return Completion(tally.text, _told(tally))
 
-    async def structured(self, messages: Messages, schema: type[T]) -> tuple[T, Usage]:
+    async def structured(
+        self, messages: Messages, schema: type[T], *, repair: bool = True
+    ) -> tuple[T, Usage]:
         """The model's answer as an object of `schema`, read tolerantly and repaired at most once.
+
+        Without `repair` it costs one call at most.
 
         The schema is stated in the last message and, where the endpoint understands it, in
         `response_format`. The tokens stay out of LangGraph's message stream.
 
         Raises:
             ModelUnavailable: as for `complete`.
-            ModelOutputInvalid: the repaired answer does not fit the schema either.
+            ModelOutputInvalid: the answer does not fit the schema, nor does the repaired one.
         """
         prompt = _with_instruction(convert_to_messages(messages), instruction(schema))
         first = await self._json_answer(prompt, schema)
         try:
             return read_structured(first.text, schema), first.usage
         except DoesNotFit as problem:
+            if not repair:
+                raise self._unfit(problem) from problem
             _log.info("%s: asked to repair its output: %s", self._service.label, problem)
-            repair = [AIMessage(first.text or "(empty)"), HumanMessage(repair_request(problem))]
-        second = await self._json_answer([*prompt, *repair], schema)
+            again = [AIMessage(first.text or "(empty)"), HumanMessage(repair_request(problem))]
+        second = await self._json_answer([*prompt, *again], schema)
         try:
             return read_structured(second.text, schema), first.usage + second.usage
         except DoesNotFit as problem:
-            raise ModelOutputInvalid(
-                f"The {self._service.label} did not give the asked structure: {problem}",
-                next_step="Try again, or choose a larger chat model.",
-            ) from problem
+            raise self._unfit(problem) from problem
+
+    def _unfit(self, problem: DoesNotFit) -> ModelOutputInvalid:
+        return ModelOutputInvalid(
+            f"The {self._service.label} did not give the asked structure: {problem}",
+            next_step="Try again, or choose a larger chat model.",
+        )
 
     async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:
         """The answer's text piece by piece as it comes, then its `Usage` as the last item.

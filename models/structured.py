@@ -36,6 +36,8 @@ _MARKS = str.maketrans("，：｛｝［］", ",:{}[]")
 # A string (possibly cut off by the end), a word, or anything between; linear on any input.
 _PIECES = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[A-Za-z]+|[^"A-Za-z]+', re.DOTALL)
 _STRING_END = re.compile(r'(?<!\\)(?:\\\\)*"\Z')
+# A key at the end whose value was cut off with the rest.
+_LONE_KEY = re.compile(r'(?:,\s*|(?<=\{)\s*+)"(?:[^"\\]|\\.)*+"\s*:?\s*\Z', re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _START = re.compile(r"[{\[]")
 # Text before the object may hold braces too; a model that needs more starts than this is lost.
@@ -107,7 +109,10 @@ def _mended(text: str) -> str:
             piece = _TRAILING_COMMA.sub(r"\1", _WORDS.get(piece, piece).translate(_MARKS))
             _follow_brackets(piece, open_brackets)
         pieces.append(piece)
-    return "".join(pieces).rstrip().rstrip(",") + "".join(reversed(open_brackets))
+    mended = "".join(pieces).rstrip().rstrip(",")
+    if open_brackets and open_brackets[-1] == "}":
+        mended = _LONE_KEY.sub("", mended)
+    return mended + "".join(reversed(open_brackets))
 
 
 def _follow_brackets(piece: str, open_brackets: list[str]) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 import prompts
 from domain.breadth import is_broad
@@ -17,8 +17,12 @@ from domain.retrieval import AUTO, Mode
 from domain.text import clean_text, language_of, normalise
 from nodes.asking import ask, conversation
 from nodes.context import RunContext, scope_of
+from nodes.follow_up import standing_alone
 from nodes.multimodal.looking import look_at, with_attachments
-from nodes.spending import deadline
+from nodes.names import names_in, telling_words
+from nodes.parts import MOST_PARTS, clauses_of, sides_of
+from nodes.replies import Line, Sentences, Words
+from nodes.spending import deadline, noted
 from nodes.state import State
 from retrievers.lanes.keywords import extract_keywords
 from retrievers.modes import composition_of
@@ -31,17 +35,28 @@ SIMPLE: Complexity = "simple"
 COMPLEX: Complexity = "complex"
 
 
+def _complexity(value: object) -> Complexity:
+    return SIMPLE if str(value).strip().casefold() == SIMPLE else COMPLEX
+
+
+def _about(value: object) -> str | None:
+    said = str(value).strip().casefold()
+    return said if said in {"whole", "part"} else None
+
+
 class Analysis(BaseModel):
     """What the chat model makes of a question."""
 
-    question: str = Field("", description="The question, understandable without the conversation.")
-    complexity: Complexity = COMPLEX
-    about: Literal["whole", "part"] | None = Field(
+    question: Line = Field("", description="The question, understandable without the conversation.")
+    complexity: Annotated[Complexity, BeforeValidator(_complexity)] = COMPLEX
+    about: Annotated[Literal["whole", "part"] | None, BeforeValidator(_about)] = Field(
         None, description="Whether the documents as a whole are asked about; None: not said."
     )
-    reason: str = ""
-    entities: list[str] = Field(default_factory=list[str])
-    keywords: list[str] = Field(default_factory=list[str])
+    reason: Line = ""
+    entities: Words = Field(default_factory=list[str])
+    keywords: Words = Field(default_factory=list[str], description="Names and terms, low level.")
+    themes: Words = Field(default_factory=list[str], description="Keywords of the high level.")
+    subquestions: Sentences = Field(default_factory=list[str])
 
 
 async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -68,8 +83,34 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         understood |= {"complexity": COMPLEX, "reason": f"{wish} was asked for"}
     elif broad and run.deps.settings.communities.enabled:
         chosen, _ = composition_of(wish, known, broad=True)
-    longest = run.deps.settings.limits.question_chars
-    return with_attachments(fresh | {"strategy": chosen.value} | understood, longest)
+    update = fresh | {"strategy": chosen.value} | understood
+    if update["complexity"] != SIMPLE:
+        update |= await _linked(State(**vars(state) | update), runtime)
+        if wish == AUTO:
+            update["reason"] += f"; {_WHY[chosen]}"
+    return with_attachments(update, run.deps.settings.limits.question_chars)
+
+
+# Why `auto` chooses a mode (`retrievers.modes.composition_of`).
+_WHY = {
+    Mode.MIX: "mix, the best ranking of particular passages",
+    Mode.GLOBAL: "global, whose reports tell of the documents as a whole",
+    Mode.NAIVE: "naive, since there is no graph to search",
+}
+
+
+async def _linked(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """The question's names that the graph knows; names are what the low level of keywords begins with."""
+    known: dict[str, list[str]] = {}
+    if state.strategy != Mode.NAIVE:
+        retriever = runtime.context.deps.retriever
+        known = await retriever.known_names(scope_of(state, runtime), state.question)
+    entities = list(dict.fromkeys([*state.entities, *known]))
+    return {
+        "entities": entities,
+        "linked": [{"name": name, "ids": ids} for name, ids in known.items()],
+        "low_level_keywords": noted(entities, *state.low_level_keywords),
+    }
 
 
 def _check_options(state: State) -> None:
@@ -99,8 +140,16 @@ def _new_turn(question: str, run: RunContext) -> dict[str, Any]:
         "complexity": COMPLEX,
         "reason": "",
         "entities": [],
-        "keywords": extract_keywords(question),
+        "linked": [],
+        "keywords": [],
+        "low_level_keywords": [],
+        "high_level_keywords": [],
+        "subquestions": [],
+        "unanswered": [],
+        "beside": [],
+        "bridges": [],
         "searched": [],
+        "found_for": {},
         "items": [],
         "around": [],
         "attachments": [],
@@ -127,24 +176,56 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     """By the chat model if there is one, else by rule; and whether the question is about the whole."""
     if is_small_talk(state.question):
         return {"complexity": SIMPLE, "reason": "small talk or arithmetic"}, False
-    broad = is_broad(state.question)
-    history = conversation(state.history, run.deps.settings.limits.history_turns)
+    turns = run.deps.settings.limits.history_turns
+    history = conversation(state.history, turns)
     messages = prompts.ANALYZE.messages(state.language, question=state.question, history=history)
     judged = await ask(state, run, messages, Analysis)
-    if judged.reply is None:
-        asked = "the documents as a whole" if broad else "particular passages"
-        return {"reason": f"by rule: a question for {asked}", **judged.costs}, broad
     longest = run.deps.settings.limits.question_chars
-    question = clean_text(judged.reply.question).strip()[:longest] or state.question
+    if judged.reply is None:
+        return _by_rule(state, longest, turns) | judged.costs, is_broad(state.question)
+    reply = judged.reply
+    question = clean_text(reply.question).strip()[:longest] or state.question
+    parts = [clean_text(part)[:longest] for part in reply.subquestions if part != question]
+    broad = is_broad(question) if reply.about is None else reply.about == "whole"
+    return _read(question, parts) | {
+        "complexity": reply.complexity,
+        "reason": reply.reason or "by the chat model",
+        "entities": reply.entities,
+        "keywords": noted(reply.keywords, *reply.themes) or extract_keywords(question),
+        "low_level_keywords": reply.keywords or extract_keywords(question),
+        "high_level_keywords": reply.themes,
+        **judged.costs,
+    }, broad
+
+
+def _by_rule(state: State, longest: int, turns: int) -> dict[str, Any]:
+    """The question as its own words tell it, with those of the conversation that it leans on."""
+    history = state.history[-turns:] if turns else []
+    question = standing_alone(state.question, history)[:longest]
+    names = names_in(question)
+    themes = [word for word in telling_words(question) if not any(word in name for name in names)]
+    asked = "the documents as a whole" if is_broad(state.question) else "particular passages"
+    clauses = clauses_of(question)
+    return _read(question, clauses or sides_of(question)) | {
+        "beside": clauses,
+        "reason": f"by rule: a question for {asked}",
+        "entities": names,
+        "keywords": extract_keywords(question),
+        "low_level_keywords": names,
+        "high_level_keywords": themes,
+    }
+
+
+def _read(question: str, parts: Sequence[str]) -> dict[str, Any]:
+    """A question with its parts, of which one alone would be the question itself."""
+    several = list(dict.fromkeys(parts))[:MOST_PARTS] if len(set(parts)) > 1 else []
     return {
         "question": question,
         "search": question,
-        "complexity": judged.reply.complexity,
-        "reason": judged.reply.reason,
-        "entities": judged.reply.entities,
-        "keywords": judged.reply.keywords or state.keywords,
-        **judged.costs,
-    }, broad if judged.reply.about is None else judged.reply.about == "whole"
+        "subquestions": several,
+        "unanswered": several,
+        "beside": several,
+    }
 
 
 # Whole questions only: "你好，请问付款节点有哪些？" is not small talk. No question of the public

@@ -1,4 +1,4 @@
-"""Asking the chat model for a judgement, where a rule can take over when it gives none."""
+"""Asking the chat model for judgements, where a rule can take over when it gives none."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from pydantic import BaseModel
 
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelUnavailable
+from domain.text import estimate_tokens
+from models.structured import instruction
 from nodes.context import RunContext
-from nodes.spending import usage_of
+from nodes.spending import judging_budget, noted, prompt_size, reached, usage_of
 from nodes.state import State
 from prompts import Messages
 
@@ -23,8 +25,8 @@ T = TypeVar("T", bound=BaseModel)
 
 # A judgement is short; what takes longer than this is not worth waiting for, since a rule is at hand.
 _SECONDS = 20.0
-# A judgement costs one call, or two with its repair, and one is kept for the answer.
-_CALLS_AHEAD = 3
+# Of the time that is left for searching and judging; so there is always some for the next step.
+_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,32 +37,72 @@ class Judgement(Generic[T]):
     costs: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Judgements(Generic[T]):
+    """The same of several prompts that were asked at once, in their order."""
+
+    replies: list[T | None]
+    costs: dict[str, Any]
+
+
 async def ask(state: State, run: RunContext, messages: Messages, schema: type[T]) -> Judgement[T]:
-    """Ask the chat model for an object of `schema`.
+    """Ask the chat model for an object of `schema`; see `ask_all`."""
+    asked = await ask_all(state, run, [messages], schema)
+    return Judgement(asked.replies[0], asked.costs)
 
-    There is no reply, and the caller goes by rule, when no chat model is configured, when the
-    answer's budget of model calls (`limits.model_calls`) is used up, and, with a warning in the
-    state, when the model fails.
+
+async def ask_all(
+    state: State, run: RunContext, prompts: Sequence[Messages], schema: type[T]
+) -> Judgements[T]:
+    """Ask the chat model several things at once, which takes one call's time.
+
+    There is no reply, and the caller goes by rule, when no chat model is configured and, with a
+    warning in the state, when the answer's limits (`nodes.spending`) do not allow all of them, or the
+    model fails. A reply that does not fit is repaired where the limit of calls allows that, too.
     """
-    spent = usage_of(state)
-    if run.deps.chat is None or spent.calls + _CALLS_AHEAD > run.deps.settings.limits.model_calls:
-        return Judgement(None, {})
-    try:
-        async with asyncio.timeout(_SECONDS):
-            reply, usage = await run.deps.chat.structured(messages, schema)
-    except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
-        _log.warning("chat model gave no %s (%s); going by rule", schema.__name__, error)
-        lost = Usage(calls=1)
-        return Judgement(None, {"usage": asdict(spent + lost), "warnings": warned(state, error)})
-    return Judgement(reply, {"usage": asdict(spent + usage)})
+    chat, limits = run.deps.chat, run.deps.settings.limits
+    if chat is None or not prompts:
+        return Judgements([None] * len(prompts), {})
+    budget = judging_budget(state, run)
+    form = estimate_tokens(instruction(schema))
+    sizes = [prompt_size(messages) + form for messages in prompts]
+    lacking = budget.lacks(sum(sizes), len(prompts))
+    if lacking is not None:
+        warnings = noted(state.warnings, reached(lacking, limits))
+        return Judgements([None] * len(prompts), {"warnings": warnings})
+    repair = budget.lacks(2 * sum(sizes), 2 * len(prompts)) is None
+    seconds = min(_SECONDS, _SHARE * budget.seconds)
+
+    async def one(messages: Messages, size: int) -> _Outcome[T]:
+        try:
+            async with asyncio.timeout(seconds):
+                reply, usage = await chat.structured(messages, schema, repair=repair)
+        except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
+            calls = 2 if repair and isinstance(error, ModelOutputInvalid) else 1
+            return _Outcome(None, Usage(calls, calls * size, estimated=True), error)
+        return _Outcome(reply, usage)
+
+    outcomes = await asyncio.gather(*map(one, prompts, sizes))
+    spent = sum((outcome.usage for outcome in outcomes), usage_of(state))
+    costs: dict[str, Any] = {"usage": asdict(spent)}
+    failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
+    if failures:
+        _log.warning("chat model gave no %s (%s); going by rule", schema.__name__, failures[0])
+        costs["warnings"] = noted(state.warnings, *map(_by_rule, failures))
+    return Judgements([outcome.reply for outcome in outcomes], costs)
 
 
-def warned(state: State, error: Exception) -> list[str]:
-    """Return the state's warnings and, once, that a rule stood in for the chat model."""
+@dataclass(frozen=True, slots=True)
+class _Outcome(Generic[T]):
+    reply: T | None
+    usage: Usage
+    failure: Exception | None = None
+
+
+def _by_rule(error: Exception) -> str:
+    """The warning that a rule stood in for the chat model."""
     reason = getattr(error, "message", "The chat model did not answer in time.")
-    return list(
-        dict.fromkeys([*state.warnings, f"Judged by rule, without the chat model: {reason}"])
-    )
+    return f"Judged by rule, without the chat model: {reason}"
 
 
 def conversation(history: Sequence[dict[str, str]], turns: int) -> str:

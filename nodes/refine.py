@@ -1,64 +1,104 @@
-"""refine: another query, for what is still missing."""
+"""refine: other queries, for what is still missing."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 import prompts
+from domain.retrieval import Mode
 from domain.text import clean_text, normalise
 from nodes.asking import ask
+from nodes.bridging import bridges
 from nodes.context import RunContext
+from nodes.passages import numbered, within_budget
+from nodes.replies import Line, Sentences
 from nodes.state import State
+
+# Queries of one round by the chat model, and what it is shown of the evidence to write them.
+_MOST_QUERIES = 3
+_EVIDENCE_TOKENS = 1500
+# Modes in which entities come with the passages, from which a next hop begins.
+_OF_THE_GRAPH = frozenset({Mode.LOCAL, Mode.HYBRID, Mode.MIX})
+_NO_WORD = re.compile(r"[\W_]+")
 
 
 class Rewrite(BaseModel):
-    """A query as the chat model writes it."""
+    """Queries as the chat model writes them."""
 
-    query: str = ""
+    queries: Sentences = Field(default_factory=list[str])
+    query: Line = Field("", description="A single query, as some models write it.")
 
 
 async def refine(
     state: State, runtime: Runtime[RunContext]
 ) -> Command[Literal["retrieve", "generate"]]:
-    """Choose a query that was not yet run; without one, answer from what there is."""
-    suggested, costs = await _by_model(state, runtime.context)
-    longest = runtime.context.deps.settings.limits.question_chars
-    candidates = [clean_text(query)[:longest] for query in (suggested, *by_rule(state))]
-    query = first_new(candidates, state.searched)
-    if query is None:
+    """Choose queries that were not yet run; without any, answer from what there is."""
+    run = runtime.context
+    suggested, costs = await _by_model(state, run)
+    longest = run.deps.settings.limits.question_chars
+    queries = all_new([clean_text(one)[:longest] for one in suggested], state.searched)
+    hops: list[str] = []
+    if not queries:
+        queries, hops = by_rule(state)
+    if not queries and not hops:
         return Command(goto="generate", update=costs)
-    return Command(
-        goto="retrieve", update={"search": query, "attempts": state.attempts + 1, **costs}
-    )
+    first, *rest = queries[:_MOST_QUERIES] or [""]
+    due = {"search": first, "beside": rest, "bridges": hops, "attempts": state.attempts + 1}
+    return Command(goto="retrieve", update=due | costs)
 
 
-def by_rule(state: State) -> list[str]:
-    """Queries worth a try: what no passage holds, then the keywords, then the most telling half."""
+def by_rule(state: State) -> tuple[list[str], list[str]]:
+    """Queries for what is missing, and those that lead a hop further.
+
+    Parts that no passage answers are searched by themselves. In the graph's modes another hop finds
+    what other words do not, and a query of keywords costs more than it finds (docs/evaluation.md).
+    Otherwise: what no passage holds, the keywords, the more telling half.
+    """
+    parts = all_new(state.unanswered, state.searched)
+    hops: list[str] = []
+    if state.strategy in _OF_THE_GRAPH:
+        hops = all_new(bridges(state.question, state.items, state.around), state.searched)
+    if parts or hops or state.strategy == Mode.MIX:
+        return parts, hops
     half = state.keywords[: (len(state.keywords) + 1) // 2]
-    return [state.missing, " ".join([*state.entities, *state.keywords]), " ".join(half)]
+    words = [state.missing, " ".join([*state.entities, *state.keywords]), " ".join(half)]
+    return all_new(words, state.searched)[:1], []
 
 
-def first_new(candidates: Iterable[str], searched: Iterable[str]) -> str | None:
-    """Return the first candidate that says anything and was not yet run, whatever its spacing."""
-    run = {_plain(query) for query in searched}
-    return next((query for query in candidates if _plain(query) and _plain(query) not in run), None)
+def all_new(candidates: Iterable[str], searched: Iterable[str]) -> list[str]:
+    """The candidates that say anything and were not run, each once, whatever their case and spacing."""
+    run = {_plain(query) for query in searched} | {""}
+    new: list[str] = []
+    for query in candidates:
+        plain = _plain(query)
+        if plain not in run:
+            run.add(plain)
+            new.append(query)
+    return new
 
 
 def _plain(query: str) -> str:
-    return " ".join(normalise(query).split())
+    return _NO_WORD.sub("", normalise(query))
 
 
-async def _by_model(state: State, run: RunContext) -> tuple[str, dict[str, Any]]:
+async def _by_model(state: State, run: RunContext) -> tuple[list[str], dict[str, Any]]:
+    evidence = [item for item in state.items if item.id in state.evidence]
+    shown = within_budget(evidence, _EVIDENCE_TOKENS) if evidence else []
+    parts = state.unanswered or [state.question]
     messages = prompts.REFINE.messages(
         state.language,
         question=state.question,
-        missing=state.missing,
+        missing="\n".join(filter(None, [*parts, state.missing])),
+        passages=numbered(shown),
         searched="\n".join(state.searched),
     )
     judged = await ask(state, run, messages, Rewrite)
-    return (judged.reply.query if judged.reply else ""), judged.costs
+    if judged.reply is None:
+        return [], judged.costs
+    return [*judged.reply.queries, *filter(None, [judged.reply.query])], judged.costs

@@ -55,12 +55,18 @@ class State(InputState, OutputState):
     """Everything the nodes pass on.
 
     `analyze` resets the loop's fields at each turn, since a checkpointer carries them over.
-    `question` is the query made to stand alone; `strategy` the mode in use; `search` the query to
-    run next and `searched` those already run; `items` the passages found, best first; `around` the
-    entities, relations and reports that go with them; `attachments` what came with the question, as
-    `domain.attachments` has it; `evidence` the ids of passages judged relevant;
-    `missing` what the grader did not find. `attempts` counts refinement rounds (0..3). `deadline` is
-    when the answer must be there (seconds since the epoch; 0: not begun).
+    `question` is the query made to stand alone; `strategy` the mode in use, `reason` why. `entities`
+    are the question's names, `linked` those of them that the graph knows, with ids. `keywords` holds
+    both levels: names and terms (low), and what the question is about (high). `subquestions` are its
+    parts, `unanswered` those that the passages do not answer.
+
+    `search` is the query to run next, `beside` others that run with it, and `bridges` others that are
+    searched by meaning alone; `searched` those already run; `found_for` what each had found. `items`
+    are the passages found, best first; `around` the entities, relations and reports that go with
+    them; `attachments` what came with the question, as `domain.attachments` has it; `evidence` the
+    ids of passages judged relevant; `missing` what the grader did not find. `attempts` counts
+    refinement rounds (0..3). `deadline` is when the answer must be there (seconds since the epoch;
+    0: not begun).
     """
 
     question: str = ""
@@ -69,9 +75,17 @@ class State(InputState, OutputState):
     strategy: str = ""
     reason: str = ""
     entities: list[str] = field(default_factory=list[str])
+    linked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     keywords: list[str] = field(default_factory=list[str])
+    low_level_keywords: list[str] = field(default_factory=list[str])
+    high_level_keywords: list[str] = field(default_factory=list[str])
+    subquestions: list[str] = field(default_factory=list[str])
+    unanswered: list[str] = field(default_factory=list[str])
     search: str = ""
+    beside: list[str] = field(default_factory=list[str])
+    bridges: list[str] = field(default_factory=list[str])
     searched: list[str] = field(default_factory=list[str])
+    found_for: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     items: list[RetrievedItem] = field(default_factory=list[RetrievedItem])
     around: list[RetrievedItem] = field(default_factory=list[RetrievedItem])
     attachments: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])

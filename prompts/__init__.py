@@ -104,7 +104,7 @@ def _load(name: str, *variables: str) -> Prompt:
 ANALYZE = _load("analyze", "history", "question")
 GRADE = _load("grade", "question", "passages")
 RERANK = _load("rerank", "question", "passages")
-REFINE = _load("refine", "question", "missing", "searched")
+REFINE = _load("refine", "question", "missing", "passages", "searched")
 GENERATE = _load("generate", "history", "question", "passages", "knowledge")
 REPAIR = _load("repair", "question", "passages", "sentences")
 POINTS = _load("points", "question", "reports", "passages")

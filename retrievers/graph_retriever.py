@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
 from domain.breadth import is_broad
+from domain.errors import SextantError
 from domain.filters import ChunkFilters
 from domain.happenings import searching
 from domain.options import in_range
@@ -29,6 +31,7 @@ from retrievers.finding import Finder
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.degrading import degraded
 from retrievers.lanes.lane import LaneQuery, LaneRun
+from retrievers.lanes.reading import linked_names
 from retrievers.modes import Composition, composition_from, composition_of
 from retrievers.ranking.reranking import RerankLimits, rerank
 from retrievers.sync import run_sync
@@ -175,6 +178,23 @@ class GraphRetriever(BaseRetriever):
             warnings=tuple(dict.fromkeys([*degraded(runs), *request.warnings, *notices])),
             timings=timings,
         )
+
+    async def known_names(self, scope: Scope, text: str) -> dict[str, list[str]]:
+        """The names in `text` that the knowledge base's graph knows, with the ids of who bears them.
+
+        Names are told by titles, names and aliases, as the graph modes tell them. Empty where there is
+        no graph, or the store does not answer: a search will say so.
+        """
+        if self.indexes is None:
+            return {}
+        try:
+            async with asyncio.timeout(self.settings.retrieval.lane_timeout):
+                kept = self.indexes.kept(scope)
+                index = kept[1] if kept else await self.indexes.get(scope)
+        except (SextantError, TimeoutError) as error:
+            logger.info("names of the question not looked up: %s", error)
+            return {}
+        return linked_names(index, text)
 
     async def aretrieve(
         self,

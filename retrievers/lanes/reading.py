@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -31,6 +31,7 @@ WALK = "walk"
 # Orders passages that the walk does not reach, below all that it does.
 _FIT_SHARE = 1e-4
 _LEAST_SCORE = 1e-9
+_TELLING_LINK = 0.25
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
 NO_VECTOR = "向量检索失败，使用关键词与图谱检索降级"
 
@@ -217,11 +218,28 @@ def _evidence(
 def _named(index: ScopeIndex, question: str) -> dict[int, float]:
     """Entities that the question names, with the strength of each link."""
     named: dict[int, float] = {}
-    for match in index.names.find(question):
-        strength = link_strength(index.lexical, question[match.start : match.end])
-        for entity in match.bearers:
+    for _, bearers, strength in _links(index, question):
+        for entity in bearers:
             named[entity] = max(strength, named.get(entity, 0.0))
     return {entity: strength for entity, strength in named.items() if strength > 0}
+
+
+def linked_names(index: ScopeIndex, text: str) -> dict[str, list[str]]:
+    """Names in `text`, as written there, with the ids of the entities that bear them.
+
+    Without names of words that most passages hold ("time", "country"), which name nothing.
+    """
+    return {
+        name: index.entities.texts_of(list(bearers))
+        for name, bearers, strength in _links(index, text)
+        if strength >= _TELLING_LINK
+    }
+
+
+def _links(index: ScopeIndex, text: str) -> Iterator[tuple[str, tuple[int, ...], float]]:
+    for match in index.names.find(text):
+        name = text[match.start : match.end]
+        yield name, match.bearers, link_strength(index.lexical, name)
 
 
 def _placed(reading: Reading, ranking: Ranking, count: int, by: str) -> list[_Placed]:

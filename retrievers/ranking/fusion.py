@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from domain.retrieval import LaneScore, RetrievedItem, ranked, rescored
 
@@ -63,6 +64,22 @@ def fuse(
                 place = LaneScore(rank, hit.score, weight, contribution=weight / (k + rank))
                 places[hit.id].setdefault(lane, place)
     return [ranked(items[item_id], score, places[item_id]) for item_id, score in best.items()]
+
+
+def interleaved(first: Sequence[str], second: Sequence[str], kept: int) -> list[str]:
+    """The first `kept` ids of one ranking, then by turns the best new one of the other and of it.
+
+    For rankings of different questions, whose ranks say nothing of each other: by `rrf`, what each of
+    them has in the middle would go before what only one has at the top.
+
+    Args:
+        first: ids, best first, none twice.
+        second: the same of the other ranking.
+        kept: how many of the first keep their places.
+    """
+    head = first[:kept]
+    turns = zip_longest((one for one in second if one not in head), first[kept:])
+    return list(dict.fromkeys([*head, *(one for turn in turns for one in turn if one)]))
 
 
 def led(lead: Sequence[RetrievedItem], other: Sequence[RetrievedItem]) -> list[RetrievedItem]:

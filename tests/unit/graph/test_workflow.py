@@ -168,7 +168,7 @@ async def test_a_second_turn_of_a_thread_starts_afresh(
     assert first["costs"]["analyze"]["calls"] == second["costs"]["analyze"]["calls"] == 1
     assert first["mode"] == second["mode"] == "naive"
     state = (await workflow.aget_state(thread)).values
-    assert state["reason"] == "", "the second turn's mode was auto again, not the first's choice"
+    assert "asked for" not in state["reason"], "the second turn's mode was auto again"
 
 
 def test_importing_the_exported_graph_touches_neither_disk_nor_database(tmp_path: Path) -> None:

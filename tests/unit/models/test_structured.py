@@ -43,6 +43,8 @@ class AllOptional(BaseModel):
         '{"mode": "mix", "unknown": true}',
         '{"mode": "mix"',
         '{"mode": "mix", "keywords": [',
+        '{"mode": "mix", "keywords": ',
+        '{"mode": "mix", "keyw',
     ],
 )
 def test_what_is_meant_is_read(text: str) -> None:

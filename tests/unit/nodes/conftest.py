@@ -45,6 +45,7 @@ class ScriptedRetriever:
     searches: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     lanes: tuple[str, ...] = ("vector", "keyword")
     around: tuple[RetrievedItem, ...] = ()
+    names: tuple[str, ...] = ()
 
     async def search(self, scope: Scope, query: str, **options: Any) -> Retrieval:
         if self.error:
@@ -58,6 +59,9 @@ class ScriptedRetriever:
             warnings=self.warnings,
             timings={"total": 1.0},
         )
+
+    async def known_names(self, _scope: Scope, text: str) -> dict[str, list[str]]:
+        return {name: [f"id of {name}"] for name in self.names if name in text}
 
 
 @dataclass

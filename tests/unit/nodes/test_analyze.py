@@ -129,10 +129,91 @@ async def test_a_chat_model_judges_what_the_rule_cannot(
 
 
 async def test_no_model_is_asked_beyond_the_budget_of_calls(bench: Build) -> None:
-    settings = Settings(_env_file=None, limits=LimitSettings(model_calls=2))
+    settings = Settings(_env_file=None, limits=LimitSettings(model_calls=1))
     update = await analyze(State(query="Why?"), bench(chat=chat(), settings=settings).runtime)
-    assert update["warnings"] == []
+    [warning] = update["warnings"]
+    assert "1 model call" in warning
     assert update["reason"].startswith("by rule")
+
+
+async def test_the_last_affordable_call_is_not_repaired(bench: Build) -> None:
+    settings = Settings(_env_file=None, limits=LimitSettings(model_calls=2))
+    made = bench(chat=chat("No JSON.", '{"question": "never asked for"}'), settings=settings)
+    update = await analyze(State(query="Why?"), made.runtime)
+    assert update["question"] == "Why?"
+    assert update["usage"]["calls"] == 1
+
+
+async def test_both_levels_of_keywords_and_what_the_graph_knows_are_told_by_rule(
+    bench: Build,
+) -> None:
+    retriever = over_graph()
+    retriever.names = ("二甲双胍", "Heron 3")
+    update = await analyze(
+        State(query="二甲双胍有哪些副作用？"), bench(retriever=retriever).runtime
+    )
+    assert update["entities"] == ["二甲双胍"]
+    assert update["linked"] == [{"name": "二甲双胍", "ids": ["id of 二甲双胍"]}]
+    assert update["low_level_keywords"] == ["二甲双胍"]
+    assert "副作用" in update["high_level_keywords"]
+    assert "mix" in update["reason"]
+
+
+async def test_names_are_not_looked_up_where_no_graph_is_searched(bench: Build) -> None:
+    retriever = over_graph()
+    retriever.names = ("Heron 3",)
+    made = bench(retriever=retriever)
+    update = await analyze(State(query="What is Heron 3?", mode="naive"), made.runtime)
+    assert update["linked"] == []
+    assert update["entities"] == ["Heron 3"]
+
+
+async def test_a_follow_up_borrows_the_terms_of_the_last_question_by_rule(bench: Build) -> None:
+    history = [
+        {"role": "user", "content": "What does the warranty of the Heron 3 cover?"},
+        {"role": "assistant", "content": "Parts and labour."},
+    ]
+    state = State(query="How long does it last?", history=history)
+    update = await analyze(state, bench().runtime)
+    assert update["question"] == update["search"]
+    assert {"Heron 3", "warranty"} <= set(update["question"].split("(")[1].rstrip(")").split(", "))
+
+
+async def test_parts_are_searched_beside_the_whole_question(bench: Build) -> None:
+    question = "Who founded Acme Corp, and when was it sold?"
+    update = await analyze(State(query=question), bench().runtime)
+    assert update["search"] == question
+    assert update["beside"] == update["subquestions"] == update["unanswered"]
+    assert len(update["subquestions"]) == 2
+
+
+SMALL_MODELS = {
+    "wrong types": '{"question": null, "complexity": "Multi-hop", "about": ["whole?"], "reason": 7,'
+    ' "entities": [{"name": "Acme"}, 3, null], "keywords": "Acme, founder", "themes": {"a": "b"},'
+    ' "subquestions": "Who founded Acme?\\nWhen was it sold?"}',
+    "fence and talk": 'Sure!\n```json\n{"entities": ["Acme", "3"], "keywords": ["Acme", "founder"],'
+    ' "subquestions": ["Who founded Acme?", "When was it sold?"],}\n```\nDone.',
+}
+
+
+@pytest.mark.parametrize("reply", SMALL_MODELS.values(), ids=SMALL_MODELS)
+async def test_what_small_models_write_costs_no_second_call(bench: Build, reply: str) -> None:
+    query = "Who founded Acme and who bought it?"
+    update = await analyze(State(query=query), bench(chat=chat(reply)).runtime)
+    assert update["usage"]["calls"] == 1
+    assert update["warnings"] == []
+    assert update["question"] == query
+    assert update["complexity"] == "complex"
+    assert update["entities"] == ["Acme", "3"]
+    assert update["keywords"][:2] == ["Acme", "founder"]
+    assert update["subquestions"] == ["Who founded Acme?", "When was it sold?"]
+
+
+async def test_a_model_that_names_many_parts_gets_four(bench: Build) -> None:
+    parts = ", ".join(f'"Part {number}?"' for number in range(9))
+    made = bench(chat=chat(f'{{"subquestions": [{parts}]}}'))
+    update = await analyze(State(query="What of all the parts?"), made.runtime)
+    assert len(update["subquestions"]) == 4
 
 
 @pytest.mark.parametrize(

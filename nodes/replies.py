@@ -1,0 +1,74 @@
+"""Fields of the chat model's judgements, read as small models write them.
+
+Where a list of words is wanted there may be a sentence with commas, objects with a `name`, or numbers;
+where numbers are, "[1]" or "passage 2"; where yes or no is, "partially". All of that has a meaning, or
+else counts as not said: none of it is worth a second call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+_MOST = 20
+_LONGEST = 300
+_COMMA = re.compile(r"\s*[,;，、；\n]\s*")
+_NUMBER = re.compile(r"\d+")
+_YES = frozenset({"true", "yes", "y", "1", "1.0", "是", "对", "充分", "足够"})
+# Under these keys an object holds what its list is about.
+_NAMES = ("name", "text", "question", "query", "keyword", "entity", "value", "title")
+
+
+def _words(value: object) -> list[str]:
+    """Words or phrases; a lone string is a list with commas."""
+    found = list(_texts(value))
+    return _each_once(_COMMA.split(found[0]) if len(found) == 1 else found)
+
+
+def _sentences(value: object) -> list[str]:
+    """Sentences, which may hold commas; a lone string is one a line."""
+    return _each_once([line for text in _texts(value) for line in text.splitlines()])
+
+
+def _each_once(found: Iterable[str]) -> list[str]:
+    plain = (" ".join(text.split())[:_LONGEST] for text in found)
+    return [text for text in dict.fromkeys(plain) if text][:_MOST]
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        named = [value[key] for key in _NAMES if key in value]
+        yield from _texts(named[:1] or list(value.values()))
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts(one)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _numbers(value: object) -> list[int]:
+    if isinstance(value, bool):
+        return []
+    if isinstance(value, int | float):
+        return [int(value)] if abs(value) < 1e9 else []  # NaN is below nothing
+    if isinstance(value, str):
+        return [int(digits) for digits in _NUMBER.findall(value)[:_MOST] if len(digits) < 9]
+    return [number for text in _texts(value) for number in _numbers(text.removesuffix(".0"))]
+
+
+def _yes(value: object) -> bool:
+    return value is True or str(value).strip().casefold().rstrip(".。") in _YES
+
+
+def _line(value: object) -> str:
+    return "; ".join(_texts(value))
+
+
+Words = Annotated[list[str], BeforeValidator(_words)]
+Sentences = Annotated[list[str], BeforeValidator(_sentences)]
+Numbers = Annotated[list[int], BeforeValidator(_numbers)]
+Yes = Annotated[bool, BeforeValidator(_yes)]
+Line = Annotated[str, BeforeValidator(_line)]

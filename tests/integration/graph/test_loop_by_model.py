@@ -1,0 +1,200 @@
+"""The loop with a chat model that judges: at once, within its limits, and however it writes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from domain.settings import LimitSettings
+from testing.openai_server import ApiRequest
+from testing.replies import Reply, as_json, failing, fenced_json, invalid_json, refusal
+from tests.integration.graph.conftest import Running, RunningWith
+
+QUESTION = "糖尿病患者的主要症状、胰岛素的来源、终验的付款比例和 Rust 的所有者规则是什么？"
+PARTS = [
+    "糖尿病患者的主要症状是什么？",
+    "胰岛素由什么分泌？",
+    "终验合格后支付多少？",
+    "How many owners has a value in Rust?",
+]
+ANSWER = "主要症状是多饮、多尿、多食和体重下降[1]。"
+
+
+@dataclass
+class Judge:
+    """A scripted model that tells its jobs apart by their prompts.
+
+    `wrapped` writes each judgement; `sufficient` says whether a part is answered. With a `gate`,
+    grades wait until all of them have been asked for.
+    """
+
+    wrapped: Callable[[object], Reply] = as_json
+    sufficient: Callable[[str], bool] = lambda _question: True
+    parts: list[str] = field(default_factory=lambda: list(PARTS))
+    asked: list[str] = field(default_factory=list[str])
+    rewrites: int = 0
+    gate: asyncio.Event | None = None
+
+    def __call__(self, request: ApiRequest) -> Reply | str:
+        if not request.wants_json:
+            self.asked.append("answer")
+            return ANSWER
+        if '"subquestions"' in request.prompt:
+            self.asked.append("analyze")
+            return self.wrapped({"question": QUESTION, "subquestions": self.parts})
+        question = re.findall(r"<question>\n(.*?)\n</question>", request.prompt, re.DOTALL)[-1]
+        if '"queries"' in request.prompt:
+            self.asked.append("refine")
+            self.rewrites += 1
+            return self.wrapped({"queries": [f"多尿 {self.rewrites}", f"胰腺 {self.rewrites}"]})
+        self.asked.append(f"grade {question}")
+        return self._graded(question)
+
+    def _graded(self, question: str) -> Reply:
+        enough = self.sufficient(question)
+        graded = {"relevant": [1], "sufficient": enough, "missing": "" if enough else "其余"}
+        reply = self.wrapped(graded)
+        if self.gate is None:
+            return reply
+        if len(self.asked) == 1 + len(self.parts):
+            self.gate.set()
+        return Reply(reply.text, pause_after=0, resume=self.gate)
+
+
+async def ask(running: Running, **more: Any) -> dict[str, Any]:
+    return await running.workflow.ainvoke(running.asking(QUESTION, mode="naive", **more))
+
+
+async def test_four_parts_are_judged_in_the_time_of_one_call(running_with: RunningWith) -> None:
+    """None is answered before all four have been asked: one after the other would wait for ever."""
+    judge = Judge(gate=asyncio.Event())
+    async with running_with(judge) as running, asyncio.timeout(30):
+        result = await ask(running)
+    assert sorted(judge.asked[1:5]) == sorted(f"grade {part}" for part in PARTS)
+    assert result["answer"].startswith("主要症状")
+    assert {node: cost["calls"] for node, cost in result["costs"].items() if cost["calls"]} == {
+        "analyze": 1,
+        "grade": 4,
+        "generate": 1,
+    }
+
+
+async def test_only_what_is_missing_is_asked_again(running_with: RunningWith) -> None:
+    judge = Judge(sufficient=lambda question: question != PARTS[1] or judge.rewrites > 0)
+    async with running_with(judge) as running:
+        result = await ask(running)
+        [refining] = [one for one in running.endpoint.chat_requests if '"queries"' in one.prompt]
+    missing = refining.prompt.partition("<missing>")[2].partition("</missing>")[0]
+    assert PARTS[1] in missing
+    assert PARTS[0] not in missing
+    assert judge.asked == [
+        "analyze", *(f"grade {part}" for part in PARTS), "refine", f"grade {PARTS[1]}", "answer"
+    ]  # fmt: skip
+    assert result["attempts"] == 1
+    assert result["usage"]["calls"] == 8
+
+
+async def test_a_judge_that_is_never_content_is_stopped_by_the_limit_of_calls(
+    running_with: RunningWith,
+) -> None:
+    judge = Judge(sufficient=lambda _question: False)
+    async with running_with(judge) as running:
+        result = await ask(running)
+        assert len(running.endpoint.chat_requests) == result["usage"]["calls"] <= 8
+    assert result["answer"].startswith("主要症状")
+    assert any("limits.model_calls" in warning for warning in result["warnings"])
+
+
+async def test_the_limit_of_prompt_tokens_stops_judging_and_is_said(
+    running_with: RunningWith,
+) -> None:
+    limits = LimitSettings(prompt_tokens=1500, context_tokens=200)
+    judge = Judge(sufficient=lambda _question: False)
+    async with running_with(judge, limits=limits) as running:
+        result = await ask(running)
+    assert result["usage"]["prompt_tokens"] <= 1500
+    assert result["answer"].startswith("主要症状")
+    assert any("limits.prompt_tokens" in warning for warning in result["warnings"])
+
+
+async def test_time_that_runs_out_in_the_middle_leaves_an_answer_of_what_there_is(
+    running_with: RunningWith,
+) -> None:
+    """No judgement ever comes; searching and the answer still get their time, within the limit."""
+
+    def stuck(request: ApiRequest) -> Reply | str:
+        return Reply("{}", pause_after=0) if request.wants_json else ANSWER
+
+    async with running_with(stuck, limits=LimitSettings(answer_seconds=3)) as running:
+        async with asyncio.timeout(3):
+            result = await ask(running)
+        assert running.endpoint.disconnects >= 1
+    assert result["sources"]
+    assert any("in time" in warning for warning in result["warnings"])
+
+
+def cut_off(value: object) -> Reply:
+    """JSON whose end is missing, as a token limit leaves it."""
+    return Reply(json.dumps(value, ensure_ascii=False)[:-1].rstrip(']"'))
+
+
+def with_odd_types(value: object) -> Reply:
+    """Numbers as text, a list as one string, yes for true, and keys that nobody asked for."""
+    assert isinstance(value, dict)
+    odd = {key: str(one) if isinstance(one, bool) else one for key, one in value.items()}
+    if "relevant" in odd:
+        odd["relevant"] = "passage 1"
+    if "subquestions" in odd:
+        odd["subquestions"] = [{"question": part, "why": None} for part in odd["subquestions"]]
+    return as_json(odd | {"confidence": 0.9, "entities": None})
+
+
+@pytest.mark.parametrize("wrapped", [fenced_json, cut_off, with_odd_types])
+async def test_careless_judgements_are_read_at_the_first_try(
+    running_with: RunningWith, wrapped: Callable[[object], Reply]
+) -> None:
+    judge = Judge(wrapped=wrapped)
+    async with running_with(judge) as running:
+        result = await ask(running)
+    assert len(judge.asked) == 2 + len(PARTS)
+    assert not [warning for warning in result["warnings"] if "rule" in warning]
+    assert result["attempts"] == 0
+
+
+async def test_missing_fields_are_judged_by_rule_or_as_not_said(running_with: RunningWith) -> None:
+    def terse(request: ApiRequest) -> Reply | str:
+        if not request.wants_json:
+            return ANSWER
+        return as_json(
+            {"complexity": "complex"} if '"themes"' in request.prompt else {"relevant": [1]}
+        )
+
+    async with running_with(terse) as running:
+        result = await running.workflow.ainvoke(running.asking(PARTS[0], mode="naive"))
+    assert result["answer"].startswith("主要症状")
+    assert result["usage"]["calls"] <= 8
+
+
+@pytest.mark.parametrize(
+    "useless",
+    [refusal(), invalid_json(), Reply(""), failing(503), failing(429), failing(401)],
+    ids=["refusal", "prose", "nothing", "503", "429", "401"],
+)
+async def test_a_judge_without_judgement_costs_no_more_than_the_limit(
+    running_with: RunningWith, useless: Reply
+) -> None:
+    def judges_badly(request: ApiRequest) -> Reply | str:
+        return useless if request.wants_json else ANSWER
+
+    async with running_with(judges_badly) as running:
+        result = await ask(running)
+        assert len(running.endpoint.chat_requests) <= 8
+        assert result["usage"]["calls"] == len(running.endpoint.chat_requests)
+    assert result["answer"].startswith("主要症状")
+    assert any("by rule" in warning for warning in result["warnings"])
