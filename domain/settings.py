@@ -393,7 +393,7 @@ class RunSettings(_Group):
         120.0, gt=0, description="Time for one answer, whatever its steps may still take."
     )
     hold_seconds: float = Field(
-        1.0,
+        0.5,
         gt=0,
         description="Time for which a stream waits for its first result before it begins with 200; until then a failure has its own status.",
     )

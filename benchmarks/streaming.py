@@ -1,0 +1,322 @@
+"""Streamed answers over TCP: a server process, a hundred clients, a model that talks at a steady pace.
+
+    python -m benchmarks.streaming
+
+Limits (issue 7): 100 streams with the first event within 1.5 s at the 95th percentile and no token
+lost; beyond the slots only 503 within 100 ms; the model's call cancelled within 1 s after its client
+left; 3 ms more than the Python call; 2,000 tokens per CPU-second (langgraph anchors §7).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import orjson
+import psutil
+
+from domain.scope import Scope
+from domain.settings import Settings
+from evals.corpus import load_corpus
+from evals.dataset import Passage
+from models.embedding import build_embedder
+from sextant.facade import Sextant
+from stores.database import Database
+from testing.http import LoopbackServer
+from testing.openai_server import ApiRequest, ScriptedOpenAI
+from testing.replies import Reply, as_json, endless
+
+GRAPH = "bench"
+PASSAGES = [
+    Passage(f"p{n}", f"Rule {n}", f"Rule {n} says that each value has exactly one owner at a time.")
+    for n in range(100)
+]
+QUESTIONS = [f"What does rule {n} say about owners of a value?" for n in range(20)]
+TEXT = " ".join(["Each value has exactly one owner at a time [1]."] * 8)
+STREAMS = 100
+SLOTS = 128
+PACE = 0.05  # seconds between two tokens of one stream
+
+
+@dataclass
+class Model:
+    """What the model answers, and how fast."""
+
+    delay: float = 0.0
+    answer: Reply | None = None
+
+    def __call__(self, request: ApiRequest) -> Reply:
+        """A judgement by the book, or the answer."""
+        if request.wants_json:
+            if '"relevant"' in request.prompt:
+                return as_json({"relevant": [1, 2], "sufficient": True})
+            return as_json({"question": "", "complexity": "complex", "keywords": ["owner"]})
+        return self.answer or Reply(TEXT, delay=self.delay)
+
+
+@dataclass
+class Stream:
+    """What one client saw, in seconds after it asked."""
+
+    status: int = 0
+    headed: float = 0.0
+    first_event: float = 0.0
+    first_token: float = 0.0
+    body: bytes = b""
+    tokens: list[str] = field(default_factory=list[str])
+
+
+async def ask(port: int, body: dict[str, Any], *, leave: bool = False) -> Stream:
+    """Ask, and read to the end; or leave after the first token."""
+    seen, data, started = Stream(), orjson.dumps(body), time.perf_counter()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    head = (
+        "POST /api/query HTTP/1.1",
+        f"Host: 127.0.0.1:{port}",
+        "Content-Type: application/json",
+        "Connection: close",
+        f"Content-Length: {len(data)}",
+    )
+    writer.write("\r\n".join((*head, "", "")).encode() + data)
+    status = await reader.readline()
+    seen.headed, seen.status = time.perf_counter() - started, int(status.split()[1])
+    while (await reader.readline()).strip():
+        pass
+    while part := await reader.read(65_536):
+        now = time.perf_counter() - started
+        seen.body += part
+        seen.first_event = seen.first_event or now
+        if not seen.first_token and b"event: token" in seen.body:
+            seen.first_token = now
+            if leave:
+                break
+    writer.close()
+    seen.tokens = tokens(seen.body)
+    return seen
+
+
+def tokens(body: bytes) -> list[str]:
+    """The texts of the token events; each is whole within one line, whatever the chunks are."""
+    lines = body.split(b"\n")
+    return [
+        orjson.loads(lines[at + 1].removeprefix(b"data: "))["text"]
+        for at, line in enumerate(lines[:-1])
+        if line == b"event: token"
+    ]
+
+
+def asking(number: int, **more: object) -> dict[str, Any]:
+    """The body of the request."""
+    question = QUESTIONS[number % len(QUESTIONS)]
+    return {"query": question, "graphId": GRAPH, "mode": "naive", "stream": True} | more
+
+
+@dataclass(frozen=True)
+class Server:
+    """The process that serves."""
+
+    port: int
+    process: psutil.Process
+
+    def cpu(self) -> float:
+        """Seconds of CPU that it has taken."""
+        used = self.process.cpu_times()
+        return float(used.user + used.system)
+
+
+@asynccontextmanager
+async def serving(folder: Path, endpoint: ScriptedOpenAI) -> AsyncIterator[Server]:
+    """A server over `folder` in a process of its own."""
+    probe = LoopbackServer(lambda _: None)  # type: ignore[arg-type, return-value]
+    await probe.start()
+    port = probe.port
+    await probe.stop()
+    command = (sys.executable, "-m", "uvicorn", "server.app:app", "--port", str(port))
+    process = subprocess.Popen(  # noqa: ASYNC220, S603 -- before anything is measured
+        [*command, "--log-level", "warning"], env=os.environ | environment(folder, endpoint)
+    )
+    try:
+        while not await answers(port):  # noqa: ASYNC110 -- another process tells no event
+            await asyncio.sleep(0.1)
+        yield Server(port, psutil.Process(process.pid))
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def environment(folder: Path, endpoint: ScriptedOpenAI) -> dict[str, str]:
+    """Settings of the server's process."""
+    return {
+        "SEXTANT_DATA_DIR": str(folder),
+        "SEXTANT_CHAT_MODEL": "scripted",
+        "OPENAI_BASE_URL": endpoint.base_url,
+        "OPENAI_API_KEY": "any",
+        "SEXTANT_RUNS__CONCURRENT": str(SLOTS),
+        "SEXTANT_WORKER__IN_SERVER": "false",
+        "SEXTANT_LOG_LEVEL": "ERROR",
+    }
+
+
+async def answers(port: int) -> bool:
+    """Whether somebody listens."""
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True
+
+
+async def alone(server: Server) -> None:
+    """One stream at a time, with a model that answers at once."""
+    seen = [await ask(server.port, asking(n)) for n in range(60)][20:]
+    report("alone: first event", [one.first_event for one in seen], "-")
+    report("alone: first token", [one.first_token for one in seen], "30 ms added")
+
+
+async def together(server: Server, model: Model) -> None:
+    """A hundred streams at once, each at the model's pace."""
+    model.delay = PACE
+    before, started = server.cpu(), time.perf_counter()
+    seen = await asyncio.gather(*(ask(server.port, asking(n)) for n in range(STREAMS)))
+    spent, lasted = server.cpu() - before, time.perf_counter() - started
+    report(f"{STREAMS} at once: first event", [one.first_event for one in seen], "p95 1500 ms")
+    report(f"{STREAMS} at once: first token", [one.first_token for one in seen], "-")
+    lost = sum("".join(one.tokens) != TEXT for one in seen)
+    number = sum(len(one.tokens) for one in seen)
+    print(f"   answers with a token lost: {lost} of {STREAMS} (limit 0)")
+    print(
+        f"   {number} tokens in {lasted:.1f} s, {spent:.1f} s CPU of the server, retrieval and all"
+    )
+    assert lost == 0
+
+
+async def flat_out(server: Server, model: Model) -> None:
+    """Eight streams of a model that has no pace: what a token costs."""
+    model.delay, model.answer = 0.0, Reply(" ".join([TEXT] * 12))
+    before, started = server.cpu(), time.perf_counter()
+    seen = await asyncio.gather(*(ask(server.port, asking(n, mode="bypass")) for n in range(8)))
+    spent, lasted = server.cpu() - before, time.perf_counter() - started
+    number, model.answer = sum(len(one.tokens) for one in seen), None
+    print(
+        f"   flat out: {number / spent:,.0f} tokens per CPU-second of the server (limit 2,000), "
+        f"{number / lasted:,.0f} per second"
+    )
+
+
+async def overload(server: Server, model: Model) -> None:
+    """Three times the slots at once: who is refused, and how soon."""
+    model.delay = PACE
+    seen = await asyncio.gather(*(ask(server.port, asking(n)) for n in range(3 * SLOTS)))
+    refused = [one for one in seen if one.status != 200]
+    kept = [one for one in seen if one.status == 200]
+    statuses = {status: sum(one.status == status for one in seen) for status in (200, 429, 503)}
+    report("overload: refusal, all at once", [one.headed for one in refused], "p95 100 ms")
+    print(f"   statuses {statuses}, others {len(seen) - sum(statuses.values())} (limit 0)")
+    lost = sum("".join(one.tokens) != TEXT for one in kept)
+    print(f"   answers with a token lost among those served: {lost} (limit 0)")
+    full = [asyncio.create_task(ask(server.port, asking(n))) for n in range(SLOTS)]
+    await asyncio.sleep(3)
+    late = [await ask(server.port, asking(n)) for n in range(40)]
+    report("overload: refusal, one by one", [one.headed for one in late], "p95 100 ms")
+    await asyncio.gather(*full)
+
+
+async def leaving(server: Server, model: Model, endpoint: ScriptedOpenAI) -> None:
+    """How soon the model's call is cancelled when its client leaves."""
+    model.answer, took = endless("one owner and "), []
+    for number in range(20):
+        gone = endpoint.disconnects + 1
+        await ask(server.port, asking(number, mode="bypass"), leave=True)
+        left = time.perf_counter()
+        await endpoint.wait_for_disconnects(gone)
+        took.append(time.perf_counter() - left)
+    model.answer = None
+    report("leaving: until the model's call is cancelled", took, "1000 ms")
+
+
+async def layer(folder: Path, endpoint: ScriptedOpenAI) -> None:
+    """What HTTP adds to the Python call: both in turns, in one process."""
+    import uvicorn
+
+    from server.app import create_app
+
+    settings = Settings(
+        _env_file=None,
+        data_dir=folder,
+        chat_model="scripted",
+        openai_base_url=endpoint.base_url,
+        openai_api_key="any",
+    )
+    app = create_app(settings)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    running = asyncio.create_task(server.serve())
+    while not server.started:  # noqa: ASYNC110 -- uvicorn tells no event
+        await asyncio.sleep(0.05)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    rag: Sextant = app.state.serving.rag
+    by_http, by_call, cpu_http, cpu_call = [], [], [], []
+    for number in range(220):
+        question = QUESTIONS[number % len(QUESTIONS)]
+        started, cpu = time.perf_counter(), time.process_time()
+        await rag.query(question, graph_id=GRAPH, mode="naive")
+        by_call.append(time.perf_counter() - started)
+        cpu_call.append(time.process_time() - cpu)
+        started, cpu = time.perf_counter(), time.process_time()
+        await ask(port, asking(number, stream=False))
+        by_http.append(time.perf_counter() - started)
+        cpu_http.append(time.process_time() - cpu)
+    server.should_exit = True
+    await running
+    wall = (median(by_http[20:]) - median(by_call[20:])) * 1000
+    cost = (median(cpu_http[20:]) - median(cpu_call[20:])) * 1000
+    print(
+        f"   HTTP over the Python call: {wall:.1f} ms wall, {cost:.1f} ms CPU with its client (3 ms)"
+    )
+
+
+def report(what: str, seconds: list[float], limit: str) -> None:
+    """A line of percentiles."""
+    if len(seconds) < 2:
+        print(f"   {what}: {len(seconds)} measured")
+        return
+    p95 = quantiles(seconds, n=20)[-1]
+    ms: Callable[[float], str] = lambda value: f"{value * 1000:.1f}"  # noqa: E731
+    print(
+        f"   {what}: p50 {ms(median(seconds))}, p95 {ms(p95)}, most {ms(max(seconds))} ms ({limit})",
+        flush=True,
+    )
+
+
+async def main() -> None:
+    """Everything in turn."""
+    model = Model()
+    with tempfile.TemporaryDirectory(prefix="sxt-") as name:
+        folder = Path(name)
+        settings = Settings(_env_file=None, data_dir=folder)
+        async with await Database.open(settings) as database:
+            scope = Scope(settings.user_id, GRAPH)
+            await load_corpus(database, build_embedder(settings), scope, PASSAGES)
+            async with ScriptedOpenAI(model) as endpoint:
+                async with serving(folder, endpoint) as server:
+                    await alone(server)
+                    await together(server, model)
+                    await flat_out(server, model)
+                    await leaving(server, model, endpoint)
+                    await overload(server, model)
+                model.delay = 0.0
+                await layer(folder, endpoint)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
