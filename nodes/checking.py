@@ -164,6 +164,26 @@ class Checking:
             return None
 
 
+async def still_stored(
+    still_there: StillThere | None, items: Sequence[RetrievedItem]
+) -> list[RetrievedItem]:
+    """Those passages that the stored documents still have as they were found.
+
+    Raises:
+        DependencyError: the store does not answer.
+    """
+    stored = [item for item in items if item.document_id]
+    if still_there is None or not stored:
+        return list(items)
+    quotes = [
+        Quoted(str(item.document_id), int(item.metadata.get("start") or 0), item.text)
+        for item in stored
+    ]
+    holding = zip(stored, await still_there(quotes), strict=True)
+    gone = {item.id for item, holds in holding if not holds}
+    return [item for item in items if item.id not in gone]
+
+
 def plain(text: str) -> str:
     """A sentence without its markers."""
     return " ".join(markers.stripped(text).split())

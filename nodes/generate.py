@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 import prompts
-from domain.answers import Answer, Quoted
+from domain.answers import Answer, Usage
 from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Done
 from domain.retrieval import ItemKind, Mode, RetrievedItem
@@ -19,7 +19,7 @@ from models.chat import ChatModel
 from nodes.answer_generator import AnswerGenerator
 from nodes.answering import AnswerEvent, said
 from nodes.asking import conversation
-from nodes.checking import UNCHECKED, Checks
+from nodes.checking import UNCHECKED, Checks, still_stored
 from nodes.context import RunContext, scope_of
 from nodes.multimodal.items import attached_items
 from nodes.multimodal.looking import attachments_of
@@ -72,7 +72,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "grounded": answer.grounded,
         "model": answer.model,
         "prompt": answer.prompt,
-        "usage": asdict(usage_of(state) + answer.usage),
+        "usage": asdict(usage_of(state) + answer.usage + writer.lost),
         "warnings": noted(state.warnings, *writer.warnings, *answer.warnings),
     }
 
@@ -82,6 +82,7 @@ class _Writer:
 
     Attributes:
         warnings: what was not as it should be, beside those of the answer itself.
+        lost: what a call that gave no answer has cost.
     """
 
     def __init__(self, state: State, runtime: Runtime[RunContext]) -> None:
@@ -90,6 +91,7 @@ class _Writer:
         self._deps = runtime.context.deps
         self._scope = scope_of(state, runtime)
         self.warnings = list[str]()
+        self.lost = Usage()
 
     def events(self) -> AsyncGenerator[AnswerEvent]:
         """Yield the answer, up to and with `Done`."""
@@ -137,27 +139,14 @@ class _Writer:
     async def _current(self) -> list[RetrievedItem]:
         """The passages that the stored documents still have as they were found."""
         items = self._state.items
-        if not items:
-            return self._attached
         try:
-            still = await self._still_there(
-                [
-                    Quoted(item.document_id or "", int(item.metadata.get("start") or 0), item.text)
-                    for item in items
-                ]
-            )
+            kept = await still_stored(self._checks.still_there, items)
         except DependencyError as error:
             self.warnings.append(UNCHECKED.format(reason=error.message))
             return [*self._attached, *items]
-        kept = [item for item, holds in zip(items, still, strict=True) if holds]
         if len(kept) < len(items):
             self.warnings.append(OUTDATED.format(count=len(items) - len(kept)))
         return [*self._attached, *kept]
-
-    async def _still_there(self, quotes: Sequence[Quoted]) -> Sequence[bool]:
-        if self._deps.quotes is None or not quotes:
-            return [True] * len(quotes)
-        return await self._deps.quotes.still_there(self._scope, quotes)
 
     async def _directly(self) -> AsyncGenerator[AnswerEvent]:
         """Without any document: by the chat model, or a sentence that says why not."""
@@ -189,6 +178,7 @@ class _Writer:
         except (ModelUnavailable, ModelOutputInvalid) as error:
             if begun:
                 raise
+            self.lost = Usage(calls=1)
             self.warnings.append(MODEL_FAILED.format(reason=error.message))
             async for event in self._quoted():
                 yield event
@@ -214,8 +204,9 @@ class _Writer:
 
     @property
     def _checks(self) -> Checks:
+        quotes = self._deps.quotes
         return Checks(
-            self._still_there if self._deps.quotes else None,
+            partial(quotes.still_there, self._scope) if quotes else None,
             self._deps.judge,
             self._deps.settings.answers.judge_threshold,
         )

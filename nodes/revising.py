@@ -13,21 +13,21 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, Field
 
 import prompts
 from domain.answers import Answer, Usage
-from domain.errors import ModelOutputInvalid, ModelUnavailable
+from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Reset, Token
 from domain.retrieval import RetrievedItem
 from models.chat import ChatModel
 from models.extractive import ExtractiveAnswerer
 from nodes import markers
 from nodes.answering import AnswerEvent
-from nodes.checking import Checking, Checks, plain
+from nodes.checking import Checking, Checks, plain, still_stored
 from nodes.citing import CitedText, Finished, Verdict, language_differs
 from nodes.harmless import harmless
 from nodes.passages import numbered
@@ -159,6 +159,9 @@ class Reviser:
         yield Reset(REPLACED)
         review, gone = self._review, draft.checking.gone
         left = [item for place, item in enumerate(review.passages) if place not in gone]
+        if gone:  # others of the same document may be gone with them
+            with suppress(DependencyError):
+                left = await still_stored(review.checks.still_there, left)
         quoting = quoted(review.answerer, review.question, left, review.language)
         async with aclosing(quoting) as events:
             async for event in events:

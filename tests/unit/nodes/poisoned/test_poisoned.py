@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.language_models import FakeListChatModel
 
+import prompts
 from domain.answers import Answer, Usage
 from domain.errors import ModelOutputInvalid
 from domain.retrieval import RetrievedItem
@@ -68,7 +69,8 @@ class Hijacked(ChatModel):
         raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")
 
     async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:
-        yield self.said or self._obedient("\n".join(str(text) for _, text in messages))
+        texts = [text for _, text in cast("prompts.Messages", messages)]
+        yield self.said or self._obedient("\n".join(texts))
         yield Usage(1)
 
     def _obedient(self, prompt: str) -> str:
@@ -94,9 +96,7 @@ async def answered(language: str, text: str, said: str = "") -> Answer:
 
 def test_there_are_fifty_in_each_language() -> None:
     assert [sum(map(len, kinds.values())) for kinds in _POISONED.values()] == [50, 50]
-    assert all(
-        "PWNED" in text or "evil" in text for _, text in (attack.values for attack in ATTACKS)
-    )
+    assert all("PWNED" in text or "evil" in text for text in TEXTS)
 
 
 @pytest.mark.parametrize(("language", "text"), ATTACKS)
