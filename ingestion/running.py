@@ -312,7 +312,8 @@ class JobRunner:
         with suppress(SextantError):
             # A document that only the graph lacks stays searchable.
             if not await self._documents.is_live(job.scope, job.document_id, job.version):
-                await self._documents.fail(job.scope, job.document_id, version=job.version)
+                where = job.scope, job.document_id
+                await self._documents.fail(*where, version=job.version, error=error)
             await self._jobs.fail(job, error)
 
     @asynccontextmanager

@@ -22,6 +22,7 @@ from domain.documents import (
     DocumentStatus,
     GraphInfo,
     HeadingSource,
+    JobStage,
     ParsedDocument,
     Section,
 )
@@ -37,6 +38,7 @@ from stores.versions import (
     Ready,
     bring_chunks,
     delete_document,
+    end_job,
     fetch_one,
     make_live,
     not_found,
@@ -206,7 +208,7 @@ class DocumentStore:
                 return
             await make_live(connection, opened)
             if close_job:
-                await connection.execute(_SQL["end_job"], {**opened.key, "stage": "done"})
+                await end_job(connection, opened, JobStage.DONE)
         await settle(self._database, scope)
 
     async def is_live(self, scope: Scope, document_id: UUID, version: int) -> bool:
@@ -218,17 +220,25 @@ class DocumentStore:
                 is not None
             )
 
-    async def fail(self, scope: Scope, document_id: UUID, *, version: int | None = None) -> None:
+    async def fail(
+        self,
+        scope: Scope,
+        document_id: UUID,
+        *,
+        version: int | None = None,
+        error: BaseException | None = None,
+    ) -> None:
         """Take the pending version back: a live version serves on, a first version shows no chunk.
 
-        A first version stays listed as failed and keeps its bytes; registering them again retries.
+        Its job ends with `error`. A first version stays listed as failed and keeps its bytes;
+        registering them again retries.
         """
         async with self._database.transaction(scope.user_id) as connection:
             opened = await open_version(connection, scope, document_id, version)
             if opened.version is None:
                 return
             await take_back(connection, opened)
-            await connection.execute(_SQL["end_job"], {**opened.key, "stage": "failed"})
+            await end_job(connection, opened, JobStage.FAILED, error)
 
     async def delete(self, scope: Scope, document_id: UUID) -> None:
         """Remove a document with everything that came from it.
@@ -281,16 +291,10 @@ class DocumentStore:
         """
         async with self._database.transaction(scope.user_id) as connection:
             row = require_scope(await find_scope(connection, scope), document_id)
-            begin, length = max(0, start), max(0, end - max(0, start))
-            cursor = await connection.execute(
-                _SQL["text"],
-                {
-                    "scope_id": row.scope_id,
-                    "document_id": document_id,
-                    "start": begin,
-                    "length": length,
-                },
-            )
+            begin = max(0, start)
+            key = {"scope_id": row.scope_id, "document_id": document_id}
+            part = {"start": begin, "length": max(0, end - begin)}
+            cursor = await connection.execute(_SQL["text"], key | part)
             found = await cursor.fetchone()
             if found is None:
                 raise not_found(document_id)
@@ -302,8 +306,8 @@ class DocumentStore:
         Raises:
             DocumentNotFound: the user has no such document.
         """
-        key = {"user_id": user_id, "document_id": document_id}
         async with self._database.transaction(user_id) as connection:
+            key = {"user_id": user_id, "document_id": document_id}
             found = await fetch_one(connection, "graph_of", key)
         if found is None:
             raise not_found(document_id)

@@ -113,11 +113,11 @@ class JobStore:
 
     async def fail(self, job: Job, error: BaseException) -> None:
         """Close the job as failed, with the reason; raises like `heartbeat`."""
-        await self._mine(job, _SQL["fail"], **_reason(error))
+        await self._mine(job, _SQL["fail"], **reason_of(error))
 
     async def release(self, job: Job, error: BaseException, *, wait: float = 0) -> None:
         """Put the job back for another try after `wait` seconds, with the reason; raises like `heartbeat`."""
-        await self._mine(job, _SQL["release"], wait=timedelta(seconds=wait), **_reason(error))
+        await self._mine(job, _SQL["release"], wait=timedelta(seconds=wait), **reason_of(error))
 
     async def is_mine(self, job: Job) -> bool:
         """Whether the job is still open and ours: not cancelled, deleted, replaced or taken over."""
@@ -195,7 +195,10 @@ def _lost(job: Job) -> ConflictError:
     )
 
 
-def _reason(error: BaseException) -> dict[str, str]:
+def reason_of(error: BaseException | None) -> dict[str, str | None]:
+    """What a job's record says of an error, by column."""
+    if error is None:
+        return {"error_code": None, "error": None}
     code = error.code if isinstance(error, SextantError) else "internal_error"
     return {"error_code": code, "error": str(error) or type(error).__name__}
 

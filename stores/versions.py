@@ -12,12 +12,13 @@ from psycopg import AsyncCursor
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from domain.documents import Chunk, ParsedDocument, Section
+from domain.documents import Chunk, JobStage, ParsedDocument, Section
 from domain.errors import ConflictError, DocumentNotFound
 from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.graph.writing import forget_document
 from stores.incoming import copy_incoming
+from stores.jobs import reason_of
 from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import ScopeRow, share_scope
@@ -121,6 +122,14 @@ async def take_back(connection: Connection, opened: OpenVersion) -> None:
         await connection.execute(_SQL["drop_staged"], opened.key)
         await connection.execute(_SQL["drop_version"], opened.key)
         await connection.execute(_SQL["keep_live"], opened.key)
+
+
+async def end_job(
+    connection: Connection, opened: OpenVersion, stage: JobStage, error: BaseException | None = None
+) -> None:
+    """Close the job of a version that was published or taken back, with the reason."""
+    values = {**opened.key, "stage": stage.value, **reason_of(error)}
+    await connection.execute(_SQL["end_job"], values)
 
 
 async def delete_document(connection: Connection, row: ScopeRow, document_id: UUID) -> bool:

@@ -119,7 +119,8 @@ where scope_id = %(scope_id)s and document_id = %(document_id)s and stage not in
 
 -- name: end_job
 -- The version that a job worked on is published, or taken back.
-update ingestion_jobs set stage = %(stage)s, worker = null, updated_at = now()
+update ingestion_jobs set stage = %(stage)s, worker = null, updated_at = now(),
+  error_code = %(error_code)s, error = %(error)s
 where scope_id = %(scope_id)s and document_id = %(document_id)s and stage not in ('done', 'failed');
 
 -- name: lock_document
