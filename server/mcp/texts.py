@@ -94,9 +94,9 @@ def preview_text(found: Previewed) -> str:
         [
             _place(found.passage),
             summary,
-            found.before and f"… {found.before}",
+            found.before and f"… {found.before.strip()}",
             f">>> {found.passage.text} <<<",
-            found.after and f"{found.after} …",
+            found.after and f"{found.after.strip()} …",
             names and f"Mentions: {names}",
             near,
             found.hint,

@@ -1,0 +1,70 @@
+"""Results stay within what a chat host takes, and say so."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.text import estimate_tokens
+from server.mcp.results import Passage, Previewed
+from server.mcp.texts import MOST_TOKENS, fitting, left_out, preview_text, shortened
+
+
+def passage(text: str) -> Passage:
+    """A passage with this text."""
+    return Passage(
+        chunk_id="c",
+        document_id="d",
+        external_id=None,
+        filename="f.md",
+        document_title="F",
+        text=text,
+        semantic_title="F",
+        summary="",
+        topics=(),
+        keywords=(),
+        section_id="s",
+        parent_section_path=(),
+        page=None,
+        start=0,
+        end=len(text),
+        resource="kb://doc/d#c",
+    )
+
+
+@given(st.integers(1, 60), st.sampled_from(["an owner drops it. ", "付款节点分为三个。"]))
+def test_the_results_that_are_kept_fit_and_are_the_first(number: int, text: str) -> None:
+    found = [passage(f"{place} {text * 100}") for place in range(number)]
+    kept = fitting(found)
+    assert kept == tuple(found[: len(kept)])
+    assert kept
+    if len(kept) < number:
+        assert "narrow" in (left_out(len(kept), number) or "")
+        more = [one.model_dump_json(by_alias=True) for one in found[: len(kept) + 1]]
+        assert estimate_tokens("".join(more)) > MOST_TOKENS / 2  # no more is left out than must be
+    told = "".join(one.model_dump_json(by_alias=True) for one in kept)
+    assert estimate_tokens(told) < MOST_TOKENS
+
+
+def test_one_result_is_kept_however_long_it_is() -> None:
+    assert len(fitting([passage("word " * 100_000)])) == 1
+
+
+@given(st.integers(0, 20_000), st.integers(0, 20_000))
+def test_a_preview_keeps_the_passage_and_what_is_nearest_to_it(before: int, after: int) -> None:
+    whole = Previewed(
+        graph_id="default",
+        passage=passage("The passage itself."),
+        section=None,
+        entities=(),
+        before=("前文。" * before)[-before:] if before else "",
+        after=("后文。" * after)[:after],
+        previous_chunk_id=None,
+        next_chunk_id=None,
+    )
+    seen = shortened(whole)
+    assert "The passage itself." in preview_text(seen)
+    assert whole.before.endswith(seen.before)
+    assert whole.after.startswith(seen.after)
+    assert estimate_tokens(seen.model_dump_json(by_alias=True)) < MOST_TOKENS
+    assert bool(seen.hint) == ((seen.before, seen.after) != (whole.before, whole.after))
