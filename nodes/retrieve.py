@@ -110,7 +110,13 @@ async def _found(
     searches = [
         *(
             retriever.search(
-                scope, query, mode=mode, top_k=top_k, filters=state.filters, lanes=by_words
+                scope,
+                query,
+                mode=mode,
+                top_k=top_k,
+                filters=state.filters,
+                lanes=by_words,
+                rerank=state.rerank,
             )
             for query in due.wide
         ),

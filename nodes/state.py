@@ -25,6 +25,7 @@ class InputState:
     mode: Annotated[str, UntrackedValue] = AUTO
     top_k: int | None = None
     filters: dict[str, Any] | None = None
+    rerank: bool = True
     history: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     multimodal_content: Annotated[list[dict[str, Any]], UntrackedValue] = field(
         default_factory=list[dict[str, Any]]

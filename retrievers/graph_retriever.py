@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from langchain_core.callbacks import (
@@ -55,6 +56,7 @@ class SearchOptions(TypedDict, total=False):
     top_k: int | None
     filters: ChunkFilters | Mapping[str, Any] | None
     lanes: Sequence[str] | None
+    rerank: bool
 
 
 class RetrieveOptions(SearchOptions, total=False):
@@ -109,6 +111,7 @@ class GraphRetriever(BaseRetriever):
         top_k: int | None = None,
         filters: ChunkFilters | Mapping[str, Any] | None = None,
         lanes: Sequence[str] | None = None,
+        rerank: bool = True,
     ) -> Retrieval:
         """Search one knowledge base.
 
@@ -121,6 +124,7 @@ class GraphRetriever(BaseRetriever):
                 snake_case or camelCase). Entities and relations that go with them are not bounded.
             lanes: lanes to run instead of the mode's own, fused when there are several; a refining
                 round widens a search by `("vector", "keyword")`.
+            rerank: let the reranker, where one is configured, order what the mode has reranked.
 
         Returns:
             `top_k` passages (fewer only when there are fewer) with descending score; in `global` up to
@@ -137,7 +141,7 @@ class GraphRetriever(BaseRetriever):
         """
         with searching(mode) as told:
             found = await self._search(
-                scope, query, mode=mode, top_k=top_k, filters=filters, lanes=lanes
+                scope, query, mode=mode, top_k=top_k, filters=filters, lanes=lanes, rerank=rerank
             )
             told.mode, told.timings, told.degraded = found.mode, found.timings, bool(found.warnings)
         return found
@@ -151,12 +155,15 @@ class GraphRetriever(BaseRetriever):
         top_k: int | None,
         filters: ChunkFilters | Mapping[str, Any] | None,
         lanes: Sequence[str] | None,
+        rerank: bool,
     ) -> Retrieval:
         started = time.perf_counter()
         finder, known = self._finder, self.lanes
         chosen, composition = composition_of(mode, known, broad=mode == AUTO and self._broad(query))
         if lanes is not None:
             composition = composition_from(lanes, known)
+        if not rerank:
+            composition = replace(composition, reranked=False)
         request = self._request(scope, query, top_k, filters, composition)
         reranked = composition.reranked and self.reranker is not None
         wanted = None if reranked else self._top_k(top_k)

@@ -70,6 +70,7 @@ class Options(TypedDict, total=False):
     history: Sequence[Mapping[str, str]]
     filters: Mapping[str, Any] | None
     multimodal_content: Sequence[Mapping[str, Any]]
+    rerank: bool
 
 
 class Sextant:
@@ -300,6 +301,7 @@ class Sextant:
         history: Sequence[Mapping[str, str]] = (),
         filters: Mapping[str, Any] | None = None,
         multimodal_content: Sequence[Mapping[str, Any]] = (),
+        rerank: bool = True,
     ) -> AsyncGenerator[Event]:
         """Answer a question and tell what happens meanwhile.
 
@@ -313,6 +315,7 @@ class Sextant:
             multimodal_content: images and tables that belong to the question (docs/multimodal.md).
                 Files of this machine are not read, however they are named: see
                 `aquery_with_multimodal`.
+            rerank: let the reranker, where one is configured, order the passages.
 
         Yields:
             `Status`, `Retrieved`, `Token`, `Cited` and `Sources` as they happen, then one `Done`, or
@@ -330,6 +333,7 @@ class Sextant:
             "history": [dict(turn) for turn in history],
             "filters": dict(filters) if filters else None,
             "multimodal_content": [dict(part) for part in multimodal_content],
+            "rerank": rerank,
         }
         async with aclosing(stream_answer(workflow, asked)) as events:
             async for event in events:

@@ -104,6 +104,7 @@ def _asked(asked: QueryRequest) -> Asked:
         history=[turn.model_dump() for turn in asked.history],
         filters=filters,
         multimodal_content=asked.multimodal_content,
+        rerank=asked.rerank,
     )
     return Asked(asked.query, options)
 

@@ -37,6 +37,9 @@ class QueryRequest(Wire):
     multimodal_content: tuple[dict[str, Any], ...] = Field(
         (), max_length=20, description="Images and tables that belong to the question."
     )
+    rerank: bool = Field(
+        default=True, description="Let the reranker, where one is configured, order the passages."
+    )
     debug: bool = Field(default=False, description="Tell in `trace` what was done when.")
     stream: bool = Field(default=False, description="Answer as server-sent events.")
     resume: bool = Field(

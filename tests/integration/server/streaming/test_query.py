@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from testing.replies import broken_after, failing, silent_after
-from tests.integration.server.streaming.conftest import Served, asking, judging, sent
+from tests.integration.server.streaming.conftest import Served, asking, judging, sent, serving_with
 
 
 async def test_a_whole_answer_has_everything_that_it_rests_on(served: Served) -> None:
@@ -33,6 +34,19 @@ async def test_the_trace_says_what_was_done_when(served: Served) -> None:
     assert nodes == ["analyze", "route", "retrieve", "grade", "generate"]
     times = [step["ms"] for step in trace]
     assert times == sorted(times)
+
+
+@pytest.mark.parametrize("rerank", [True, False])
+async def test_a_question_may_leave_the_reranker_out(
+    streaming_folder: Path,
+    served: Served,  # fills the knowledge base
+    rerank: bool,
+) -> None:
+    async with serving_with(streaming_folder, reranker="llm") as ranked, ranked.client() as client:
+        body = asking(stream=False, debug=True, mode="mix", rerank=rerank)
+        answer = await client.post("/api/query", json=body)
+    found = [step for step in answer.json()["trace"] if step["event"] == "retrieval"]
+    assert [("rerank" in step["timings"]) for step in found] == [rerank]
 
 
 @pytest.mark.parametrize("accepting", [{}, {"Accept": "text/event-stream"}])
