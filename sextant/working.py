@@ -74,11 +74,14 @@ class Worker:
                 await self._work()
             except SextantError as error:
                 log.warning("the worker begins anew: %s", error)
+            except Exception:
+                log.exception("the worker begins anew")
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), _AGAIN_SECONDS)
 
     async def _work(self) -> None:
         """Take turns until `stop`, or until the queue's connection is lost."""
+        await self._jobs.backlog()  # starts an embedded server again, which the library does not
         app = library(self._database)
         app.task(name=INGEST)(self._take_turn)
         app.task(name=REFRESH)(self._refresh)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from domain.documents import Backlog
 from domain.errors import DatabaseUnavailable
 from domain.scope import Scope
-from stores.database import Database
+from stores.database import Database, unavailable
 
 if TYPE_CHECKING:
     from procrastinate import App
@@ -97,7 +97,8 @@ def answering() -> Iterator[None]:
     from procrastinate.exceptions import ConnectorException
 
     try:
-        yield
+        with unavailable():
+            yield
     except ConnectorException as error:
         raise DatabaseUnavailable(
             f"The queue's database did not answer as it should: {error.__cause__ or error}.",
