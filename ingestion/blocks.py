@@ -40,7 +40,24 @@ class Table:
     repeated: frozenset[tuple[int, int]] = frozenset()
 
 
-Block = Heading | Paragraph | Table
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture's file, and what the document says it shows. Only where images are described."""
+
+    content: bytes
+    alt: str = ""
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """The words that stand for an image."""
+
+    text: str
+    page: int | None = None
+
+
+Block = Heading | Paragraph | Table | Image | Caption
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,30 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections import defaultdict
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 import orjson
 
 from domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsafe
-from ingestion.detect import detect
+from ingestion.detect import FileType, detect
 from ingestion.draft import Draft, draft, to_wire
 from ingestion.guards import check_container
+from ingestion.images import with_captions
 from ingestion.limits import Limits
 from ingestion.parsers import parser_for
 
 if TYPE_CHECKING:
     import ctypes
 
+_NO_TEXT = defaultdict(
+    lambda: "Check that it holds text.",
+    {
+        FileType.IMAGE: "Set SEXTANT_VISION_MODEL to a model that takes images, and see that it answers.",
+    },
+)
 _KILL_WITH_PARENT = 1  # PR_SET_PDEATHSIG, prctl(2)
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # clone(2)
 
@@ -47,7 +56,7 @@ def parse(content: bytes, filename: str, limits: Limits) -> Draft:
     file_type = detect(content, filename)
     check_container(content, file_type, limits)
     try:
-        blocks = parser_for(file_type)(content, limits)
+        blocks, images = with_captions(parser_for(file_type)(content, limits), limits)
         made = draft(blocks, filename, limits.chunk_tokens)
     except FileRejected:
         raise
@@ -61,8 +70,10 @@ def parse(content: bytes, filename: str, limits: Limits) -> Draft:
             f"The file cannot be read as {file_type.value.upper()} ({type(error).__name__}: {error}).",
             next_step="Open it in its program, save it again and retry.",
         ) from error
-    if not made.cuts:
-        raise FileEmpty("No text was found in the file.", next_step="Check that it holds text.")
+    if not made.cuts and (limits.captions or not images):
+        raise FileEmpty("No text was found in the file.", next_step=_NO_TEXT[file_type])
+    if not limits.captions:
+        made = replace(made, images=tuple(images))
     made.metadata["format"] = file_type.value
     return made
 

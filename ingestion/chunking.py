@@ -44,10 +44,13 @@ def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
     pieces = [*_with_captions(structure), *_lonely_headings(structure)]
     pieces.sort(key=lambda piece: piece.span.start)
     cuts: list[Cut] = []
-    for (_, is_table), group in groupby(
-        pieces, key=lambda piece: (piece.section, bool(piece.rows))
+    for (_, is_table, is_image), group in groupby(
+        pieces, key=lambda piece: (piece.section, bool(piece.rows), piece.is_image)
     ):
-        if is_table:
+        if is_image:
+            for image in group:
+                cuts.extend(cutter.prose([image], Modality.IMAGE))
+        elif is_table:
             for table in group:
                 cuts.extend(cutter.table(table))
         else:
@@ -96,7 +99,7 @@ class _Cutter:
         self._text = text
         self._max_tokens = max_tokens
 
-    def prose(self, pieces: Sequence[Piece]) -> Iterator[Cut]:
+    def prose(self, pieces: Sequence[Piece], modality: Modality = Modality.TEXT) -> Iterator[Cut]:
         """Pack neighbouring paragraphs of one section."""
         atoms = [
             atom
@@ -104,7 +107,7 @@ class _Cutter:
             for atom in self._atoms(piece.span, piece.page, self._max_tokens)
         ]
         for pack in _pack(atoms, self._max_tokens):
-            yield self._cut(pieces[0].section, pack)
+            yield self._cut(pieces[0].section, pack, modality)
 
     def table(self, table: Piece) -> Iterator[Cut]:
         """Pack rows; all but the first chunk carry the header rows as context.

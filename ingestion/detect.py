@@ -10,6 +10,7 @@ from pathlib import PurePath
 
 from domain.errors import FileBroken, FileEncrypted, FileTypeUnknown
 from ingestion.encodings import decode, is_binary
+from models.pictures import is_picture
 
 
 class FileType(StrEnum):
@@ -24,6 +25,7 @@ class FileType(StrEnum):
     XLSX = "xlsx"
     CSV = "csv"
     JSON = "json"
+    IMAGE = "image"
 
 
 MEDIA_TYPES = {
@@ -56,6 +58,14 @@ EXTENSIONS = {
     ".jsonl": FileType.JSON,
     ".ndjson": FileType.JSON,
 }
+# Images are ingested when they are named, not when a folder is: most are none that words are about.
+_IMAGES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".webp": "image/webp",
+    ".gif": "image/gif",
+}
 CONTAINERS = frozenset({FileType.DOCX, FileType.PPTX, FileType.XLSX})
 
 _MAIN_PARTS = {
@@ -86,7 +96,7 @@ _HTML = re.compile(
     r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html)\b",
     re.I | re.S,
 )
-_SUPPORTED = "Supported are TXT, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV and JSON."
+_SUPPORTED = "Supported are TXT, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV, JSON, and images under their names."
 
 
 def named_type(filename: str) -> FileType | None:
@@ -97,7 +107,8 @@ def named_type(filename: str) -> FileType | None:
 def media_type(filename: str) -> str:
     """The media type by name alone, for the record; parsing goes by content."""
     named = named_type(filename)
-    return MEDIA_TYPES[named] if named else "application/octet-stream"
+    image = _IMAGES.get(PurePath(filename).suffix.lower(), "application/octet-stream")
+    return MEDIA_TYPES[named] if named else image
 
 
 def detect(content: bytes, filename: str) -> FileType:
@@ -117,6 +128,8 @@ def detect(content: bytes, filename: str) -> FileType:
         return _container_type(content, filename)
     if content.startswith(_OLE):
         raise _ole_error(content, filename)
+    if is_picture(content) and PurePath(filename).suffix.lower() in _IMAGES:
+        return FileType.IMAGE
     for magic, kind in _OTHER_MAGIC.items():
         if content.startswith(magic) and _is_really(magic, content):
             raise _unknown(filename, kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode, b64encode
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -14,6 +15,7 @@ from domain.documents import Chunk, HeadingSource, Modality, ParsedDocument, Sec
 from domain.text import clean_text, language_of
 from ingestion.blocks import Blocks
 from ingestion.chunking import Cut, cut_chunks
+from ingestion.images import FoundImage
 from ingestion.structure import SectionNode, Span, Structure, build_structure
 
 _TITLE_CHARS = 200
@@ -25,7 +27,10 @@ _GENERIC_TITLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A document's text, sections and chunks, before it belongs to a stored document."""
+    """A document's text, sections and chunks, before it belongs to a stored document.
+
+    `images` are those that nobody has described yet.
+    """
 
     title: str
     text: str
@@ -35,6 +40,7 @@ class Draft:
     page_count: int | None = None
     warnings: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    images: tuple[FoundImage, ...] = ()
 
 
 def draft(blocks: Blocks, filename: str, max_tokens: int) -> Draft:
@@ -78,6 +84,9 @@ def to_wire(made: Draft) -> bytes:
             "page_count": made.page_count,
             "warnings": made.warnings,
             "metadata": made.metadata,
+            "images": [
+                (image.sha256, b64encode(image.jpeg).decode(), image.alt) for image in made.images
+            ],
             "sections": [
                 (
                     s.title,
@@ -120,6 +129,9 @@ def from_wire(data: bytes) -> Draft:
         page_count=plain["page_count"],
         warnings=tuple(plain["warnings"]),
         metadata=plain["metadata"],
+        images=tuple(
+            FoundImage(sha256, b64decode(jpeg), alt) for sha256, jpeg, alt in plain["images"]
+        ),
     )
 
 

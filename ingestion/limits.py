@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from domain.errors import FileUnsafe
@@ -29,11 +30,17 @@ class Limits:
     wall_seconds: float = 120
     memory_bytes: int = 1_000_000_000
     chunk_tokens: int = 320
+    images: int = 0  # described, of one document; 0: images are passed over
+    image_bytes: int = 10_000_000
+    image_pixels: int = 40_000_000
+    image_edge: int = 1536
+    smallest_edge: int = 64
+    captions: Mapping[str, str] = field(default_factory=dict[str, str])  # by sha256 of the image
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """The limits that `settings` asks for."""
-        limits = settings.limits
+        limits, multimodal = settings.limits, settings.multimodal
         return cls(
             file_bytes=limits.file_bytes,
             pdf_pages=limits.pdf_pages,
@@ -46,6 +53,11 @@ class Limits:
             wall_seconds=limits.parse_wall_seconds,
             memory_bytes=limits.parse_memory_bytes,
             chunk_tokens=settings.ingestion.chunk_tokens,
+            images=multimodal.document_images if settings.vision_model else 0,
+            image_bytes=multimodal.image_bytes,
+            image_pixels=multimodal.image_pixels,
+            image_edge=multimodal.image_edge,
+            smallest_edge=multimodal.smallest_edge,
         )
 
 

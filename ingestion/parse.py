@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import signal
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from uuid import UUID
 
 import orjson
 
 from domain.documents import ParsedDocument
-from domain.errors import FileUnsafe, error_of
+from domain.errors import FileEmpty, FileUnsafe, error_of
 from domain.settings import Settings
-from ingestion.draft import finish, from_wire
+from ingestion.captions import Captions
+from ingestion.draft import Draft, finish, from_wire
 from ingestion.guards import check_size
 from ingestion.hosts import HostEnded, ParserHosts
 from ingestion.limits import Limits
+
+Describe = Callable[[Draft], Awaitable[Captions]]
+"""Says what the images of a parsed file show."""
 
 
 async def parse_file(
@@ -25,6 +31,7 @@ async def parse_file(
     document_id: UUID,
     settings: Settings,
     hosts: ParserHosts | None = None,
+    describe: Describe | None = None,
 ) -> ParsedDocument:
     """Parse one file into text, sections and chunks.
 
@@ -37,22 +44,40 @@ async def parse_file(
         document_id: from which the ids of sections and chunks follow.
         settings: `limits` and `ingestion.chunk_tokens` apply.
         hosts: what forks the process; by default one that is started for this file.
+        describe: says what images show; None: nobody does. A file with images is parsed twice, since
+            their captions become part of its text.
 
     Raises:
         FileRejected: one of its kinds, with what to do about it.
     """
     limits = Limits.of(settings)
+    if describe is None:
+        limits = replace(limits, images=0)
     check_size(content, filename, limits)
+    hosts = hosts or ParserHosts()
+    made = await _draft(content, filename, limits, hosts)
+    if describe is not None and made.images:
+        captions = await describe(made)
+        if captions.texts:
+            told = replace(limits, captions=captions.texts)
+            made = await _draft(content, filename, told, hosts)
+        made = replace(made, warnings=(*made.warnings, *captions.warnings))
+        if not made.cuts:
+            raise FileEmpty("No text was found in the file.", next_step=" ".join(captions.warnings))
+    return await asyncio.to_thread(_finish, made, document_id, content)
+
+
+async def _draft(content: bytes, filename: str, limits: Limits, hosts: ParserHosts) -> Draft:
     try:
         async with asyncio.timeout(limits.wall_seconds):
-            answer = await (hosts or ParserHosts()).parse(content, filename, limits)
+            answer = await hosts.parse(content, filename, limits)
     except TimeoutError as error:
         raise _over_limit(
             f"Parsing took longer than {limits.wall_seconds:g} s.", "WALL_SECONDS"
         ) from error
     except HostEnded as error:
         raise _crash(error.status, limits) from error
-    return await asyncio.to_thread(_read_answer, answer, document_id, content)
+    return await asyncio.to_thread(_read_answer, answer)
 
 
 def _crash(status: int, limits: Limits) -> FileUnsafe:
@@ -68,9 +93,13 @@ def _over_limit(message: str, setting: str) -> FileUnsafe:
     )
 
 
-def _read_answer(answer: bytes, document_id: UUID, content: bytes) -> ParsedDocument:
+def _finish(made: Draft, document_id: UUID, content: bytes) -> ParsedDocument:
+    return finish(made, document_id, hashlib.sha256(content).hexdigest())
+
+
+def _read_answer(answer: bytes) -> Draft:
     head, _, body = answer.partition(b"\n")
     status = orjson.loads(head)
     if "code" in status:
         raise error_of(status["code"], status["message"], next_step=status["next_step"])
-    return finish(from_wire(body), document_id, hashlib.sha256(content).hexdigest())
+    return from_wire(body)

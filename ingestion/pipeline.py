@@ -15,6 +15,7 @@ from domain.documents import Job, JobStage
 from domain.errors import DependencyError, SextantError, error_of
 from domain.scope import Scope
 from domain.settings import Settings
+from ingestion.captions import Captioner
 from ingestion.detect import media_type
 from ingestion.files import find_files, read_file
 from ingestion.graph.extraction.extract_llm import ModelExtractor
@@ -69,6 +70,7 @@ class Ingestor:
         graph: enters published documents into the knowledge graph; None: none is kept.
         extractor: reads them with a chat model, after that; None: nothing does.
         hosts: parse the files; by default some of its own.
+        captioner: says what images in documents show; None: nobody does.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Ingestor:
         *,
         extractor: ModelExtractor | None = None,
         hosts: ParserHosts | None = None,
+        captioner: Captioner | None = None,
     ) -> None:
         self._documents = documents
         self._jobs = jobs
@@ -96,6 +99,7 @@ class Ingestor:
             graph,
             extractor=extractor,
             hosts=hosts or ParserHosts(),
+            captioner=captioner,
         )
 
     async def ingest(
@@ -219,7 +223,10 @@ class Ingestor:
             if isinstance(job, int)
             else await self._runner.run(job, on_progress, upload.content, together)
         )
-        warnings = await self._remarks(together.scope, document_id)
+        warnings = (
+            *together.remarks.pop(document_id, ()),
+            *await self._remarks(together.scope, document_id),
+        )
         return Ingested(source, filename, document_id, chunks, warnings=warnings, same_as=other)
 
     async def _remarks(self, scope: Scope, document_id: UUID) -> tuple[str, ...]:

@@ -29,11 +29,13 @@ from domain.errors import (
     SextantError,
 )
 from domain.settings import Settings
+from ingestion.captions import Captioner, Captions
+from ingestion.draft import Draft
 from ingestion.graph.extraction.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer, Indexed
 from ingestion.hosts import ParserHosts
 from ingestion.metadata.describing import Described, describe
-from ingestion.parse import parse_file
+from ingestion.parse import Describe, parse_file
 from ingestion.stages import Stages
 from ingestion.together import Together
 from ingestion.transfer.documents import is_packed, unpack
@@ -96,6 +98,7 @@ class JobRunner:
         *,
         extractor: ModelExtractor | None,
         hosts: ParserHosts,
+        captioner: Captioner | None = None,
     ) -> None:
         self._documents = documents
         self._jobs = jobs
@@ -104,6 +107,7 @@ class JobRunner:
         self._graph = graph
         self._extractor = extractor
         self._hosts = hosts
+        self._captioner = captioner
         self._noted: dict[UUID, float] = {}
         self._parsing = asyncio.Semaphore(PARSED_AT_ONCE)
         self._embedding = asyncio.Lock()
@@ -160,6 +164,7 @@ class JobRunner:
         report(Progress(job.filename, JobStage.PARSE))
         await self._note(job, JobStage.PARSE, 0, 0)
         parsed = await self._parse(job, content)
+        together.remarks[job.document_id] = parsed.warnings
         if await self._is_published(job):
             described = await asyncio.to_thread(describe, parsed)
         else:
@@ -266,7 +271,24 @@ class JobRunner:
                 document_id=job.document_id,
                 settings=self._settings,
                 hosts=self._hosts,
+                describe=self._describer(job),
             )
+
+    def _describer(self, job: Job) -> Describe | None:
+        captioner = self._captioner
+        if captioner is None:
+            return None
+
+        async def describe(made: Draft) -> Captions:
+            return await captioner.describe(
+                job.scope,
+                made.images,
+                title=made.title,
+                language=made.language,
+                again=job.attempts > 1,
+            )
+
+        return describe
 
     async def _embed(
         self, job: Job, parsed: ParsedDocument, stored: set[UUID], report: OnProgress

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from domain.documents import HeadingSource
 from domain.text import clean_text
-from ingestion.blocks import Block, Heading, Paragraph, Table
+from ingestion.blocks import Block, Caption, Heading, Image, Paragraph, Table
 
 _TITLE_CHARS = 200
 _MAX_DEPTH = 12
@@ -41,7 +41,7 @@ class SectionNode:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Prose (`rows` empty) or a table (`rows`: one span a line) inside one section.
+    """Prose (`rows` empty), a table (`rows`: one span a line) or an image's words inside one section.
 
     `header_lines` counts the lines of a table that name its columns, the rule below included.
     """
@@ -51,6 +51,7 @@ class Piece:
     page: int | None = None
     rows: tuple[Span, ...] = ()
     header_lines: int = 0
+    is_image: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,14 @@ class _Writer:
             case Paragraph():
                 if text := _tidy(block.text):
                     self._pieces.append(Piece(self._current, self._write(text), block.page))
+            case Caption():
+                if text := _tidy(block.text):
+                    span = self._write(text)
+                    self._pieces.append(Piece(self._current, span, block.page, is_image=True))
             case Table():
                 self._add_table(block)
+            case Image():
+                pass  # nobody has described it
 
     def finish(self) -> Structure:
         while self._open:

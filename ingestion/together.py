@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
+from uuid import UUID
 
 from domain.errors import DependencyError
 from domain.scope import Scope
@@ -32,10 +33,14 @@ class _Asked:
 
 
 class Together:
-    """`members` files of one scope on their way; a context that ends what is still being done."""
+    """`members` files of one scope on their way; a context that ends what is still being done.
+
+    `remarks`: what is missing of documents that were parsed on the way, by their ids.
+    """
 
     def __init__(self, scope: Scope, members: int = 1) -> None:
         self.scope = scope
+        self.remarks: dict[UUID, tuple[str, ...]] = {}
         self._members = members
         self._asking = 0
         self._waiting: list[_Asked] = []

@@ -19,10 +19,12 @@ from stores.embedding_space import check_space
 
 if TYPE_CHECKING:
     from graph.workflow import Workflow
+    from ingestion.captions import Captioner
     from ingestion.graph.extraction.extract_llm import ModelExtractor
     from ingestion.hosts import ParserHosts
     from ingestion.pipeline import Ingestor
     from ingestion.transfer.importing import Importer
+    from models.vision import VisionModel
     from nodes.context import Dependencies
     from retrievers.chunk_search import ChunkSearch
     from retrievers.entity_search.search import EntitySearch
@@ -59,6 +61,7 @@ class Parts:
         self._opening = asyncio.Lock()
         self._workflow: tuple[Dependencies, Workflow] | None = None
         self._hosts: ParserHosts | None = None
+        self._vision: VisionModel | None = None
         self._hybrid: HybridRetrievers | None = None
         self._chunk_search: ChunkSearch | None = None
         self._entity_search: EntitySearch | None = None
@@ -153,7 +156,24 @@ class Parts:
             graph=GraphIndexer(self._database) if has_graph else None,
             extractor=await self.extractor() if by_model else None,
             hosts=self._parser_hosts(),
+            captioner=await self._captioner(),
         )
+
+    async def _captioner(self) -> Captioner | None:
+        """What describes images in documents, where a vision model is configured."""
+        settings = self._database.settings
+        if self._vision is None and settings.vision_model:
+            from models.vision import build_vision_model
+
+            self._vision = await asyncio.to_thread(build_vision_model, settings)
+            if self._vision is not None:
+                self._stack.push_async_callback(self._vision.close)
+        if self._vision is None:
+            return None
+        from ingestion.captions import Captioner
+        from stores.captions import CaptionStore
+
+        return Captioner(self._vision, CaptionStore(self._database), settings)
 
     async def importer(self) -> Importer:
         """What takes a graph in that somebody brings."""

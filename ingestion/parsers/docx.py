@@ -18,7 +18,7 @@ from docx.oxml.parser import parse_xml
 
 from domain.documents import HeadingSource
 from domain.errors import FileBroken
-from ingestion.blocks import Block, Blocks, Heading, Paragraph, Table
+from ingestion.blocks import Block, Blocks, Heading, Image, Paragraph, Table
 from ingestion.headings import Styled, infer_levels
 from ingestion.limits import CellBudget, Limits
 from ingestion.parsers.docx_numbering import Numbering
@@ -66,6 +66,7 @@ class _Reader:
     def __init__(self, document: Document, limits: Limits) -> None:
         self.looks: dict[int, Styled] = {}  # id of a paragraph block → its look
         self._limits = limits
+        self._parts = document.part.rels
         self._styles = _Styles(document.styles.element)
         self._numbering = Numbering(_related(document.part, RELATIONSHIP_TYPE.NUMBERING))
         self._footnotes = _footnotes(_related(document.part, RELATIONSHIP_TYPE.FOOTNOTES))
@@ -84,6 +85,7 @@ class _Reader:
         style = self._styles.of(element)
         text = _text_of(element).strip()
         if not text or _CONTENTS_STYLE.match(style.name):
+            yield from self._images(element)
             return
         label = self._numbering.label(style.list_id, style.list_depth) if style.list_id else ""
         if label:
@@ -98,9 +100,22 @@ class _Reader:
             if label != "-":
                 self.looks[id(block)] = Styled(text, *_run_look(element, style))
             yield block
+        yield from self._images(element)
         for reference in element.iter(_REFERENCE):
             if note := self._footnotes.get(reference.get(qn("w:id"))):
                 yield Paragraph(f"[{reference.get(qn('w:id'))}] {note}")
+
+    def _images(self, element: Element) -> Iterator[Block]:
+        """Pictures in a paragraph, with their alternative text."""
+        if not self._limits.images:
+            return
+        for drawing in element.iter(qn("w:drawing")):
+            named = next(drawing.iter(qn("wp:docPr")), None)
+            alt = named.get("descr") or "" if named is not None else ""
+            for blip in drawing.iter(qn("a:blip")):
+                part = self._parts.get(blip.get(qn("r:embed")))
+                if part is not None and not part.is_external:
+                    yield Image(part.target_part.blob, " ".join(alt.split()))
 
     def _table(self, element: Element) -> Iterator[Block]:
         lines = element.findall(qn("w:tr"))

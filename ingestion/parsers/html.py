@@ -9,6 +9,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ingestion.blocks import Block, Blocks, Heading, Paragraph, Table
 from ingestion.encodings import decode
+from ingestion.images import image_in
 from ingestion.limits import CellBudget, Limits
 from ingestion.tables import Cell, lay_out, repeated_places
 
@@ -132,6 +133,8 @@ class _Reader:
             elif node.is_element_node and not _is_hidden(node):
                 if node.tag in _BLOCKS:
                     yield from self._flush()
+                elif node.tag == "img" and self._limits.images:
+                    yield from self._image(node)
                 if node.tag == "pre" or (node.tag == "table" and _holds_data(node)):
                     yield from self._whole(node)
                 else:
@@ -192,6 +195,12 @@ class _Reader:
             yield Paragraph("\n".join(self._items))
             self._items = []
 
+    def _image(self, node: LexborNode) -> Iterator[Block]:
+        attributes = node.attributes
+        if image := image_in(attributes.get("src"), attributes.get("alt") or ""):
+            yield from self._flush()
+            yield image
+
     def _table(self, table: LexborNode) -> Iterator[Block]:
         if caption := table.css_first("caption"):
             yield Paragraph(_SPACE.sub(" ", caption.text()).strip())
@@ -224,7 +233,7 @@ class _Reader:
 
     def _cell_text(self, node: LexborNode) -> str:
         blocks = _Reader(self._limits).blocks(node)
-        return " ".join(block.text for block in blocks if not isinstance(block, Table))
+        return " ".join(block.text for block in blocks if isinstance(block, Heading | Paragraph))
 
 
 def _children(node: LexborNode) -> list[LexborNode]:

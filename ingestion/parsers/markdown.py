@@ -9,8 +9,9 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ingestion.blocks import Block, Blocks, Heading, Paragraph, Table
+from ingestion.blocks import Block, Blocks, Heading, Image, Paragraph, Table
 from ingestion.encodings import decode
+from ingestion.images import image_in
 from ingestion.limits import CellBudget, Limits
 from ingestion.lines import join_lines
 from ingestion.parsers.html import html_blocks
@@ -58,7 +59,9 @@ class _Reader:
                 case "fence" | "code_block":
                     yield from self._prose(f"```{token.info}\n{token.content.rstrip()}\n```")
                 case "inline":
+                    images = self._images(token)
                     yield from self._prose(_plain(token))
+                    yield from images
                 case _:
                     yield from self._track_list(token)
 
@@ -72,6 +75,20 @@ class _Reader:
             rest = "\n".join(f"{indent}  {line}" for line in lines[1:])
             self._list.append(f"{indent}{marker}{lines[0]}" + (f"\n{rest}" if rest else ""))
             self._item_is_new = False
+
+    def _images(self, inline: Token) -> list[Image]:
+        """Images that the text holds itself; their descriptions then go with them."""
+        children = inline.children or []
+        shown = (
+            [child for child in children if child.type == "image"] if self._limits.images else []
+        )
+        found = {
+            id(child): image
+            for child in shown
+            if (image := image_in(str(child.attrs.get("src") or ""), child.content))
+        }
+        inline.children = [child for child in children if id(child) not in found]
+        return list(found.values())
 
     def _track_list(self, token: Token) -> Iterator[Block]:
         if token.type in {"bullet_list_open", "ordered_list_open"}:

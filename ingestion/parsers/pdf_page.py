@@ -6,11 +6,16 @@ import ctypes
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from io import BytesIO
 
 import pypdfium2 as pdfium
 from pypdfium2 import raw
+
+from ingestion.blocks import Image
+from ingestion.limits import Limits
 
 _BOLD_WEIGHT = 600
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.I)
@@ -70,6 +75,15 @@ class Page:
     def has_images(self) -> bool:
         """Whether any picture is drawn on it."""
         return any(self._type(item) == raw.FPDF_PAGEOBJ_IMAGE for item in self._objects())
+
+    def pictures(self, limits: Limits) -> Iterator[Image]:
+        """Its pictures as image files: a JPEG as it is, any other as a PNG; broken ones are left out."""
+        for item in self._page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE]):
+            with suppress(pdfium.PdfiumError, ValueError, OSError):
+                width, height = item.get_px_size()
+                large = min(width, height) >= limits.smallest_edge
+                if large and width * height <= limits.image_pixels:
+                    yield Image(_picture_file(item), page=self.number)
 
     def strokes(self) -> list[Box]:
         """Straight horizontal and vertical strokes, and the edges of rectangles."""
@@ -176,6 +190,14 @@ def _path_strokes(path: ctypes.c_void_p) -> Iterator[Box]:
         if raw.FPDFPathSegment_GetClose(segment):
             yield from _stroke(there, begin)
         here = there
+
+
+def _picture_file(item: pdfium.PdfImage) -> bytes:
+    if item.get_filters() == ["DCTDecode"]:
+        return bytes(item.get_data())
+    written = BytesIO()
+    item.get_bitmap().to_pil().convert("RGB").save(written, "PNG", compress_level=1)
+    return written.getvalue()
 
 
 def _stroke(a: tuple[float, float], b: tuple[float, float]) -> Iterator[Box]:

@@ -10,12 +10,13 @@ from pptx import Presentation
 from pptx.chart.chart import Chart
 from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.exc import PackageNotFoundError
+from pptx.shapes.picture import Picture
 from pptx.slide import Slide
 from pptx.table import Table as GridTable
 
 from domain.errors import FileBroken
 from domain.text import has_cjk
-from ingestion.blocks import Block, Blocks, Heading, Paragraph, Table
+from ingestion.blocks import Block, Blocks, Heading, Image, Paragraph, Table
 from ingestion.limits import CellBudget, Limits
 from ingestion.tables import Cell, header_rows, lay_out
 
@@ -98,8 +99,19 @@ def _blocks(shape: Shape, page: int, limits: Limits) -> Iterator[Block]:
     elif getattr(shape, "has_table", False) and shape.has_table:
         rows = lay_out(_cells(shape.table), CellBudget(limits))
         yield Table(rows, int(shape.table.first_row) or header_rows(rows), page)
+    elif limits.images and isinstance(shape, Picture):
+        yield from _picture(shape, page)
     elif getattr(shape, "has_chart", False) and shape.has_chart:
         yield from _chart(shape.chart, page)
+
+
+def _picture(shape: Picture, page: int) -> Iterator[Block]:
+    try:
+        content = shape.image.blob
+    except (ValueError, KeyError):
+        return  # it is linked, not embedded
+    alt = shape._element._nvXxPr.cNvPr.get("descr") or ""
+    yield Image(content, " ".join(alt.split()), page)
 
 
 def _cells(table: GridTable) -> Iterator[Cell]:
