@@ -12,7 +12,7 @@ from domain.errors import SextantError
 from domain.events import Event
 from domain.retrieval import Mode
 from server.auth.principal import Principal, rag_of
-from server.runs import Encode, Run, nothing
+from server.runs import Encode, Run, Runs, nothing
 from server.serving import serving_of
 from server.sse import ClientLeft, EventStream, while_connected
 from sextant.facade import Options, Sextant
@@ -93,7 +93,7 @@ def streamed(
 
     async def begin() -> None:
         try:
-            await _begun(run, asked, rag, runs.settings.hold_seconds)
+            await _begun(run, asked, rag, runs)
         except SextantError:
             run.stop()
             raise
@@ -129,9 +129,13 @@ def _let_go() -> None:
     """Whoever began the run decides about its end."""
 
 
-async def _begun(run: Run, asked: Asked, rag: Sextant, seconds: float) -> None:
+async def _begun(run: Run, asked: Asked, rag: Sextant, runs: Runs) -> None:
     """Wait for what can be told; a model that thinks long must not hide that there is no graph."""
-    if await run.begun(seconds):
+    begun = await run.begun(runs.settings.hold_seconds)
+    graph = (rag.user_id, asked.options["graph_id"])
+    if begun or run.node not in {"", "analyze"}:
         return
-    if run.node in {"", "analyze"} and asked.options.get("mode") != Mode.BYPASS:
+    if asked.options.get("mode") != Mode.BYPASS and graph not in runs.graphs:
         await rag.graph(asked.options["graph_id"])
+        # A hundred questions at once shall not all look for it, while connections are scarce.
+        runs.graphs.add(graph)

@@ -155,6 +155,29 @@ class Run:
             raise error_of(said.code, said.message, **(said.detail or {}))
 
 
+class Lately:
+    """What was there a moment ago, and need not be looked for again.
+
+    Args:
+        seconds: how long that holds.
+        most: things remembered.
+    """
+
+    def __init__(self, seconds: float = 60.0, most: int = 10_000) -> None:
+        self._seconds, self._most = seconds, most
+        self._until: dict[tuple[str, str], float] = {}
+
+    def __contains__(self, thing: tuple[str, str]) -> bool:
+        return self._until.get(thing, 0.0) > time.monotonic()
+
+    def add(self, thing: tuple[str, str]) -> None:
+        """Note that it is there; of too many, the one noted longest ago is forgotten."""
+        self._until.pop(thing, None)
+        self._until[thing] = time.monotonic() + self._seconds
+        if len(self._until) > self._most:
+            del self._until[next(iter(self._until))]
+
+
 class Runs:
     """All runs of this process, so many at a time, and the ended ones for a while.
 
@@ -164,6 +187,7 @@ class Runs:
 
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
+        self.graphs = Lately()
         self._live: dict[str, Run] = {}
         self._of_caller = Counter[str]()
         # By the time of their end, the oldest first.
