@@ -50,7 +50,7 @@ class InstantRetriever:
     lanes = ("vector", "keyword")
 
     def __init__(self, text: str) -> None:
-        self._found = Retrieval(passages(text), Mode.NAIVE)
+        self._found = Retrieval(passages(text), Mode.NAIVE, timings={"total": 0.0})
 
     async def search(self, *_: object, **__: object) -> Retrieval:
         """The passages."""
@@ -73,7 +73,13 @@ class InstantChat(ChatModel):
     def __init__(self) -> None:
         super().__init__(FakeListChatModel(responses=[""]))
 
-    async def structured(self, messages: Messages, schema: type[T]) -> tuple[T, Usage]:
+    async def structured(
+        self,
+        messages: Messages,
+        schema: type[T],
+        *,
+        repair: bool = True,  # noqa: ARG002
+    ) -> tuple[T, Usage]:
         """No judgement."""
         raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")
 

@@ -221,7 +221,8 @@ class Reviser:
             return {}
         try:
             async with asyncio.timeout(min(_SECONDS, self._budget.seconds)):
-                reply, self.usage = await self._chat.structured(messages, Repairs)
+                again = self._budget.lacks(calls=2) is None
+                reply, self.usage = await self._chat.structured(messages, Repairs, repair=again)
         except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
             _log.warning("chat model mended nothing (%s)", error)
             self.usage = Usage(calls=1)

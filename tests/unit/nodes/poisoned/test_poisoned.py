@@ -65,7 +65,13 @@ class Hijacked(ChatModel):
         super().__init__(FakeListChatModel(responses=[""]))
         self.language, self.said, self.obeyed = language, said, False
 
-    async def structured(self, messages: Messages, schema: type[T]) -> tuple[T, Usage]:
+    async def structured(
+        self,
+        messages: Messages,
+        schema: type[T],
+        *,
+        repair: bool = True,
+    ) -> tuple[T, Usage]:
         raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")
 
     async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:

@@ -1,0 +1,178 @@
+"""What an answer adds to the chat model's own time: first token, tokens a second, checks of a sentence.
+
+    python -m benchmarks.answers
+
+The model, the search and the store take no time, so that what is measured is ours; the store's part of a
+check, one round trip, is measured by `--store` over an embedded PostgreSQL.
+
+Limits (issue 6): first token ≤ 10 ms (bypass) and ≤ 30 ms (three rounds, three lanes); ≥ 2,000 tokens a
+second and core; checks ≤ 5 ms a sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.workflow import InstantChat, passages, stream_once, workflow_over
+from domain.answers import Quoted, Usage
+from domain.events import Token
+from domain.retrieval import RetrievedItem
+from domain.scope import Scope
+from domain.settings import Settings
+from graph.streaming import stream_answer
+from graph.workflow import Workflow
+from models.chat import Messages
+from nodes.citing import CitedText
+from nodes.harmless import Harmless
+
+RUNS = 60
+STATEMENTS = {
+    "zh": (
+        "糖尿病的典型症状为多饮、多尿、多食和体重下降，血糖升高时应尽早就医。",
+        "症状是多饮、多尿和体重下降",
+    ),
+    "en": (
+        "Each value in Rust has exactly one owner at a time, and moves end it.",
+        "Each value has one owner",
+    ),
+}
+
+
+class Timed(InstantChat):
+    """Says when it was asked to write."""
+
+    asked = 0.0
+
+    async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:
+        """The same tokens."""
+        self.asked = time.process_time()
+        async for piece in super().stream(messages):
+            yield piece
+
+
+async def first_token(
+    workflow: Workflow, question: dict[str, Any], chat: Timed
+) -> tuple[float, float]:
+    """CPU milliseconds to the first token, and of these, those after the model was asked."""
+    started = time.process_time()
+    async with aclosing(stream_answer(workflow, question)) as events:
+        async for event in events:
+            if isinstance(event, Token):
+                now = time.process_time()
+                return (now - started) * 1000, (now - chat.asked) * 1000
+    raise AssertionError("an answer has tokens")
+
+
+async def first_tokens() -> None:
+    """Print the time to the first token, without a search and after three weak ones."""
+    for name, text, question, limit in (
+        ("bypass", "", {"query": "Hi", "mode": "bypass"}, 10),
+        ("one round", STATEMENTS["zh"][0], {"query": "糖尿病的典型症状是什么？"}, 30),
+        ("three rounds", "今天天气很好。", {"query": "糖尿病的典型症状是什么？"}, 30),
+    ):
+        chat = Timed()
+        workflow = workflow_over(text, chat)
+        times = [await first_token(workflow, question, chat) for _ in range(RUNS)][10:]
+        whole, after = (min(values) for values in zip(*times, strict=True))
+        print(f"first token, {name:13} {whole:6.1f} ms CPU, {after:4.1f} of them after the model was asked "
+              f"(limit {limit})")  # fmt: skip
+
+
+def checks() -> None:
+    """Print what checking one sentence against ten passages takes: cited, and not cited by the model."""
+    for language, (text, statement) in STATEMENTS.items():
+        items = list(passages(text * 2))
+        for name, marker in (("cited", "[{n}]"), ("not cited", "")):
+            print(f"checks of a sentence, {language}, {name:10} {sentence_ms(items, statement, marker):5.2f} ms "
+                  "(limit 5)")  # fmt: skip
+
+
+def sentence_ms(
+    items: Sequence[RetrievedItem], statement: str, marker: str, count: int = 200
+) -> float:
+    """Milliseconds a sentence, its passage's preparation included."""
+    stop = "。" if statement[0] > "z" else ". "
+    written = [f"{statement}{marker.format(n=n % 10 + 1)}{stop}" for n in range(count)]
+    return cpu_ms(lambda: feed(items, written)) / count
+
+
+def feed(items: Sequence[RetrievedItem], written: Sequence[str]) -> None:
+    """Take a text through all that it goes through, token by token."""
+    guard, text = Harmless([item.text for item in items]), CitedText(items)
+    for sentence in written:
+        for start in range(0, len(sentence), 2):
+            for _ in text.feed(guard.feed(sentence[start : start + 2])):
+                pass
+    for _ in text.finish():
+        pass
+
+
+def cpu_ms(run: Callable[[], object], runs: int = 5) -> float:
+    """Least CPU milliseconds of several runs."""
+    times = []
+    for _ in range(runs):
+        started = time.process_time()
+        run()
+        times.append((time.process_time() - started) * 1000)
+    return min(times)
+
+
+async def tokens() -> None:
+    """Print the tokens of whole streams for a second of CPU: analysis, search and checks included."""
+    workflow = workflow_over(STATEMENTS["zh"][0], InstantChat())
+    await stream_once(workflow)
+    started = time.process_time()
+    count = sum([await stream_once(workflow) for _ in range(5)])
+    print(
+        f"streamed tokens a CPU-second           {count / (time.process_time() - started):6.0f} (limit 2000)"
+    )
+
+
+async def store() -> None:
+    """Print what the comparison with stored documents adds to a sentence."""
+    from evals.corpus import load_corpus
+    from evals.dataset import Passage
+    from stores.database import Database
+    from stores.documents import DocumentStore
+    from stores.quotes import QuoteStore
+    from testing.hash_embedder import HashEmbedder
+
+    scope = Scope("bench", "answers")
+    with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
+        async with await Database.open(Settings(_env_file=None, data_dir=Path(folder))) as database:
+            texts = [f"{number}. {STATEMENTS['zh'][0]}" * 8 for number in range(300)]
+            corpus = [Passage(str(n), "", text) for n, text in enumerate(texts)]
+            await load_corpus(database, HashEmbedder(384), scope, corpus)
+            [document] = await DocumentStore(database).list(scope)
+            text = await DocumentStore(database).text(scope, document.id, 0, 100_000)
+            quotes, taken = QuoteStore(database), []
+            for number in range(300):
+                at = number * 250 % (len(text) - 60)
+                asked = [Quoted(str(document.id), at, text[at : at + 60])] * 2
+                started = time.perf_counter()
+                assert all(await quotes.still_there(scope, asked))
+                taken.append((time.perf_counter() - started) * 1000)
+    print(f"comparison with the store              {median(taken):6.2f} ms for two quotes of a document "
+          f"of {len(text):,} characters")  # fmt: skip
+
+
+def main() -> None:
+    """Measure and print."""
+    if "--store" in sys.argv:
+        asyncio.run(store())
+        return
+    asyncio.run(first_tokens())
+    checks()
+    asyncio.run(tokens())
+
+
+if __name__ == "__main__":
+    main()
