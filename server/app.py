@@ -43,10 +43,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         chosen = settings if settings is not None else await asyncio.to_thread(load_settings)
-        async with serving(chosen) as parts, mounting.endpoints() as tools:
-            with watching(parts, metrics) as app.state.watch:
-                app.state.serving, app.state.mcp = parts, tools
-                yield
+        async with (
+            serving(chosen) as parts,
+            mounting.endpoints() as tools,
+            watching(parts, metrics) as watch,
+        ):
+            app.state.serving, app.state.mcp, app.state.watch = parts, tools, watch
+            yield
 
     metrics = Metrics()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import cast
 
@@ -45,12 +45,13 @@ class Watch:
         return self.metrics.text()
 
 
-@contextmanager
-def watching(parts: Serving, metrics: Metrics) -> Iterator[Watch]:
+@asynccontextmanager
+async def watching(parts: Serving, metrics: Metrics) -> AsyncIterator[Watch]:
     """Count what happens in this process meanwhile, and trace it where that is wanted."""
     readiness = Readiness(parts.settings, parts.rag.database, parts.rag.embedder)
-    with listening(metrics.happened), tracing(wanted=parts.settings.observe.traces):
-        yield Watch(parts, metrics, readiness)
+    async with tracing(wanted=parts.settings.observe.traces):
+        with listening(metrics.happened):
+            yield Watch(parts, metrics, readiness)
 
 
 def watch_of(request: Request) -> Watch:

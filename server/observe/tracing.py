@@ -7,9 +7,10 @@ times, never questions or texts.
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from starlette.types import Scope
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 _tracer: Tracer | None = None
 
 
-@contextmanager
-def tracing(*, wanted: bool) -> Iterator[None]:
+@asynccontextmanager
+async def tracing(*, wanted: bool) -> AsyncIterator[None]:
     """Have spans made meanwhile; sends what is left of them at the end.
 
     Raises:
@@ -34,14 +35,14 @@ def tracing(*, wanted: bool) -> Iterator[None]:
     if not wanted:
         yield
         return
-    provider = _provider()
+    provider = await asyncio.to_thread(_provider)
     _tracer = provider.get_tracer("sextant")
     try:
         with listening(_as_span):
             yield
     finally:
         _tracer = None
-        provider.shutdown()
+        await asyncio.to_thread(provider.shutdown)  # it sends what is left, and waits for it
 
 
 class RequestSpan:
