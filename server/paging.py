@@ -63,19 +63,20 @@ class Listing:
             sealed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)
             seal, body = sealed[:_SEAL], sealed[_SEAL:]
             if not compare_digest(seal, self._sealed(body)):
-                raise _refused()
+                raise not_a_cursor()
             key = orjson.loads(body)
         except (binascii.Error, ValueError):
-            raise _refused() from None
+            raise not_a_cursor() from None
         if not isinstance(key, list) or tuple(map(type, key)) != like:
-            raise _refused()
+            raise not_a_cursor()
         return key
 
     def _sealed(self, body: bytes) -> bytes:
         return blake2b(body, key=self.seal, digest_size=_SEAL, person=b"sextant-listing").digest()
 
 
-def _refused() -> OptionInvalid:
+def not_a_cursor() -> OptionInvalid:
+    """The error, also of a key that is none of an entry: whoever makes up a seal is refused here."""
     return OptionInvalid(
         "The cursor is not one of this list, or was changed.",
         next_step="Pass `nextCursor` as it came, with everything else as it was; or begin anew.",

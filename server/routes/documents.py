@@ -12,7 +12,7 @@ from fastapi import Header, Path, Query, Request, Response
 from domain.errors import DocumentNotFound
 from server.auth.principal import Principal, Reader, Writer, rag_of
 from server.openapi import answers, problems
-from server.paging import Listing
+from server.paging import Listing, not_a_cursor
 from server.problems import problem_of, request_id_of
 from server.routing import router as new_router
 from server.schemas import document_examples as examples
@@ -114,7 +114,10 @@ async def list_documents(
     after = None
     if asked.cursor:
         time, document_id = listing.after(asked.cursor, (str, str))
-        after = datetime.fromisoformat(str(time)), UUID(str(document_id))
+        try:
+            after = datetime.fromisoformat(str(time)), UUID(str(document_id))
+        except ValueError:
+            raise not_a_cursor() from None
     found = await _library(request, principal).page(asked.graph_id, after, asked.limit + 1)
     page = found[: asked.limit]
     more = len(found) > len(page) and page[-1].created_at

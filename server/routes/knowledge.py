@@ -7,11 +7,11 @@ from uuid import UUID
 
 from fastapi import Body, Path, Query, Request
 
-from domain.errors import OptionInvalid
+from domain.options import in_range
 from retrievers.entity_search.response import SearchResponse
 from server.auth.principal import Reader, rag_of
 from server.openapi import answers
-from server.paging import Listing
+from server.paging import Listing, not_a_cursor
 from server.routing import router as new_router
 from server.schemas import examples
 from server.schemas.communities import CommunityBody, CommunityPage, CommunityQuery
@@ -84,8 +84,7 @@ def _place(listing: Listing, cursor: str | None) -> CommunityPlace | None:
         return None
     level, rating, own = listing.after(cursor, (int, float, str))
     try:
-        return CommunityPlace(int(level), float(rating), UUID(str(own)))
+        own_id = UUID(str(own))
     except ValueError:
-        raise OptionInvalid(
-            "The cursor names no community.", next_step="Begin anew.", field="cursor"
-        ) from None
+        raise not_a_cursor() from None
+    return CommunityPlace(in_range(level, "cursor", least=0), float(rating), own_id)

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Body, Request
 
 from domain.errors import OptionInvalid
+from domain.options import in_range
 from retrievers.chunk_search import MOST, SearchResponse
 from server.auth.principal import Principal, Reader, rag_of
 from server.openapi import answers
@@ -39,8 +40,10 @@ async def _by_mode(request: Request, principal: Principal, asked: SearchBody) ->
     rag = rag_of(request, principal)
     said = asked.model_dump(exclude={"cursor", "debug", "include_neighbors", "limit"})
     listing = Listing.of("search", principal.user_id, said)
-    skip = listing.after(asked.cursor, (int,))[0] if asked.cursor else 0
-    end = int(skip) + asked.limit
+    skip = (
+        in_range(listing.after(asked.cursor, (int,))[0], "cursor", most=MOST) if asked.cursor else 0
+    )
+    end = skip + asked.limit
     found = await rag.search(
         asked.query,
         graph_id=asked.graph_id,
@@ -50,7 +53,7 @@ async def _by_mode(request: Request, principal: Principal, asked: SearchBody) ->
     )
     chunks = await rag.chunks(asked.graph_id)
     hits, warnings = await chunks.shown(
-        found.results[int(skip) : end], neighbors=asked.include_neighbors, debug=asked.debug
+        found.results[skip:end], neighbors=asked.include_neighbors, debug=asked.debug
     )
     return SearchResponse(
         results=hits,
