@@ -12,7 +12,6 @@ pytestmark = pytest.mark.e2e
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
-        (("--port", "0", "--workers", "2"), "port"),
         (("--log", "loud"), "log"),
         (("--host", "0.0.0.0"), "host"),  # noqa: S104 - that is what is refused
     ],
