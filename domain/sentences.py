@@ -17,17 +17,26 @@ _NO_END = re.compile(
 )
 # Nothing, or the number of a heading or of an item.
 _OPENING = re.compile(r"\s*+(?:[#>*-]*+\s*+\d{1,3}\.)?")
+# All that a stop consists of or is followed by.
+_STOPPING = ".!?…。！？\"'”’」』）》)] \t\r\n"
 # Longer than any abbreviation above: looking back no further keeps a long text linear.
 _LOOK_BACK = 12
 
 
-def sentence_end(text: str, start: int = 0) -> int | None:
+def undecided(text: str) -> int:
+    """Where the last stop of a growing text begins, or the text ends: nothing before it can change."""
+    return len(text.rstrip(_STOPPING))
+
+
+def sentence_end(text: str, start: int = 0, since: int = 0) -> int | None:
     """Return the offset just behind the first sentence that begins at `start`, stop included.
+
+    `since` spares a text that has grown from being searched again: no stop before it ends the sentence.
 
     `None` when no sentence ends in `text[start:]`. The end of the text ends a sentence only where a
     stop stands before it.
     """
-    for stop in _END.finditer(text, start):
+    for stop in _END.finditer(text, max(start, since)):
         end = stop.end()
         abbreviated = _NO_END.search(text[max(start, end - _LOOK_BACK) : end])
         if not (abbreviated or _OPENING.fullmatch(text, start, end)):

@@ -18,7 +18,7 @@ from enum import StrEnum
 from domain.events import Cited, Token
 from domain.happenings import CitationsDropped, tell
 from domain.retrieval import RetrievedItem
-from domain.sentences import sentence_end
+from domain.sentences import sentence_end, undecided
 from domain.text import language_of
 from nodes import markers
 from nodes.citations import Citations
@@ -134,6 +134,7 @@ class CitedText:
         self._fenced = False
         self._sentence = _Sentence()
         self._emitted = 0
+        self._searched = 0
         self._claim = Claim(frozenset(), frozenset())
         self._claimed = 0
         self.finished: list[Finished] = []
@@ -198,11 +199,14 @@ class CitedText:
             return
         self._begun = True
         self._sentence.text += text
-        while (end := sentence_end(self._sentence.text)) is not None:
+        while (end := sentence_end(self._sentence.text, since=self._searched)) is not None:
             if not (ends_line or self._sentence.text[end:].strip()):
                 break  # a marker may still follow the stop, or digits make it a decimal point
             done, self._sentence = self._sentence.split(end)
+            self._searched = 0
             yield from self._close(done)
+        else:
+            self._searched = undecided(self._sentence.text)
         yield from self._emit(self._sentence.text[self._emitted :])
         self._emitted = len(self._sentence.text)
 

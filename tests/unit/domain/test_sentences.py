@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.sentences import sentence_spans
+from domain.sentences import sentence_end, sentence_spans, undecided
 
 
 def sentences(text: str) -> list[str]:
@@ -35,3 +35,13 @@ def test_spans_are_ordered_and_leave_out_only_white_space(text: str) -> None:
     assert edges == sorted(edges)
     gaps = zip(edges[0::2], edges[1::2], strict=True)
     assert all(not text[start:end].strip() for start, end in gaps)
+
+
+@given(st.lists(st.text(alphabet="ab 1.。！?!\n”)中文,e", max_size=6), max_size=12))
+def test_a_growing_text_need_not_be_searched_again(pieces: list[str]) -> None:
+    text, since = "", 0
+    for piece in pieces:
+        text += piece
+        assert sentence_end(text, since=since) == sentence_end(text)
+        if sentence_end(text) is None:
+            since = undecided(text)
