@@ -53,6 +53,7 @@ def serve(
         timeout_graceful_shutdown=settings.http.drain_seconds,
     )
     listening = config.bind_socket()
+    listening.listen(config.backlog)  # uvicorn has said that it runs; who comes before it does, waits
     _drop_who_takes_nothing(listening, settings.runs.write_seconds)
     server = uvicorn.Server(config)
     if workers > 1:
