@@ -123,9 +123,10 @@ def read_inside(folder: Path, path: str, most: int) -> bytes:
         file = os.open(steps[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
     finally:
         os.close(directory)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise FileNotFoundError(f"No image of the folder: {path!r}")
     with os.fdopen(file, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise FileNotFoundError(path)
         return opened.read(most + 1)
 
 
@@ -136,8 +137,8 @@ def _inside(folder: Path, path: str) -> tuple[str, ...]:
     if given.is_absolute():
         root = folder.parts
         if steps[: len(root)] != root:
-            raise FileNotFoundError(path)
+            raise FileNotFoundError(f"No image of the folder: {path!r}")
         steps = steps[len(root) :]
     if not steps or "\0" in path or any(step in {"..", "."} for step in steps):
-        raise FileNotFoundError(path)
+        raise FileNotFoundError(f"No image of the folder: {path!r}")
     return steps

@@ -46,7 +46,7 @@ def _print_sources(answer: Answer) -> None:
     terminal.say("")
     for source in answer.sources:
         terminal.say("")
-        terminal.heading(f"[{source.marker}] {place_of(source)}")
+        terminal.heading(f"[{source.label or source.marker}] {place_of(source)}")
         for quote in _quotes(answer, source) or [_opening(source)]:
             terminal.say(f"    “{' '.join(quote.split())}”")
     for warning in answer.warnings:
@@ -66,7 +66,11 @@ def place_of(source: Source) -> str:
 def _quotes(answer: Answer, source: Source) -> list[str]:
     """The passages of one source that the answer rests on, each once."""
     return list(
-        dict.fromkeys(item.quote for item in answer.citations if item.marker == source.marker)
+        dict.fromkeys(
+            item.quote
+            for item in answer.citations
+            if (item.marker, item.cell.partition(":")[0]) == (source.marker, source.label)
+        )
     )
 
 

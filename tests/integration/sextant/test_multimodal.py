@@ -1,0 +1,80 @@
+"""Files of the caller's machine as parts of a question: the facade and the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from domain.errors import OptionInvalid, SextantError
+from domain.settings import MultimodalSettings, Settings
+from sextant.attaching import attached_files
+from sextant.facade import Sextant
+from stores.database import Database
+from testing.hash_embedder import HashEmbedder
+from testing.openai_server import ApiRequest, ScriptedOpenAI
+from testing.replies import Reply
+
+
+def eyes(request: ApiRequest) -> Reply | str:
+    return "A red field." if request.images else "no"
+
+
+async def test_a_python_caller_may_ask_about_files_of_their_own(
+    database: Database, settings: Settings, tmp_path: Path
+) -> None:
+    path = tmp_path / "xray.png"
+    Image.new("RGB", (30, 20), "red").save(path)
+    part = {"type": "image", "img_path": str(path)}
+    table = {"type": "table", "table_data": "name,size\na,3\nb,5", "table_caption": "Sizes"}
+    async with (
+        ScriptedOpenAI(eyes) as endpoint,
+        Sextant.open(
+            settings.model_copy(
+                update={"vision_model": "eyes", "openai_base_url": endpoint.base_url}
+            ),
+            embedder=HashEmbedder(384),
+        ) as rag,
+    ):
+        answer = await rag.aquery_with_multimodal(
+            "Which name has the largest size?", multimodal_content=[part, table], mode="bypass"
+        )
+        assert "the largest size is 5 (b)[T1:r2c2]" in answer.answer
+        assert len(endpoint.chat_requests[0].images) == 1
+        with pytest.raises(OptionInvalid) as caught:
+            await rag.query("Which?", mode="bypass", multimodal_content=[part])
+        assert caught.value.field == "multimodal_content[0].img_path"
+
+
+async def test_with_a_folder_for_images_paths_count_within_it(
+    database: Database, settings: Settings, tmp_path: Path
+) -> None:
+    folder = tmp_path / "images"
+    folder.mkdir()
+    Image.new("RGB", (30, 20), "red").save(folder / "a.png")
+    Image.new("RGB", (30, 20), "red").save(tmp_path / "outside.png")
+    (folder / "link.png").symlink_to(tmp_path / "outside.png")
+    confined = settings.model_copy(update={"multimodal": MultimodalSettings(image_dir=folder)})
+    async with Sextant.open(confined, embedder=HashEmbedder(384)) as rag:
+        for path in ("a.png", str(folder / "a.png")):
+            part = {"type": "image", "img_path": path}
+            answer = await rag.aquery_with_multimodal("Was?", [part], mode="bypass")
+            assert any("SEXTANT_VISION_MODEL" in warning for warning in answer.warnings)
+        for path in ("link.png", "../outside.png", str(tmp_path / "outside.png")):
+            part = {"type": "image", "img_path": path}
+            with pytest.raises(SextantError, match="no such image") as caught:
+                await rag.aquery_with_multimodal("Was?", [part], mode="bypass")
+            assert caught.value.field == "multimodal_content[0].img_path"
+
+
+def test_files_of_the_command_line_become_parts(tmp_path: Path) -> None:
+    table = tmp_path / "销量.csv"
+    table.write_bytes("产品,销量\n苹果,3\n".encode("gb18030"))
+    picture = tmp_path / "a.png"
+    picture.write_bytes(b"bytes")
+    image, sales = attached_files([picture], [table], Settings(_env_file=None))
+    assert image["data"] == "data:application/octet-stream;base64,Ynl0ZXM="
+    assert sales == {"type": "table", "table_data": "产品,销量\n苹果,3\n", "table_caption": "销量"}
+    with pytest.raises(OptionInvalid, match="cannot be read"):
+        attached_files([tmp_path / "missing.png"], [], Settings(_env_file=None))
