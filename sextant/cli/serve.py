@@ -53,7 +53,8 @@ def serve(
         timeout_graceful_shutdown=settings.http.drain_seconds,
     )
     listening = config.bind_socket()
-    listening.listen(config.backlog)  # uvicorn has said that it runs; who comes before it does, waits
+    # Uvicorn has said by now that it runs; who comes before it does, waits.
+    listening.listen(config.backlog)
     _drop_who_takes_nothing(listening, settings.runs.write_seconds)
     server = uvicorn.Server(config)
     if workers > 1:
