@@ -1,0 +1,147 @@
+"""Answers written as chat completions, and chats read as questions."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.answers import Answer, Source, Usage
+from domain.errors import OptionInvalid, QuestionInvalid
+from domain.events import Done, Failed, Reset, Status, Token
+from server.openai import messages, models
+from server.openai.completions import Completion
+from server.openai.models import ModelNotFound
+from server.openai.schemas import ChatMessage, ImageUrl, Part
+from server.openai.sources import listed, without_list
+
+
+def source(marker: int, filename: str = "handbook.pdf", page: int | None = 3) -> Source:
+    return Source(marker, "d", filename, "c", "Leave", ("Leave",), page, "25 days.", 0.9)
+
+
+NAMES = st.text(max_size=60)
+
+
+@given(st.text(max_size=200), st.lists(NAMES, min_size=1, max_size=5))
+def test_a_list_of_sources_is_taken_out_again_whatever_files_are_called(
+    answer: str, filenames: list[str]
+) -> None:
+    sources = [source(n + 1, name) for n, name in enumerate(filenames)]
+    assert without_list(answer + listed(sources, answer)) == without_list(answer)
+
+
+@given(NAMES)
+def test_the_name_of_a_file_makes_no_link_image_or_line(filename: str) -> None:
+    [line] = listed([source(1, filename)], "An answer.").split("\n")[3:]
+    assert line.startswith("- [1] ")
+    assert not set("[]<>`|\\") & set(line.removeprefix("- [1] "))
+
+
+def test_a_list_names_section_and_page_in_the_answers_language() -> None:
+    assert listed([source(1)], "An answer.") == "\n\nSources:\n- [1] handbook.pdf › Leave › p. 3"
+    assert listed([source(2, page=None)], "答案。").startswith("\n\n来源：\n- [2]")
+    assert listed([], "An answer.") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "graph_id", "chosen"),
+    [
+        ("sextant", None, ("auto", "default")),
+        ("sextant-mix", None, ("mix", "default")),
+        ("sextant:hr", None, ("auto", "hr")),
+        ("sextant-naive:a:b-c", None, ("naive", "a:b-c")),
+        ("sextant-naive:hr", "law", ("naive", "law")),
+    ],
+)
+def test_a_models_name_says_mode_and_knowledge_base(
+    name: str, graph_id: str | None, chosen: tuple[str, str]
+) -> None:
+    assert models.chosen_by(name, graph_id) == chosen
+
+
+@pytest.mark.parametrize("name", ["", "gpt-9", "sextant-", "sextant-auto", "sextant mix", "hr"])
+def test_other_names_are_no_models(name: str) -> None:
+    with pytest.raises(ModelNotFound):
+        models.chosen_by(name, None)
+
+
+def test_every_listed_model_can_be_asked() -> None:
+    for model in models.listed(["default", "hr"]):
+        models.chosen_by(model["id"], None)
+
+
+def chat(*turns: tuple[str, str]) -> list[ChatMessage]:
+    return [ChatMessage.model_validate({"role": role, "content": text}) for role, text in turns]
+
+
+def test_rules_stay_at_the_head_of_a_history_that_is_cut() -> None:
+    turns = [("user", f"question {n}") for n in range(30)]
+    said = messages.read(chat(("system", "Be brief."), *turns, ("user", "And now?")), 4)
+    assert said.question == "And now?"
+    assert [turn["content"] for turn in said.history] == [
+        "Be brief.",
+        "question 27",
+        "question 28",
+        "question 29",
+    ]
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_no_history_is_taken_where_none_fits(turns: int) -> None:
+    said = messages.read(chat(("user", "one"), ("user", "two")), turns)
+    assert len(said.history) == turns
+
+
+def test_the_last_message_must_be_the_users() -> None:
+    with pytest.raises(QuestionInvalid):
+        messages.read(chat(("user", "Hello"), ("assistant", "Hi")), 4)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://10.0.0.1/x.png", "file:///etc/passwd", "data:text/html;base64,AA", "x.png"]
+)
+def test_images_that_would_have_to_be_fetched_are_refused(url: str) -> None:
+    part = Part(type="image_url", image_url=ImageUrl(url=url))
+    with pytest.raises(OptionInvalid):
+        messages.read([ChatMessage(role="user", content=(part,))], 4)
+
+
+def streamed(completion: Completion, *events: Token | Reset | Done | Failed | Status) -> list[str]:
+    encode = completion.encoder()
+    text = b"".join(encode(event) for event in events).decode()
+    return [line.removeprefix("data: ") for line in text.split("\n\n") if line]
+
+
+def test_a_stream_begins_with_the_role_and_ends_with_done() -> None:
+    answer = Answer("Ünïcode \0 [1].", "mix", sources=(source(1),), usage=Usage(truncated=True))
+    lines = streamed(
+        Completion("sextant", include_usage=True),
+        Status("analyze"),
+        Token("Ünïcode "),
+        Token("\0 [1]."),
+        Done(answer),
+    )
+    *chunks, end = lines
+    assert end == "[DONE]"
+    first, *middle, last, counted = map(orjson.loads, chunks)
+    assert first["choices"][0]["delta"]["role"] == "assistant"
+    said = "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in middle)
+    assert said == answer.answer + listed(answer.sources, answer.answer)
+    assert last["choices"][0]["finish_reason"] == "length"
+    assert counted["usage"]["total_tokens"] == 0
+
+
+def test_text_that_is_withdrawn_is_parted_from_what_counts() -> None:
+    lines = streamed(Completion("sextant"), Token("Wrong."), Reset("mended"), Token("Right."))
+    said = [orjson.loads(line)["choices"][0]["delta"]["content"] for line in lines]
+    assert "".join(said) == "Wrong.\n\n---\n\nRight."
+
+
+def test_a_failure_is_an_error_of_openais_shape() -> None:
+    [line] = streamed(
+        Completion("sextant"), Failed("model_unavailable", "It is down.", retryable=True)
+    )
+    error = orjson.loads(line)["error"]
+    assert (error["code"], error["type"]) == ("model_unavailable", "server_error")
