@@ -88,6 +88,8 @@ class Ingestor:
         self._documents = documents
         self._jobs = jobs
         self._extractor = extractor
+        # What a model reads takes minutes: nothing to be gained together, and others would wait.
+        self._most_together = _TOGETHER if extractor is None else 1
         self._settings = settings
         self._limits = Limits.of(settings)
         self._worker = worker_name()
@@ -118,8 +120,7 @@ class Ingestor:
             DependencyError: the database or the embedding model is gone, so no file can go on. What
                 was committed stays; the same call later goes on from there.
         """
-        # What a model reads takes minutes: nothing to be gained together, and others would wait.
-        most = _TOGETHER if self._extractor is None else 1
+        most = self._most_together
         groups = await asyncio.to_thread(lambda: list(_groups(find_files(paths), most)))
         results: dict[Path, Ingested] = {}
         waiting = iter(groups)
@@ -167,23 +168,38 @@ class Ingestor:
 
     async def run_next(
         self, user_id: str, on_claimed: Callable[[Scope], Awaitable[None]]
-    ) -> Job | None:
-        """Do the next job of a user, unless as many as may run do so already; None: there was none.
+    ) -> list[Exception | None]:
+        """Do the next job of a user, or the next small ones together, each with its own outcome.
 
         Args:
-            user_id: whose.
+            user_id: whose; nothing is done while as many of this user's run as may.
             on_claimed: told the knowledge base that changes, before it does.
 
-        Raises:
-            SextantError: as `JobRunner.run`.
+        Returns:
+            For each job why it could not be done (`JobRunner.run` says how it stands then), or None.
         """
-        most = self._settings.worker.per_user
-        job = await self._jobs.claim_within(self._worker, user_id, most)
-        if job is not None:
-            with suppress(DependencyError):
-                await on_claimed(job.scope)
-            await self._runner.run(job)
-        return job
+        jobs = await self._jobs.claim_turn(
+            self._worker,
+            user_id,
+            most=self._settings.worker.per_user,
+            together=self._most_together,
+            small=_SMALL_FILE,
+        )
+        if not jobs:
+            return []
+        with suppress(DependencyError):
+            await on_claimed(jobs[0].scope)
+        async with Together(jobs[0].scope, len(jobs)) as together:
+            return list(await asyncio.gather(*(self._run_in(job, together) for job in jobs)))
+
+    async def _run_in(self, job: Job, together: Together) -> Exception | None:
+        try:
+            await self._runner.run(job, together=together)
+        except Exception as error:  # noqa: BLE001 - an outcome of this job, and of no other
+            return error
+        finally:
+            together.leave()
+        return None
 
     async def _ingest_group(
         self, scope: Scope, files: Sequence[Path], on_progress: OnProgress | None

@@ -113,18 +113,18 @@ class Worker:
             await asyncio.sleep(self._settings.worker.sweep)
 
     async def _take_turn(self, user_id: str) -> None:
-        """Do the next job of a user; then that user's next turn waits behind everybody else's."""
+        """Do the next documents of a user; that user's next turn waits behind everybody else's."""
         try:
             ingestor = await self._ready()
-            job = await ingestor.run_next(user_id, on_claimed=self._announce)
+            outcomes = await ingestor.run_next(user_id, on_claimed=self._announce)
         except SextantError as error:
-            log.log(_level(error), "a document was not ingested: %s", error)
-        except Exception:
-            log.exception("a document was not ingested")
-        else:
-            if job is None:
-                return
-        await self._offer_next(user_id)
+            _report(error)  # the sweep offers the turn again, after a while
+            return
+        for outcome in outcomes:
+            if outcome is not None:
+                _report(outcome)
+        if outcomes:
+            await self._offer_next(user_id)
 
     async def _offer_next(self, user_id: str) -> None:
         with suppress(SextantError):  # the sweep does it again
@@ -164,9 +164,13 @@ async def _first_of(*tasks: asyncio.Task[Any]) -> None:
             raise error
 
 
-def _level(error: SextantError) -> int:
-    """A refused file or a document that is gone is nothing that an operator must look at."""
-    return logging.INFO if isinstance(error, FileRejected | ConflictError) else logging.WARNING
+def _report(error: Exception) -> None:
+    """Log why a document was not ingested; a refused file or one that is gone is no operator's matter."""
+    if isinstance(error, SextantError):
+        level = logging.INFO if isinstance(error, FileRejected | ConflictError) else logging.WARNING
+        log.log(level, "a document was not ingested: %s", error)
+    else:
+        log.error("a document was not ingested", exc_info=error)
 
 
 @asynccontextmanager

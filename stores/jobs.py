@@ -52,19 +52,35 @@ class JobStore:
         jobs = await self._rows(user_id or "", _SQL["claim"], values)
         return jobs[0] if jobs else None
 
-    async def claim_within(self, worker: str, user_id: str, most: int) -> Job | None:
-        """The same for a user, unless `most` jobs of this user run already, over all workers."""
+    async def claim_turn(
+        self, worker: str, user_id: str, *, most: int, together: int, small: int
+    ) -> builtins.list[Job]:
+        """The next job of a user; of small documents, up to so many of its knowledge base together.
+
+        Args:
+            worker: a name for the log.
+            user_id: whose.
+            most: nothing is claimed while so many jobs of this user run, over all workers.
+            together: jobs claimed at most.
+            small: bytes that each of several has at most.
+        """
         stale = timedelta(seconds=self._settings.job_stale)
-        key = {"worker": worker, "stale": stale, "job_id": None, "user_id": user_id}
+        key: dict[str, Any] = {"worker": worker, "stale": stale, "user_id": user_id}
         async with self._database.transaction(user_id) as connection:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(_SQL["alone"], key)
-            await cursor.execute(_SQL["running"], key)
-            running = await cursor.fetchone()
+            running = await (await cursor.execute(_SQL["running"], key)).fetchone()
             if running is None or running["number"] >= most:
-                return None
-            row = await (await cursor.execute(_SQL["claim"], key)).fetchone()
-            return _job(row) if row else None
+                return []
+            await cursor.execute(_SQL["claim"], {**key, "job_id": None})
+            claimed = await cursor.fetchall()
+            if claimed and together > 1:
+                beside = {"first": claimed[0]["id"], "small": small, "more": together - 1}
+                await cursor.execute(_SQL["small_beside"], key | beside)
+                ids = [row["id"] for row in await cursor.fetchall()]
+                await cursor.execute(_SQL["claim_all"], {**key, "job_ids": ids})
+                claimed += await cursor.fetchall()
+            return [_job(row) for row in claimed]
 
     async def claim_all(
         self, scope: Scope, claims: Sequence[tuple[str, UUID]]

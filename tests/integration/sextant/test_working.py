@@ -89,8 +89,9 @@ async def worker_of(
         yield
 
 
-def notes(number: int) -> list[Upload]:
-    named = [(f"note-{n}.txt", f"Note number {n}.".encode()) for n in range(number)]
+def notes(number: int, padding: int = 0) -> list[Upload]:
+    blank = b"\n" * padding
+    named = [(f"note-{n}.txt", b"Note number %d.%s" % (n, blank)) for n in range(number)]
     return [Upload(name, name, "text/plain", content) for name, content in named]
 
 
@@ -130,8 +131,9 @@ async def test_a_user_with_a_thousand_documents_does_not_starve_one_with_a_singl
         await add(database, one, notes(1))
         await until(database, one, over)
         meanwhile = await finished(database, many) - before
-    # Those that had a turn already, before and while the other's document was stored.
-    assert meanwhile <= 2 * database.settings.worker.per_user + 1
+    # Those that had a turn already, before and while the other's document was stored; ten small ones
+    # are one turn.
+    assert meanwhile <= 10 * (2 * database.settings.worker.per_user + 1)
     await DocumentStore(database).delete_graph(many)
 
 
@@ -142,11 +144,12 @@ async def finished(database: Database, scope: Scope) -> int:
 async def test_users_with_many_documents_each_go_on_side_by_side(database: Database) -> None:
     scopes = [someone() for _ in range(3)]
     for scope in scopes:
-        await add(database, scope, notes(30))
+        await add(database, scope, notes(50))
     async with worker_of(database, concurrency=1):
-        await until(database, scopes[0], lambda jobs: sum(over([job]) for job in jobs) >= 15)
+        # Each has two turns, of ten small documents, before the first has its third.
+        await until(database, scopes[0], lambda jobs: sum(over([job]) for job in jobs) > 20)
         done = [await finished(database, scope) for scope in scopes]
-        assert min(done) >= 5, done
+        assert min(done) >= 10, done
         for scope in scopes:
             await until(database, scope, over)
 
@@ -154,7 +157,7 @@ async def test_users_with_many_documents_each_go_on_side_by_side(database: Datab
 async def test_one_users_documents_do_not_take_all_places(database: Database) -> None:
     scope, embedder = someone(), Embedding()
     embedder.free.clear()
-    await add(database, scope, notes(6))
+    await add(database, scope, notes(6, padding=100_000))
     async with worker_of(database, embedder, concurrency=6):
         most = database.settings.worker.per_user
         await until(
@@ -167,6 +170,26 @@ async def test_one_users_documents_do_not_take_all_places(database: Database) ->
         assert sum(job.worker is not None for job in jobs) == most
         embedder.free.set()
         await until(database, scope, over)
+
+
+async def test_small_documents_go_together_but_for_those_that_broke_off(
+    database: Database,
+) -> None:
+    scope, jobs = someone(), JobStore(database)
+    await add(database, scope, [*notes(3), *notes(4, padding=100_000)[3:]])
+    broken_off = await jobs.claim("a", user_id=scope.user_id)
+    assert broken_off
+    await jobs.take_from_dead(broken_off)
+
+    async def next_turn() -> list[str]:
+        turn = await jobs.claim_turn("b", scope.user_id, most=9, together=10, small=64_000)
+        return [job.filename for job in turn]
+
+    assert await next_turn() == ["note-0.txt"]
+    assert await next_turn() == ["note-1.txt", "note-2.txt"]
+    assert await next_turn() == ["note-3.txt"]
+    assert await next_turn() == []
+    await DocumentStore(database).delete_graph(scope)
 
 
 async def test_small_files_of_a_person_go_before_a_bulk_load(database: Database) -> None:
