@@ -21,7 +21,6 @@ from domain.answers import Answer
 from domain.errors import SextantError, error_of
 from domain.events import Done, Event, Failed, Retrieved, Status, Token
 from domain.filters import ChunkFilters
-from retrievers.chunk_search import SearchRequest
 from server.mcp import texts
 from server.mcp.results import (
     Answered,
@@ -32,6 +31,8 @@ from server.mcp.results import (
     previewed,
     related_of,
 )
+from server.schemas.search import SearchBody
+from server.searching import searched
 from sextant.facade import Sextant
 from sextant.reading import MOST_CHARS, MOST_RELATED
 
@@ -69,7 +70,8 @@ Filters = Annotated[
     ),
 ]
 Debug = Annotated[bool, Field(description="Also tell times, and what gave each score.")]
-Mode = Literal["auto", "naive", "local", "global", "hybrid", "mix", "bypass"]
+RankingMode = Literal["naive", "local", "global", "hybrid", "mix"]
+Mode = Literal["auto", "bypass"] | RankingMode
 
 
 class Tools:
@@ -87,6 +89,10 @@ class Tools:
         call: Call,
         query: Query,
         graphId: GraphId = "default",
+        mode: Annotated[
+            RankingMode | None,
+            Field(description="Rank as this mode does; without, by meaning, words and metadata."),
+        ] = None,
         limit: Annotated[int, Field(ge=1, le=50, description="Passages wanted.")] = 10,
         filters: Filters = None,
         includeNeighbors: Annotated[
@@ -104,17 +110,11 @@ class Tools:
 
         Every passage has a chunkId, which the other tools take.
         """
-        chunks = await self._caller_of(call).rag.chunks(graphId)
-        request = SearchRequest(
-            query=query,
-            limit=limit,
-            filters=filters,
-            include_neighbors=includeNeighbors,
-            rerank=rerank,
-            cursor=cursor,
-            debug=debug,
-        )
-        page = await chunks.search(request)
+        asked = SearchBody.model_validate({
+            "query": query, "graphId": graphId, "mode": mode, "limit": limit, "filters": filters,
+            "includeNeighbors": includeNeighbors, "rerank": rerank, "cursor": cursor, "debug": debug,
+        })  # fmt: skip
+        page = await searched(self._caller_of(call).rag, asked)
         kept = texts.fitting(page.results)
         hint = texts.left_out(len(kept), len(page.results))
         told = page.model_dump() | {"results": kept, "graph_id": graphId, "hint": hint}

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 from fastapi import Body, Request
 
-from domain.errors import OptionInvalid
-from domain.options import in_range
-from retrievers.chunk_search import MOST, SearchResponse
-from server.auth.principal import Principal, Reader, rag_of
+from retrievers.chunk_search import SearchResponse
+from server.auth.principal import Reader, rag_of
 from server.openapi import answers
-from server.paging import Listing
 from server.routing import router as new_router
 from server.schemas import examples
 from server.schemas.search import SearchBody
+from server.searching import searched
 
 router = new_router("search")
 
@@ -25,41 +22,4 @@ Asked = Annotated[SearchBody, Body(examples=[examples.SEARCH])]
 @router.post("/search", responses=answers(examples.FOUND, 404, 409))
 async def search(request: Request, principal: Reader, asked: Asked) -> SearchResponse:
     """Search the passages of a knowledge base, with their metadata and scores."""
-    if asked.mode is not None:
-        return await _by_mode(request, principal, asked)
-    return await rag_of(request, principal).search_chunks(asked.request(), asked.graph_id)
-
-
-async def _by_mode(request: Request, principal: Principal, asked: SearchBody) -> SearchResponse:
-    """The same, ranked as a mode does; a page is a part of a ranking that is taken anew."""
-    if asked.ranking is not None:
-        raise OptionInvalid(
-            "A mode has its own ranking.", next_step="Leave one out.", field="ranking"
-        )
-    started = time.perf_counter()
-    rag = rag_of(request, principal)
-    said = asked.model_dump(exclude={"cursor", "debug", "include_neighbors", "limit"})
-    listing = Listing.of("search", principal.user_id, said)
-    skip = (
-        in_range(listing.after(asked.cursor, (int,))[0], "cursor", most=MOST) if asked.cursor else 0
-    )
-    end = skip + asked.limit
-    found = await rag.search(
-        asked.query,
-        graph_id=asked.graph_id,
-        mode=str(asked.mode),
-        limit=min(end + 1, MOST),
-        filters=asked.filters.model_dump(exclude_defaults=True) if asked.filters else None,
-    )
-    chunks = await rag.chunks(asked.graph_id)
-    hits, warnings = await chunks.shown(
-        found.results[skip:end], neighbors=asked.include_neighbors, debug=asked.debug
-    )
-    return SearchResponse(
-        results=hits,
-        next_cursor=listing.cursor([end]) if len(found.results) > end else None,
-        total=len(found.results),
-        search_time_ms=(time.perf_counter() - started) * 1000,
-        warnings=(*found.warnings, *warnings),
-        debug={"mode": found.mode, "timings": dict(found.timings)} if asked.debug else None,
-    )
+    return await searched(rag_of(request, principal), asked)

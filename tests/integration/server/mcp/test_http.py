@@ -76,6 +76,28 @@ async def test_an_answer_is_cited_and_tells_of_its_progress(
     assert [done for done, _ in steps] == sorted({done for done, _ in steps})
 
 
+async def test_a_search_ranks_as_the_mode_that_is_asked_for(
+    served: Served, keys: dict[str, str]
+) -> None:
+    async with client_of(served, keys[OWNER]) as client:
+        page = told(
+            await client.call_tool(
+                "kb.search", {"query": QUESTION, "mode": "naive", "limit": 2, "debug": True}
+            )
+        )
+        rest = told(
+            await client.call_tool(
+                "kb.search",
+                {"query": QUESTION, "mode": "naive", "limit": 2, "cursor": page["nextCursor"]},
+            )
+        )
+    assert page["debug"]["mode"] == "naive"
+    assert "预付款" in page["results"][0]["text"]
+    assert not {one["chunkId"] for one in page["results"]} & {
+        one["chunkId"] for one in rest["results"]
+    }
+
+
 async def test_a_passage_is_previewed_in_its_section(served: Served, keys: dict[str, str]) -> None:
     async with client_of(served, keys[OWNER]) as client:
         best = await found(client)
@@ -203,7 +225,7 @@ async def test_nobody_sees_another_s_passages(served: Served, keys: dict[str, st
     ("tool", "arguments", "code", "says"),
     [
         ("kb.search", {"query": "x", "limit": 999}, "option_invalid", "limit"),
-        ("kb.search", {"query": ""}, "question_invalid", "question"),
+        ("kb.search", {"query": " "}, "question_invalid", "question"),
         ("kb.search", {"query": "x", "graphId": "nowhere"}, "graph_not_found", "nowhere"),
         ("kb.search", {"query": "x", "filter": {}}, "option_invalid", "filters"),
         ("kb.search", {"query": "x", "filters": {"topicLabel": ["a"]}}, "option_invalid", "topic"),

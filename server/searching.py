@@ -1,0 +1,57 @@
+"""Searching passages, over HTTP and by the tools for agents alike."""
+
+from __future__ import annotations
+
+import time
+
+from domain.errors import OptionInvalid
+from domain.options import in_range
+from retrievers.chunk_search import MOST, SearchResponse
+from server.paging import Listing
+from server.schemas.search import SearchBody
+from sextant.facade import Sextant
+
+
+async def searched(rag: Sextant, asked: SearchBody) -> SearchResponse:
+    """The passages that fit a request best, ranked by their metadata or as a mode does.
+
+    Raises:
+        What `Sextant.search` and `Sextant.search_chunks` raise.
+    """
+    if asked.mode is not None:
+        return await _by_mode(rag, asked)
+    return await rag.search_chunks(asked.request(), asked.graph_id)
+
+
+async def _by_mode(rag: Sextant, asked: SearchBody) -> SearchResponse:
+    """The same, ranked as a mode does; a page is a part of a ranking that is taken anew."""
+    if asked.ranking is not None:
+        raise OptionInvalid(
+            "A mode has its own ranking.", next_step="Leave one out.", field="ranking"
+        )
+    started = time.perf_counter()
+    said = asked.model_dump(exclude={"cursor", "debug", "include_neighbors", "limit"})
+    listing = Listing.of("search", rag.user_id, said)
+    skip = (
+        in_range(listing.after(asked.cursor, (int,))[0], "cursor", most=MOST) if asked.cursor else 0
+    )
+    end = skip + asked.limit
+    found = await rag.search(
+        asked.query,
+        graph_id=asked.graph_id,
+        mode=str(asked.mode),
+        limit=min(end + 1, MOST),
+        filters=asked.filters.model_dump(exclude_defaults=True) if asked.filters else None,
+    )
+    chunks = await rag.chunks(asked.graph_id)
+    hits, warnings = await chunks.shown(
+        found.results[skip:end], neighbors=asked.include_neighbors, debug=asked.debug
+    )
+    return SearchResponse(
+        results=hits,
+        next_cursor=listing.cursor([end]) if len(found.results) > end else None,
+        total=len(found.results),
+        search_time_ms=(time.perf_counter() - started) * 1000,
+        warnings=(*found.warnings, *warnings),
+        debug={"mode": found.mode, "timings": dict(found.timings)} if asked.debug else None,
+    )
