@@ -58,7 +58,7 @@ def serve(
     _drop_who_takes_nothing(listening, settings.runs.write_seconds)
     server = uvicorn.Server(config)
     if workers > 1:
-        Multiprocess(config, server.run, [listening]).run()
+        Multiprocess(config, [listening]).run()
         return
     server.run(sockets=[listening])
     if not server.started:
