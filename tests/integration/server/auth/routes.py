@@ -1,0 +1,141 @@
+"""Every route that demands something: what it demands, and how it answers its owner and a stranger.
+
+A stranger is another user with every permission, who asks for the owner's ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from domain.api_keys import Permission
+
+GRAPH = "shared"
+READ, INGEST, ADMIN = Permission
+QUESTION = "Who signs the contract of the Northern office?"
+MCP = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+LINES = {"Content-Type": "application/x-ndjson"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """Ids of one user, that others may try, too."""
+
+    document: str
+    entity: str
+    chunk: str
+    run: str
+    graph: str = GRAPH
+
+
+Sent = Callable[[Ids], dict[str, Any]]
+
+
+def nothing(_: Ids) -> dict[str, Any]:
+    return {}
+
+
+def of_graph(ids: Ids) -> dict[str, Any]:
+    return {"params": {"graphId": ids.graph}}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One route.
+
+    Attributes:
+        path: as the application knows it, with its parameters in braces.
+        send: what goes with a request.
+        owner: status of the owner's request.
+        stranger: status of the same request by a stranger: as if nothing were there.
+        ends: whether the owner's request does away with what it names.
+        endless: whether the answer goes on until the client leaves.
+    """
+
+    method: str
+    path: str
+    permission: Permission
+    owner: int
+    stranger: int
+    send: Sent = nothing
+    ends: bool = False
+    endless: bool = False
+
+    def url(self, ids: Ids) -> str:
+        """The path with these ids in it."""
+        told = {
+            "documentId": ids.document, "entityId": ids.entity, "runId": ids.run,
+            "graphId:path": ids.graph, "model:path": "sextant",
+        }  # fmt: skip
+        path = self.path
+        for name, value in told.items():
+            path = path.replace("{" + name + "}", value)
+        return path
+
+
+def asking(**more: Any) -> Sent:
+    return lambda ids: {"json": {"query": QUESTION, "graphId": ids.graph} | more}
+
+
+def calling(name: str, **arguments: Any) -> Sent:
+    """A call of a tool, whose ids are the owner's."""
+
+    def call(ids: Ids) -> dict[str, Any]:
+        params = {"name": name, "arguments": arguments | {"graph_id": ids.graph}}
+        return {"headers": MCP, "json": LIST_TOOLS | {"method": "tools/call", "params": params}}
+
+    return call
+
+
+def chat(ids: Ids) -> dict[str, Any]:
+    said = [{"role": "user", "content": QUESTION}]
+    return {"json": {"model": "sextant-naive", "messages": said, "graph_id": ids.graph}}
+
+
+def tools(_: Ids) -> dict[str, Any]:
+    return {"headers": MCP, "json": LIST_TOOLS}
+
+
+def text(ids: Ids) -> dict[str, Any]:
+    return {"json": {"text": "The office has a door.", "title": "door", "graphId": ids.graph}}
+
+
+def lines(_: Ids) -> dict[str, Any]:
+    return {"headers": LINES, "content": b'{"type": "entity", "name": "door"}\n'}
+
+
+TABLE = (
+    Row("POST", "/api/query", READ, 200, 404, asking(mode="naive")),
+    Row("GET", "/api/query/{runId}/events", READ, 200, 404),
+    Row("DELETE", "/api/query/{runId}", READ, 204, 404),
+    Row("GET", "/v1/models", READ, 200, 200),
+    Row("GET", "/v1/models/{model:path}", READ, 200, 200),
+    Row("POST", "/v1/chat/completions", READ, 200, 404, chat),
+    Row("POST", "/search", READ, 200, 404, asking(limit=5, includeNeighbors=True)),
+    Row("POST", "/api/knowledge/entities/search", READ, 200, 404, asking()),
+    Row("GET", "/api/knowledge/entities/{entityId}", READ, 200, 404, of_graph),
+    Row("GET", "/api/knowledge/graph", READ, 200, 404, of_graph),
+    Row("GET", "/api/knowledge/communities", READ, 200, 404, of_graph),
+    Row("GET", "/documents/{documentId}/structure", READ, 200, 404, of_graph),
+    Row("POST", "/documents", INGEST, 202, 202, text),
+    Row("GET", "/documents", READ, 200, 404, of_graph),
+    Row("GET", "/documents/{documentId}", READ, 200, 404),
+    Row("DELETE", "/documents/{documentId}", INGEST, 204, 404, ends=True),
+    Row("POST", "/documents/{documentId}/retry", INGEST, 409, 404),
+    Row("POST", "/documents/{documentId}/cancel", INGEST, 409, 404),
+    Row("GET", "/documents/{documentId}/events", READ, 200, 404),
+    Row("GET", "/documents/{documentId}/text", READ, 200, 404),
+    Row("GET", "/api/graphs", READ, 200, 200),
+    Row("POST", "/api/graphs/{graphId:path}/import", INGEST, 200, 200, lines),
+    Row("GET", "/api/graphs/{graphId:path}/export", READ, 200, 404),
+    Row("DELETE", "/api/graphs/{graphId:path}", ADMIN, 204, 404, ends=True),
+    Row("GET", "/metrics", ADMIN, 200, 200),
+    Row("POST", "/mcp", READ, 200, 200, tools),
+    Row("GET", "/mcp", READ, 200, 200, tools, endless=True),
+    Row("DELETE", "/mcp", READ, 405, 405, tools),
+    Row("POST", "/mcp-compat", READ, 200, 200, tools),
+    Row("GET", "/mcp-compat", READ, 200, 200, tools, endless=True),
+    Row("DELETE", "/mcp-compat", READ, 405, 405, tools),
+)

@@ -1,0 +1,67 @@
+"""Users with knowledge bases that hold words which nobody else may ever see."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+
+from server.serving import Serving
+from sextant.facade import Sextant
+from tests.integration.server.auth.conftest import bearer
+from tests.integration.server.auth.routes import GRAPH, QUESTION, Ids
+
+
+def canaries(user: str) -> dict[str, str]:
+    """Words of one user's documents, by where they stand."""
+    return {
+        place: f"{place}{user}canary"
+        for place in ("title", "text", "entity", "described", "chunk", "meta", "external")
+    }
+
+
+async def _lines(user: str, graph: str) -> AsyncIterator[dict[str, Any]]:
+    word = canaries(user)
+    yield {
+        "type": "document", "id": f"{word['external']}-{graph}", "title": f"Contract {word['title']}",
+        "metadata": {"note": word["meta"]},
+    }  # fmt: skip
+    for number in range(4):
+        yield {
+            "type": "chunk", "id": f"{word['external']}-{graph}-{number}",
+            "documentId": f"{word['external']}-{graph}", "title": f"Part {number} {word['chunk']}",
+            "text": f"The contract of the Northern office is signed by {word['text']}, part {number}.",
+            "entities": ["Northern office", f"Office {word['entity']}"],
+            "triples": [["Northern office", "signs with", f"Office {word['entity']}"]],
+        }  # fmt: skip
+    yield {
+        "type": "entity", "name": f"Office {word['entity']}", "entityType": "place",
+        "description": f"An office, {word['described']}",
+    }  # fmt: skip
+
+
+def of_user(app: FastAPI, user: str) -> Sextant:
+    serving: Serving = app.state.serving
+    return serving.rag.as_user(user)
+
+
+async def furnish(app: FastAPI, user: str, key: str, graph: str = GRAPH) -> Ids:
+    """A knowledge base of a user with everything that has an id; an answer of which is kept."""
+    rag = of_user(app, user)
+    await rag.import_graph(_lines(user, graph), graph)
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://127.0.0.1", headers=bearer(key)
+    ) as client:
+        asked = {"query": QUESTION, "graphId": graph}
+        run = await client.post("/api/query", json=asked | {"mode": "naive", "stream": True})
+        found = (await client.post("/search", json=asked)).json()["results"][0]
+        seen = (await client.get("/api/knowledge/graph", params={"graphId": graph})).json()
+    return Ids(
+        document=found["documentId"],
+        entity=seen["nodes"][0]["id"],
+        chunk=found["chunkId"],
+        run=run.headers["content-location"].split("/")[3],
+        graph=graph,
+    )
