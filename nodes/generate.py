@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import asdict
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -55,7 +56,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         ModelUnavailable, ModelOutputInvalid: the chat model failed, in the middle of its answer or
             where there are no documents to quote instead.
     """
-    writer = _Writer(state, runtime)
+    writer = _Writer(state, runtime, await _attached(state, runtime.context))
     answer = Answer("", mode=state.strategy)
     async with aclosing(writer.events()) as events:
         async for event in events:
@@ -77,6 +78,14 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     }
 
 
+async def _attached(state: State, run: RunContext) -> list[RetrievedItem]:
+    """What came with the question, where it says anything; a large table takes a while to write."""
+    if not state.attachments:
+        return []
+    tokens = run.deps.settings.limits.context_tokens // _ATTACHED_SHARE
+    return await asyncio.to_thread(attached_items, attachments_of(state), state.language, tokens)
+
+
 class _Writer:
     """The way in which one question is answered.
 
@@ -85,8 +94,11 @@ class _Writer:
         lost: what a call that gave no answer has cost.
     """
 
-    def __init__(self, state: State, runtime: Runtime[RunContext]) -> None:
+    def __init__(
+        self, state: State, runtime: Runtime[RunContext], attached: list[RetrievedItem]
+    ) -> None:
         self._state = state
+        self._attached = attached
         self._run = runtime.context
         self._deps = runtime.context.deps
         self._scope = scope_of(state, runtime)
@@ -103,12 +115,6 @@ class _Writer:
             self.warnings.append(reached(lacking, self._deps.settings.limits))
             return self._quoted()
         return self._written(self._deps.chat)
-
-    @cached_property
-    def _attached(self) -> list[RetrievedItem]:
-        """What came with the question, where it says anything."""
-        tokens = self._deps.settings.limits.context_tokens // _ATTACHED_SHARE
-        return attached_items(attachments_of(self._state), self._state.language, tokens)
 
     @property
     def _budget(self) -> Budget:

@@ -24,7 +24,6 @@ from nodes.multimodal.items import (
     header_cells,
     is_table,
     row_cells,
-    table_lines,
 )
 from nodes.support import Quote
 
@@ -34,10 +33,11 @@ _NAMED_ROWS = 5000
 
 
 class TableCells:
-    """One table that a question came with, as citations point into it."""
+    """One table that a question came with, as citations point into its `text`."""
 
-    def __init__(self, table: Attachment) -> None:
+    def __init__(self, table: Attachment, text: str) -> None:
         self._table = table
+        self._text = text
 
     def quote(self, place: str, sentence: str) -> Quote | None:
         """What `place` says, if it carries `sentence`; None where it is nowhere or says otherwise.
@@ -113,11 +113,7 @@ class TableCells:
 
     @cached_property
     def _lines(self) -> list[str]:
-        return table_lines(self._table)
-
-    @cached_property
-    def _text(self) -> str:
-        return "\n".join(self._lines)
+        return self._text.split("\n")
 
     def _span(self, row: int | None, column: int | None) -> tuple[int, int]:
         """Where a cell, a row, a column's name or the header stands in the table's text."""
@@ -133,7 +129,7 @@ class TableCells:
 def cells_of(passages: Sequence[RetrievedItem]) -> dict[int, TableCells]:
     """The tables among an answer's passages, by their places."""
     return {
-        place: TableCells(attachment)
+        place: TableCells(attachment, item.text)
         for place, item in enumerate(passages)
         if is_table(item) and (attachment := attachment_of(item))
     }

@@ -29,7 +29,7 @@ def told_by_tables(
         attachment = attachment_of(item)
         if attachment is None or not is_table(item):
             continue
-        cells = TableCells(attachment)
+        cells = TableCells(attachment, item.text)
         for finding in attachment.findings:
             text = unmarked(finding.text)
             quote = cells.quote(finding.place, text)

@@ -9,6 +9,7 @@ from PIL import Image
 
 from domain.errors import OptionInvalid, SextantError
 from domain.settings import MultimodalSettings, Settings
+from models.cache import CachedEmbedder
 from sextant.attaching import attached_files
 from sextant.facade import Sextant
 from stores.database import Database
@@ -34,7 +35,7 @@ async def test_a_python_caller_may_ask_about_files_of_their_own(
             settings.model_copy(
                 update={"vision_model": "eyes", "openai_base_url": endpoint.base_url}
             ),
-            embedder=HashEmbedder(384),
+            embedder=CachedEmbedder(HashEmbedder(384), 0),
         ) as rag,
     ):
         answer = await rag.aquery_with_multimodal(
@@ -56,7 +57,7 @@ async def test_with_a_folder_for_images_paths_count_within_it(
     Image.new("RGB", (30, 20), "red").save(tmp_path / "outside.png")
     (folder / "link.png").symlink_to(tmp_path / "outside.png")
     confined = settings.model_copy(update={"multimodal": MultimodalSettings(image_dir=folder)})
-    async with Sextant.open(confined, embedder=HashEmbedder(384)) as rag:
+    async with Sextant.open(confined, embedder=CachedEmbedder(HashEmbedder(384), 0)) as rag:
         for path in ("a.png", str(folder / "a.png")):
             part = {"type": "image", "img_path": path}
             answer = await rag.aquery_with_multimodal("Was?", [part], mode="bypass")

@@ -28,6 +28,10 @@ def attached(question: str = "", rows: list[list[str]] = ROWS) -> Attachment:
     )  # fmt: skip
 
 
+def cells_of_table(table: Attachment) -> TableCells:
+    return TableCells(table, "\n".join(table_lines(table)))
+
+
 @pytest.mark.parametrize(
     ("place", "sentence"),
     [
@@ -46,7 +50,7 @@ def attached(question: str = "", rows: list[list[str]] = ROWS) -> Attachment:
 )
 def test_a_place_that_says_what_the_sentence_says_carries_it(place: str, sentence: str) -> None:
     table = attached()
-    quote = TableCells(table).quote(place, sentence)
+    quote = cells_of_table(table).quote(place, sentence)
     assert quote is not None
     text = "\n".join(table_lines(table))
     assert text[quote.start : quote.end] == quote.text
@@ -73,11 +77,11 @@ def test_a_place_that_says_what_the_sentence_says_carries_it(place: str, sentenc
 def test_a_place_that_says_otherwise_or_does_not_exist_carries_nothing(
     place: str, sentence: str
 ) -> None:
-    assert TableCells(attached()).quote(place, sentence) is None
+    assert cells_of_table(attached()).quote(place, sentence) is None
 
 
 def test_a_number_that_the_row_does_not_have_weakens_the_support() -> None:
-    quote = TableCells(attached()).quote("r1c2", "苹果卖出1200件，单价 77 元")
+    quote = cells_of_table(attached()).quote("r1c2", "苹果卖出1200件，单价 77 元")
     assert quote is not None
     assert quote.support == 0.5
 
@@ -90,7 +94,7 @@ def test_a_number_that_the_row_does_not_have_weakens_the_support() -> None:
 def test_every_cell_stands_where_its_citation_says(rows: list[list[str]]) -> None:
     cleaned = [[" ".join(cell.split()) for cell in row] for row in rows]
     table = attached(rows=[["a", "b"], *cleaned])
-    cells, text = TableCells(table), "\n".join(table_lines(table))
+    cells, text = cells_of_table(table), "\n".join(table_lines(table))
     for row, values in enumerate(table.rows, start=1):
         for column, value in enumerate(values, start=1):
             if quote := cells.quote(f"r{row}c{column}", " ".join(values)):
