@@ -22,7 +22,7 @@ from nodes.answering import AnswerEvent, said
 from nodes.asking import conversation
 from nodes.checking import UNCHECKED, Checks, still_stored
 from nodes.context import RunContext, scope_of
-from nodes.multimodal.items import attached_items
+from nodes.multimodal.items import attached_items, is_answered
 from nodes.multimodal.looking import attachments_of
 from nodes.pacing import paced
 from nodes.quoting import quoted
@@ -132,7 +132,7 @@ class _Writer:
         """Without a chat model: findings of reports where they were asked for, else quoted sentences."""
         answerer, state, items = self._deps.answerer, self._state, await self._current()
         begun = False
-        if state.strategy == Mode.GLOBAL:
+        if state.strategy == Mode.GLOBAL and not any(map(is_answered, self._attached)):
             async for event in reported(
                 state.question, self._reports, items, state.language, answerer.name
             ):

@@ -55,6 +55,12 @@ def is_table(item: RetrievedItem) -> bool:
     return attachment is not None and attachment.kind is AttachmentKind.TABLE
 
 
+def is_answered(item: RetrievedItem) -> bool:
+    """Whether what the question asks was computed of this table."""
+    attachment = attachment_of(item)
+    return attachment is not None and bool(attachment.findings)
+
+
 def _item(attachment: Attachment, language: str, room: int) -> RetrievedItem:
     kind = _NAMES[attachment.kind.value, language]
     name = f"{kind}: {attachment.name}" if attachment.name else kind

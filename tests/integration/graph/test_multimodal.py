@@ -71,7 +71,7 @@ async def test_a_table_is_computed_cited_and_merged_with_the_documents_offline(
     assert result["attempts"] == 0
 
 
-@pytest.mark.parametrize("mode", ["naive", "bypass", "auto"])
+@pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix", "bypass", "auto"])
 async def test_a_table_alone_answers_in_every_mode(running_with: RunningWith, mode: str) -> None:
     async with running_with() as run:
         asked = run.asking("单价的平均值是多少？", mode=mode, multimodal_content=[TABLE])
