@@ -442,10 +442,6 @@ class Sextant:
         """The documents of a knowledge base, oldest first."""
         return await self._documents.list(await self._known(graph_id))
 
-    async def graph_of(self, document_id: UUID | str) -> str:
-        """The knowledge base that a document is in; raises DocumentNotFound where there is none."""
-        return await self._documents.graph_of(self.user_id, document_id_of(document_id))
-
     async def delete_document(self, document_id: UUID | str, graph_id: str = DEFAULT_GRAPH) -> None:
         """Remove a document with everything that came from it.
 

@@ -22,6 +22,8 @@ from pydantic import ValidationError
 from domain.errors import ChunkNotFound, DocumentNotFound, OptionInvalid, SextantError
 from server.mcp.tools import Call, CallerOf, Tools
 from server.problems import problem_of
+from sextant.chunks import Chunks
+from sextant.facade import Sextant
 from stores.versions import document_id_of
 
 _log = logging.getLogger(__name__)
@@ -116,8 +118,7 @@ def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
     async def read_passage(document: str, chunk: str, call: Call) -> str:
         """A passage by its address, which the preview of it tells."""
         with _told():
-            rag = caller_of(call).rag
-            chunks = await rag.chunks(await rag.graph_of(document))
+            chunks = await _chunks(caller_of(call).rag, document)
             found = await chunks.reading.chunk(chunk)
             if found.document_id != document_id_of(document):
                 raise ChunkNotFound(f"No passage {chunk[:80]} in this document.")
@@ -126,12 +127,17 @@ def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
     async def read_document(document: str, call: Call) -> str:
         """How a document begins."""
         with _told():
-            rag = caller_of(call).rag
-            chunks = await rag.chunks(await rag.graph_of(document))
+            chunks = await _chunks(caller_of(call).rag, document)
             return await chunks.reading.text(document_id_of(document), _RESOURCE_CHARS)
 
     server.resource("kb://doc/{document}#{chunk}", name="passage", title="A passage")(read_passage)
     server.resource("kb://doc/{document}", name="document", title="A document")(read_document)
+
+
+async def _chunks(rag: Sextant, document: str) -> Chunks:
+    """The chunks of the knowledge base that a document is in."""
+    standing = await rag.library().standing(document_id_of(document))
+    return await rag.chunks(standing.graph_id)
 
 
 @contextmanager

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ConfigDict
-
-from domain.answers import Answer, Citation, Source
+from domain.answers import Answer
 from retrievers.chunk_hits import Entity
 from retrievers.chunk_search import SearchResponse
+from server.schemas.answers import CitationOut, SourceOut, on_wire
 from server.schemas.wire import Wire
 from sextant.reading import Preview, Related
 from stores.chunks import StoredChunk
@@ -93,36 +92,6 @@ class Previewed(Wire):
     debug: dict[str, Any] | None = None
 
 
-class _FromParts(Wire):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class CitedSentence(_FromParts):
-    """One sentence's claim on one source; `quote` stands in the document word for word."""
-
-    marker: int
-    sentence: str
-    source: str
-    quote: str
-    start: int
-    end: int
-    support: float
-
-
-class CitedSource(_FromParts):
-    """A passage that the answer cites; `marker` is the n of `[n]`."""
-
-    marker: int
-    document_id: str
-    filename: str
-    chunk_id: str
-    title: str
-    section_path: tuple[str, ...]
-    page: int | None
-    text: str
-    score: float
-
-
 class Answered(Wire):
     """An answer with its citations; `grounded`: every factual sentence is supported by one."""
 
@@ -130,8 +99,8 @@ class Answered(Wire):
     answer: str
     mode: str
     grounded: bool
-    citations: tuple[CitedSentence, ...]
-    sources: tuple[CitedSource, ...]
+    citations: tuple[CitationOut, ...]
+    sources: tuple[SourceOut, ...]
     attempts: int
     model: str
     warnings: tuple[str, ...] = ()
@@ -186,11 +155,7 @@ def answered(graph_id: str, found: Answer, *, debug: bool) -> Answered:
     """An answer as the tools show it; `debug` adds times, the model's cost and the graph's part."""
     told = {
         "timings": dict(found.timings),
-        "usage": {
-            "calls": found.usage.calls,
-            "promptTokens": found.usage.prompt_tokens,
-            "completionTokens": found.usage.completion_tokens,
-        },
+        "usage": on_wire(found.usage),
         "graphContext": dict(found.graph_context),
     }
     return Answered(
@@ -198,21 +163,13 @@ def answered(graph_id: str, found: Answer, *, debug: bool) -> Answered:
         answer=found.answer,
         mode=found.mode,
         grounded=found.grounded,
-        citations=tuple(map(_citation, found.citations)),
-        sources=tuple(map(_source, found.sources)),
+        citations=on_wire(found.citations),
+        sources=on_wire(found.sources),
         attempts=found.attempts,
         model=found.model,
         warnings=found.warnings,
         debug=told if debug else None,
     )
-
-
-def _citation(one: Citation) -> CitedSentence:
-    return CitedSentence.model_validate(one)
-
-
-def _source(one: Source) -> CitedSource:
-    return CitedSource.model_validate(one)
 
 
 def _passage(chunk: StoredChunk) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from domain.text import estimate_tokens
 from retrievers.chunk_hits import SearchHit
 from server.mcp.results import (
     Answered,
-    CitedSource,
     Passage,
     Previewed,
     RelatedPassage,
     RelatedPassages,
     Searched,
 )
+from server.schemas.answers import SourceOut
 
 # What Claude Code takes of one tool's result; other hosts take as much or more.
 MOST_TOKENS = 25_000
@@ -131,7 +131,7 @@ def _place(passage: Passage) -> str:
     return f"{path}{page}, chunk {passage.chunk_id}"
 
 
-def _source(one: CitedSource) -> str:
+def _source(one: SourceOut) -> str:
     path = " › ".join((one.filename, *one.section_path))
     page = f", page {one.page}" if one.page is not None else ""
     return f"[{one.marker}] {path}{page}, chunk {one.chunk_id}"
