@@ -88,6 +88,11 @@ class ChatModel:
         self._on_close = on_close
 
     @property
+    def llm(self) -> BaseChatModel:
+        """The LangChain model that is asked."""
+        return self._llm
+
+    @property
     def name(self) -> str:
         """The model's name as its provider knows it."""
         named = getattr(self._llm, "model_name", None) or getattr(self._llm, "model", None)
@@ -251,6 +256,9 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
     if isinstance(llm, ChatModel):
         return llm
     own = getattr(llm, "max_retries", None)
+    if getattr(llm, "stream_chunk_timeout", None):
+        # As in `build_chat_model`: else a reader who leaves may not stop the model on Python 3.11.
+        llm = llm.model_copy(update={"stream_chunk_timeout": 0})
     return ChatModel(llm, retries=Retries(limit=0) if own else Retries())
 
 

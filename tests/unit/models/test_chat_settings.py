@@ -6,12 +6,13 @@ import subprocess
 import sys
 
 import pytest
+from pydantic import SecretStr
 
 from domain.errors import SettingsInvalid
-from domain.settings import Settings
-from models.chat import build_chat_model
+from domain.settings import AnswerSettings, Settings
+from models.chat import as_chat_model, build_chat_model
 from models.prefixes import prefixes_of
-from models.reranker import HttpReranker, LocalReranker, build_reranker
+from models.reranker import HttpReranker, LocalReranker, build_reranker, open_judge
 
 
 @pytest.fixture(autouse=True)
@@ -86,3 +87,31 @@ def test_instructed_e5_models_take_an_instruction_before_the_question_only() -> 
     query, passage = prefixes_of("intfloat/multilingual-e5-large-instruct")
     assert query.startswith("Instruct: ")
     assert passage == ""
+
+
+def judged_by(judge: str | None, reranker: str | None = None) -> Settings:
+    return Settings(_env_file=None, reranker=reranker, answers=AnswerSettings(judge=judge))
+
+
+def test_citations_are_judged_by_words_by_the_reranker_or_by_a_model_of_their_own() -> None:
+    ranking = build_reranker(judged_by(None, "http://localhost:1/rerank"))
+    assert open_judge(judged_by(None), ranking) is None
+    assert open_judge(judged_by("reranker"), ranking) is ranking
+    assert isinstance(open_judge(judged_by("http://localhost:2/rerank"), None), HttpReranker)
+    assert isinstance(open_judge(judged_by("sentence-transformers:x/y"), None), LocalReranker)
+
+
+@pytest.mark.parametrize("judge", ["reranker", "gpt-5"])
+def test_a_judge_that_there_is_not_is_refused_with_the_way_out(judge: str) -> None:
+    with pytest.raises(SettingsInvalid) as caught:
+        open_judge(judged_by(judge), None)
+    assert caught.value.field == "answers.judge"
+    assert "SEXTANT_ANSWERS__JUDGE" in caught.value.next_step
+
+
+def test_a_model_of_the_callers_own_can_be_stopped_between_its_chunks() -> None:
+    from langchain_openai import ChatOpenAI
+
+    own = ChatOpenAI(model="x", api_key=SecretStr("k"), stream_chunk_timeout=9)
+    assert as_chat_model(own).llm.stream_chunk_timeout == 0  # type: ignore[attr-defined]
+    assert own.stream_chunk_timeout == 9
