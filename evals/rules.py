@@ -17,41 +17,23 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, cast
-
-from langgraph.runtime import Runtime
 
 from domain.configuration import load_settings
+from domain.retrieval import Mode
 from domain.scope import Scope
 from evals.corpus import load_corpus
-from evals.dataset import Question, read_passages, read_questions
+from evals.dataset import read_passages, read_questions
+from evals.loop import Outcome, run_loop
 from evals.metrics import all_found
 from graph.dependencies import dependencies_over
 from models.embedding import build_embedder
-from nodes.analyze import analyze, is_small_talk
-from nodes.context import Context, Dependencies, RunContext
-from nodes.grade import by_rule, grade
-from nodes.refine import refine
-from nodes.retrieve import retrieve
-from nodes.state import State
+from nodes.analyze import is_small_talk
 from stores.database import Database
 
 _FIRST, _ALL = 5, 10
 _MOST_QUESTIONS = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One question's way through the loop."""
-
-    question: Question
-    first: list[str]
-    sufficient: bool
-    last: list[str]
-    rounds: int
 
 
 async def main(folder: Path, names: Sequence[str]) -> None:
@@ -71,39 +53,11 @@ async def main(folder: Path, names: Sequence[str]) -> None:
             await load_corpus(database, embedder, scope, passages)
             questions = read_questions(folder / name / "queries.jsonl.gz")
             outcomes = [
-                await _run(question, scope, dependencies)
+                await run_loop(question, scope, dependencies, Mode.NAIVE, _ALL)
                 for question in questions[:: max(1, len(questions) // _MOST_QUESTIONS)]
             ]
             chatty = sum(is_small_talk(question.query) for question in questions)
             print(_line(name, len(questions), chatty, outcomes), flush=True)
-
-
-async def _run(question: Question, scope: Scope, dependencies: Dependencies) -> Outcome:
-    """The loop of the workflow, node by node, so that each search can be seen."""
-    runtime = Runtime(context=RunContext(Context(mode="naive", top_k=_ALL), dependencies))
-    state = State(query=question.query, graph_id=scope.graph_id, user_id=scope.user_id)
-    state = _after(state, await analyze(state, runtime))
-    state = _after(state, await retrieve(state, runtime))
-    first, sufficient = _ids(state), bool(by_rule(state)["sufficient"])
-    while True:
-        graded = await grade(state, runtime)
-        state = _after(state, graded.update)
-        if graded.goto == "generate":
-            break
-        refined = await refine(state, runtime)
-        state = _after(state, refined.update)
-        if refined.goto == "generate":
-            break
-        state = _after(state, await retrieve(state, runtime))
-    return Outcome(question, first, sufficient, _ids(state), state.attempts)
-
-
-def _after(state: State, update: object) -> State:
-    return State(**{**vars(state), **cast("dict[str, Any]", update or {})})
-
-
-def _ids(state: State) -> list[str]:
-    return [item.external_id or item.id for item in state.items]
 
 
 def _line(name: str, asked: int, chatty: int, outcomes: Sequence[Outcome]) -> str:

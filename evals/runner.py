@@ -119,10 +119,7 @@ async def evaluate(
     report = on_progress or _silent
     embedder = build_embedder(settings)
     async with await Database.open(settings) as database:
-        content = await asyncio.to_thread(options.corpus.read_bytes)
-        if options.triples is not None:  # a graph of its own beside that of the text alone
-            content += await asyncio.to_thread(options.triples.read_bytes)
-        scope = Scope(EVAL_USER, f"eval-{hashlib.sha256(content).hexdigest()[:16]}")
+        scope = await asyncio.to_thread(corpus_scope, options.corpus, options.triples)
         await load_corpus(database, embedder, scope, passages, partial(report, "corpus"))
         await add_triples(database, scope, triples)
         outcomes = await _ask_all(
@@ -134,6 +131,12 @@ async def evaluate(
             on_progress=report,
         )
     return _report(options, embedder.name, len(passages), outcomes)
+
+
+def corpus_scope(corpus: Path, triples: Path | None = None) -> Scope:
+    """The knowledge base of a corpus; with triples it is another one than that of the text alone."""
+    content = corpus.read_bytes() + (triples.read_bytes() if triples is not None else b"")
+    return Scope(EVAL_USER, f"eval-{hashlib.sha256(content).hexdigest()[:16]}")
 
 
 async def _ask_all(

@@ -176,11 +176,13 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     """By the chat model if there is one, else by rule; and whether the question is about the whole."""
     if is_small_talk(state.question):
         return {"complexity": SIMPLE, "reason": "small talk or arithmetic"}, False
-    turns = run.deps.settings.limits.history_turns
+    limits = run.deps.settings.limits
+    longest, turns = limits.question_chars, limits.history_turns
+    if run.deps.chat is None:
+        return _by_rule(state, longest, turns), is_broad(state.question)
     history = conversation(state.history, turns)
     messages = prompts.ANALYZE.messages(state.language, question=state.question, history=history)
     judged = await ask(state, run, messages, Analysis)
-    longest = run.deps.settings.limits.question_chars
     if judged.reply is None:
         return _by_rule(state, longest, turns) | judged.costs, is_broad(state.question)
     reply = judged.reply

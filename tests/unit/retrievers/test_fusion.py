@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from retrievers.ranking.fusion import fuse, led, rrf
+from retrievers.ranking.fusion import fuse, interleaved, led, rrf
 
 rankings = st.dictionaries(
     st.sampled_from(["vector", "keyword", "graph"]),
@@ -173,3 +173,20 @@ def test_an_item_of_both_keeps_what_both_said() -> None:
     second = replace(item("x", 0.4), lanes={"global": LaneScore(3, 0.4)})
     [merged] = led([first], [second])
     assert set(merged.lanes) == {"local", "global"}
+
+
+IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
+
+
+@given(first=IDS, second=IDS, kept=st.integers(0, 9))
+def test_rankings_by_turns_hold_everything_once_and_keep_the_first_places(
+    first: list[str], second: list[str], kept: int
+) -> None:
+    merged = interleaved(first, second, kept)
+    assert sorted(merged) == sorted({*first, *second})
+    assert merged[: min(kept, len(first))] == first[:kept]
+
+
+def test_behind_the_first_places_the_other_ranking_begins() -> None:
+    merged = interleaved(["a", "b", "c", "d"], ["c", "x", "a", "y"], 1)
+    assert merged == ["a", "c", "b", "x", "y", "d"]
