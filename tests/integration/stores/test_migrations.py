@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +12,7 @@ import pytest_asyncio
 from psycopg import AsyncConnection, sql
 from psycopg.conninfo import make_conninfo
 
-from stores import migrations
+from stores import migrations, queue_schema
 from stores.database import Database
 from stores.grams import fold, salted_grams
 
@@ -93,3 +94,29 @@ async def test_entities_of_an_older_folder_are_found_by_full_text_afterwards(
     for asked, names in wanted.items():
         rows = await empty.execute("select name from fulltext_search_entities(%s, 'u')", [asked])
         assert {row[0] async for row in rows} == names
+
+
+async def test_the_queue_follows_the_versions_of_its_library(
+    empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "migrations").mkdir()
+    (tmp_path / "schema.sql").write_text("create table first_jobs ()")
+    (tmp_path / "migrations" / "01_first.sql").write_text("create table never_run ()")
+    monkeypatch.setattr(queue_schema, "_folder", lambda: tmp_path)
+    queue_schema.library_migrations.cache_clear()
+    await migrations.migrate(empty)
+
+    (tmp_path / "migrations" / "02_second.sql").write_text("create table second_jobs ()")
+    queue_schema.library_migrations.cache_clear()
+    await migrations.migrate(empty)
+    await migrations.migrate(empty)
+
+    queue_schema.library_migrations.cache_clear()
+    tables = await empty.execute(
+        "select table_name::text from information_schema.tables where table_schema = 'sextant_queue'"
+    )
+    assert {name async for (name,) in tables} == {
+        "applied_migrations",
+        "first_jobs",
+        "second_jobs",
+    }
