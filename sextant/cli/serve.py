@@ -9,6 +9,8 @@ import typer
 
 app = typer.Typer()
 
+# Seconds after which a process that does not answer is replaced by another.
+_SILENCE = 60
 _LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -51,6 +53,8 @@ def serve(
         log_config=logs.log_config(settings),
         server_header=False,
         timeout_graceful_shutdown=settings.http.drain_seconds,
+        # A process that loads its model and imports says nothing for longer than uvicorn's 5 s.
+        timeout_worker_healthcheck=_SILENCE,
     )
     listening = config.bind_socket()
     # Uvicorn has said by now that it runs; who comes before it does, waits.
