@@ -23,13 +23,11 @@ from langgraph.runtime import Runtime
 
 from domain.configuration import load_settings
 from domain.scope import Scope
-from evals.corpus import add_triples, load_corpus
-from evals.dataset import Question, read_passages, read_questions, read_triples
+from evals.dataset import Question
 from evals.metrics import all_found
-from evals.runner import corpus_scope
+from evals.runner import load_set
 from graph.dependencies import dependencies_over
 from models.embedding import build_embedder
-from models.protocols import Embedder
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
 from nodes.grade import by_rule, grade
@@ -78,23 +76,11 @@ async def main(folder: Path, mode: str, names: Sequence[str]) -> None:
         dependencies_over(database, embedder) as dependencies,
     ):
         for name in names:
-            scope = await _loaded(database, embedder, folder / name)
-            questions = [
-                one for one in read_questions(folder / name / "queries.jsonl.gz") if one.gold_ids
-            ]
+            scope, questions = await load_set(database, embedder, folder / name)
+            questions = [one for one in questions if one.gold_ids]
             asked = questions[:: max(1, len(questions) // _MOST_QUESTIONS)]
             outcomes = [await run_loop(one, scope, dependencies, mode) for one in asked]
             print(line(name, outcomes), flush=True)
-
-
-async def _loaded(database: Database, embedder: Embedder, folder: Path) -> Scope:
-    corpus, stated = folder / "corpus.jsonl.gz", folder / "triples.jsonl.gz"
-    triples = stated if stated.exists() else None
-    scope = corpus_scope(corpus, triples)
-    await load_corpus(database, embedder, scope, read_passages(corpus))
-    if triples is not None:
-        await add_triples(database, scope, read_triples(triples))
-    return scope
 
 
 async def run_loop(

@@ -139,6 +139,26 @@ def corpus_scope(corpus: Path, triples: Path | None = None) -> Scope:
     return Scope(EVAL_USER, f"eval-{hashlib.sha256(content).hexdigest()[:16]}")
 
 
+async def load_set(
+    database: Database, embedder: Embedder, folder: Path
+) -> tuple[Scope, list[Question]]:
+    """Load the corpus of a set's folder, unless it is there; its knowledge base and questions.
+
+    A set is `corpus.jsonl.gz`, `queries.jsonl.gz` and, for some, `triples.jsonl.gz`.
+
+    Raises:
+        OptionInvalid: a file cannot be read.
+        SextantError: whatever loading raises.
+    """
+    corpus, stated = folder / "corpus.jsonl.gz", folder / "triples.jsonl.gz"
+    triples = stated if stated.exists() else None
+    scope = corpus_scope(corpus, triples)
+    await load_corpus(database, embedder, scope, read_passages(corpus))
+    if triples is not None:
+        await add_triples(database, scope, read_triples(triples))
+    return scope, read_questions(folder / "queries.jsonl.gz")
+
+
 async def _ask_all(
     questions: Sequence[Question],
     *,
