@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -48,9 +49,16 @@ class DoesNotFit(Exception):
     """The text holds no object of the schema; the message tells the model what is wrong."""
 
 
+@cache
 def instruction(schema: type[BaseModel]) -> str:
     """The sentence that asks for JSON of `schema`, to append to a prompt."""
-    return _INSTRUCTION.format(schema=json.dumps(schema.model_json_schema(), ensure_ascii=False))
+    return _INSTRUCTION.format(schema=json.dumps(json_schema(schema), ensure_ascii=False))
+
+
+@cache
+def json_schema(schema: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of `schema`, made once: each making takes 2 ms."""
+    return schema.model_json_schema()
 
 
 def repair_request(problem: DoesNotFit) -> str:
