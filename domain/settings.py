@@ -460,7 +460,6 @@ class QuotaSettings(_Group):
 
     requests_per_second: float = Field(10.0, gt=0, description="Requests a second in the long run.")
     burst: int = Field(30, ge=1, description="Requests that may come at once.")
-    ingests: int = Field(4, ge=1, description="Uploads and imports under way at a time.")
 
 
 class ObserveSettings(_Group):

@@ -183,7 +183,11 @@ def _take_names(
     offered = [(name, index, True) for name, index in names if name]
     offered += [(value, index, False) for value, index in sorted(values)]
     for text, index, is_column in sorted(offered, key=lambda one: -len(one[0])):
-        find = find_whole(reading.text, text) if is_column else _find_value(reading.text, question, text)
+        find = (
+            find_whole(reading.text, text)
+            if is_column
+            else _find_value(reading.text, question, text)
+        )
         if find and is_column:
             reading.columns.append((find[0], index))
             reading.take(*find)

@@ -83,4 +83,5 @@ def test_a_table_of_any_shape_is_computed_or_left_alone(
 ) -> None:
     table = make_table(rows, header)
     assert {len(row) for row in table.rows} <= {table.width}
-    compute_findings(question, table, "en").asked
+    computed = compute_findings(question, table, "en")
+    assert all(finding.text for finding in (*computed.asked, *computed.statistics))
