@@ -11,15 +11,17 @@ from domain.errors import FileRejected
 from domain.settings import Settings
 from domain.tables.table import DataTable, make_table
 from domain.text import clean_text
-from ingestion.blocks import Blocks, Table
+from ingestion.blocks import Table
 from ingestion.limits import Limits
-from ingestion.parsers import csv, html, markdown
+from ingestion.parsers import csv
 from ingestion.tables import header_rows
+from nodes.multimodal import written
 from nodes.multimodal.parts import Part
 
 _HTML = re.compile(r"<\s*(?:table|tr|td|html)\b", re.IGNORECASE)
-_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$", re.MULTILINE)
 _YEAR = re.compile(r"(?:19|20)\d\d(?:年|Q[1-4]|[HS][12])?|Q[1-4]", re.IGNORECASE)
+# Of a table that a person asks about: what is computed is computed of each column.
+_MOST_COLUMNS = 1_000
 _FORMS = 'Give CSV, Markdown or HTML as text, or rows like [["name", "price"], ["pen", 2]].'
 
 
@@ -41,8 +43,9 @@ def read_table(part: Part, settings: Settings) -> ReadTable:
         found = _table(part, settings)
     except FileRejected as error:
         raise part.wrong("table_data", error.message, error.next_step) from error
-    rows = [[_cell(cell) for cell in row] for row in found.rows]
+    rows = [[_cell(part, cell) for cell in row] for row in found.rows]
     width = max((len(row) for row in rows), default=0)
+    _check_width(part, width)
     _check_size(part, len(rows) * width, settings)
     table = make_table(rows, _header(found, rows), found.repeated)
     if not table.rows or not any(any(row) for row in table.rows):
@@ -61,6 +64,8 @@ def _table(part: Part, settings: Settings) -> Table:
     rows = _listed(part, data, settings)
     if isinstance(rows[0], Mapping):
         names = list(dict.fromkeys(name for row in rows for name in row))
+        _check_width(part, len(names))
+        _check_size(part, (len(rows) + 1) * len(names), settings)  # before they are filled up
         return Table([names, *([row.get(name) for name in names] for row in rows)], 1)
     return Table(rows, -1)
 
@@ -90,21 +95,18 @@ def _from_text(part: Part, data: str, settings: Settings) -> Table:
         raise part.wrong(
             "table_data", f"It has more than {most:,} characters.", "Ingest it as a document."
         )
-    content, limits = clean_text(data).strip().encode(), Limits.of(settings)
-    if _HTML.search(data):
-        found = _only_table(html.parse(content, limits))
-    elif "|" in data and _RULE.search(data):
-        found = _only_table(markdown.parse(content, limits))
+    text, limits = clean_text(data).strip(), Limits.of(settings)
+    found: Table | None
+    if _HTML.search(text):
+        found = written.marked_up(text, limits)
+    elif written.is_piped(text):
+        found = written.piped(text)
     else:
-        found = _only_table(csv.parse(content, limits))
+        blocks = csv.parse(text.encode(), limits).blocks
+        found = next((block for block in blocks if isinstance(block, Table)), None)
     if found is None:
         raise part.wrong("table_data", "No table was found in it.", _FORMS)
     return found
-
-
-def _only_table(blocks: Blocks) -> Table | None:
-    tables = [block for block in blocks.blocks if isinstance(block, Table)]
-    return max(tables, key=lambda table: len(table.rows), default=None)
 
 
 def _header(found: Table, rows: Sequence[Sequence[str]]) -> int:
@@ -119,6 +121,15 @@ def _header(found: Table, rows: Sequence[Sequence[str]]) -> int:
     if without_years and len(without_years) < len(first) and len(set(first)) == len(first):
         return header_rows([without_years, [""]])
     return header_rows(rows)
+
+
+def _check_width(part: Part, columns: int) -> None:
+    if columns > _MOST_COLUMNS:
+        raise part.wrong(
+            "table_data",
+            f"The table has more than {_MOST_COLUMNS:,} columns.",
+            "Send only those that the question is about.",
+        )
 
 
 def _check_size(part: Part, cells: int, settings: Settings) -> None:
@@ -136,7 +147,7 @@ def _ragged(part: Part, rows: Sequence[int], width: int) -> str:
     return f"{part.label}: rows of different length were filled up to {width} columns ({named})."
 
 
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return " ".join(clean_text(str(value)).split())
+def _cell(part: Part, value: object) -> str:
+    if isinstance(value, Mapping | list):
+        raise part.wrong("table_data", "A cell holds a list or an object.", _FORMS)
+    return "" if value is None else " ".join(clean_text(str(value)).split())

@@ -1,9 +1,12 @@
 import csv
+import time
+import tracemalloc
+from contextlib import suppress
 from io import StringIO
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.errors import OptionInvalid
@@ -22,9 +25,9 @@ HTML = (
 )
 
 
-def read(data: Any, settings: Settings = SETTINGS) -> ReadTable:
-    [part] = read_parts([{"type": "table", "table_data": data}], settings.multimodal)
-    return read_table(part, settings)
+def read(data: Any, limits: Settings = SETTINGS) -> ReadTable:
+    [part] = read_parts([{"type": "table", "table_data": data}], limits.multimodal)
+    return read_table(part, limits)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +46,58 @@ def read(data: Any, settings: Settings = SETTINGS) -> ReadTable:
 def test_a_table_is_the_same_in_every_form(data: Any) -> None:
     table = read(data).table
     assert (table.names, table.rows) == (NAMES, ROWS)
+
+
+def test_a_cell_of_markdown_may_hold_a_bar_and_marks() -> None:
+    table = read("text before\n\n| a | b |\n|:--|--:|\n| `x` \\| y | **1** |\n\nafter | it").table
+    assert (table.names, table.rows) == (("a", "b"), (("x | y", "1"),))
+
+
+def test_tags_that_make_no_table_leave_the_words_of_its_cells() -> None:
+    html = "<div><table><tr><td><b>a</b><td>b<tr><td><a href='x'>1 < 2</a><td>3</table>"
+    assert read(html).table.rows[-1] == ("1 < 2", "3")
+
+
+LONG = 300_000
+HOSTILE = {
+    "lines": "|" + "\n" * LONG + "x",
+    "blanks": "|\n--" + " " * LONG + "x",
+    "brackets": "|a|\n|--|\n|" + "[" * LONG,
+    "links": "|a|\n|--|\n|" + "![a](" * (LONG // 5),
+    "marks": "|a|\n|--|\n|" + "*a_ " * (LONG // 4),
+    "bars": "|" * LONG + "\n" + "|--" * (LONG // 3),
+    "tables": "<table><tr><td>" * (LONG // 15),
+    "blocks": "<table>" + "<div>" * (LONG // 5),
+    "cells": "<table>" + "<td>" * (LONG // 4),
+    "angles": "<table>" + "<a" * (LONG // 2),
+    "columns": 'a\t"' * (LONG // 3),
+}
+
+
+@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
+def test_a_table_made_to_keep_the_server_busy_costs_little_cpu(data: str) -> None:
+    """They took minutes: of a whole Markdown parser, and of white space that a pattern tried in three
+    ways. A process of the server may lose a moment to it, not an hour."""
+    began = time.thread_time()
+    with suppress(OptionInvalid):
+        read(data, Settings(_env_file=None))
+    assert time.thread_time() - began < 5
+
+
+def test_rows_of_many_names_are_not_filled_up_before_they_are_counted() -> None:
+    """50,000 objects of one name each are 2.5 billion cells."""
+    tracemalloc.start()
+    with pytest.raises(OptionInvalid, match="more than"):
+        read([{f"name {n}": n} for n in range(50_000)], Settings(_env_file=None))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000_000
+
+
+@pytest.mark.parametrize("cell", [[1, 2], {"a": 1}, [[[[]]]]])
+def test_a_cell_is_no_list_or_object(cell: Any) -> None:
+    with pytest.raises(OptionInvalid, match="list or an object"):
+        read([["a", "b"], [1, cell]])
 
 
 def test_ragged_rows_are_filled_up_and_told_of() -> None:
@@ -156,6 +211,7 @@ def test_rows_survive_the_way_through_csv(rows: list[list[str]]) -> None:
     assert [text.names, *text.rows] == [listed.names, *listed.rows]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200) | st.lists(st.lists(st.text(max_size=5), max_size=4), max_size=4))
 def test_anything_is_read_or_refused(data: Any) -> None:
     try:
