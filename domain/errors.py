@@ -10,6 +10,7 @@
     │   ├── EntityNotFound           entity_not_found  404   2
     │   ├── ChunkNotFound            chunk_not_found 404   2
     │   ├── RunNotFound              run_not_found     404   2   (over, of somebody else, or on another server)
+    │   ├── ConversationNotFound     conversation_not_found 404 2
     │   ├── ModeNotAvailable         mode_not_available 422  2
     │   └── FileRejected             file_rejected     422   2
     │       ├── FileEmpty            file_empty
@@ -22,6 +23,7 @@
     ├── Forbidden                    forbidden       403   2   (the key lacks a permission)
     ├── Overloaded                   overloaded      503   3   (every slot is taken; `Limited`: 429, this caller's own)
     ├── ConflictError                stored state and settings disagree
+    │   ├── ConversationBusy         conversation_busy 409  1   (a turn of it is under way)
     │   └── EmbeddingModelChanged    embedding_model_changed 409  1
     ├── DependencyError              something we need does not answer; trying again may help
     │   ├── DatabaseUnavailable      database_unavailable 503  3
@@ -130,6 +132,13 @@ class RunNotFound(InputError):
     status = 404
 
 
+class ConversationNotFound(InputError):
+    """The user has no conversation of that name."""
+
+    code = "conversation_not_found"
+    status = 404
+
+
 class ModeNotAvailable(InputError):
     """The retrieval mode is unknown, or this build or configuration cannot serve it."""
 
@@ -234,6 +243,13 @@ class ConflictError(SextantError):
 
     code = "conflict"
     status = 409
+
+
+class ConversationBusy(ConflictError):
+    """A turn of the conversation is under way; they come one after the other."""
+
+    code = "conversation_busy"
+    retryable = True
 
 
 class EmbeddingModelChanged(ConflictError):

@@ -105,7 +105,12 @@ class LimitSettings(_Group):
     max_attempts: int = Field(
         3, ge=0, le=3, description="Refinement rounds after the first retrieval."
     )
-    history_turns: int = Field(20, ge=0, description="Conversation turns kept.")
+    history_turns: int = Field(
+        20, ge=0, description="Messages of a conversation that a prompt may show."
+    )
+    history_tokens: int = Field(
+        3000, ge=0, description="Tokens of those; older messages that do not fit are left out."
+    )
     model_calls: int = Field(8, ge=1, description="Chat-model calls per answer.")
     report_calls: int = Field(
         3,
@@ -316,6 +321,19 @@ class SearchLogSettings(_Group):
         description="Keep searches with the ids and scores of their results, to look into later; no text of documents.",
     )
     days: int = Field(30, ge=1, le=3650, description="Days for which a search is kept.")
+
+
+class ConversationSettings(_Group):
+    """What is kept of conversations (docs/conversations.md)."""
+
+    turns: int = Field(
+        200, ge=1, description="Questions with their answers that a conversation keeps; the newest."
+    )
+    days: float = Field(
+        90.0,
+        gt=0,
+        description="Days after which a conversation that nobody goes on with is forgotten.",
+    )
 
 
 class WorkerSettings(_Group):
@@ -589,6 +607,7 @@ class Settings(BaseSettings):
     runs: RunSettings = RunSettings()
     observe: ObserveSettings = ObserveSettings()
     worker: WorkerSettings = WorkerSettings()
+    conversations: ConversationSettings = ConversationSettings()
 
     @field_validator("data_dir")
     @classmethod

@@ -13,19 +13,22 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
+import anyio
+from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow, class_row, dict_row
 
-from domain.errors import OptionInvalid
+from domain.errors import ConversationBusy, OptionInvalid
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from domain.text import clean_text
 from stores.database import Database
 from stores.queries import load_queries
 
 LONGEST_THREAD = 200
+_TITLE = 160
 
 _SQL = load_queries("threads")
 # What a checkpoint may bring to life again, beside LangGraph's own and LangChain's messages; anything
@@ -35,11 +38,20 @@ _ALLOWED = (RetrievedItem, LaneScore, ItemKind)
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A conversation: the name its user gave it, when it began and when it was last added to."""
+    """A conversation: the name its user gave it, its first question, its beginning and last turn."""
 
     thread_id: str
+    title: str
     created_at: datetime
     updated_at: datetime
+
+
+@dataclass(slots=True)
+class Turn:
+    """A turn of a conversation under way: what its run is given, and whether it came to its end."""
+
+    config: RunnableConfig
+    done: bool = False
 
 
 class Threads(AsyncPostgresSaver):
@@ -73,22 +85,72 @@ class Threads(AsyncPostgresSaver):
         """
         return {"configurable": {"thread_id": self._key(thread_id)}}
 
-    async def known(self, limit: int = 100) -> list[Thread]:
-        """The conversations, the latest first."""
+    @asynccontextmanager
+    async def turn(
+        self, thread_id: str, question: str, most: timedelta, keep: timedelta
+    ) -> AsyncIterator[Turn]:
+        """Have a conversation for one turn, alone among all processes; only its end is kept.
+
+        Args:
+            thread_id: the conversation; begun when it is new.
+            question: of the turn.
+            most: after this time a turn that has not ended counts as lost.
+            keep: conversations in which nothing was said for so long go when a new one was begun.
+
+        Raises:
+            OptionInvalid: the name is empty or too long.
+            ConversationBusy: another turn of it is under way.
+        """
+        key = self._key(thread_id)
+        values = {"key": key, "title": " ".join(question.split())[:_TITLE], "time": most}
+        async with self._database.transaction(self._user_id) as connection:
+            taken = await (await connection.execute(_SQL["begin"], values)).fetchone()
+        if taken is None:
+            raise ConversationBusy(
+                "Another question of this conversation is still being answered.",
+                next_step="Wait for its answer, or begin a conversation of another name.",
+                field="thread_id",
+            )
+        busy_until, new = taken
+        turn = Turn(self.config_of(thread_id))
+        try:
+            yield turn
+        finally:
+            with anyio.CancelScope(shield=True):
+                if new and not turn.done:
+                    await self._forget([key])
+                else:
+                    await self._ended(key, busy_until)
+                    await self.forget_older(keep)
+
+    async def _ended(self, key: str, busy_until: datetime) -> None:
+        # Not the saver's `aprune`: that chooses an isolation level, too late inside our transaction.
+        async with self._database.transaction(self._user_id) as connection:
+            await connection.execute(_SQL["keep_latest"], {"key": key})
+            await connection.execute(_SQL["end"], {"key": key, "busy_until": busy_until})
+
+    async def known(self, limit: int = 100, after: Thread | None = None) -> list[Thread]:
+        """The conversations, the latest first; those that follow `after`, where it is given."""
+        values = {
+            "user_id": self._user_id,
+            "limit": limit,
+            "before": after and after.updated_at,
+            "before_key": after and self._key(after.thread_id),
+        }
         async with self._database.transaction(self._user_id) as connection:
             cursor = connection.cursor(row_factory=class_row(Thread))
-            await cursor.execute(_SQL["known"], {"user_id": self._user_id, "limit": limit})
+            await cursor.execute(_SQL["known"], values)
             return await cursor.fetchall()
+
+    async def messages(self, thread_id: str) -> list[AnyMessage]:
+        """What was said in a conversation, the oldest first; nothing where there is none."""
+        kept = await self.aget_tuple(self.config_of(thread_id))
+        values = kept.checkpoint["channel_values"] if kept else {}
+        return cast("list[AnyMessage]", values.get("messages", []))
 
     async def forget(self, thread_id: str) -> bool:
         """Remove a conversation; False when there was none."""
         return await self._forget([self._key(thread_id)]) > 0
-
-    async def keep_latest(self, thread_id: str) -> None:
-        """Drop the steps that led to where a conversation is."""
-        # Not the saver's `aprune`: that chooses an isolation level, too late inside our transaction.
-        async with self._database.transaction(self._user_id) as connection:
-            await connection.execute(_SQL["keep_latest"], {"key": self._key(thread_id)})
 
     async def forget_older(self, age: timedelta) -> int:
         """Remove the conversations in which nothing was said for `age`; returns how many."""

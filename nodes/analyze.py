@@ -17,6 +17,7 @@ from domain.retrieval import AUTO, Mode
 from domain.text import clean_text, language_of, normalise
 from nodes.asking import ask, conversation
 from nodes.context import RunContext, scope_of
+from nodes.conversing import Asked, asked, history_of, opening
 from nodes.follow_up import standing_alone
 from nodes.multimodal.looking import look_at, with_attachments
 from nodes.names import names_in, telling_words
@@ -69,12 +70,12 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         InputError: an image or table of the question cannot be used.
     """
     run = runtime.context
-    question = checked_question(state.query, run.deps.settings.limits.question_chars)
     _check_options(state)
+    question = asked(state)
     wish = run.choices.mode if state.mode == AUTO else state.mode
     known = list(run.deps.retriever.lanes)
     chosen, _ = composition_of(wish, known)
-    fresh = _new_turn(question, run)
+    fresh = _new_turn(state, question, run)
     fresh |= await look_at(State(**vars(state) | fresh), scope_of(state, runtime), run)
     if wish == Mode.BYPASS:
         return fresh | {"strategy": wish, "reason": "bypass was asked for"}
@@ -130,10 +131,13 @@ def _check_options(state: State) -> None:
         )
 
 
-def _new_turn(question: str, run: RunContext) -> dict[str, Any]:
+def _new_turn(state: State, asked_for: Asked, run: RunContext) -> dict[str, Any]:
     """The loop's fields as a turn finds them; a checkpointer would carry over the last turn's."""
-    language = run.choices.language
-    return {
+    language, limits = run.choices.language, run.deps.settings.limits
+    question = checked_question(asked_for.query, limits.question_chars)
+    return opening(asked_for) | {
+        "history": history_of(state, asked_for, limits),
+        "multimodal_content": asked_for.content,
         "question": question,
         "search": question,
         "language": language_of(question) if language == "auto" else language,
@@ -176,15 +180,14 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     """By the chat model if there is one, else by rule; and whether the question is about the whole."""
     if is_small_talk(state.question):
         return {"complexity": SIMPLE, "reason": "small talk or arithmetic"}, False
-    limits = run.deps.settings.limits
-    longest, turns = limits.question_chars, limits.history_turns
+    longest = run.deps.settings.limits.question_chars
     if run.deps.chat is None:
-        return _by_rule(state, longest, turns), is_broad(state.question)
-    history = conversation(state.history, turns)
+        return _by_rule(state, longest), is_broad(state.question)
+    history = conversation(state.history)
     messages = prompts.ANALYZE.messages(state.language, question=state.question, history=history)
     judged = await ask(state, run, messages, Analysis)
     if judged.reply is None:
-        return _by_rule(state, longest, turns) | judged.costs, is_broad(state.question)
+        return _by_rule(state, longest) | judged.costs, is_broad(state.question)
     reply = judged.reply
     question = clean_text(reply.question).strip()[:longest] or state.question
     parts = [clean_text(part)[:longest] for part in reply.subquestions if part != question]
@@ -200,10 +203,9 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     }, broad
 
 
-def _by_rule(state: State, longest: int, turns: int) -> dict[str, Any]:
+def _by_rule(state: State, longest: int) -> dict[str, Any]:
     """The question as its own words tell it, with those of the conversation that it leans on."""
-    history = state.history[-turns:] if turns else []
-    question = standing_alone(state.question, history)[:longest]
+    question = standing_alone(state.question, state.history)[:longest]
     names = names_in(question)
     themes = [word for word in telling_words(question) if not any(word in name for name in names)]
     asked = "the documents as a whole" if is_broad(state.question) else "particular passages"

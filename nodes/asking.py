@@ -105,7 +105,6 @@ def _by_rule(error: Exception) -> str:
     return f"Judged by rule, without the chat model: {reason}"
 
 
-def conversation(history: Sequence[dict[str, str]], turns: int) -> str:
-    """Return the last `turns` messages of a conversation, one per line, for a prompt."""
-    last = history[-turns:] if turns else []
-    return "\n".join(f"{turn.get('role', 'user')}: {turn.get('content', '')}" for turn in last)
+def conversation(history: Sequence[dict[str, str]]) -> str:
+    """A conversation, one turn a line, for a prompt."""
+    return "\n".join(f"{turn.get('role', 'user')}: {turn.get('content', '')}" for turn in history)

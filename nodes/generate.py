@@ -22,6 +22,7 @@ from nodes.answering import AnswerEvent, said
 from nodes.asking import conversation
 from nodes.checking import UNCHECKED, Checks, still_stored
 from nodes.context import RunContext, scope_of
+from nodes.conversing import closing
 from nodes.multimodal.items import attached_items, is_answered
 from nodes.multimodal.looking import attachments_of
 from nodes.pacing import paced
@@ -65,8 +66,11 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
             else:
                 await paced()
                 runtime.stream_writer(asdict(event))
+    warnings = noted(state.warnings, *writer.warnings, *answer.warnings)
+    most = runtime.context.deps.settings.conversations.turns
     return {
         "answer": answer.answer,
+        "messages": closing(state, answer, warnings, most),
         "mode": state.strategy,
         "citations": [asdict(citation) for citation in answer.citations],
         "sources": [asdict(source) for source in answer.sources],
@@ -74,7 +78,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "model": answer.model,
         "prompt": answer.prompt,
         "usage": asdict(usage_of(state) + answer.usage + writer.lost),
-        "warnings": noted(state.warnings, *writer.warnings, *answer.warnings),
+        "warnings": warnings,
     }
 
 
@@ -122,7 +126,7 @@ class _Writer:
 
     @property
     def _history(self) -> str:
-        return conversation(self._state.history, self._deps.settings.limits.history_turns)
+        return conversation(self._state.history)
 
     @property
     def _reports(self) -> list[RetrievedItem]:

@@ -5,28 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+from langchain_core.messages import AnyMessage
 from langgraph.channels import UntrackedValue
+from langgraph.graph import add_messages
 
 from domain.retrieval import AUTO, RetrievedItem
+
+# The conversation, as chat interfaces have it: each message once, by its id.
+Messages = Annotated[list[AnyMessage], add_messages]
 
 
 @dataclass(kw_only=True)
 class InputState:
-    """What a caller gives. `mode` is one of the six modes or `auto`.
+    """What a caller gives: the question as `query` or as the last of `messages` (`nodes.conversing`).
 
-    With a checkpointer, what a turn leaves out keeps the value of the turn before. `mode` does not:
-    it is also an output, and the mode that one answer used must not bind the next. Nor do images and
-    tables, which belong to one question and are too large to be kept.
+    `mode` is one of the six modes or `auto`. `history` is the conversation so far; by default what
+    `messages` say of it.
+
+    With a checkpointer, what a turn leaves out keeps the value of the turn before. The question does
+    not, with its images, tables and history, for they belong to one turn and may be too large to be
+    kept; nor does `mode`: it is also an output, and the mode of one answer must not bind the next.
     """
 
-    query: str = ""
+    query: Annotated[str, UntrackedValue] = ""
+    messages: Messages = field(default_factory=list[AnyMessage])
     graph_id: str = "default"
     user_id: str | None = None
     mode: Annotated[str, UntrackedValue] = AUTO
     top_k: int | None = None
     filters: dict[str, Any] | None = None
     rerank: bool = True
-    history: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    history: Annotated[list[dict[str, str]], UntrackedValue] = field(
+        default_factory=list[dict[str, str]]
+    )
     multimodal_content: Annotated[list[dict[str, Any]], UntrackedValue] = field(
         default_factory=list[dict[str, Any]]
     )
@@ -34,8 +45,12 @@ class InputState:
 
 @dataclass(kw_only=True)
 class OutputState:
-    """What a caller gets; the shapes are those of `domain.answers`, as dicts."""
+    """What a caller gets; the shapes are those of `domain.answers`, as dicts.
 
+    `messages` end with the question and its answer.
+    """
+
+    messages: Messages = field(default_factory=list[AnyMessage])
     answer: str = ""
     mode: Annotated[str, UntrackedValue] = ""
     citations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])

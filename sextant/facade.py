@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from retrievers.hybrid_retriever import HybridRetriever
     from sextant.chunks import Chunks
     from sextant.communities import Communities
+    from sextant.conversations import Conversations
     from sextant.entities import Entities
     from sextant.graph import Graph
     from sextant.library import Library
@@ -71,6 +72,7 @@ class Options(TypedDict, total=False):
     filters: Mapping[str, Any] | None
     multimodal_content: Sequence[Mapping[str, Any]]
     rerank: bool
+    thread_id: str | None
 
 
 class Sextant:
@@ -302,6 +304,7 @@ class Sextant:
         filters: Mapping[str, Any] | None = None,
         multimodal_content: Sequence[Mapping[str, Any]] = (),
         rerank: bool = True,
+        thread_id: str | None = None,
     ) -> AsyncGenerator[Event]:
         """Answer a question and tell what happens meanwhile.
 
@@ -316,10 +319,14 @@ class Sextant:
                 Files of this machine are not read, however they are named: see
                 `aquery_with_multimodal`.
             rerank: let the reranker, where one is configured, order the passages.
+            thread_id: the conversation that this is a turn of, of whatever name (docs/conversations.md).
 
         Yields:
             `Status`, `Retrieved`, `Token`, `Cited` and `Sources` as they happen, then one `Done`, or
             one `Failed`. Closing the generator stops the run and its model call.
+
+        Raises:
+            ConversationBusy: another question of the thread is being answered.
         """
         _, workflow = await self._parts.workflow()
         from graph.streaming import stream_answer
@@ -335,9 +342,19 @@ class Sextant:
             "multimodal_content": [dict(part) for part in multimodal_content],
             "rerank": rerank,
         }
-        async with aclosing(stream_answer(workflow, asked)) as events:
+        if thread_id is None:
+            answering = stream_answer(workflow, asked)
+        else:
+            answering = self.conversations().stream(workflow, asked, thread_id)
+        async with aclosing(answering) as events:
             async for event in events:
                 yield event
+
+    def conversations(self) -> Conversations:
+        """The conversations that questions with a `thread_id` make: to list, to read, to forget."""
+        from sextant.conversations import Conversations
+
+        return Conversations(self.database, self.user_id)
 
     async def search(
         self,

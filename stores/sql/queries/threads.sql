@@ -1,13 +1,36 @@
 -- name: known
--- The conversations of a user, the latest first. A key is 32 characters of hash, a colon, the name.
-select substr(thread_id, 34) as thread_id, min(created_at) as created_at, max(created_at) as updated_at
-from checkpoints where user_id = %(user_id)s group by thread_id
-order by max(created_at) desc, thread_id limit %(limit)s;
+-- The conversations of a user after a place in their order, the latest first. A key is 32 characters
+-- of hash, a colon, the name; one of the graph's own runs has no row of ours.
+with all_of_them as (
+  select k.thread_id, coalesce(min(c.title), '') as title,
+    coalesce(min(c.created_at), min(k.created_at)) as created_at,
+    coalesce(max(c.updated_at), max(k.created_at)) as updated_at
+  from checkpoints k left join conversations c on c.key = k.thread_id
+  where k.user_id = %(user_id)s group by k.thread_id
+)
+select substr(thread_id, 34) as thread_id, title, created_at, updated_at from all_of_them
+where %(before)s::timestamptz is null
+  or (updated_at, thread_id) < (%(before)s::timestamptz, %(before_key)s)
+order by updated_at desc, thread_id desc limit %(limit)s;
+
+-- name: begin
+-- Take a conversation for a turn; no row where another turn has it.
+insert into conversations as c (key, title, busy_until)
+values (%(key)s, %(title)s, clock_timestamp() + %(time)s)
+on conflict (key) do update set busy_until = excluded.busy_until
+  where c.busy_until is null or c.busy_until < clock_timestamp()
+returning busy_until, xmax = 0 as new;
+
+-- name: end
+-- Give it back, unless the turn took so long that another has it by now.
+update conversations set busy_until = null, updated_at = now()
+where key = %(key)s and busy_until = %(busy_until)s;
 
 -- name: stale
 -- Those in which nothing was said for long.
-select thread_id from checkpoints where user_id = %(user_id)s group by thread_id
-having max(created_at) < now() - %(age)s;
+select k.thread_id from checkpoints k left join conversations c on c.key = k.thread_id
+where k.user_id = %(user_id)s group by k.thread_id
+having coalesce(max(c.updated_at), max(k.created_at)) < now() - %(age)s;
 
 -- name: keep_latest
 -- Of a conversation only where it is now: its last checkpoint, and the values that this one holds.
@@ -29,5 +52,6 @@ delete from checkpoint_blobs b using newest n where b.thread_id = n.thread_id
 -- Conversations with all that was kept of them.
 with gone as (delete from checkpoints where thread_id = any(%(keys)s) returning thread_id),
   blobs as (delete from checkpoint_blobs where thread_id = any(%(keys)s)),
-  writes as (delete from checkpoint_writes where thread_id = any(%(keys)s))
-select count(distinct thread_id) from gone;
+  writes as (delete from checkpoint_writes where thread_id = any(%(keys)s)),
+  named as (delete from conversations where key = any(%(keys)s) returning key)
+select count(*) from (select thread_id from gone union select key from named) as either;

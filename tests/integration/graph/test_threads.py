@@ -13,7 +13,7 @@ import pytest_asyncio
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from domain.errors import OptionInvalid
+from domain.errors import ConversationBusy, OptionInvalid
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from graph.threads import LONGEST_THREAD, Threads
 from stores.database import Database
@@ -34,6 +34,7 @@ class Unlisted:
     value: int
 
 
+HOUR = timedelta(hours=1)
 ITEM = RetrievedItem(
     ItemKind.CHUNK, "c1", "text", 0.5, lanes={"vector": LaneScore(1, 0.5)}, metadata={"page": 3}
 )
@@ -97,8 +98,9 @@ async def test_only_the_last_step_is_kept_where_nothing_else_is_wanted(
     ann: Threads, database: Database
 ) -> None:
     for what in ("one", "two", "three"):
-        await say(ann, "t", what)
-        await ann.keep_latest("t")
+        async with ann.turn("t", what, HOUR, HOUR) as turn:
+            await say(ann, "t", what)
+            turn.done = True
     async with database.transaction(ann._user_id) as connection:
         steps = await (await connection.execute("select count(*) from checkpoints")).fetchone()
         blobs = await connection.execute(
@@ -108,6 +110,50 @@ async def test_only_the_last_step_is_kept_where_nothing_else_is_wanted(
         number, channels = await blobs.fetchone() or (0, 0)
         assert number == channels
     assert (await say(ann, "t", "four"))["said"] == ["one", "two", "three", "four"]
+
+
+async def test_a_turn_has_the_conversation_for_itself_until_it_ends_or_is_lost(
+    ann: Threads, bob: Threads
+) -> None:
+    async with ann.turn("t", "What is it?", HOUR, HOUR) as turn:
+        with pytest.raises(ConversationBusy) as busy:
+            async with ann.turn("t", "And now?", HOUR, HOUR):
+                pytest.fail("two turns at once")
+        assert busy.value.status == 409
+        async with ann.turn("u", "Another one?", HOUR, HOUR), bob.turn("t", "Mine?", HOUR, HOUR):
+            pass
+        await say(ann, "t", "one")
+        turn.done = True
+    lost = ann.turn("t", "What else?", timedelta(0), HOUR)
+    async with lost, ann.turn("t", "Again?", HOUR, HOUR) as turn:
+        await say(ann, "t", "two")
+        turn.done = True
+    [known] = await ann.known()
+    assert (known.thread_id, known.title) == ("t", "What is it?")
+    assert known.created_at < known.updated_at
+
+
+async def test_a_conversation_whose_first_turn_failed_never_was(ann: Threads) -> None:
+    async with ann.turn("t", "Why?", HOUR, HOUR):  # which is not said to be done
+        await say(ann, "t", "one")
+    assert await ann.known() == []
+
+
+async def test_the_list_goes_on_after_any_of_its_entries(ann: Threads) -> None:
+    for name in ("a", "b", "c"):
+        await say(ann, name, "one")
+    everything = await ann.known()
+    assert [one.thread_id for one in everything] == ["c", "b", "a"]
+    assert await ann.known(1, after=everything[0]) == everything[1:2]
+    assert await ann.known(5, after=everything[2]) == []
+
+
+async def test_a_new_conversation_makes_old_ones_go(ann: Threads) -> None:
+    await say(ann, "old", "one")
+    async with ann.turn("new", "Why?", HOUR, timedelta(0)) as turn:
+        await say(ann, "new", "one")
+        turn.done = True
+    assert "old" not in [one.thread_id for one in await ann.known()]
 
 
 async def test_conversations_are_forgotten_one_by_one_or_by_age(ann: Threads) -> None:

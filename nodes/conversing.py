@@ -1,0 +1,181 @@
+"""The conversation that a question belongs to: LangChain's messages, turns of a history, a budget.
+
+A question comes as `query` or as the last of `messages`, which is what chat interfaces send. Either
+way a turn ends with both of its messages in `messages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage
+
+from domain.answers import Answer, Source
+from domain.errors import OptionInvalid
+from domain.settings import LimitSettings
+from domain.text import clean_text, estimate_tokens
+from nodes.state import State
+
+Turn = dict[str, str]
+
+_ROLES = {"human": "user", "ai": "assistant", "system": "system"}
+_IMAGES = frozenset({"image", "image_url"})
+# What a conversation keeps of a source: its text is in the documents, its lanes are of that search.
+_NOT_KEPT = frozenset({"text", "lanes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question of a turn.
+
+    Attributes:
+        query: its text.
+        content: images and tables that came with it, as `multimodal_content` has them.
+        before: the messages before it.
+        message: itself, if it came as a message.
+    """
+
+    query: str
+    content: list[dict[str, Any]]
+    before: list[AnyMessage]
+    message: HumanMessage | None = None
+
+
+def asked(state: State) -> Asked:
+    """The question of this turn: `query`, or else the last of `messages` if it is the user's.
+
+    Raises:
+        OptionInvalid: that message holds something else than text and images.
+    """
+    last = state.messages[-1] if state.messages else None
+    if state.query or not isinstance(last, HumanMessage):
+        return Asked(state.query, state.multimodal_content, state.messages)
+    content = [*state.multimodal_content, *_images(last)]
+    return Asked(_text(last), content, state.messages[:-1], last)
+
+
+def opening(question: Asked) -> dict[str, Any]:
+    """What a turn changes in the messages as it begins: images are not kept, only that there were some."""
+    message = question.message
+    if message is None or isinstance(message.content, str):
+        return {}
+    images = " ".join(["[image]"] * len(_images(message)))
+    kept = "\n".join(filter(None, (question.query, images)))
+    return {"messages": [HumanMessage(kept, id=message.id)]}
+
+
+def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) -> list[Any]:
+    """What a turn adds to the messages as it ends: its question, if that is not there, and its answer.
+
+    Args:
+        state: of the turn.
+        answer: as it was given.
+        warnings: all of them.
+        most: turns kept; of more, the oldest go.
+    """
+    question = asked(state).message
+    question_id = (question and question.id) or str(uuid4())
+    said = AIMessage(
+        answer.answer,
+        id=f"{question_id}-answer",
+        additional_kwargs={
+            "citations": [asdict(citation) for citation in answer.citations],
+            "sources": [_kept(source) for source in answer.sources],
+            "mode": answer.mode,
+            "grounded": answer.grounded,
+            "warnings": list(warnings),
+        },
+    )
+    new = [said] if question else [HumanMessage(state.query, id=question_id), said]
+    too_many = len(state.messages) + len(new) - 2 * most
+    old = [RemoveMessage(str(one.id)) for one in state.messages[: max(too_many, 0)]]
+    return [*old, *new]
+
+
+def history_of(state: State, question: Asked, limits: LimitSettings) -> list[Turn]:
+    """The conversation before the question, within its budget: as it was given, else the messages."""
+    given = state.history or as_history(question.before)
+    return trimmed(given, limits.history_turns, limits.history_tokens)
+
+
+def as_history(messages: Iterable[AnyMessage]) -> list[Turn]:
+    """What was said, by whom; calls of tools and their results are left out."""
+    return [
+        {"role": _ROLES[message.type], "content": _text(message)}
+        for message in messages
+        if message.type in _ROLES
+    ]
+
+
+def trimmed(history: Sequence[Mapping[str, Any]], turns: int, tokens: int) -> list[Turn]:
+    """The newest turns that fit, each whole, the very newest in any case; oldest first.
+
+    Instructions (`system`) at the head stay there, and count.
+
+    Args:
+        history: as `{"role", "content"}`, oldest first.
+        turns: how many at most.
+        tokens: estimated, of all of them.
+    """
+    head = [_turn(turn) for turn in history[:1] if turn.get("role") == "system"][:turns]
+    room = turns - len(head)
+    left = tokens - sum(estimate_tokens(turn["content"]) for turn in head)
+    kept: list[Turn] = []
+    for turn in map(_turn, reversed(history[len(head) :][-room:] if room else [])):
+        left -= estimate_tokens(turn["content"])
+        if kept and left < 0:
+            break
+        kept.append(turn)
+    return head + kept[::-1]
+
+
+def _turn(turn: Mapping[str, Any]) -> Turn:
+    return {
+        "role": str(turn.get("role", "user")),
+        "content": clean_text(str(turn.get("content", ""))),
+    }
+
+
+def _kept(source: Source) -> dict[str, Any]:
+    kept = {name: value for name, value in asdict(source).items() if name not in _NOT_KEPT}
+    return kept | {"section_path": list(source.section_path)}
+
+
+def _text(message: AnyMessage) -> str:
+    parts = [part["text"] for part in _parts(message) if part.get("type") == "text"]
+    return clean_text("\n".join(parts))
+
+
+def _images(message: AnyMessage) -> list[dict[str, Any]]:
+    others = [part for part in _parts(message) if part.get("type") != "text"]
+    for part in others:
+        if part.get("type") not in _IMAGES:
+            raise OptionInvalid(
+                f"A message holds a part of the type {part.get('type')!r}.",
+                next_step="Send text and images; add documents to the knowledge base instead.",
+                field="messages",
+            )
+    return [{"type": "image", "img_path": _address(part)} for part in others]
+
+
+def _parts(message: AnyMessage) -> list[dict[str, Any]]:
+    """The content as parts, which may have been written as bare strings."""
+    content = [message.content] if isinstance(message.content, str) else message.content
+    return [
+        {"type": "text", "text": part} if isinstance(part, str) else cast("dict[str, Any]", part)
+        for part in content
+    ]
+
+
+def _address(part: Mapping[str, Any]) -> str:
+    """Where an image is, in whichever of the forms that chat interfaces write; most are in the message."""
+    url = part.get("image_url") or part.get("url")
+    if isinstance(url, Mapping):
+        url = cast("Mapping[str, Any]", url).get("url")
+    if url:
+        return str(url)
+    kind = part.get("mime_type") or part.get("mimeType") or "image/png"
+    return f"data:{kind};base64,{part.get('base64') or part.get('data') or ''}"
