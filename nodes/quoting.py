@@ -14,6 +14,7 @@ from nodes.harmless import harmless
 from nodes.markers import unmarked
 from nodes.multimodal.items import is_table
 from nodes.multimodal.telling import led_to, told_by_tables
+from nodes.rows import told_row
 from nodes.support import Passages, Quote, Wording, claim_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def _quotations(
 ) -> Iterator[Token | Cited]:
     for quotation in found.quotations:
         marker = given.shown(quotation.source)
-        shown = _shown(quotation.sentence, items)
+        told = told_row(quotation.sentence, items[quotation.source], quotation.start)
+        shown = _shown(told, items)
         yield given.token(f"\n{shown}")
         yield given.token(marker)
         offset = int(items[quotation.source].metadata.get("start") or 0)

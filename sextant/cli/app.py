@@ -24,6 +24,7 @@ COMMANDS = (
     "export",
     "ask",
     "search",
+    "chat",
     "serve",
     "worker",
     "mcp",

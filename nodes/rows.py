@@ -1,0 +1,46 @@
+"""Rows of tables as an answer tells them: each cell behind the name of its column."""
+
+from __future__ import annotations
+
+import re
+
+from domain.retrieval import RetrievedItem
+from domain.text import language_of
+
+_CELLS = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"^\|[ :|-]+$")
+# Between the name and its cell, and between two cells.
+_SIGNS = {"en": (": ", "; "), "zh": ("：", "；")}
+
+
+def told_row(sentence: str, item: RetrievedItem, start: int) -> str:
+    """`sentence`, which begins at `start` of the passage; a table's row with its columns named.
+
+    A row without a head above it, or with another number of cells, stays as it is.
+    """
+    above = f"{item.metadata.get('context') or ''}\n{item.text[:start]}"
+    names, cells = _cells(_head(above)), _cells(sentence)
+    if len(names) < 2 or len(names) != len(cells):
+        return sentence
+    colon, gap = _SIGNS[language_of(" ".join(names))]
+    pairs = zip(names, cells, strict=True)
+    return gap.join(f"{name}{colon}{cell}" if name else cell for name, cell in pairs if cell)
+
+
+def _head(above: str) -> str:
+    """The head of the table that `above` ends in; empty when it ends in none."""
+    *lines, mark = above.split("\n")
+    if mark.strip() != "|":  # what a row begins with
+        return ""
+    rows = list[str]()
+    for line in reversed(lines):
+        if not line.startswith("|"):
+            break
+        if rows and _RULE.match(rows[-1]):
+            return line
+        rows.append(line)
+    return ""
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in _CELLS.split(row.strip().strip("|"))]

@@ -1,0 +1,93 @@
+"""`sextant chat`: question after question, each answered with the conversation before it in view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from sextant.cli import terminal
+from sextant.cli.options import GRAPH, GraphId, Mode, TopK
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Iterator
+
+    from sextant.facade import Options, Sextant
+
+app = typer.Typer()
+
+_LEAVES = frozenset({"/exit", "/quit", "/bye"})
+_HELP = """Ask in Chinese or English; an answer may lean on what was said before.
+/new forgets the conversation, /exit or Ctrl-D ends it, Ctrl-C stops an answer."""
+
+
+@app.command("chat")
+def chat(graph: GraphId = GRAPH, mode: Mode = "auto", top_k: TopK = None) -> None:
+    """Talk with the documents: question after question, until you leave.
+
+    Takes one question a line, also from a pipe. /new forgets what was said, /exit ends.
+    """
+    import asyncio
+
+    from sextant.cli.session import opened
+
+    options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k}
+    # One loop for all turns, and none of it while a line is typed: Ctrl-C there leaves at once.
+    with asyncio.Runner() as runner:
+        session = opened(to_answer=True)
+        rag = runner.run(session.__aenter__())
+        try:
+            _converse(runner, rag, options)
+        finally:
+            runner.run(session.__aexit__(None, None, None))
+
+
+def _converse(runner: asyncio.Runner, rag: Sextant, options: Options) -> None:
+    history: list[dict[str, str]] = []
+    for question in _questions():
+        if question == "/new":
+            history.clear()
+            continue
+        try:
+            said = runner.run(_turn(rag, question, {**options, "history": tuple(history)}))
+        except KeyboardInterrupt:
+            terminal.note("\nStopped. Ctrl-D or /exit ends the conversation.")
+            continue
+        if said:
+            history.append({"role": "user", "content": question})
+            history.append({"role": "assistant", "content": said})
+
+
+def _questions() -> Iterator[str]:
+    """What is typed, a line each, without empty lines, until the end."""
+    import sys
+
+    shown = sys.stdin.isatty()
+    if shown:
+        import readline  # noqa: F401 - importing it gives `input` its arrow keys
+
+        terminal.note(_HELP)
+    while True:
+        try:
+            line = input("\n> " if shown else "").strip()
+        except (EOFError, KeyboardInterrupt):
+            return
+        if line.lower() in _LEAVES:
+            return
+        if line in {"/help", "/?"}:
+            terminal.note(_HELP)
+        elif line:
+            yield line
+
+
+async def _turn(rag: Sextant, question: str, options: Options) -> str:
+    """Answer one question; its failure is told, and the conversation goes on."""
+    from domain.errors import SextantError
+    from sextant.cli.answers import print_answer
+
+    try:
+        return (await print_answer(rag.stream(question, **options))).answer
+    except SextantError as error:
+        terminal.report(error, as_json=False)
+        return ""

@@ -1,0 +1,52 @@
+"""`sextant chat` answers line after line, and remembers what was said."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import SAMPLES, Sextant
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ingested(sextant: Sextant) -> None:
+    sextant(
+        "ingest", SAMPLES / "documents" / "rust-ownership.md", "--graph", "chat", "--json"
+    ).json()
+
+
+def chat(environment: dict[str, str], folder: Path, graph: str, *lines: str) -> tuple[str, str]:
+    """What a conversation prints, on standard output and error."""
+    done = subprocess.run(
+        [sys.executable, "-m", "sextant", "chat", "--graph", graph],
+        cwd=folder,
+        env=environment,
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=True,
+    )
+    return done.stdout, done.stderr
+
+
+def test_a_question_may_lean_on_the_one_before(environment: dict[str, str], tmp_path: Path) -> None:
+    first, second = "How many owners does a value have in Rust?", "And when is it freed?"
+    together, _ = chat(environment, tmp_path, "chat", first, second, "/exit", "never asked")
+    assert "exactly one owner" in together
+    assert together.count("mode ") == 2
+    alone, _ = chat(environment, tmp_path, "chat", first, "/new", second)
+    assert together.split("mode ")[1] != alone.split("mode ")[1]
+
+
+def test_what_goes_wrong_is_said_and_the_conversation_goes_on(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    out, err = chat(environment, tmp_path, "nobody-made-this", "What is owned?", "What is lent?")
+    assert err.count("nobody-made-this") == 2
+    assert "mode " not in out
