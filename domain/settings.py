@@ -402,6 +402,11 @@ class RunSettings(_Group):
     """Answers under way in one server process, and what is kept of their streams."""
 
     concurrent: int = Field(128, ge=1, description="Answers under way at a time; more get 503.")
+    starting: int = Field(
+        16,
+        ge=1,
+        description="Answers on the way to their first result at a time; the others wait for their turn, with a status that says so.",
+    )
     per_user: int = Field(
         8,
         ge=1,

@@ -12,7 +12,7 @@ from domain.errors import SextantError
 from domain.events import Event
 from domain.retrieval import Mode
 from server.auth.principal import Principal, rag_of
-from server.runs import Encode, Run, Runs, nothing
+from server.runs import QUEUE, Encode, Run, Runs, nothing
 from server.serving import serving_of
 from server.sse import ClientLeft, EventStream, while_connected
 from sextant.facade import Options, Sextant
@@ -133,7 +133,7 @@ async def _begun(run: Run, asked: Asked, rag: Sextant, runs: Runs) -> None:
     """Wait for what can be told; a model that thinks long must not hide that there is no graph."""
     begun = await run.begun(runs.settings.hold_seconds)
     graph = (rag.user_id, asked.options["graph_id"])
-    if begun or run.node not in {"", "analyze"}:
+    if begun or run.node not in {"", QUEUE, "analyze"}:
         return
     if asked.options.get("mode") != Mode.BYPASS and graph not in runs.graphs:
         await rag.graph(asked.options["graph_id"])

@@ -21,6 +21,8 @@ from server.sse import PING
 Encode = Callable[[Event, str], bytes]
 Events = AsyncGenerator[Event]
 
+# What a status says instead of a node while an answer waits for its turn.
+QUEUE = "queue"
 CANCELLED = Failed("cancelled", "The answer was cancelled.", retryable=True)
 
 
@@ -41,9 +43,18 @@ class Run:
         events: what happens; the last is `Done` or `Failed`.
         encode: what is sent of each.
         seconds: time for all of it.
+        turns: held until the first result. The first steps are our own work, most of it on the event
+            loop: a hundred answers that take them all at once come to their first words all at the end.
     """
 
-    def __init__(self, user_id: str, events: Events, encode: Encode, seconds: float) -> None:
+    def __init__(
+        self,
+        user_id: str,
+        events: Events,
+        encode: Encode,
+        seconds: float,
+        turns: asyncio.Semaphore,
+    ) -> None:
         self.run_id = secrets.token_hex(16)
         self.user_id = user_id
         self.parts: list[bytes] = []
@@ -52,6 +63,8 @@ class Run:
         self.node = ""
         self._encode = encode
         self._seconds = seconds
+        self._turns = turns
+        self._has_turn = False
         self._answer: Answer | None = None
         self._failure: Failed | None = None
         self._telling = asyncio.Event()
@@ -115,6 +128,7 @@ class Run:
     async def _go(self, given: Events) -> None:
         try:
             async with asyncio.timeout(self._seconds), aclosing(given) as events:
+                await self._take_turn()
                 async for event in events:
                     self._note(event)
         except TimeoutError:
@@ -124,6 +138,19 @@ class Run:
             self._note(CANCELLED)
         except Exception as error:  # noqa: BLE001 -- the edge: a run ends with an event
             self._note(as_failed(error))
+        finally:
+            self._give_turn()
+
+    async def _take_turn(self) -> None:
+        if self._turns.locked():
+            self._note(Status(QUEUE))
+        await self._turns.acquire()
+        self._has_turn = True
+
+    def _give_turn(self) -> None:
+        if self._has_turn:
+            self._has_turn = False
+            self._turns.release()
 
     def _note(self, event: Event) -> None:
         match event:
@@ -135,6 +162,7 @@ class Run:
                 self._failure = event
         if not isinstance(event, Status):
             self._telling.set()
+            self._give_turn()
         if part := self._encode(event, f"{self.run_id}-{len(self.parts) + 1}"):
             self.parts.append(part)
             self._wake()
@@ -188,6 +216,7 @@ class Runs:
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
         self.graphs = Lately()
+        self._turns = asyncio.Semaphore(settings.starting)
         self._live: dict[str, Run] = {}
         self._of_caller = Counter[str]()
         # By the time of their end, the oldest first.
@@ -220,7 +249,7 @@ class Runs:
             Limited: the caller has none left.
         """
         self._check_slots(principal)
-        run = Run(principal.user_id, ask(), encode, self.settings.seconds)
+        run = Run(principal.user_id, ask(), encode, self.settings.seconds, self._turns)
         self._live[run.run_id] = run
         self._of_caller[principal.quota_key] += 1
         run.when_over(lambda _: self._over(run, principal, keep=keep))

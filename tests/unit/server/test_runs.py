@@ -1,0 +1,90 @@
+"""Answers under way: which begin at once, and which wait for their turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from domain.answers import Answer
+from domain.api_keys import Permission
+from domain.errors import RetrievalError
+from domain.events import Done, Event, Retrieved, Status
+from domain.settings import RunSettings
+from server.auth.caller import Principal
+from server.runs import QUEUE, Run, Runs
+
+ANN = Principal("ann", frozenset(Permission))
+
+
+class Answering:
+    """An answer whose steps the test lets go on."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.may_search = asyncio.Event()
+        self.may_end = asyncio.Event()
+        self.fails = False
+
+    async def events(self) -> AsyncGenerator[Event]:
+        """Analyze, search, end."""
+        self.begun.set()
+        yield Status("analyze")
+        await self.may_search.wait()
+        if self.fails:
+            raise RetrievalError({})
+        yield Retrieved("mix", 1, {})
+        await self.may_end.wait()
+        yield Done(Answer("Yes.", mode="mix"))
+
+
+def told(event: Event, _: str) -> bytes:
+    """What a client sees of an event here."""
+    return (event.node if isinstance(event, Status) else event.type).encode()
+
+
+async def started(runs: Runs, number: int) -> list[tuple[Run, Answering]]:
+    answering = [Answering() for _ in range(number)]
+    return [(runs.start(ANN, one.events, told), one) for one in answering]
+
+
+async def test_those_without_a_turn_say_so_and_begin_when_another_has_its_first_result() -> None:
+    runs = Runs(RunSettings(starting=1))
+    (first, one), (second, two) = await started(runs, 2)
+    await one.begun.wait()
+    assert second.parts == [QUEUE.encode()]
+    assert not two.begun.is_set()
+    one.may_search.set()
+    await two.begun.wait()
+    assert not first.ended
+    for answering in (one, two):
+        answering.may_search.set()
+        answering.may_end.set()
+    assert (await second.answer()).answer == "Yes."
+    assert second.parts == [b"queue", b"analyze", b"retrieval", b"done"]
+    await runs.close()
+
+
+async def test_a_turn_comes_back_from_an_answer_that_fails_or_is_stopped() -> None:
+    runs = Runs(RunSettings(starting=1))
+    (failing, one), (stopped, two), (waiting, _), (last, four) = await started(runs, 4)
+    one.fails = True
+    one.may_search.set()
+    await failing.over()
+    await two.begun.wait()
+    waiting.stop()  # it never had one
+    stopped.stop()
+    await asyncio.gather(waiting.over(), stopped.over())
+    four.may_search.set()
+    four.may_end.set()
+    assert (await last.answer()).answer == "Yes."
+    assert waiting.parts == [b"queue", b"error"]
+    await runs.close()
+
+
+async def test_as_many_begin_at_once_as_the_setting_says() -> None:
+    runs = Runs(RunSettings(starting=3))
+    begun = await started(runs, 5)
+    await asyncio.gather(*(one.begun.wait() for _, one in begun[:3]))
+    assert [one.begun.is_set() for _, one in begun] == [True, True, True, False, False]
+    await runs.close()
+    assert runs.live == 0
