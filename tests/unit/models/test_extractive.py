@@ -155,3 +155,16 @@ async def test_words_alone_answer_while_the_embedder_is_gone() -> None:
         "糖尿病的主要症状是什么？", [item(GUIDELINE)], language="zh"
     )
     assert found.quotations[0].sentence == SYMPTOMS
+
+
+async def test_another_passage_is_quoted_for_what_it_adds_and_not_for_being_near() -> None:
+    answer = "Anna repairs the belt of the sorting station."
+    near = "The belt of the sorting station is black, and so is its cover."
+    other = "Bert repairs the scanner of the sorting station."
+    items = [item(answer), item(near), item(other)]
+    one = "Who repairs the belt of the sorting station?"
+    found = await ExtractiveAnswerer().extract(one, items, language="en")
+    assert [quote.sentence for quote in found.quotations] == [answer]
+    two = "Who repairs the belt of the sorting station, and who the scanner?"
+    found = await ExtractiveAnswerer().extract(two, items, language="en")
+    assert {quote.sentence for quote in found.quotations} == {answer, other}
