@@ -84,7 +84,7 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
         additional_kwargs={
             "citations": [asdict(citation) for citation in answer.citations],
             "sources": [_kept(source) for source in answer.sources],
-            "mode": answer.mode,
+            "mode": state.strategy,
             "grounded": answer.grounded,
             "warnings": list(warnings),
         },

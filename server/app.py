@@ -29,6 +29,7 @@ from server.routes import (
     reference,
     search,
     structure,
+    threads,
 )
 from server.serving import serving
 
@@ -68,6 +69,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         health.router,
         observe.router,
         query.router,
+        threads.router,
         openai_router,
         search.router,
         knowledge.router,

@@ -105,6 +105,7 @@ def _asked(asked: QueryRequest) -> Asked:
         filters=filters,
         multimodal_content=asked.multimodal_content,
         rerank=asked.rerank,
+        thread_id=asked.thread_id,
     )
     return Asked(asked.query, options)
 

@@ -11,8 +11,15 @@ from server.schemas.examples import ENTITY_ID, GRAPH, SOME_ID
 _QUESTION = "Rust 的所有权规则是什么？"
 _SENTENCE = "每个值都有一个所有者；同一时刻只有一个所有者；所有者离开作用域时，值被丢弃。"
 RUN_ID = "4dea06af44cac09fb9a2f82b88f15d73"
+THREAD_ID = "rust-for-beginners"
 
-QUERY: dict[str, Any] = {"query": _QUESTION, "graphId": GRAPH, "mode": "mix", "topK": 3}
+QUERY: dict[str, Any] = {
+    "query": _QUESTION,
+    "graphId": GRAPH,
+    "mode": "mix",
+    "topK": 3,
+    "threadId": THREAD_ID,
+}
 _CITATION: dict[str, Any] = {
     "marker": 1,
     "sentence": f"{_SENTENCE}[1]",
@@ -114,3 +121,33 @@ _CHUNK = {
     "choices": [{"index": 0, "delta": {"content": _SENTENCE}, "finish_reason": None}],
 }
 CHUNKS = f"data: {orjson.dumps(_CHUNK).decode()}\n\ndata: [DONE]\n\n"
+
+THREADS: dict[str, Any] = {
+    "threads": [
+        {
+            "threadId": THREAD_ID,
+            "title": _QUESTION,
+            "createdAt": "2026-11-22T09:30:00Z",
+            "updatedAt": "2026-11-22T09:31:07Z",
+        }
+    ],
+    "nextCursor": None,
+}
+_SAID: dict[str, Any] = {"mode": "", "grounded": False, "citations": [], "sources": []}
+THREAD: dict[str, Any] = {
+    "threadId": THREAD_ID,
+    "turns": [
+        {"role": "user", "text": _QUESTION, **_SAID, "warnings": []},
+        {
+            "role": "assistant",
+            "text": ANSWER["answer"],
+            "mode": "mix",
+            "grounded": True,
+            "citations": [_CITATION],
+            "sources": [
+                {name: value for name, value in _SOURCE.items() if name not in {"text", "lanes"}}
+            ],
+            "warnings": [],
+        },
+    ],
+}

@@ -42,6 +42,12 @@ class QueryRequest(Wire):
     )
     debug: bool = Field(default=False, description="Tell in `trace` what was done when.")
     stream: bool = Field(default=False, description="Answer as server-sent events.")
+    thread_id: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="The conversation that this goes on with, or begins; its turns are kept.",
+    )
     resume: bool = Field(
         default=False,
         description="Of a stream: go on when the client leaves, so that it can come back for the rest.",

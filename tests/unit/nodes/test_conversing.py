@@ -117,7 +117,7 @@ ANSWER = Answer(
 
 
 def test_a_turn_ends_with_its_question_and_its_answer() -> None:
-    question, said = closing(State(query="Why?"), ANSWER, ["late"], most=10)
+    question, said = closing(State(query="Why?", strategy="mix"), ANSWER, ["late"], most=10)
     assert (question.content, said.content) == ("Why?", "It is red [1].")
     assert said.id == f"{question.id}-answer"
     about = said.additional_kwargs

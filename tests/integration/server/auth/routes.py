@@ -28,6 +28,7 @@ class Ids:
     chunk: str
     run: str
     graph: str = GRAPH
+    thread: str = "about contracts"
 
 
 Sent = Callable[[Ids], dict[str, Any]]
@@ -67,7 +68,7 @@ class Row:
         """The path with these ids in it."""
         told = {
             "documentId": ids.document, "entityId": ids.entity, "runId": ids.run,
-            "graphId:path": ids.graph, "model:path": "sextant",
+            "graphId:path": ids.graph, "threadId:path": ids.thread, "model:path": "sextant",
         }  # fmt: skip
         path = self.path
         for name, value in told.items():
@@ -77,6 +78,15 @@ class Row:
 
 def asking(**more: Any) -> Sent:
     return lambda ids: {"json": {"query": QUESTION, "graphId": ids.graph} | more}
+
+
+def in_thread(ids: Ids) -> dict[str, Any]:
+    """A question of a conversation: of the asker's own, whosever name it has."""
+    return {
+        "json": {
+            "query": QUESTION, "graphId": ids.graph, "mode": "naive", "threadId": ids.thread
+        }
+    }  # fmt: skip
 
 
 def calling(name: str, **arguments: Any) -> Sent:
@@ -107,7 +117,10 @@ def lines(_: Ids) -> dict[str, Any]:
 
 
 TABLE = (
-    Row("POST", "/api/query", READ, 200, 404, asking(mode="naive")),
+    Row("POST", "/api/query", READ, 200, 404, in_thread),
+    Row("GET", "/api/threads", READ, 200, 200),
+    Row("GET", "/api/threads/{threadId:path}", READ, 200, 404),
+    Row("DELETE", "/api/threads/{threadId:path}", READ, 204, 404, ends=True),
     Row("GET", "/api/query/{runId}/events", READ, 200, 404),
     Row("DELETE", "/api/query/{runId}", READ, 204, 404),
     Row("GET", "/v1/models", READ, 200, 200),

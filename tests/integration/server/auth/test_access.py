@@ -135,6 +135,7 @@ async def test_what_is_another_s_and_what_is_not_there_look_the_same(
         chunk="01234567-89ab-7cde-8f01-23456789abcd",
         run="0" * 32,
         graph=GRAPH,
+        thread="of nobody",
     )
     foreign = await world.request(row, STRANGER, world.ids)
     missing = await world.request(row, STRANGER, unknown)
@@ -146,7 +147,7 @@ async def test_what_is_another_s_and_what_is_not_there_look_the_same(
 def _plain(answer: httpx.Response, ids: Ids) -> str:
     """The body without the ids that were asked for and the request's own."""
     text = answer.text.replace(answer.headers.get("x-request-id", "-"), "")
-    for one in (ids.document, ids.entity, ids.chunk, ids.run):
+    for one in (ids.document, ids.entity, ids.chunk, ids.run, ids.thread):
         text = text.replace(one, "ID")
     return text
 

@@ -58,5 +58,7 @@ def _drawn(chance: random.Random, row: Row, user: str, known: dict[str, Ids]) ->
     others = [one for one in USERS if one != user]
     if row.ends or row.permission == INGEST:
         return replace(known[chance.choice(others)], graph="brought")
-    drawn = [known[chance.choice(USERS)] for _ in range(4)]
-    return Ids(drawn[0].document, drawn[1].entity, drawn[2].chunk, drawn[3].run)
+    drawn = [known[chance.choice(USERS)] for _ in range(5)]
+    return Ids(
+        drawn[0].document, drawn[1].entity, drawn[2].chunk, drawn[3].run, thread=drawn[4].thread
+    )

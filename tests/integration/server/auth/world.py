@@ -55,6 +55,8 @@ async def furnish(app: FastAPI, user: str, key: str, graph: str = GRAPH) -> Ids:
         transport=httpx.ASGITransport(app), base_url="http://127.0.0.1", headers=bearer(key)
     ) as client:
         asked = {"query": QUESTION, "graphId": graph}
+        thread = f"contracts of {user}/{graph}"
+        await client.post("/api/query", json=asked | {"mode": "naive", "threadId": thread})
         run = await client.post("/api/query", json=asked | {"mode": "naive", "stream": True})
         found = (await client.post("/search", json=asked)).json()["results"][0]
         seen = (await client.get("/api/knowledge/graph", params={"graphId": graph})).json()
@@ -64,4 +66,5 @@ async def furnish(app: FastAPI, user: str, key: str, graph: str = GRAPH) -> Ids:
         chunk=found["chunkId"],
         run=run.headers["content-location"].split("/")[3],
         graph=graph,
+        thread=thread,
     )

@@ -1,0 +1,94 @@
+"""Conversations over the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from graph.threads import Thread
+from server.paging import Cursor
+from server.schemas.answers import CitationOut, on_wire
+from server.schemas.wire import Wire
+from sextant.conversations import Turn
+
+
+class ThreadQuery(Wire):
+    """Which page of the list."""
+
+    limit: int = Field(100, ge=1, le=1000, description="Conversations on a page.")
+    cursor: Cursor = None
+
+
+class ThreadBody(Wire):
+    """A conversation; `title` is how its first question begins."""
+
+    thread_id: str
+    title: str
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, thread: Thread) -> ThreadBody:
+        """The same over the wire."""
+        return cls(
+            thread_id=thread.thread_id,
+            title=thread.title,
+            created_at=thread.created_at,
+            updated_at=thread.updated_at,
+        )
+
+
+class ThreadPage(Wire):
+    """A page of conversations, the latest first."""
+
+    threads: tuple[ThreadBody, ...]
+    next_cursor: str | None
+
+
+class KeptSource(Wire):
+    """A source as a conversation keeps it; its text is at `GET /documents/{documentId}/text`."""
+
+    marker: int
+    document_id: str
+    filename: str
+    chunk_id: str
+    title: str
+    section_path: tuple[str, ...]
+    page: int | None
+    score: float
+    kind: Literal["document", "image", "table"]
+    label: str
+
+
+class TurnBody(Wire):
+    """What was said once; a user's turn has but `role` and `text`."""
+
+    role: Literal["user", "assistant", "system"]
+    text: str
+    mode: str
+    grounded: bool
+    citations: tuple[CitationOut, ...]
+    sources: tuple[KeptSource, ...]
+    warnings: tuple[str, ...]
+
+
+_NOT_KEPT = ("text", "lanes")
+
+
+class TurnsBody(Wire):
+    """A conversation, the oldest turn first."""
+
+    thread_id: str
+    turns: tuple[TurnBody, ...]
+
+    @classmethod
+    def of(cls, thread_id: str, turns: Iterable[Turn]) -> TurnsBody:
+        """The same over the wire."""
+        bodies = [on_wire(turn) for turn in turns]
+        for source in (source for body in bodies for source in body["sources"]):
+            for name in _NOT_KEPT:
+                del source[name]
+        return cls.model_validate({"threadId": thread_id, "turns": bodies})
