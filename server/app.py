@@ -15,7 +15,7 @@ from server import edge, openapi, problems
 from server.auth.coverage import require_guards
 from server.mcp import mounting
 from server.observe.metrics import Metrics
-from server.observe.serving import watching
+from server.observe.observing import observing
 from server.openai.errors import OpenAIErrors
 from server.openai.routes import router as openai_router
 from server.routes import (
@@ -47,9 +47,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         async with (
             serving(chosen) as parts,
             mounting.endpoints() as tools,
-            watching(parts, metrics) as watch,
+            observing(parts, metrics) as observed,
         ):
-            app.state.serving, app.state.mcp, app.state.watch = parts, tools, watch
+            app.state.serving, app.state.mcp, app.state.observed = parts, tools, observed
             yield
 
     metrics = Metrics()

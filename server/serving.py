@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request
 
 from domain.settings import Settings
 from server.auth.authenticator import Authenticator
-from server.limits import Rates
+from server.auth.rates import Rates
 from server.runs import Runs
 from server.uploading import Uploads
 from server.watching import Watching

@@ -56,8 +56,6 @@ class Requires:
         return principal
 
 
-requires = Requires
-
 Reader = Annotated[Principal, Depends(Requires(Permission.READ))]
 Writer = Annotated[Principal, Depends(Requires(Permission.INGEST))]
 Admin = Annotated[Principal, Depends(Requires(Permission.ADMIN))]
@@ -86,5 +84,4 @@ __all__ = [
     "guards_of",
     "principal_of",
     "rag_of",
-    "requires",
 ]

@@ -10,8 +10,8 @@ from fastapi import Depends, Request, Response
 from domain.api_keys import Permission
 from server.auth.principal import Principal, Requires
 from server.observe.metrics import MEDIA_TYPE
+from server.observe.observing import observed_of
 from server.observe.readiness import State, is_ready
-from server.observe.serving import watch_of
 from server.openapi import Responses, answers
 from server.routing import router as new_router
 from server.schemas.wire import Wire
@@ -63,7 +63,7 @@ class Scraper(Requires):
 @router.get("/readyz", responses=_READY)
 async def readyz(request: Request, response: Response) -> Readiness:
     """Whether the server can work, and which dependency is down; why, says its log."""
-    found = await watch_of(request).readiness.dependencies()
+    found = await observed_of(request).readiness.dependencies()
     ready = is_ready(found)
     response.status_code = 200 if ready else 503
     lacking = any(one.state in {State.DOWN, State.DEGRADED} for one in found)
@@ -81,4 +81,4 @@ async def metrics(
     request: Request, _: Annotated[Principal, Depends(Scraper(Permission.ADMIN))]
 ) -> Response:
     """The metrics of this process in Prometheus' text format, for an administrator or a scraper."""
-    return Response(await watch_of(request).measured(), media_type=MEDIA_TYPE)
+    return Response(await observed_of(request).measured(), media_type=MEDIA_TYPE)

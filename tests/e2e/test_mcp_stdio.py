@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
 from mcp import Client, StdioServerParameters
-from mcp_types import CallToolResult
 
 from sextant.facade import Sextant
 from tests.integration.own_database import settings_over, short_folder
+from tests.integration.server.mcp.clients import ERAS, told
 
 pytestmark = pytest.mark.e2e
 
@@ -21,21 +20,16 @@ USER = "desk"
 TEXT = "# Ownership\n\nEach value in Rust has exactly one owner.\n\n# Moves\n\nA move ends it.\n"
 
 
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    with short_folder() as folder:
-        yield folder
-
-
 @pytest_asyncio.fixture(scope="module")
-async def filled(folder: Path) -> Path:
+async def filled() -> AsyncIterator[Path]:
     """A data folder in which the user has one document."""
-    file = folder / "rust.md"
-    file.write_text(TEXT, encoding="utf-8")
-    settings = settings_over(folder).model_copy(update={"user_id": USER})
-    async with Sextant.open(settings) as rag:
-        await rag.ingest([file])
-    return folder
+    with short_folder() as folder:
+        file = folder / "rust.md"
+        file.write_text(TEXT, encoding="utf-8")
+        settings = settings_over(folder).model_copy(update={"user_id": USER})
+        async with Sextant.open(settings) as rag:
+            await rag.ingest([file])
+        yield folder
 
 
 def command(folder: Path, *options: str) -> StdioServerParameters:
@@ -48,14 +42,7 @@ def command(folder: Path, *options: str) -> StdioServerParameters:
     )
 
 
-def told(result: CallToolResult) -> dict[str, Any]:
-    assert not result.is_error, result.content
-    content: dict[str, Any] | None = result.structured_content
-    assert content is not None
-    return content
-
-
-@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+@pytest.mark.parametrize("era", ERAS)
 async def test_a_host_searches_reads_and_asks(filled: Path, era: str) -> None:
     async with Client(command(filled), mode=era, read_timeout_seconds=60) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]

@@ -1,6 +1,5 @@
 """Questions with images and tables, over a real PostgreSQL and a vision model on the loopback."""
 
-from base64 import b64encode
 from io import BytesIO
 from typing import Any
 
@@ -11,6 +10,7 @@ from domain.errors import InputError, SextantError
 from stores.database import Database
 from stores.documents import DocumentStore
 from testing.openai_server import ApiRequest
+from testing.pictures import data_uri, picture
 from testing.replies import Reply, as_json, failing, refusal
 from tests.integration.graph.conftest import RunningWith
 
@@ -22,15 +22,8 @@ TABLE = {
 SEEN = "图像是一张糖尿病患者的血糖记录，标注多饮、多尿。"
 
 
-def picture(width: int = 40, height: int = 20, kind: str = "PNG") -> bytes:
-    written = BytesIO()
-    Image.new("RGB", (width, height), (200, 30, 30)).save(written, kind)
-    return written.getvalue()
-
-
 def image(content: bytes | None = None, **more: Any) -> dict[str, Any]:
-    data = b64encode(picture() if content is None else content).decode()
-    return {"type": "image", "data": f"data:image/png;base64,{data}", **more}
+    return {"type": "image", "data": data_uri(picture() if content is None else content), **more}
 
 
 def scripted(answer: str, seen: str | Reply = SEEN) -> Any:
@@ -107,7 +100,9 @@ async def test_the_vision_model_sees_the_image_and_documents_are_searched_by_wha
     answer = "图像是血糖记录[I1]。糖尿病患者的主要症状是多饮、多尿、多食和体重下降[2]。"
     async with running_with(scripted(answer), vision_model="eyes") as run:
         asked = run.asking(
-            "分析这张图像", mode="naive", multimodal_content=[image(picture(3000, 1500, "JPEG"))]
+            "分析这张图像",
+            mode="naive",
+            multimodal_content=[image(picture(size=(3000, 1500), kind="JPEG"))],
         )
         result = await run.workflow.ainvoke(asked)
     [looked] = [request for request in run.endpoint.chat_requests if request.images]

@@ -27,6 +27,7 @@ from stores.documents import DocumentStore
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest, Script, ScriptedOpenAI
+from testing.pictures import picture
 from testing.replies import Reply, failing
 
 SEEN = "柱状图：华北 40，华南 60。"
@@ -60,18 +61,12 @@ async def seeing(
         await vision.close()
 
 
-def picture(color: str) -> BytesIO:
-    written = BytesIO()
-    Image.new("RGB", (100, 80), color).save(written, "PNG")
-    return BytesIO(written.getvalue())
-
-
 def report(path: Path, *colors: str) -> Path:
     document = docx.Document()
     document.add_heading("销售报告", 1)
     document.add_paragraph("本章给出各地区的销售情况。")
     for color in colors:
-        document.add_picture(picture(color))
+        document.add_picture(BytesIO(picture(color)))
     document.save(str(path))
     return path
 
@@ -125,11 +120,11 @@ async def test_an_image_file_that_nobody_can_describe_is_refused_with_the_reason
     database: Database, scope: Scope, tmp_path: Path
 ) -> None:
     path = tmp_path / "x.png"
-    path.write_bytes(picture("black").getvalue())
+    path.write_bytes(picture("black"))
     async with seeing(database, by_color) as (ingestor, _, _):
         [result] = await ingestor.ingest(scope, [path])
         assert isinstance(result.error, FileEmpty)
-        path.write_bytes(picture("red").getvalue())
+        path.write_bytes(picture("red"))
         [result] = await ingestor.ingest(scope, [path])
         assert (result.error, result.chunks) == (None, 1)
 
@@ -138,7 +133,7 @@ async def test_an_image_file_that_nobody_can_describe_is_refused_with_the_reason
 async def test_a_job_that_is_taken_up_again_keeps_to_what_was_said_before(
     database: Database, scope: Scope, again: bool
 ) -> None:
-    images = [FoundImage("a" * 64, picture("red").getvalue(), ""), FoundImage("b" * 64, b"x", "")]
+    images = [FoundImage("a" * 64, picture("red"), ""), FoundImage("b" * 64, b"x", "")]
     documents = DocumentStore(database)
     await documents.register(
         scope, source="s", filename="s", media_type="text/plain", content=b"makes the graph"

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from domain.settings import Settings, WorkerSettings
 from server.app import create_app
+from tests.integration.server.calling import calling
 
 
 @pytest_asyncio.fixture(scope="session")
@@ -25,6 +26,5 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
 @pytest_asyncio.fixture
 async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """A client of it, without a socket between."""
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as opened:
+    async with calling(app) as opened:
         yield opened

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -16,27 +15,23 @@ from domain.api_keys import Permission
 from server.observe.logs import formatter
 from stores.api_keys import ApiKeyStore
 from tests.integration.own_database import short_folder
-from tests.integration.server.streaming.conftest import Served, judging, serving_with
+from tests.integration.server.calling import bearer
+from tests.integration.server.served import Served, judging, serving_with
 
 TOKEN = "a-scraper-s-own-token-of-forty-characters"
 SECRET_WORDS = "the canary sings"
 
 
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    with short_folder() as folder:
-        yield folder
-
-
 @pytest_asyncio.fixture(scope="module")
-async def served(folder: Path) -> AsyncIterator[Served]:
+async def served() -> AsyncIterator[Served]:
     """A server that asks for keys, with one document."""
     settings = {"auth": {"required": True}, "observe": {"metrics_token": TOKEN}}
-    async with serving_with(folder, **settings) as served:
-        file = folder / "rust.md"
-        file.write_text("# Ownership\n\nEach value in Rust has exactly one owner.\n")
-        await served.app.state.serving.rag.as_user("alice").ingest([file])
-        yield served
+    with short_folder() as folder:
+        async with serving_with(folder, **settings) as served:
+            file = folder / "rust.md"
+            file.write_text("# Ownership\n\nEach value in Rust has exactly one owner.\n")
+            await served.app.state.serving.rag.as_user("alice").ingest([file])
+            yield served
 
 
 @pytest_asyncio.fixture(scope="module")
@@ -46,12 +41,8 @@ async def keys(served: Served) -> dict[Permission, str]:
     return {one: (await store.create("alice", [one]))[1].text for one in Permission}
 
 
-def bearing(key: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {key}"}
-
-
 async def samples(served: Served) -> list[Sample]:
-    async with served.client(headers=bearing(TOKEN)) as client:
+    async with served.client(headers=bearer(TOKEN)) as client:
         told = await client.get("/metrics")
     assert told.status_code == 200
     assert told.headers["content-type"].startswith("text/plain; version=")
@@ -72,7 +63,7 @@ async def test_searches_and_answers_are_measured(
 ) -> None:
     before = await samples(served)
     served.script = judging("Each value in Rust has exactly one owner [1]. It can fly [1].")
-    async with served.client(headers=bearing(keys[Permission.READ])) as client:
+    async with served.client(headers=bearer(keys[Permission.READ])) as client:
         found = await client.post("/search", json={"query": "Who owns a value?"})
         answer = await client.post("/api/query", json={"query": "Who owns a value?"})
         missing = await client.post("/search", json={"query": "x", "graphId": "nowhere"})
@@ -112,7 +103,7 @@ async def test_ingestion_and_the_queue_are_measured(served: Served) -> None:
 async def test_no_label_tells_of_a_user_a_document_or_a_question(
     served: Served, keys: dict[Permission, str]
 ) -> None:
-    async with served.client(headers=bearing(keys[Permission.READ])) as client:
+    async with served.client(headers=bearer(keys[Permission.READ])) as client:
         await client.post("/search", json={"query": SECRET_WORDS})
         await client.get(f"/documents/{SECRET_WORDS}/structure")
         await client.get(f"/{SECRET_WORDS}")
@@ -135,9 +126,9 @@ async def test_metrics_are_for_administrators_and_the_scraper(
     async with served.client() as client:
         assert (await client.get("/metrics")).status_code == 401
         for key, status in expected.items():
-            assert (await client.get("/metrics", headers=bearing(key))).status_code == status
+            assert (await client.get("/metrics", headers=bearer(key))).status_code == status
         # The token is for metrics only.
-        assert (await client.get("/documents", headers=bearing(TOKEN))).status_code == 401
+        assert (await client.get("/documents", headers=bearer(TOKEN))).status_code == 401
 
 
 async def test_a_ready_server_says_so_to_anybody(served: Served) -> None:
@@ -180,7 +171,7 @@ def lines() -> Iterator[list[dict[str, object]]]:
 async def test_every_request_leaves_one_line_without_what_was_asked(
     served: Served, keys: dict[Permission, str], lines: list[dict[str, object]]
 ) -> None:
-    headers = bearing(keys[Permission.READ]) | {"X-Request-Id": "mine-1"}
+    headers = bearer(keys[Permission.READ]) | {"X-Request-Id": "mine-1"}
     async with served.client(headers=headers) as client:
         await client.post("/search", json={"query": SECRET_WORDS})
         await client.get("/healthz")

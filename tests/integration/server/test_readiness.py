@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import httpx
 import pytest
 from fastapi import FastAPI
 
@@ -13,6 +12,7 @@ from stores.database import Database
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder
+from tests.integration.server.calling import started
 
 
 def states(found: list[Dependency]) -> dict[str, State]:
@@ -53,10 +53,8 @@ async def test_a_chat_model_or_neo4j_that_is_away_leaves_the_server_ready(
 async def test_what_is_down_is_told_without_saying_where_it_is(settings: Settings) -> None:
     secret = {"chat_model": "scripted", "openai_base_url": "http://127.0.0.1:9/secret-path"}
     app: FastAPI = create_app(settings.model_copy(update=secret))
-    async with app.router.lifespan_context(app):
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-            answer = await client.get("/readyz")
+    async with started(app) as client:
+        answer = await client.get("/readyz")
     assert answer.status_code == 200
     assert answer.json()["status"] == "degraded"
     assert "secret-path" not in answer.text

@@ -15,7 +15,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from testing.http import HttpRequest, HttpResponse, LoopbackServer
 from tests.integration.own_database import short_folder
-from tests.integration.server.streaming.conftest import Served, judging, serving_with
+from tests.integration.server.served import Served, judging, serving_with
 
 QUESTION = "Who owns the canary?"
 CALLER = "4bf92f3577b34da6a3ce929d0e0e4736"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from domain.errors import OptionInvalid, SextantError
 from domain.settings import MultimodalSettings, Settings
@@ -15,6 +14,7 @@ from sextant.facade import Sextant
 from stores.database import Database
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest, ScriptedOpenAI
+from testing.pictures import picture
 from testing.replies import Reply
 
 
@@ -26,7 +26,7 @@ async def test_a_python_caller_may_ask_about_files_of_their_own(
     database: Database, settings: Settings, tmp_path: Path
 ) -> None:
     path = tmp_path / "xray.png"
-    Image.new("RGB", (30, 20), "red").save(path)
+    path.write_bytes(picture())
     part = {"type": "image", "img_path": str(path)}
     table = {"type": "table", "table_data": "name,size\na,3\nb,5", "table_caption": "Sizes"}
     async with (
@@ -53,8 +53,8 @@ async def test_with_a_folder_for_images_paths_count_within_it(
 ) -> None:
     folder = tmp_path / "images"
     folder.mkdir()
-    Image.new("RGB", (30, 20), "red").save(folder / "a.png")
-    Image.new("RGB", (30, 20), "red").save(tmp_path / "outside.png")
+    (folder / "a.png").write_bytes(picture())
+    (tmp_path / "outside.png").write_bytes(picture())
     (folder / "link.png").symlink_to(tmp_path / "outside.png")
     confined = settings.model_copy(update={"multimodal": MultimodalSettings(image_dir=folder)})
     async with Sextant.open(confined, embedder=CachedEmbedder(HashEmbedder(384), 0)) as rag:

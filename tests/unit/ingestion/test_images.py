@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
@@ -20,18 +19,9 @@ from ingestion.detect import media_type
 from ingestion.draft import from_wire, to_wire
 from ingestion.limits import Limits
 from testing.pdf import Picture, Text, write_pdf
+from testing.pictures import data_uri, picture
 
 SEEING = Limits(images=10)
-
-
-def picture(color: str = "red", size: tuple[int, int] = (120, 90), kind: str = "PNG") -> bytes:
-    written = BytesIO()
-    Image.new("RGB", size, color).save(written, kind)
-    return written.getvalue()
-
-
-def data_uri(content: bytes) -> str:
-    return f"data:image/png;base64,{b64encode(content).decode()}"
 
 
 def word() -> bytes:

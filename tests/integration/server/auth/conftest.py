@@ -20,10 +20,10 @@ from server.auth.principal import Admin, Reader, Writer
 from stores.api_keys import ApiKeyStore
 from stores.database import Database
 from tests.integration.own_database import settings_over, short_folder
+from tests.integration.server.calling import calling
 
 SECRET = "a secret of the tests, longer than 32 bytes"
 ISSUER, AUDIENCE = "https://login.test", "sextant"
-ADDRESS = "http://127.0.0.1"
 
 
 probes = APIRouter(prefix="/probe")
@@ -58,10 +58,6 @@ def token(secret: str = SECRET, algorithm: str = "HS256", **claims: Any) -> str:
     return jwt.encode(told, secret, algorithm=algorithm)
 
 
-def bearer(credential: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {credential}"}
-
-
 @pytest_asyncio.fixture(scope="session")
 async def with_logins() -> AsyncIterator[Settings]:
     """Settings of a server that takes tokens, over a data folder where keys are made."""
@@ -93,9 +89,7 @@ async def keys(with_logins: Settings) -> AsyncIterator[ApiKeyStore]:
 @pytest.fixture(scope="session")
 def caller(guarded: FastAPI) -> Callable[[dict[str, str]], httpx.AsyncClient]:
     """A client with these headers."""
-    return lambda headers: httpx.AsyncClient(
-        transport=httpx.ASGITransport(guarded), base_url=ADDRESS, headers=headers
-    )
+    return lambda headers: calling(guarded, headers)
 
 
 async def key_for(

@@ -19,10 +19,11 @@ from server.app import create_app
 from server.auth.coverage import PUBLIC
 from server.auth.principal import guards_of
 from stores.api_keys import ApiKeyStore
-from tests.integration.server.auth.conftest import ADDRESS, bearer, key_for, token
+from tests.integration.server.auth.conftest import key_for, token
 from tests.integration.server.auth.routes import ADMIN, GRAPH, INGEST, READ, TABLE, Ids, Row
 from tests.integration.server.auth.test_logins import unsigned
 from tests.integration.server.auth.world import furnish
+from tests.integration.server.calling import bearer, calling
 
 OWNER, STRANGER, NEWCOMER = "owner", "stranger", "newcomer"
 GRANTED = {"read-only": READ, "ingest-only": INGEST, "admin": ADMIN}
@@ -38,9 +39,7 @@ class World:
     ids: Ids
 
     async def request(self, row: Row, who: str, ids: Ids) -> httpx.Response:
-        async with httpx.AsyncClient(
-            transport=httpx.ASGITransport(self.app), base_url=ADDRESS
-        ) as client:
+        async with calling(self.app) as client:
             sent = row.send(ids)
             headers = sent.pop("headers", {}) | self.headers[who]
             return await client.request(row.method, row.url(ids), headers=headers, **sent)
@@ -163,9 +162,7 @@ async def disposable(world: World) -> Ids:
 
 
 async def test_nothing_of_the_owner_s_is_gone_at_the_end(world: World) -> None:
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(world.app), base_url=ADDRESS, headers=world.headers["admin"]
-    ) as client:
+    async with calling(world.app, world.headers["admin"]) as client:
         answer = await client.get(f"/documents/{world.ids.document}")
     assert answer.status_code == 200
 

@@ -9,13 +9,13 @@ import os
 import random
 from dataclasses import replace
 
-import httpx
 from fastapi import FastAPI
 
 from stores.api_keys import ApiKeyStore
-from tests.integration.server.auth.conftest import ADDRESS, bearer, key_for
+from tests.integration.server.auth.conftest import key_for
 from tests.integration.server.auth.routes import INGEST, TABLE, Ids, Row
 from tests.integration.server.auth.world import canaries, furnish
+from tests.integration.server.calling import bearer, calling
 
 USERS = ("wren", "lark", "finch")
 CALLS = int(os.environ.get("LEAK_CALLS", "500"))
@@ -27,9 +27,7 @@ async def test_no_call_shows_another_user_s_words(guarded: FastAPI, keys: ApiKey
     secrets = {user: await key_for(keys, user) for user in USERS}
     known = {user: await furnish(guarded, user, secrets[user]) for user in USERS}
     seen = dict.fromkeys(USERS, 0)
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(guarded), base_url=ADDRESS
-    ) as client:
+    async with calling(guarded) as client:
         for call in range(CALLS):
             user, row = chance.choice(USERS), chance.choice(_ROWS)
             ids = _drawn(chance, row, user, known)

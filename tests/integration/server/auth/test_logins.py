@@ -18,10 +18,10 @@ from tests.integration.server.auth.conftest import (
     AUDIENCE,
     ISSUER,
     SECRET,
-    bearer,
     key_for,
     token,
 )
+from tests.integration.server.calling import bearer
 
 Caller = Callable[[dict[str, str]], httpx.AsyncClient]
 ROUTE = "/probe/read"

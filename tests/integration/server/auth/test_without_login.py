@@ -15,7 +15,8 @@ from server.app import create_app
 from stores.api_keys import ApiKeyStore
 from stores.database import Database
 from tests.integration.own_database import settings_over, short_folder
-from tests.integration.server.auth.conftest import bearer, probes
+from tests.integration.server.auth.conftest import probes
+from tests.integration.server.calling import bearer, started
 
 Asking = Callable[..., httpx.AsyncClient]
 
@@ -108,11 +109,9 @@ async def test_a_server_that_demands_a_login_serves_nobody_until_there_is_one(
     demanding = settings.model_copy(update={"auth": AuthSettings(required=True)})
     created = create_app(demanding)
     created.include_router(probes)
-    async with created.router.lifespan_context(created):
-        transport = httpx.ASGITransport(created)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-            assert (await client.get("/probe/read")).status_code == 401
-            assert (await client.get("/healthz")).status_code == 200
+    async with started(created) as client:
+        assert (await client.get("/probe/read")).status_code == 401
+        assert (await client.get("/healthz")).status_code == 200
 
 
 async def test_the_first_key_locks_a_server_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,13 +120,7 @@ async def test_the_first_key_locks_a_server_that_runs(monkeypatch: pytest.Monkey
         own = settings_over(folder)
         created = create_app(own)
         created.include_router(probes)
-        async with (
-            created.router.lifespan_context(created),
-            await Database.open(own) as database,
-            httpx.AsyncClient(
-                transport=httpx.ASGITransport(created), base_url="http://127.0.0.1"
-            ) as client,
-        ):
+        async with started(created) as client, await Database.open(own) as database:
             assert (await client.get("/probe/read")).status_code == 200
             keys = ApiKeyStore(database)
             key, secret = await keys.create("alice", [Permission.READ])

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
 from fastapi import FastAPI
 
 from server.serving import Serving
 from sextant.facade import Sextant
-from tests.integration.server.auth.conftest import bearer
 from tests.integration.server.auth.routes import GRAPH, QUESTION, Ids
+from tests.integration.server.calling import bearer, calling
 
 
 def canaries(user: str) -> dict[str, str]:
@@ -51,9 +50,7 @@ async def furnish(app: FastAPI, user: str, key: str, graph: str = GRAPH) -> Ids:
     """A knowledge base of a user with everything that has an id; an answer of which is kept."""
     rag = of_user(app, user)
     await rag.import_graph(_lines(user, graph), graph)
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url="http://127.0.0.1", headers=bearer(key)
-    ) as client:
+    async with calling(app, bearer(key)) as client:
         asked = {"query": QUESTION, "graphId": graph}
         thread = f"contracts of {user}/{graph}"
         await client.post("/api/query", json=asked | {"mode": "naive", "threadId": thread})

@@ -36,14 +36,6 @@ def _impatient(settings: Settings) -> Settings:
     return settings.model_copy(update={"worker": worker, "ingestion": ingestion})
 
 
-@pytest_asyncio.fixture
-async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of it, without a socket between."""
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as opened:
-        yield opened
-
-
 @pytest.fixture
 def settled(client: httpx.AsyncClient) -> Settled:
     """Waits until a document's ingestion has ended, and returns the document."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
-import httpx
 import pytest_asyncio
 from fastapi import FastAPI
 
 from server.schemas import examples
 from server.serving import Serving
 from sextant.facade import Sextant
+from tests.integration.server.calling import calling
 
 LINES = {"content-type": "application/x-ndjson"}
 
@@ -25,8 +25,7 @@ async def rag(app: FastAPI) -> Sextant:
 @pytest_asyncio.fixture(scope="session")
 async def book(app: FastAPI, rag: Sextant) -> dict[str, Any]:
     """The examples' knowledge base, imported over HTTP; the answer."""
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+    async with calling(app) as client:
         answer = await client.post(
             f"/api/graphs/{examples.GRAPH}/import", content=examples.IMPORT.encode(), headers=LINES
         )

@@ -20,6 +20,7 @@ from server.app import app as described
 from server.app import create_app
 from server.routing import Route
 from server.schemas import examples
+from tests.integration.server.calling import started
 
 DOCUMENT = described.openapi()
 COMMON = {"401", "403", "422", "429", "500", "503"}
@@ -159,10 +160,8 @@ async def test_the_document_and_its_page_are_served(client: httpx.AsyncClient) -
 async def reader(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a user who has nothing but what the examples bring."""
     app = create_app(settings.model_copy(update={"user_id": "reader-of-examples"}))
-    async with app.router.lifespan_context(app):
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-            yield client
+    async with started(app) as client:
+        yield client
 
 
 @pytest_asyncio.fixture(scope="module")

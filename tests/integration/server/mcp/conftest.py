@@ -1,24 +1,17 @@
-"""A server with two users' documents, and the official client in both eras of the protocol."""
+"""A server with two users' documents, and a key of each."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any
+from collections.abc import AsyncIterator
 
-import httpx2
-import pytest
 import pytest_asyncio
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult
 
 from domain.api_keys import Permission
 from sextant.facade import Sextant
 from stores.api_keys import ApiKeyStore
 from tests.integration.own_database import short_folder
-from tests.integration.server.streaming.conftest import Served, serving_with
+from tests.integration.server.mcp.clients import OTHER, OWNER
+from tests.integration.server.served import Served, serving_with
 
 CONTRACT = """# 合同
 
@@ -39,30 +32,21 @@ CONTRACT = """# 合同
 上海远航物流有限公司负责运输，并在到货后三日内通知。
 """
 SECRET = "# Plan\n\nThe canary sings at midnight in the Zanzibar office.\n"
-OWNER, OTHER = "mcp-owner", "mcp-other"
 # Tests ask faster than anybody may.
 WIDE = {"auth": {"required": True}, "quota": {"requests_per_second": 1e4, "burst": 10_000}}
 
-# The handshake of 2025, and the requests of 2026 that stand alone.
-ERAS = ["legacy", "2026-07-28"]
-
-
-@pytest.fixture(scope="package")
-def mcp_folder() -> Iterator[Path]:
-    with short_folder() as folder:
-        yield folder
-
 
 @pytest_asyncio.fixture(scope="package")
-async def served(mcp_folder: Path) -> AsyncIterator[Served]:
+async def served() -> AsyncIterator[Served]:
     """A server that asks for keys, with a contract of one user and a secret of another."""
-    async with serving_with(mcp_folder, **WIDE) as served:
-        rag: Sextant = served.app.state.serving.rag
-        for user, name, text in ((OWNER, "合同.md", CONTRACT), (OTHER, "plan.md", SECRET)):
-            file = mcp_folder / name
-            file.write_text(text, encoding="utf-8")
-            await rag.as_user(user).ingest([file])
-        yield served
+    with short_folder() as folder:
+        async with serving_with(folder, **WIDE) as served:
+            rag: Sextant = served.app.state.serving.rag
+            for user, name, text in ((OWNER, "合同.md", CONTRACT), (OTHER, "plan.md", SECRET)):
+                file = folder / name
+                file.write_text(text, encoding="utf-8")
+                await rag.as_user(user).ingest([file])
+            yield served
 
 
 @pytest_asyncio.fixture(scope="package")
@@ -74,33 +58,3 @@ async def keys(served: Served) -> dict[str, str]:
         _, secret = await store.create(user, [Permission.READ])
         made[user] = secret.text
     return made
-
-
-@asynccontextmanager
-async def client_of(
-    served: Served, key: str | None, *, era: str = "legacy", path: str = "/mcp"
-) -> AsyncIterator[Client]:
-    """The official client over TCP."""
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=30) as http,
-        Client(
-            streamable_http_client(served.base_url + path, http_client=http), mode=era
-        ) as client,
-    ):
-        yield client
-
-
-def told(result: CallToolResult) -> dict[str, Any]:
-    """What a successful call has returned."""
-    assert not result.is_error, result.content
-    content: dict[str, Any] | None = result.structured_content
-    assert content is not None
-    return content
-
-
-def text_of(result: CallToolResult) -> str:
-    """The text of a result."""
-    [block] = result.content
-    assert block.type == "text"
-    return block.text

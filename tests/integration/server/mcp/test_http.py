@@ -9,7 +9,8 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from tests.integration.server.mcp.conftest import (
+from tests.integration.server.calling import bearer
+from tests.integration.server.mcp.clients import (
     ERAS,
     OTHER,
     OWNER,
@@ -17,7 +18,7 @@ from tests.integration.server.mcp.conftest import (
     text_of,
     told,
 )
-from tests.integration.server.streaming.conftest import Served, judging
+from tests.integration.server.served import Served, judging
 
 QUESTION = "付款节点有哪些？"
 ANSWER = "付款节点分为预付款、到货款和验收款三个节点 [1]。"
@@ -185,9 +186,7 @@ async def test_the_names_without_a_dot_are_called_as_well(
 async def test_without_a_key_nothing_is_served(served: Served, path: str, method: str) -> None:
     async with served.client() as client:
         answer = await client.request(method, path, headers=ACCEPT)
-        wrong = await client.request(
-            method, path, headers=ACCEPT | {"Authorization": "Bearer sxt_wrong"}
-        )
+        wrong = await client.request(method, path, headers=ACCEPT | bearer("sxt_wrong"))
     assert answer.status_code == wrong.status_code == 401
     assert answer.json()["code"] == "unauthorised"
 
@@ -195,7 +194,7 @@ async def test_without_a_key_nothing_is_served(served: Served, path: str, method
 async def test_a_server_is_answered_by_whatever_name_it_is_reached(
     served: Served, keys: dict[str, str]
 ) -> None:
-    headers = ACCEPT | {"Authorization": f"Bearer {keys[OWNER]}", "Host": "kb.example.com"}
+    headers = ACCEPT | bearer(keys[OWNER]) | {"Host": "kb.example.com"}
     async with served.client(headers=headers) as client:
         answer: httpx.Response = await client.post("/mcp", json=KNOCK)
     assert answer.status_code == 200

@@ -9,8 +9,8 @@ import pytest
 
 from testing.openai_server import ApiRequest
 from testing.replies import Reply, endless
-from tests.integration.server.mcp.conftest import ERAS, OWNER, client_of
-from tests.integration.server.streaming.conftest import Served, judging
+from tests.integration.server.mcp.clients import ERAS, OWNER, client_of
+from tests.integration.server.served import Served, judging
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -11,7 +11,7 @@ import pytest
 
 from domain.errors import RunNotFound
 from testing.replies import silent_after
-from tests.integration.server.streaming.conftest import (
+from tests.integration.server.served import (
     ANSWER,
     Served,
     asking,

@@ -13,7 +13,7 @@ import pytest
 
 from testing.openai_server import Answering, ApiRequest
 from testing.replies import Reply, endless, silent_after
-from tests.integration.server.streaming.conftest import (
+from tests.integration.server.served import (
     GRAPH,
     QUESTION,
     Served,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from io import BytesIO
 from typing import Any
 
@@ -14,8 +13,9 @@ from openai.types.chat import ChatCompletionMessageParam
 from PIL import Image
 
 from domain.retrieval import Mode
+from testing.pictures import data_uri
 from testing.replies import broken_after, failing
-from tests.integration.server.streaming.conftest import GRAPH, QUESTION, Served, judging
+from tests.integration.server.served import GRAPH, QUESTION, Served, judging
 
 ASKED: list[ChatCompletionMessageParam] = [{"role": "user", "content": QUESTION}]
 MODEL = f"sextant-naive:{GRAPH}"
@@ -177,11 +177,11 @@ async def test_a_stream_that_breaks_off_raises_in_the_client(
     assert raised.value.code == "model_unavailable"
 
 
-def picture(edge: int) -> str:
+def noise(edge: int) -> str:
     """A PNG of that size as a data URI."""
     content = BytesIO()
     Image.effect_noise((edge, edge), 64).save(content, "PNG")
-    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
+    return data_uri(content.getvalue())
 
 
 # The larger has more than a megabyte, as photographs do.
@@ -197,7 +197,7 @@ async def test_an_image_in_a_message_is_looked_at(
                 "role": "user",
                 "content": [
                     {"type": "text", "text": QUESTION},
-                    {"type": "image_url", "image_url": {"url": picture(edge)}},
+                    {"type": "image_url", "image_url": {"url": noise(edge)}},
                 ],
             }
         ],

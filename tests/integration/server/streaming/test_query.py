@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from testing.replies import broken_after, failing, silent_after
-from tests.integration.server.streaming.conftest import Served, asking, judging, sent, serving_with
+from tests.integration.server.served import Served, asking, judging, sent, serving_with
 
 
 async def test_a_whole_answer_has_everything_that_it_rests_on(served: Served) -> None:

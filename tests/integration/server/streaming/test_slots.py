@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from testing.replies import silent_after
-from tests.integration.server.streaming.conftest import Served, asking, sent, serving_with
+from tests.integration.server.served import Served, asking, sent, serving_with
 
 
 async def occupied(served: Served, number: int) -> list[asyncio.Task[str]]:

@@ -1,4 +1,4 @@
-"""What watches a running server: opened with it, closed with it."""
+"""What a running server tells of itself: opened with it, closed with it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stores.overview import queue_of
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class Observed:
     """The metrics of this process and the state of its dependencies."""
 
     serving: Serving
@@ -46,14 +46,14 @@ class Watch:
 
 
 @asynccontextmanager
-async def watching(parts: Serving, metrics: Metrics) -> AsyncIterator[Watch]:
+async def observing(parts: Serving, metrics: Metrics) -> AsyncIterator[Observed]:
     """Count what happens in this process meanwhile, and trace it where that is wanted."""
     readiness = Readiness(parts.settings, parts.rag.database, parts.rag.embedder)
     async with tracing(wanted=parts.settings.observe.traces):
         with listening(metrics.happened):
-            yield Watch(parts, metrics, readiness)
+            yield Observed(parts, metrics, readiness)
 
 
-def watch_of(request: Request) -> Watch:
+def observed_of(request: Request) -> Observed:
     """What watches the running server, for a route."""
-    return cast("Watch", cast("FastAPI", request.app).state.watch)
+    return cast("Observed", cast("FastAPI", request.app).state.observed)

@@ -1,0 +1,30 @@
+"""Clients of an application in this process, without a socket between."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import httpx
+from fastapi import FastAPI
+
+ADDRESS = "http://127.0.0.1"
+
+
+def bearer(credential: str) -> dict[str, str]:
+    """The header of a caller who has this key or token."""
+    return {"Authorization": f"Bearer {credential}"}
+
+
+def calling(app: FastAPI, headers: Mapping[str, str] | None = None) -> httpx.AsyncClient:
+    """A client of a running application."""
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url=ADDRESS, headers=dict(headers or {})
+    )
+
+
+@asynccontextmanager
+async def started(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of an application that runs meanwhile."""
+    async with app.router.lifespan_context(app), calling(app) as client:
+        yield client
