@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
@@ -42,7 +42,8 @@ _MOST_UPLOADS = 64
 _MOST_PER_USER = 16
 _IN_MEMORY = 3
 
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
+# Also what turns the direction of writing, and so shows a name as another (CVE-2021-42574).
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 W = TypeVar("W", bound=Wire)
 
@@ -79,9 +80,7 @@ class Uploads:
             FileTooLarge: a text that should come as a file.
             Overloaded, Limited: too many uploads are under way.
         """
-        self._check_room(user_id)
-        self._under_way[user_id] += 1
-        try:
+        with self.room(user_id):
             form = await self._read(request)
             try:
                 async with self._in_memory:
@@ -89,15 +88,24 @@ class Uploads:
             finally:
                 if isinstance(form, FormData):
                     await form.close()
-        finally:
-            self._under_way[user_id] -= 1
-            self._under_way += Counter()  # drops those at zero
 
-    def _check_room(self, user_id: str) -> None:
+    @contextmanager
+    def room(self, user_id: str) -> Iterator[None]:
+        """A place among the uploads and imports that are under way.
+
+        Raises:
+            Overloaded, Limited: there is none left, on this server or of this user's.
+        """
         if self._under_way[user_id] >= _MOST_PER_USER:
             raise Limited("You have too many uploads under way.", next_step="Wait for some to end.")
         if self._under_way.total() >= _MOST_UPLOADS:
             raise Overloaded("Too many uploads are under way.", next_step="Try again in a moment.")
+        self._under_way[user_id] += 1
+        try:
+            yield
+        finally:
+            self._under_way[user_id] -= 1
+            self._under_way += Counter()  # drops those at zero
 
     async def _read(self, request: Request) -> FormData | bytes:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -182,7 +190,7 @@ async def _of_form(form: FormData) -> tuple[str, list[Upload]]:
         content = await file.read()
         source = said.external_id or name
         uploads.append(
-            Upload(source, name, media_type(name), content, said.external_id, _clean(said.metadata))
+            Upload(source, name, media_type(name), content, said.external_id, said.metadata)
         )
     return said.graph_id, uploads
 
@@ -194,9 +202,7 @@ async def _of_text(body: bytes) -> tuple[str, list[Upload]]:
         name = f"{name[: LONGEST_FILENAME - 4]}.txt"
     content = clean_text(said.text).encode()
     source = said.external_id or name
-    upload = Upload(
-        source, name, media_type(name), content, said.external_id, _clean(said.metadata)
-    )
+    upload = Upload(source, name, media_type(name), content, said.external_id, said.metadata)
     return said.graph_id, [upload]
 
 
@@ -252,12 +258,3 @@ def _checked(model: type[W], fields: object) -> W:
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False, include_context=False)
         raise RequestValidationError([{**e, "loc": ("body", *e["loc"])} for e in errors]) from None
-
-
-def _clean(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """JSON without what no store can hold."""
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, Mapping):
-        return {clean_text(key): _clean(one) for key, one in value.items()}
-    return [_clean(one) for one in value] if isinstance(value, list) else value

@@ -57,7 +57,8 @@ class Watching:
     def __init__(self, library: Callable[[str], Library]) -> None:
         self._library = library
         self._watches: set[Watch] = set()
-        self._seen: dict[UUID, Standing] = {}
+        # None: it was looked for, and is not there.
+        self._seen: dict[UUID, Standing | None] = {}
         self._looked = asyncio.Condition()
         self._looking: asyncio.Task[None] | None = None
 
@@ -93,9 +94,12 @@ class Watching:
             self._looking = asyncio.create_task(self._look())
         async with self._looked:
             await self._looked.wait()
-        if document_id not in self._seen:
+            while document_id not in self._seen:  # a look that began before this watch did
+                await self._looked.wait()
+        standing = self._seen[document_id]
+        if standing is None:
             raise DocumentNotFound(f"The document {document_id} was deleted.")
-        return self._seen[document_id]
+        return standing
 
     async def _look(self) -> None:
         """Look at all watched documents again and again, as long as there are any."""
@@ -105,8 +109,9 @@ class Watching:
             for watch in self._watches:
                 by_user.setdefault(watch.user_id, []).append(watch.document_id)
             try:
-                seen = dict[UUID, Standing]()
+                seen = dict[UUID, Standing | None]()
                 for user_id, ids in by_user.items():
+                    seen |= dict.fromkeys(ids)
                     seen |= await self._library(user_id).standings(ids)
             except SextantError as error:  # nothing new until the database is back
                 _log.warning("nobody can be told how far documents are: %s", error)

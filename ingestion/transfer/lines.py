@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +21,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from domain.documents import HeadingSource, Modality
+from domain.json_values import storable
 from domain.text import clean_text, normalise_name
 from stores.graph.evidence import HEAVIEST, LONGEST_NAME, LONGEST_TYPE, one_line
 
@@ -56,23 +56,11 @@ Id = Annotated[Text, Field(min_length=1, max_length=1000)]
 Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_said)]
 Type = Annotated[str, Field(max_length=LONGEST_TYPE), AfterValidator(_said)]
 
-
-def _cleaned(value: object) -> object:
-    """`value` as `jsonb` can hold it, keys included."""
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, dict):
-        return {clean_text(str(key)): _cleaned(kept) for key, kept in value.items()}
-    if isinstance(value, list):
-        return [_cleaned(kept) for kept in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 # Deeper trees of sections than people write.
 MOST_LEVELS = 64
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
-Metadata = Annotated[dict[str, Any], AfterValidator(_cleaned)]
+Metadata = Annotated[dict[str, Any], AfterValidator(storable)]
 
 
 class _Line(BaseModel):

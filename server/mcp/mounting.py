@@ -1,6 +1,7 @@
 """The tools over streamable HTTP, at `/mcp` and `/mcp-compat`, for the caller that HTTP knows.
 
-No session is kept between requests, so any replica serves any of them.
+No session is kept between requests, so any replica serves any of them. For the same reason there is
+nothing to send unasked, and no stream that a GET could open (it would only stay open: 405).
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from server.serving import serving_of
 
 PATHS = {"/mcp": Naming.DOTTED, "/mcp-compat": Naming.COMPAT}
 
-_METHODS = ["GET", "POST", "DELETE"]
 _BODY_BYTES = 1_000_000
 
 router = new_router("tools", in_schema=False)
@@ -113,8 +113,8 @@ class _Handled(Response):
         await self._manager.handle_request(scope, receive, send)
 
 
-@router.api_route("/mcp", methods=_METHODS)
-@router.api_route("/mcp-compat", methods=_METHODS)
+@router.post("/mcp")
+@router.post("/mcp-compat")
 async def mcp(request: Request, principal: Reader) -> Response:
     """The tools `kb.search`, `kb.related`, `kb.preview` and `kb.ask`, or `kb_search` and so on."""
     runs = serving_of(request).runs

@@ -9,7 +9,8 @@ from domain.answers import Source
 from domain.text import language_of
 
 _HEADS = {"en": "Sources:", "zh": "来源："}
-_LIST = re.compile(r"\n\n(?:Sources:|来源：)(?:\n- \[\d{1,3}\] [^\n]{0,2000})+\s*\Z")
+_HEAD = re.compile(r"\n\n(?:Sources:|来源：)\n(?=- \[)")
+_ENTRY = re.compile(r"- \[\d{1,3}\] ")
 # Names of files and sections are a document's own words: they make no links, images or tags.
 _MARKUP = re.compile(r"[\[\]<>`|\\]|!(?=\[)|[\x00-\x1f\x7f]")
 _NAME_CHARS = 120
@@ -25,7 +26,11 @@ def listed(sources: Sequence[Source], answer: str) -> str:
 
 def without_list(text: str) -> str:
     """An answer that comes back as history, as it was before its sources were listed."""
-    return _LIST.sub("", text)
+    *_, head = [None, *_HEAD.finditer(text)]
+    if head is None:
+        return text
+    entries = text[head.end() :].rstrip().split("\n")
+    return text[: head.start()] if all(map(_ENTRY.match, entries)) else text
 
 
 def _place(source: Source) -> str:

@@ -73,8 +73,12 @@ async def import_graph(
     if kind not in _LINES or request.headers.get("content-encoding", "identity") != "identity":
         raise HTTPException(415, f"An import is plain {LINES}: one JSON object a line.")
     longest = serving_of(request).settings.limits.file_bytes
-    async with aclosing(lines_of(request.stream(), longest)) as lines:
-        report = await rag_of(request, principal).import_graph(lines, graph_id, strict=asked.strict)
+    room = serving_of(request).uploads.room(principal.user_id)
+    with room:
+        async with aclosing(lines_of(request.stream(), longest)) as lines:
+            report = await rag_of(request, principal).import_graph(
+                lines, graph_id, strict=asked.strict
+            )
     return ImportBody.of(graph_id, report)
 
 

@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from domain.documents import Document, DocumentStatus, JobStage
+from domain.json_values import storable
 from domain.scope import DEFAULT_GRAPH
+from domain.text import clean_text
 from server.paging import Cursor
 from server.schemas.wire import GraphName, Problem, Wire
 from stores.uploads import Standing
@@ -18,9 +20,13 @@ LONGEST_FILENAME = 255
 _LONGEST_SLICE = 20_000
 
 Metadata = Annotated[
-    dict[str, Any], Field(description="Your own, of any shape; comes back with the document.")
+    dict[str, Any],
+    AfterValidator(storable),
+    Field(description="Your own, of any shape; comes back with the document."),
 ]
-ExternalId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+ExternalId = Annotated[
+    str, AfterValidator(clean_text), StringConstraints(min_length=1, max_length=200)
+]
 
 
 class TextUpload(Wire):

@@ -47,6 +47,30 @@ async def test_a_file_that_is_no_document_is_refused_at_once(
     assert code(await send(client, name, content)) == expected
 
 
+@pytest.mark.parametrize("levels", [101, 260, 1000])
+async def test_metadata_that_nests_too_deep_are_refused(
+    client: httpx.AsyncClient, levels: int
+) -> None:
+    """Stored, they could not be written again: 500, here and at every export."""
+    metadata = '{"a":' * levels + "1" + "}" * levels
+    body = '{"text": "Some text.", "metadata": ' + metadata + "}"
+    json_type = {"content-type": "application/json"}
+    assert (await client.post("/documents", content=body, headers=json_type)).status_code == 422
+    assert (await send(client, "a.txt", b"Some text.", metadata=metadata)).status_code == 422
+
+
+async def test_an_id_and_a_name_hold_nothing_that_cannot_be_stored_or_hides_what_it_is(
+    client: httpx.AsyncClient,
+) -> None:
+    body = {"text": "Some text.", "externalId": "a\0b", "title": "invoice\u202efdp.txt\u2066"}
+    answer = await client.post("/documents", json=body | {"graphId": f"g-{uuid4()}"})
+    assert answer.status_code == 202
+    [document] = answer.json()["documents"]
+    assert document["filename"] == "invoicefdp.txt"
+    found = (await client.get(f"/documents/{document['documentId']}")).json()
+    assert "\0" not in found["externalId"]
+
+
 async def test_a_refused_file_among_others_carries_its_own_problem(
     client: httpx.AsyncClient,
 ) -> None:

@@ -182,11 +182,23 @@ async def test_the_names_without_a_dot_are_called_as_well(
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp-compat"])
-@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-async def test_without_a_key_nothing_is_served(served: Served, path: str, method: str) -> None:
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_no_stream_is_opened_that_nothing_would_come_on(
+    served: Served, keys: dict[str, str], path: str, method: str
+) -> None:
+    """A GET stayed open for ever, and held a connection."""
+    headers = ACCEPT | {"Authorization": f"Bearer {keys[OWNER]}"}
+    async with served.client(headers=headers) as client:
+        answer = await client.request(method, path)
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp-compat"])
+async def test_without_a_key_nothing_is_served(served: Served, path: str) -> None:
     async with served.client() as client:
-        answer = await client.request(method, path, headers=ACCEPT)
-        wrong = await client.request(method, path, headers=ACCEPT | bearer("sxt_wrong"))
+        answer = await client.post(path, headers=ACCEPT)
+        wrong = await client.post(path, headers=ACCEPT | bearer("sxt_wrong"))
     assert answer.status_code == wrong.status_code == 401
     assert answer.json()["code"] == "unauthorised"
 

@@ -1,0 +1,39 @@
+import json
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.json_values import MOST_LEVELS, storable
+from domain.text import clean_text
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for level in range(levels):
+        value = [value] if level % 2 else {"a": value}
+    return value
+
+
+def test_what_nests_as_deep_as_it_may_is_kept_and_can_be_written() -> None:
+    assert storable(nested(MOST_LEVELS)) == nested(MOST_LEVELS)
+    assert json.loads(orjson.dumps(nested(MOST_LEVELS))) == nested(MOST_LEVELS)
+
+
+@pytest.mark.parametrize("levels", [MOST_LEVELS + 1, 900])
+def test_what_nests_deeper_is_refused(levels: int) -> None:
+    with pytest.raises(ValueError, match="100 levels"):
+        storable(nested(levels))
+
+
+@given(st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+))  # fmt: skip
+def test_what_is_storable_is_json_without_what_no_text_holds(value: Any) -> None:
+    written = json.dumps(storable(value), allow_nan=False, ensure_ascii=False)
+    assert "\\u0000" not in written
+    assert clean_text(written) == written
