@@ -52,7 +52,6 @@ class Row:
         owner: status of the owner's request.
         stranger: status of the same request by a stranger: as if nothing were there.
         ends: whether the owner's request does away with what it names.
-        endless: whether the answer goes on until the client leaves.
     """
 
     method: str
@@ -62,7 +61,6 @@ class Row:
     stranger: int
     send: Sent = nothing
     ends: bool = False
-    endless: bool = False
 
     def url(self, ids: Ids) -> str:
         """The path with these ids in it."""
@@ -146,9 +144,5 @@ TABLE = (
     Row("DELETE", "/api/graphs/{graphId:path}", ADMIN, 204, 404, ends=True),
     Row("GET", "/metrics", ADMIN, 200, 200),
     Row("POST", "/mcp", READ, 200, 200, tools),
-    Row("GET", "/mcp", READ, 200, 200, tools, endless=True),
-    Row("DELETE", "/mcp", READ, 405, 405, tools),
     Row("POST", "/mcp-compat", READ, 200, 200, tools),
-    Row("GET", "/mcp-compat", READ, 200, 200, tools, endless=True),
-    Row("DELETE", "/mcp-compat", READ, 405, 405, tools),
 )

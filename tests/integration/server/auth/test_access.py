@@ -45,10 +45,6 @@ class World:
             return await client.request(row.method, row.url(ids), headers=headers, **sent)
 
 
-# What goes on until its client leaves is asked by those who are sent away (and, over TCP, in tests/integration/server/mcp).
-ENDING = [row for row in TABLE if not row.endless]
-
-
 @pytest_asyncio.fixture(scope="module")
 async def world(guarded: FastAPI, keys: ApiKeyStore) -> AsyncIterator[World]:
     """The owner's knowledge base, and a key or token for everybody."""
@@ -107,7 +103,7 @@ async def test_who_is_nobody_is_sent_away(world: World, row: Row, who: str) -> N
 
 
 @pytest.mark.parametrize("who", GRANTED)
-@pytest.mark.parametrize("row", ENDING, ids=named)
+@pytest.mark.parametrize("row", TABLE, ids=named)
 async def test_a_key_opens_what_it_was_made_for(world: World, row: Row, who: str) -> None:
     may = row.permission in with_lesser([GRANTED[who]])
     ids = await disposable(world) if row.ends and may else world.ids
@@ -115,7 +111,7 @@ async def test_a_key_opens_what_it_was_made_for(world: World, row: Row, who: str
     assert answer.status_code == (row.owner if may else 403)
 
 
-@pytest.mark.parametrize("row", ENDING, ids=named)
+@pytest.mark.parametrize("row", TABLE, ids=named)
 async def test_a_stranger_finds_nothing_of_the_owner_s(world: World, row: Row) -> None:
     # What brings something makes a knowledge base of the same name, so another brings it.
     who = NEWCOMER if row.permission == INGEST and row.stranger < 400 else STRANGER
