@@ -1,16 +1,36 @@
-"""The application over the session's database, called in this process."""
+"""The application, called in this process.
+
+Its database is its own: other tests choose other embedding models, and a database has one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import httpx
+import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 
 from domain.settings import Settings, WorkerSettings
 from server.app import create_app
+from stores.database import Database
+from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.calling import calling
+
+
+@pytest.fixture(scope="session")
+def settings() -> Iterator[Settings]:
+    """Defaults over a data folder for the tests of the server."""
+    with short_folder() as folder:
+        yield settings_over(folder)
+
+
+@pytest_asyncio.fixture(scope="session")
+async def database(settings: Settings) -> AsyncIterator[Database]:
+    """Its database."""
+    async with await Database.open(settings) as opened:
+        yield opened
 
 
 @pytest_asyncio.fixture(scope="session")

@@ -155,10 +155,7 @@ def test_one_cell_too_many_is_refused_by_name(data: Any) -> None:
 def test_the_limit_of_cells_itself_is_allowed_by_default_at_100k() -> None:
     default = Settings(_env_file=None)
     rows = [["x", 1]] * 50_000
-    assert (
-        len(read(rows, default).table.rows) == 49_999
-        or len(read(rows, default).table.rows) == 50_000
-    )
+    assert len(read(rows, default).table.rows) in {49_999, 50_000}  # the first may be its header
     with pytest.raises(OptionInvalid, match="100,000 cells"):
         read([*rows, ["y"]], default)
 
