@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -12,9 +12,9 @@ from pydantic.alias_generators import to_camel
 from domain.errors import InputError, SextantError
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
-from retrievers.lanes.lane import as_item
+from retrievers.chunk_ranking import filled
 from retrievers.ranking.metadata import Ranked, Share
-from stores.chunks import ChunkHit, ChunkStore, StoredChunk
+from stores.chunks import ChunkStore, StoredChunk
 from stores.database import Database
 from stores.neighbours import Mentioned, entities_of, linked_to
 
@@ -164,11 +164,6 @@ class ChunkHits:
         }
 
 
-def filled(item: RetrievedItem, chunk: StoredChunk) -> RetrievedItem:
-    """The item with the text and metadata that its chunk now has."""
-    return replace(as_item(ChunkHit(chunk, item.score)), lanes=item.lanes)
-
-
 def _by_lanes(item: RetrievedItem) -> Ranked:
     """Its lanes stand where a search of chunks has its signals."""
     signals = {
@@ -204,10 +199,6 @@ def _hit(one: Ranked, mentioned: _Mentioned, around: _Around | None, *, debug: b
     scores |= {"hybrid": one.hybrid, "final": item.score}
     if one.rerank is not None:
         scores["rerank"] = one.rerank
-    ranks = {name: lane.rank for name, lane in item.lanes.items()}
-    signals = {
-        name: Signal(rank=ranks.get(name), **asdict(signal)) for name, signal in one.signals.items()
-    }
     return SearchHit(
         chunk_id=item.id,
         document_id=item.document_id or "",
@@ -229,8 +220,15 @@ def _hit(one: Ranked, mentioned: _Mentioned, around: _Around | None, *, debug: b
         page=metadata["page"],
         created_at=metadata["created_at"],
         neighbors=None if around is None else around.get(item.id, ()),
-        signals=signals if debug else None,
+        signals=_signals(one) if debug else None,
     )
+
+
+def _signals(one: Ranked) -> dict[str, Signal]:
+    ranks = {name: lane.rank for name, lane in one.item.lanes.items()}
+    return {
+        name: Signal(rank=ranks.get(name), **asdict(signal)) for name, signal in one.signals.items()
+    }
 
 
 def _entities(item: RetrievedItem, mentioned: _Mentioned) -> tuple[Entity, ...]:

@@ -10,11 +10,12 @@ from uuid import UUID
 
 from domain.errors import RetrievalError
 from domain.retrieval import RetrievedItem
+from domain.scope import Scope
 from domain.settings import RetrievalSettings
 from models.protocols import Reranker
 from retrievers.lanes.degrading import degraded, log_failures
 from retrievers.lanes.keywords import NO_KEYWORDS
-from retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
+from retrievers.lanes.lane import Lane, LaneQuery, LaneRun, as_item, run_lanes
 from retrievers.pages.cursor import Position
 from retrievers.ranking.fusion import fuse
 from retrievers.ranking.metadata import (
@@ -25,6 +26,7 @@ from retrievers.ranking.metadata import (
     with_rerank,
 )
 from retrievers.ranking.reranking import RerankLimits, judge
+from stores.chunks import ChunkHit, ChunkStore, StoredChunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +47,27 @@ class ChunkRanking:
 
     def bare(self) -> ChunkRanking:
         """The same without texts and metadata, to be kept: 1 KB a chunk."""
-        return replace(
-            self,
-            ranked=tuple(
-                replace(one, item=replace(one.item, text="", metadata={})) for one in self.ranked
-            ),
-        )
+        return replace(self, ranked=tuple(map(_bare, self.ranked)))
+
+
+def _bare(one: Ranked) -> Ranked:
+    """Made, not replaced: a search does it for each of a hundred chunks."""
+    item = one.item
+    bare = RetrievedItem(
+        item.kind, item.id, "", item.score, item.document_id, item.external_id, item.lanes
+    )
+    return Ranked(bare, one.signals, one.hybrid, one.rerank)
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRanker:
-    """Runs the lanes and makes one ranking of what they found."""
+    """Runs the lanes and makes one ranking of what they found.
+
+    Lanes may find by id alone; `chunks` then says what was found, once for both.
+    """
 
     lanes: Sequence[Lane]
+    chunks: ChunkStore
     reranker: Reranker | None
     settings: RetrievalSettings
 
@@ -76,7 +86,8 @@ class ChunkRanker:
             warnings.append(NO_KEYWORDS)
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
-        ranked = rank_by_metadata(Question(query.text, now), merged(runs), weights)
+        found = await self._described(query.scope, merged(runs))
+        ranked = rank_by_metadata(Question(query.text, now), found, weights)
         timings["ranking"] = (time.perf_counter() - started) * 1000
         if rerank and self.reranker is not None:
             started = time.perf_counter()
@@ -84,6 +95,18 @@ class ChunkRanker:
             timings["rerank"] = (time.perf_counter() - started) * 1000
             warnings += [late] if late else []
         return ChunkRanking(tuple(ranked), tuple(dict.fromkeys(warnings)), timings)
+
+    async def _described(self, scope: Scope, found: list[RetrievedItem]) -> list[RetrievedItem]:
+        """The same with texts and metadata; without chunks that are gone."""
+        bare = [UUID(item.id) for item in found if not item.metadata]
+        if not bare:
+            return found
+        there = {str(chunk.id): chunk for chunk in await self.chunks.get(scope, bare)}
+        return [
+            item if item.metadata else filled(item, there[item.id])
+            for item in found
+            if item.metadata or item.id in there
+        ]
 
     async def _reranked(
         self, reranker: Reranker, question: str, ranked: list[Ranked]
@@ -93,6 +116,11 @@ class ChunkRanker:
         if not judgement.scores:
             return ranked, judgement.warning
         return with_rerank(ranked, judgement.scores), None
+
+
+def filled(item: RetrievedItem, chunk: StoredChunk) -> RetrievedItem:
+    """The item with the text and metadata that its chunk now has."""
+    return as_item(ChunkHit(chunk, item.score), item.lanes)
 
 
 def merged(runs: Sequence[LaneRun]) -> list[RetrievedItem]:

@@ -29,8 +29,8 @@ from domain.questions import checked_question
 from domain.scope import Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
-from retrievers.chunk_hits import ChunkHits, HitModel, SearchHit, filled
-from retrievers.chunk_ranking import ChunkRanker, ChunkRanking
+from retrievers.chunk_hits import ChunkHits, HitModel, SearchHit
+from retrievers.chunk_ranking import ChunkRanker, ChunkRanking, filled
 from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
 from retrievers.pages.cursor import Position, decode, encode, identity
 from retrievers.pages.hot import HotRankings
@@ -134,8 +134,12 @@ class ChunkSearch:
         self._chunks = ChunkStore(database)
         self._hits = ChunkHits(database)
         self._settings = settings or database.settings
-        lanes = (VectorLane(self._chunks, embedder), KeywordLane(self._chunks))
-        self._ranker = ChunkRanker(lanes, reranker, self._settings.retrieval)
+        # By id: what both lanes found is then read once, and not with a snapshot for each of them.
+        lanes = (
+            VectorLane(self._chunks, embedder, whole=False),
+            KeywordLane(self._chunks, whole=False),
+        )
+        self._ranker = ChunkRanker(lanes, self._chunks, reranker, self._settings.retrieval)
         self._kept: HotRankings[ChunkRanking] = HotRankings(_KEPT_SECONDS, _KEPT, _KEPT_PER_USER)
 
     @property

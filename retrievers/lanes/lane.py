@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
 from domain.errors import ConflictError, InputError
 from domain.filters import ChunkFilters
-from domain.retrieval import ItemKind, RetrievedItem
+from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from domain.scope import Scope
 from models.protocols import Embedder
 from retrievers.lanes.keywords import extract_keywords
@@ -128,7 +128,7 @@ def _written(high: int, low: int) -> str:
     return f"{left[:8]}-{left[8:12]}-{left[12:]}-{right[:4]}-{right[4:]}"
 
 
-def as_item(hit: ChunkHit) -> RetrievedItem:
+def as_item(hit: ChunkHit, lanes: Mapping[str, LaneScore] | None = None) -> RetrievedItem:
     """A stored chunk as a retrieved item, with the metadata that answers and citations need."""
     chunk = hit.chunk
     return RetrievedItem(
@@ -138,6 +138,7 @@ def as_item(hit: ChunkHit) -> RetrievedItem:
         score=max(hit.score, _LEAST_SCORE),
         document_id=str(chunk.document_id),
         external_id=chunk.external_id,
+        lanes=lanes or {},
         metadata={
             "filename": chunk.filename,
             "title": chunk.title or chunk.document_title,

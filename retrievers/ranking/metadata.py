@@ -18,6 +18,7 @@ from domain.documents import Modality
 from domain.errors import OptionInvalid
 from domain.options import as_weight
 from domain.retrieval import LaneScore, RetrievedItem
+from domain.retrieval import ranked as ranked_as
 from retrievers.index.terms import terms
 from retrievers.lanes.lane import KEYWORD, VECTOR
 from retrievers.ranking.decay import age_in_days, time_decay
@@ -164,8 +165,8 @@ def rank_by_metadata(
         items: what the lanes found, each once, with `lanes` saying where.
         weights: of the signals.
     """
-    raw = _signals(question, items, weights)
-    total = sum(asdict(weights).values())
+    raw, of_signals = _signals(question, items, weights), asdict(weights)
+    total = sum(of_signals.values())
     ranked = []
     for place, item in enumerate(items):
         signals = {
@@ -175,7 +176,7 @@ def rank_by_metadata(
                 weight=weight,
                 contribution=weight * found[place][1] / total,
             )
-            for name, weight in asdict(weights).items()
+            for name, weight in of_signals.items()
             for found in [raw[name]]
         }
         hybrid = math.fsum(one.contribution for one in signals.values())
@@ -208,7 +209,7 @@ def _reranked(one: Ranked, share: float, score: float | None) -> RetrievedItem:
 
 
 def _scored(item: RetrievedItem, score: float) -> RetrievedItem:
-    return replace(item, score=max(score, 1e-9))
+    return ranked_as(item, max(score, 1e-9), item.lanes)
 
 
 Pairs = list[tuple[float, float]]  # raw and share of each item
