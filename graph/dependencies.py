@@ -8,8 +8,8 @@ when a node first asks for them, and closed by whoever ends the loop (a server's
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -147,6 +147,19 @@ async def shared_dependencies(settings: Settings | None = None) -> Dependencies:
             opening = open_dependencies(settings)
             shared.opened = await shared.stack.enter_async_context(opening)
         return shared.opened
+
+
+@contextmanager
+def lent(dependencies: Dependencies) -> Iterator[None]:
+    """Have the running loop use these, which stay the lender's to close, where it has none yet."""
+    shared = _by_loop.setdefault(asyncio.get_running_loop(), _Shared())
+    if shared.opened is None:
+        shared.opened = dependencies
+    try:
+        yield
+    finally:
+        if shared.opened is dependencies:
+            shared.opened = None
 
 
 async def close_shared_dependencies() -> None:

@@ -10,6 +10,7 @@ from typing import cast
 from fastapi import FastAPI, Request
 
 from domain.settings import Settings
+from graph.dependencies import lent
 from server.auth.authenticator import Authenticator
 from server.auth.rates import Rates
 from server.runs import Runs
@@ -46,7 +47,7 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         watching = Watching(lambda user_id: rag.as_user(user_id).library())
         inside = working(rag.worker()) if settings.worker.in_server else nullcontext()
         try:
-            async with inside:
+            async with inside, _shared(rag):
                 yield Serving(
                     settings, rag, runs, authenticator, Rates(settings.quota),
                     Uploads(settings), watching,
@@ -55,6 +56,13 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
             await watching.close()
             await runs.close()
             await authenticator.close()
+
+
+@asynccontextmanager
+async def _shared(rag: Sextant) -> AsyncIterator[None]:
+    # Under LangGraph's server the graph's nodes run on this loop, too.
+    with lent(await rag.dependencies()):
+        yield
 
 
 def serving_of(request: Request) -> Serving:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ingestion.reembedding import OnChunks
     from ingestion.running import OnProgress
     from ingestion.transfer.importing import ImportReport, OnStage
+    from nodes.context import Dependencies
     from retrievers.chunk_search import SearchRequest
     from retrievers.chunk_search import SearchResponse as ChunkSearchResponse
     from retrievers.entity_search.options import SearchOptions
@@ -152,6 +153,10 @@ class Sextant:
     async def warm_up(self) -> None:
         """Load what a first question would wait for; a model that is not there is a warning."""
         await self._parts.warm_up()
+
+    async def dependencies(self) -> Dependencies:
+        """What the workflow works with, for graphs of one's own (`graph.create_query_workflow`)."""
+        return (await self._parts.workflow())[0]
 
     async def ingest(
         self,

@@ -6,6 +6,7 @@ versions bring. Our migration 0020 makes the schema and the record of what was a
 
 from __future__ import annotations
 
+import asyncio
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,7 +30,8 @@ def library_migrations() -> tuple[str, ...]:
 
 async def is_current(owner: AsyncConnection[Any]) -> bool:
     """Whether all of them were applied; True where our own schema is too old to have them."""
-    return set(library_migrations()) <= await _applied(owner, otherwise=set(library_migrations()))
+    names = set(await asyncio.to_thread(library_migrations))
+    return names <= await _applied(owner, otherwise=names)
 
 
 async def install(owner: AsyncConnection[Any]) -> None:
@@ -38,9 +40,10 @@ async def install(owner: AsyncConnection[Any]) -> None:
         return
     applied = await _applied(owner, otherwise=set())
     missing = [name for name in library_migrations() if name not in applied]
+    scripts = await asyncio.to_thread(_scripts, missing, anew=not applied)
     async with owner.transaction():
         await owner.execute(_SQL["set_path"])
-        for script in _scripts(missing, anew=not applied):
+        for script in scripts:
             await owner.execute(script)
         await owner.execute(_SQL["grant"])
         await owner.execute(_SQL["record"], {"names": missing})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Container
 from datetime import UTC, datetime
 
 from starlette.requests import HTTPConnection
@@ -54,8 +55,14 @@ class Authenticator:
             self._open_until = time.monotonic() + _OPEN_SECONDS
         return self._login
 
-    async def authenticate(self, connection: HTTPConnection) -> Principal:
+    async def authenticate(
+        self, connection: HTTPConnection, pages: Container[str] = ()
+    ) -> Principal:
         """Return who asks.
+
+        Args:
+            connection: the request.
+            pages: where there is no login, origins of other sites whose pages may ask all the same.
 
         Raises:
             Unauthorised: a login is needed, and this is none.
@@ -63,7 +70,7 @@ class Authenticator:
             DependencyError: what knows the keys does not answer.
         """
         if not await self.login_required():
-            require_local(connection)
+            require_local(connection, pages)
             return Principal(self._settings.user_id, frozenset(Permission), login=False)
         return await self.principal_of(_credential(connection))
 

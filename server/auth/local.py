@@ -7,6 +7,7 @@ point here, which makes it same-origin (DNS rebinding: the Host header says so).
 
 from __future__ import annotations
 
+from collections.abc import Container
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
@@ -15,8 +16,12 @@ from domain.errors import Forbidden
 from domain.loopback import is_loopback
 
 
-def require_local(connection: HTTPConnection) -> None:
+def require_local(connection: HTTPConnection, pages: Container[str] = ()) -> None:
     """Let through what the user of this machine asks.
+
+    Args:
+        connection: the request.
+        pages: origins of other sites whose pages may ask all the same.
 
     Raises:
         Forbidden: it comes from elsewhere, or through a page of somebody else's.
@@ -27,6 +32,8 @@ def require_local(connection: HTTPConnection) -> None:
     if not is_loopback(_name(host)):
         raise _forbidden("is meant for another host name")
     origin = connection.headers.get("origin")
+    if origin in pages:
+        return
     if origin is not None and origin.lower() not in {f"http://{host}", f"https://{host}"}:
         raise _forbidden("comes from a page of another site")
     if connection.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,7 +23,19 @@ _HELP = """Ask in Chinese or English; an answer may lean on what was said before
 
 
 @app.command("chat")
-def chat(graph: GraphId = GRAPH, mode: Mode = "auto", top_k: TopK = None) -> None:
+def chat(
+    graph: GraphId = GRAPH,
+    mode: Mode = "auto",
+    top_k: TopK = None,
+    thread: Annotated[
+        str | None,
+        typer.Option("--thread", help="Keep the conversation under this name, and go on with it."),
+    ] = None,
+    *,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List the conversations that are kept, and leave.")
+    ] = False,
+) -> None:
     """Talk with the documents: question after question, until you leave.
 
     Takes one question a line, also from a pipe. /new forgets what was said, /exit ends.
@@ -32,7 +44,10 @@ def chat(graph: GraphId = GRAPH, mode: Mode = "auto", top_k: TopK = None) -> Non
 
     from sextant.cli.session import opened
 
-    options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k}
+    if listed:
+        asyncio.run(_list())
+        return
+    options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k, "thread_id": thread}
     # One loop for all turns, and none of it while a line is typed: Ctrl-C there leaves at once.
     with asyncio.Runner() as runner:
         session = opened(to_answer=True)
@@ -48,13 +63,15 @@ def _converse(runner: asyncio.Runner, rag: Sextant, options: Options) -> None:
     for question in _questions():
         if question == "/new":
             history.clear()
+            runner.run(_forget(rag, options.get("thread_id")))
             continue
         try:
             said = runner.run(_turn(rag, question, {**options, "history": tuple(history)}))
         except KeyboardInterrupt:
             terminal.note("\nStopped. Ctrl-D or /exit ends the conversation.")
             continue
-        if said:
+        # A conversation that is kept has its history itself.
+        if said and not options.get("thread_id"):
             history.append({"role": "user", "content": question})
             history.append({"role": "assistant", "content": said})
 
@@ -91,3 +108,21 @@ async def _turn(rag: Sextant, question: str, options: Options) -> str:
     except SextantError as error:
         terminal.report(error, as_json=False)
         return ""
+
+
+async def _forget(rag: Sextant, thread: str | None) -> None:
+    from contextlib import suppress
+
+    from domain.errors import ConversationNotFound
+
+    if thread:
+        with suppress(ConversationNotFound):
+            await rag.conversations().forget(thread)
+
+
+async def _list() -> None:
+    from sextant.cli.session import opened
+
+    async with opened() as rag:
+        for one in await rag.conversations().known():
+            terminal.say(f"{one.updated_at:%Y-%m-%d %H:%M}  {one.thread_id}  {one.title}")

@@ -20,10 +20,16 @@ def ingested(sextant: Sextant) -> None:
     ).json()
 
 
-def chat(environment: dict[str, str], folder: Path, graph: str, *lines: str) -> tuple[str, str]:
+def chat(
+    environment: dict[str, str],
+    folder: Path,
+    graph: str,
+    *lines: str,
+    options: tuple[str, ...] = (),
+) -> tuple[str, str]:
     """What a conversation prints, on standard output and error."""
     done = subprocess.run(
-        [sys.executable, "-m", "sextant", "chat", "--graph", graph],
+        [sys.executable, "-m", "sextant", "chat", "--graph", graph, *options],
         cwd=folder,
         env=environment,
         input="\n".join(lines),
@@ -50,3 +56,19 @@ def test_what_goes_wrong_is_said_and_the_conversation_goes_on(
     out, err = chat(environment, tmp_path, "nobody-made-this", "What is owned?", "What is lent?")
     assert err.count("nobody-made-this") == 2
     assert "mode " not in out
+
+
+def test_a_conversation_that_has_a_name_goes_on_in_another_process(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    first, second = "How many owners does a value have in Rust?", "And when is it freed?"
+    thread = ("--thread", "owners")
+    chat(environment, tmp_path, "chat", first, options=thread)
+    later, _ = chat(environment, tmp_path, "chat", second, options=thread)
+    together, _ = chat(environment, tmp_path, "chat", first, second)
+    assert later.split("mode ")[0].strip() in together
+    listed, _ = chat(environment, tmp_path, "chat", options=("--list",))
+    assert "owners" in listed
+    assert first in listed
+    chat(environment, tmp_path, "chat", "/new", options=thread)
+    assert "owners" not in chat(environment, tmp_path, "chat", options=("--list",))[0]

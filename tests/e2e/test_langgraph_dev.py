@@ -2,68 +2,32 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
 from graph.streaming import parse_event
 from tests.e2e.conftest import SAMPLES, Sextant
+from tests.e2e.studio import developing
 
 pytestmark = pytest.mark.e2e
 
-ROOT = Path(__file__).parents[2]
-READY = "Application started up"
+# An image of one pixel.
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 QUESTION = {"query": "糖尿病患者的主要症状是什么？", "graph_id": "studio"}
 
 
 @pytest.fixture(scope="module")
 def server(environment: dict[str, str], sextant: Sextant) -> Iterator[str]:
-    """A running `langgraph dev` over one ingested sample; no key, no analytics, nothing fetched."""
+    """A running `langgraph dev` over one ingested sample, without logins."""
     guide = SAMPLES / "documents" / "糖尿病诊疗指南.pdf"
     sextant("ingest", guide, "--graph", "studio", "--json").json()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    quiet = {
-        "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-        "LANGGRAPH_NO_VERSION_CHECK": "true",
-        "LANGSMITH_TRACING": "false",
-        "PYTHONUNBUFFERED": "1",
-    }
-    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
-    with subprocess.Popen(
-        [*command, "--port", str(port), "--n-jobs-per-worker", "4"],
-        cwd=ROOT,
-        env=environment | quiet,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        assert process.stdout is not None
-        told = []
-        for line in process.stdout:
-            told.append(line)
-            if READY in line:
-                break
-        else:
-            pytest.fail("langgraph dev did not start:\n" + "".join(told))
-        # Its log must be read on, or the server would block on a full pipe.
-        reader = threading.Thread(target=list, args=(process.stdout,))
-        reader.start()
-        yield f"http://127.0.0.1:{port}"
-        os.killpg(process.pid, signal.SIGINT)
-        reader.join()
+    with developing(environment) as address:
+        yield address
 
 
 @pytest.fixture
@@ -82,7 +46,7 @@ async def test_studio_finds_the_graph_and_its_context_form(client: LangGraphClie
     schemas = await client.assistants.get_schemas(assistant["assistant_id"])
     form = schemas["context_schema"]
     assert form is not None
-    assert set(form["properties"]) == {"mode", "top_k", "max_attempts", "language"}
+    assert set(form["properties"]) == {"mode", "top_k", "max_attempts", "repair", "language"}
     assert all(field["description"] for field in form["properties"].values())
     assert "bypass" in form["properties"]["mode"]["enum"]
     drawn = await client.assistants.get_graph(assistant["assistant_id"])
@@ -132,3 +96,50 @@ async def test_a_thread_keeps_its_state_and_starts_each_turn_afresh(
     assert (again["mode"], again["citations"], again["attempts"]) == ("bypass", [], 0)
     history = await client.threads.get_history(thread)
     assert len(history) > 2
+
+
+async def test_a_chat_goes_on_by_messages_alone(client: LangGraphClient) -> None:
+    """As Studio's chat and agent-chat-ui talk: messages in, messages out."""
+    thread = (await client.threads.create())["thread_id"]
+    image = {"type": "image", "mime_type": "image/png", "base64": PIXEL}
+    asked: list[Any] = [QUESTION["query"], [{"type": "text", "text": "它怎么治疗？"}, image]]
+    for content in asked:
+        said: dict[str, Any] = {
+            "messages": [{"role": "user", "content": content}],
+            "graph_id": "studio",
+        }
+        parts = [
+            part
+            async for part in client.runs.stream(
+                thread, "sextant", input=said, stream_mode=["messages-tuple", "values"]
+            )
+        ]
+        assert not [part.data for part in parts if part.event == "error"]
+    streamed = [part.data[0] for part in parts if part.event == "messages"]
+    values = (await client.threads.get_state(thread))["values"]
+    assert isinstance(values, dict)
+    messages = values["messages"]
+    assert [one["type"] for one in messages] == ["human", "ai"] * 2
+    assert messages[1]["additional_kwargs"]["citations"]
+    assert messages[3]["content"] == values["answer"]
+    assert messages[3]["id"] in [one["id"] for one in streamed]
+    assert messages[2]["content"] == "它怎么治疗？\n[image]"
+    assert "糖尿病" in values["question"]  # what "它" is, from the first turn
+    assert PIXEL not in str(values)
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"), [("https://smith.langchain.com", 200), ("https://other.example", 403)]
+)
+async def test_of_other_sites_only_studio_s_page_may_ask(
+    server: str, origin: str, status: int
+) -> None:
+    headers = {"Origin": origin, "Sec-Fetch-Site": "cross-site"}
+    async with httpx.AsyncClient(base_url=server, headers=headers) as client:
+        assert (await client.post("/assistants/search", json={})).status_code == status
+
+
+async def test_our_own_routes_are_there_too(server: str) -> None:
+    async with httpx.AsyncClient(base_url=server) as client:
+        graphs = (await client.get("/api/graphs")).json()["graphs"]
+        assert "studio" in [graph["graphId"] for graph in graphs]

@@ -1,0 +1,79 @@
+"""The same keys and tokens for LangGraph's own routes, which Studio and `langgraph-sdk` use.
+
+`langgraph.json` names `auth`. What it returns is `runtime.server_info.user` for the nodes, whose
+`identity` decides whose knowledge bases a run works on (`nodes.context.scope_of`).
+
+Threads, runs and crons belong to who made them; stored items to a namespace that begins with the user.
+The assistants are the graphs of `langgraph.json` and nobody's in particular: an owner filter on them
+would leave Studio without any (langgraph anchors §6).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph_sdk import Auth
+from starlette.requests import Request
+
+from domain.api_keys import Permission
+from domain.errors import SextantError
+from server.auth.authenticator import Authenticator
+
+auth = Auth()
+
+# Studio is a page of LangSmith's that talks to a server on the developer's own machine.
+_STUDIO = frozenset({"https://smith.langchain.com", "https://eu.smith.langchain.com"})
+
+
+@auth.authenticate
+async def authenticate(request: Request) -> Auth.types.MinimalUserDict:
+    """Return who asks; where no login is configured, this machine's user."""
+    from server.app import app
+
+    authenticator: Authenticator = app.state.serving.authenticator
+    try:
+        principal = await authenticator.authenticate(request, _STUDIO)
+        if principal.login:
+            await app.state.serving.rates.count(principal.quota_key)
+    except SextantError as error:
+        raise Auth.exceptions.HTTPException(error.status, str(error)) from error
+    return {
+        "identity": principal.user_id,
+        "is_authenticated": True,
+        "permissions": sorted(principal.permissions),
+    }
+
+
+@auth.on
+async def own(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
+    """Mark what is made with its owner, and show nobody anything else."""
+    _require(ctx, Permission.READ)
+    value.setdefault("metadata", {})
+    value["metadata"]["owner"] = ctx.user.identity
+    return {"owner": ctx.user.identity}
+
+
+@auth.on.assistants(actions=["read", "search"])
+async def see_assistants(ctx: Auth.types.AuthContext, value: Any) -> None:  # noqa: ANN401, ARG001
+    """Whoever may read sees the graphs there are."""
+    _require(ctx, Permission.READ)
+
+
+@auth.on.assistants(actions=["create", "update", "delete"])
+async def change_assistants(ctx: Auth.types.AuthContext, value: Any) -> None:  # noqa: ANN401, ARG001
+    """An assistant is seen by all users, so only an administrator makes or changes one."""
+    _require(ctx, Permission.ADMIN)
+
+
+@auth.on.store
+async def own_items(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> None:
+    """Items are below a namespace of the user's own, whatever was asked for."""
+    _require(ctx, Permission.READ)
+    namespace = tuple(value.get("namespace") or ())
+    if namespace[:1] != (ctx.user.identity,):
+        value["namespace"] = (ctx.user.identity, *namespace)
+
+
+def _require(ctx: Auth.types.AuthContext, permission: Permission) -> None:
+    if permission.value not in ctx.permissions:
+        raise Auth.exceptions.HTTPException(403, f"This key lacks the permission {permission}.")

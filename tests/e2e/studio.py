@@ -1,0 +1,58 @@
+"""`langgraph dev` as a process: no key, no analytics, nothing fetched."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+READY = "Application started up"
+_QUIET = {
+    "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+    "LANGGRAPH_NO_VERSION_CHECK": "true",
+    "LANGSMITH_TRACING": "false",
+    "PYTHONUNBUFFERED": "1",
+}
+
+
+@contextmanager
+def developing(environment: Mapping[str, str]) -> Iterator[str]:
+    """The address of a server on a free port of this machine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
+    with subprocess.Popen(
+        [*command, "--port", str(port), "--n-jobs-per-worker", "4"],
+        cwd=ROOT,
+        env={**environment, **_QUIET},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        told = []
+        for line in process.stdout:
+            told.append(line)
+            if READY in line:
+                break
+        else:
+            pytest.fail("langgraph dev did not start:\n" + "".join(told))
+        # Its log must be read on, or the server would block on a full pipe.
+        reader = threading.Thread(target=list, args=(process.stdout,))
+        reader.start()
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+            reader.join()

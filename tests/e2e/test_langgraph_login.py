@@ -1,0 +1,136 @@
+"""`langgraph dev` with logins: the same keys open LangGraph's own routes, and each user has their own."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from langgraph_sdk import get_client
+from langgraph_sdk.client import LangGraphClient
+
+from stores.embedded import EmbeddedServer
+from testing.openai_server import ApiRequest, ScriptedOpenAI
+from testing.replies import Reply, endless, failing
+from tests.e2e.conftest import SAMPLES, Sextant
+from tests.e2e.studio import developing
+from tests.e2e.test_langgraph_dev import QUESTION
+
+pytestmark = pytest.mark.e2e
+
+STORY = "Tell me a story of a lighthouse."
+
+
+@dataclass(frozen=True)
+class Locked:
+    """A running `langgraph dev`, and keys of two users and one that may only read."""
+
+    url: str
+    keys: dict[str, str]
+
+    def client(self, who: str) -> LangGraphClient:
+        return get_client(url=self.url, headers={"Authorization": f"Bearer {self.keys[who]}"})
+
+
+def answering(request: ApiRequest) -> Reply:
+    """A model that tells one story without end, and refuses everything else."""
+    return endless() if STORY in request.prompt else failing(401)
+
+
+@pytest_asyncio.fixture(scope="module")
+async def model() -> AsyncIterator[ScriptedOpenAI]:
+    async with ScriptedOpenAI(answering) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def locked(
+    environment: dict[str, str], sextant: Sextant, model: ScriptedOpenAI
+) -> Iterator[Locked]:
+    with tempfile.TemporaryDirectory(prefix="sxt-", ignore_cleanup_errors=True) as folder:
+        store = EmbeddedServer.start(Path(folder))
+        own = {"SEXTANT_DATA_DIR": folder}
+        guide = SAMPLES / "documents" / "糖尿病诊疗指南.pdf"
+        sextant("ingest", guide, "--graph", "studio", **own, SEXTANT_USER_ID="alice")
+        made = {
+            user: sextant("keys", "create", "-u", user, "-s", "admin", "--json", **own).json()
+            for user in ("alice", "bob")
+        }
+        chat = {"SEXTANT_CHAT_MODEL": "scripted", "OPENAI_BASE_URL": model.base_url}
+        with developing(environment | own | chat) as address:
+            yield Locked(address, {user: key["secret"] for user, key in made.items()})
+        store.stop()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Authorization": "Bearer garbage"}, {"x-auth-scheme": "langsmith"}],
+)
+async def test_nobody_gets_in_without_a_key(locked: Locked, headers: dict[str, str]) -> None:
+    async with httpx.AsyncClient(base_url=locked.url, headers=headers) as client:
+        for path in ("/assistants/search", "/threads/search", "/threads", "/runs/wait", "/search"):
+            assert (await client.post(path, json={})).status_code == 401
+
+
+async def test_each_user_sees_the_assistant_and_their_own_threads(locked: Locked) -> None:
+    alice, bob = locked.client("alice"), locked.client("bob")
+    for client in (alice, bob):
+        assert [one["graph_id"] for one in await client.assistants.search()] == ["sextant"]
+    thread = (await alice.threads.create())["thread_id"]
+    assert [one["thread_id"] for one in await alice.threads.search()] == [thread]
+    assert await bob.threads.search() == []
+    for asked in (
+        bob.threads.get,
+        bob.threads.get_state,
+        bob.threads.get_history,
+        bob.threads.delete,
+    ):
+        with pytest.raises(httpx.HTTPStatusError) as told:
+            await asked(thread)
+        assert told.value.response.status_code == 404
+    with pytest.raises(httpx.HTTPStatusError):
+        await bob.runs.wait(thread, "sextant", input=QUESTION)
+
+
+async def test_a_run_works_on_the_knowledge_bases_of_whose_key_it_is(locked: Locked) -> None:
+    mine = await locked.client("alice").runs.wait(None, "sextant", input=QUESTION)
+    assert isinstance(mine, dict)
+    assert mine["citations"]
+    # The input's `user_id` does not outrank the key.
+    parts: list[Any] = [
+        part
+        async for part in locked.client("bob").runs.stream(
+            None, "sextant", input=QUESTION | {"user_id": "alice"}, stream_mode=["custom"]
+        )
+    ]
+    told = [part.data for part in parts if part.event == "custom"]
+    assert [one["code"] for one in told if one["type"] == "error"] == ["graph_not_found"]
+
+
+async def test_our_own_routes_are_there_with_the_same_key(locked: Locked) -> None:
+    headers = {"Authorization": f"Bearer {locked.keys['alice']}"}
+    async with httpx.AsyncClient(base_url=locked.url, headers=headers) as client:
+        graphs = (await client.get("/api/graphs")).json()["graphs"]
+    assert [graph["graphId"] for graph in graphs] == ["studio"]
+
+
+async def test_a_client_that_leaves_stops_the_model(locked: Locked, model: ScriptedOpenAI) -> None:
+    before = model.disconnects
+    run = locked.client("alice").runs.stream(
+        None,
+        "sextant",
+        input={"query": STORY, "mode": "bypass"},
+        stream_mode=["custom"],
+        on_disconnect="cancel",
+    )
+    async for part in run:
+        if part.event == "custom" and part.data["type"] == "token":
+            break
+    await asyncio.wait_for(model.wait_for_disconnects(before + 1), timeout=20)
+    assert model.open_streams == 0
