@@ -18,8 +18,9 @@ from retrievers.index.passages import Near
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from retrievers.index.sparse import Floats
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
+from retrievers.lanes.two_events import two_events
 from retrievers.ranking.mixing import Evidence, Ranking, fit_of, link_strength
-from retrievers.ranking.relevance import highest, nearest_wanted, nearness
+from retrievers.ranking.relevance import blend, highest, nearest_wanted, nearness, with_parts
 from stores.chunks import ChunkStore
 from stores.graph.arrays import places_of
 from stores.stamps import Stamp
@@ -99,28 +100,42 @@ class QuestionReader:
         return outcome
 
     async def _read(self, query: LaneQuery) -> Reading:
-        index, vector = await asyncio.gather(self._index(query.scope), self._vector(query))
-        near, centred, similar = None, None, None
-        if vector is not None:
-            meanings = self.indexes.meanings(self.embedder)
-            centred, similar = await asyncio.gather(
-                meanings.centred(vector), meanings.type_similarity(index.types, vector)
-            )
-            if index.passages.vectors is None:
-                near = await self._near(query, index, centred)
+        texts = [query.text, *two_events(query.text)]
+        index, vectors = await asyncio.gather(
+            self._index(query.scope),
+            asyncio.gather(*(self._vector(query, text) for text in texts)),
+        )
+        whole, *events = [
+            await self._sought(query, index, text, vector)
+            for text, vector in zip(texts, vectors, strict=True)
+        ]
+        similar = await self._type_similarity(index, vectors[0])
         allowed = await self._allowed(query, index)
         works, self._works = self._works or [], None
 
         def read() -> tuple[Reading, list[Any]]:
-            nearest = near
-            if centred is not None and index.passages.vectors is not None:
-                nearest = index.passages.nearest(centred, nearest_wanted(len(index.chunk_ids)))
-            evidence = _evidence(index, query.text, nearest, similar)
-            reading = Reading(index, evidence, vector, nearest or _NOTHING, allowed)
+            nearest = whole.nearest(index)
+            evidence = _evidence(index, query.text, nearest, similar, events)
+            reading = Reading(index, evidence, vectors[0], nearest or _NOTHING, allowed)
             return reading, [_outcome(work, reading) for work in works]
 
         reading, self._outcomes = await asyncio.to_thread(read)
         return reading
+
+    async def _sought(
+        self, query: LaneQuery, index: ScopeIndex, text: str, vector: Vectors | None
+    ) -> _Sought:
+        if vector is None:
+            return _Sought(text)
+        centred = await self.indexes.meanings(self.embedder).centred(vector)
+        if index.passages.vectors is not None:
+            return _Sought(text, centred)
+        return _Sought(text, found=await self._near(query, index, centred))
+
+    async def _type_similarity(self, index: ScopeIndex, vector: Vectors | None) -> Floats | None:
+        if vector is None:
+            return None
+        return await self.indexes.meanings(self.embedder).type_similarity(index.types, vector)
 
     async def _index(self, scope: Scope) -> ScopeIndex:
         kept = self.indexes.kept(scope) if self.trusting else None
@@ -138,9 +153,9 @@ class QuestionReader:
         allowed[rows[rows >= 0]] = True
         return allowed
 
-    async def _vector(self, query: LaneQuery) -> Vectors | None:
+    async def _vector(self, query: LaneQuery, text: str) -> Vectors | None:
         try:
-            return await self.embedder.embed_query(query.text)
+            return await self.embedder.embed_query(text)
         except ConflictError:
             raise
         except SextantError:
@@ -160,6 +175,21 @@ class QuestionReader:
             return None
         rows = places_of(index.chunk_ids.halves, found.ids).astype(np.intp)
         return Near(rows[rows >= 0], found.cosines[rows >= 0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    """The question or one event of it, by meaning: its centred vector, or what the store `found` near."""
+
+    text: str
+    centred: Vectors | None = None
+    found: Near | None = None
+
+    def nearest(self, index: ScopeIndex) -> Near | None:
+        """The passages nearest to it; None when no model gave a vector."""
+        if self.centred is None:
+            return self.found
+        return index.passages.nearest(self.centred, nearest_wanted(len(index.chunk_ids)))
 
 
 def _outcome(work: Work, reading: Reading) -> object:
@@ -201,18 +231,33 @@ def _evidence(
     question: str,
     nearest: Near | None,
     type_similarity: Floats | None,
+    events: Sequence[_Sought],
 ) -> Evidence:
-    near = None
-    if nearest is not None:
-        near = nearness(nearest.rows, nearest.cosines, len(index.chunk_ids))
     evidence = Evidence(
         match=index.lexical.match(question),
-        near=near,
+        near=_nearness(index, nearest),
         named=_named(index, question),
         type_match=index.types.named_by(question),
         type_similarity=type_similarity,
     )
-    return replace(evidence, fit=fit_of(index.walk, evidence))
+    fit = fit_of(index.walk, evidence)
+    return replace(evidence, fit=_with_events(index, fit, events) if events else fit)
+
+
+def _with_events(index: ScopeIndex, fit: Floats, events: Sequence[_Sought]) -> Floats:
+    return with_parts(
+        fit,
+        [
+            blend(index.lexical.match(event.text), _nearness(index, event.nearest(index)))
+            for event in events
+        ],
+    )
+
+
+def _nearness(index: ScopeIndex, nearest: Near | None) -> Floats | None:
+    if nearest is None:
+        return None
+    return nearness(nearest.rows, nearest.cosines, len(index.chunk_ids))
 
 
 def _named(index: ScopeIndex, question: str) -> dict[int, float]:

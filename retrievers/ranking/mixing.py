@@ -19,7 +19,7 @@ from retrievers.index.sparse import Floats, Places
 from retrievers.index.statements import stated
 from retrievers.index.walk import WalkIndex
 from retrievers.ranking.normalising import scaled
-from retrievers.ranking.relevance import blend, highest
+from retrievers.ranking.relevance import blend, highest, unfamiliarity
 
 # One configuration for all evaluation sets; recall@5 is flat around each value.
 _SEED_PASSAGES = 20
@@ -43,6 +43,10 @@ _ABOUT_WORTH = 0.3
 # passages apart that the walk does not: questions across languages gain a point. Passages two hops away
 # from a name hardly fit; the same share for them would cost twowiki and musique_dev 2 points.
 _FIT_SHARE = 0.1
+# And of a question that shares neither a name nor words with any passage, as one in another language: the
+# walk from it can but spread what its vector said, so the vectors decide. Over both directions of xquad 11
+# questions are won and 7 lost (91.6 to 92.4 and 92.9 to 92.7); where words are shared nothing changes.
+_UNFAMILIAR_FIT_SHARE = 10.0
 # A name whose words carry this share of the information of an unseen word is linked at full strength.
 _FULL_STRENGTH_AT = 0.5
 
@@ -122,8 +126,8 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
     at_passage, at_entity = part.walk(
         passages * from_all, entities * (from_all + from_named), fit, evidence.type_match
     )
-    own = _FIT_SHARE * (1 - trust) * float(at_passage.max())
-    at_passage += np.float32(own) * fit
+    own = _FIT_SHARE + _UNFAMILIAR_FIT_SHARE * unfamiliarity(evidence.match)
+    at_passage += np.float32(own * (1 - trust) * float(at_passage.max())) * fit
     return Ranking(at_passage, at_entity, fit, trust)
 
 

@@ -8,6 +8,7 @@ for this question. Equal-weight rank fusion of a strong and a weak lane loses to
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,11 @@ def lexical_trust(match: LexicalMatch) -> float:
     """
     trust: float = (match.coverage / _EQUAL_TRUST_COVERAGE) ** _TRUST_EXPONENT
     return trust
+
+
+def unfamiliarity(match: LexicalMatch) -> float:
+    """How little the words say: 1 when no passage holds any, 0 from where they count as much as meaning."""
+    return max(0.0, 1 - match.coverage / _EQUAL_TRUST_COVERAGE)
 
 
 def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
@@ -86,3 +92,17 @@ def blend(match: LexicalMatch, near: Floats | None) -> Floats:
         return words
     trust = lexical_trust(match)
     return scaled((trust * words + near) / (trust + 1.0))
+
+
+def with_parts(whole: Floats, parts: Sequence[Floats]) -> Floats:
+    """Relevance for a question that joins two things, either of which counts as much as the question.
+
+    recall@5 of lihua's 32 questions over several passages, most of which ask for the order of two events:
+    77.0 by the whole question, 81.0 so (4 won, 1 lost), 77.9 and 80.3 with half and twice the weight of
+    the parts, 77.4 with their words alone.
+
+    Args:
+        whole: relevance of every passage to the whole question, 0..1.
+        parts: the same to each part.
+    """
+    return scaled(whole + np.maximum.reduce(parts))

@@ -70,6 +70,13 @@ def test_vectors_raise_what_is_near() -> None:
     assert ranked(near=near).passages[4] > 0
 
 
+def test_a_question_in_another_language_is_left_to_the_vectors() -> None:
+    """The graph leads from the first passage to the second, but nothing says that it was asked for."""
+    near = np.array([1, 0.6, 0.8, 0, 0, 0], np.float32)
+    found = ranked("那个遗址所在的州何时加入联邦？", near)
+    assert np.argsort(-found.passages)[:3].tolist() == [0, 2, 1]
+
+
 def test_a_question_that_touches_nothing_ranks_nothing() -> None:
     ranking = ranked("完全无关的问题")
     assert not ranking.passages.any()

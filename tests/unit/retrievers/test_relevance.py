@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from retrievers.index.lexical import LexicalIndex, LexicalMatch
+from retrievers.ranking.bm25 import BM25
 from retrievers.ranking.normalising import scaled
-from retrievers.ranking.relevance import blend, lexical_trust, nearest_wanted, nearness
+from retrievers.ranking.relevance import (
+    blend,
+    lexical_trust,
+    nearest_wanted,
+    nearness,
+    unfamiliarity,
+    with_parts,
+)
 
 _SCORES = arrays(np.float32, st.integers(0, 12), elements=st.floats(-5, 5, width=32))
 
@@ -70,3 +78,25 @@ def test_words_that_cover_the_question_outweigh_meaning() -> None:
     )
     assert lexical_trust(match) > 1
     assert blend(match, np.array([0, 0.9, 1.0], np.float32)).argmax() == 0
+
+
+@pytest.mark.parametrize(
+    ("coverage", "expected"), [(0.0, 1.0), (0.065, 0.5), (0.13, 0.0), (1.0, 0.0)]
+)
+def test_words_say_little_where_passages_hold_little_of_the_question(
+    coverage: float, expected: float
+) -> None:
+    whole = np.float32(BM25().most)
+    match = LexicalMatch(
+        weights=np.empty((0, 1), np.float32),
+        scores=np.array([coverage * whole], np.float32),
+        information=np.array([1], np.float32),
+        unknown=0.0,
+    )
+    assert unfamiliarity(match) == pytest.approx(expected, abs=1e-6)
+
+
+def test_either_part_of_a_question_counts_as_much_as_the_whole() -> None:
+    whole = np.array([1, 0.6, 0.4, 0], np.float32)
+    parts = [np.array([1, 0.2, 0, 0], np.float32), np.array([0, 0.4, 1, 0], np.float32)]
+    assert with_parts(whole, parts) == pytest.approx([1, 0.5, 0.7, 0])
