@@ -50,6 +50,7 @@ def serve(
         host=host,
         port=port,
         workers=workers,
+        http="server.edge.connections:BoundedHead",
         log_config=logs.log_config(settings),
         server_header=False,
         timeout_graceful_shutdown=settings.http.drain_seconds,

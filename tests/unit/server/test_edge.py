@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -10,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
+from server.edge import body_limit
 from server.edge.body_limit import BodyLimit
 from server.edge.headers import HEADERS, SecurityHeaders
 from server.edge.request_id import RequestId, request_id
@@ -106,3 +109,33 @@ async def test_every_answer_has_the_headers_unless_it_says_otherwise() -> None:
     assert headers["cache-control"] == "no-store"
     async with client(SecurityHeaders(cached)) as asked:
         assert (await asked.get("/")).headers["cache-control"] == "max-age=60"
+
+
+async def test_a_body_that_comes_too_slowly_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It held its connection, and what had been read of it, for as long as its sender liked."""
+    monkeypatch.setattr(body_limit, "_PATIENCE", 0.2)
+
+    async def drip() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    async with client(BodyLimit(echo, lambda _: MOST)) as asked:
+        answer = await asked.post("/", content=drip())
+    assert (answer.status_code, answer.headers["connection"]) == (408, "close")
+    assert answer.json()["code"] == "timed_out"
+
+
+async def test_whoever_waits_for_an_answer_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After its last part a body is not waited for: what is received then is that the client left."""
+    monkeypatch.setattr(body_limit, "_PATIENCE", 0.05)
+
+    async def patient(scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        await request.body()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await receive()
+        await PlainTextResponse("done")(scope, receive, send)
+
+    async with client(BodyLimit(patient, lambda _: MOST)) as asked:
+        assert (await asked.post("/", content=b"x")).text == "done"

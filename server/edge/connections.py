@@ -1,0 +1,68 @@
+"""Connections that never become a request: a head is sent within bounds of time and size, or refused.
+
+Uvicorn waits for ever for a request's first byte and its last header, and keeps headers without end
+(0.54 with httptools; RFC 6585 §5 and RFC 9110 §15.5.9 name the statuses). Nobody has been asked for a
+key by then, so anybody could take all of a server's connections, or its memory.
+"""
+
+from __future__ import annotations
+
+from asyncio import TimerHandle, Transport
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+SECONDS = 30.0
+MOST_BYTES = 65_536
+
+_REFUSED = b"HTTP/1.1 %b\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+
+
+class BoundedHead(HttpToolsProtocol):
+    """Uvicorn's protocol; what comes before a request's body has to come soon, and not without end."""
+
+    _timer: TimerHandle | None = None
+    _bytes = 0
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """See asyncio."""
+        super().connection_made(transport)
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio."""
+        self._forget()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio."""
+        super().data_received(data)
+        if self._timer is not None:
+            self._bytes += len(data)
+            if self._bytes > MOST_BYTES:
+                self._refuse(b"431 Request Header Fields Too Large")
+
+    def on_message_begin(self) -> None:
+        """See httptools."""
+        super().on_message_begin()
+        if self._timer is None:
+            self._expect()
+
+    def on_headers_complete(self) -> None:
+        """See httptools."""
+        self._forget()
+        super().on_headers_complete()
+
+    def _expect(self) -> None:
+        self._bytes = 0
+        self._timer = self.loop.call_later(SECONDS, self._refuse, b"408 Request Timeout")
+
+    def _forget(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _refuse(self, status: bytes) -> None:
+        self._forget()
+        if not self.transport.is_closing():
+            self.transport.write(_REFUSED % status)
+            self.transport.close()

@@ -1,0 +1,65 @@
+"""Connections over real TCP that never become a request."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+import uvicorn
+from starlette.responses import PlainTextResponse
+
+from server.edge import connections
+from server.edge.connections import MOST_BYTES
+
+HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@pytest_asyncio.fixture
+async def opened(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Streams]:
+    """A connection to a server that waits half a second for a head."""
+    monkeypatch.setattr(connections, "SECONDS", 0.5)
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        PlainTextResponse("here"), http="server.edge.connections:BoundedHead", log_config=None
+    )
+    server = uvicorn.Server(config)
+    serving = asyncio.create_task(server.serve([listening]))
+    reader, writer = await asyncio.open_connection(*listening.getsockname())
+    try:
+        async with asyncio.timeout(60):
+            yield reader, writer
+    finally:
+        writer.close()
+        server.should_exit = True
+        await serving
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /", HEAD])
+async def test_a_head_that_does_not_come_is_waited_for_no_longer(
+    opened: Streams, sent: bytes
+) -> None:
+    reader, writer = opened
+    writer.write(sent)
+    assert (await reader.read()).startswith(b"HTTP/1.1 408 ")
+
+
+async def test_headers_without_end_are_refused(opened: Streams) -> None:
+    """They were kept, all of them, of a caller nobody knew."""
+    reader, writer = opened
+    writer.write(HEAD)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connections, "SECONDS", 60)
+        writer.write(b"x: y\r\n" * (MOST_BYTES // 6 + 1))
+        assert (await reader.read()).startswith(b"HTTP/1.1 431 ")
+
+
+async def test_a_connection_serves_one_request_after_another(opened: Streams) -> None:
+    reader, writer = opened
+    for _ in range(3):
+        writer.write(HEAD)
+        writer.write(b"x: y\r\n" * 1000 + b"\r\n")
+        assert (await reader.readuntil(b"here")).startswith(b"HTTP/1.1 200 ")
