@@ -182,7 +182,7 @@ async def test_filters_find_what_brute_force_finds(
     store = ChunkStore(database)
     drawn: list[dict[str, object]] = []
 
-    @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=80, suppress_health_check=list(HealthCheck))
     @given(_FILTERS, st.integers(0, 2**bounds - 1))
     def draw(wanted: dict[str, object], kept: int) -> None:
         keys = [key for place, key in enumerate(wanted) if kept >> place & 1]

@@ -103,7 +103,7 @@ async def test_every_keyword_list_gives_what_ilike_gives(
     keyword = st.sampled_from(corpus.texts).flatmap(part_of) | PIECES | st.just("absent")
     examples: list[list[str]] = []
 
-    @settings(max_examples=150, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=150, database=None, derandomize=True)
     @given(st.lists(keyword.map(swap_case), min_size=1, max_size=8))
     def collect(words: list[str]) -> None:
         examples.append(words)

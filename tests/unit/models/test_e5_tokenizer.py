@@ -56,7 +56,7 @@ def test_token_counts_are_the_engines(text: str) -> None:
     assert len(TOKENIZER.encode(f"query: {text}")) + 2 == marks_and_prefix_included
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=200))
 def test_token_counts_are_the_engines_for_any_text(text: str) -> None:
     assert len(TOKENIZER.encode(f"passage: {text}")) + 2 == ENGINE.token_count(text)

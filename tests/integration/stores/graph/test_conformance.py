@@ -390,7 +390,7 @@ async def test_no_text_is_a_syntax_error(
     signs = st.text(st.sampled_from('+-&|!(){}[]^"~*?:\\/ANDORT \x00\ud800糖尿 <>=`$'), max_size=20)
     examples: list[str] = []
 
-    @settings(max_examples=80, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=80, database=None, derandomize=True)
     @given(signs | st.text(max_size=20) | st.sampled_from(HOSTILE))
     def collect(text: str) -> None:
         examples.append(text)

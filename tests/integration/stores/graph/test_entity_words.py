@@ -186,7 +186,7 @@ async def test_no_words_are_a_syntax_error(
     )
     examples: list[str] = []
 
-    @settings(max_examples=80, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=80, database=None, derandomize=True)
     @given(signs | st.text(max_size=20))
     def collect(text: str) -> None:
         examples.append(text)

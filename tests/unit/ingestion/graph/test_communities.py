@@ -103,7 +103,7 @@ def test_large_communities_are_split_and_lie_within_their_parents() -> None:
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_order_and_direction_of_edges_do_not_matter(seed: int) -> None:
     edges = planted(8, 20, within=0.7)
     random = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import OptionInvalid
@@ -210,7 +210,6 @@ def test_rows_survive_the_way_through_csv(rows: list[list[str]]) -> None:
     assert [text.names, *text.rows] == [listed.names, *listed.rows]
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200) | st.lists(st.lists(st.text(max_size=5), max_size=4), max_size=4))
 def test_anything_is_read_or_refused(data: Any) -> None:
     try:

@@ -8,7 +8,6 @@ from uuid import UUID
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from domain.scope import Scope
@@ -98,7 +97,6 @@ EDGE = st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(1, 4).map(f
 EDGES = st.lists(EDGE.filter(lambda edge: edge[0] != edge[1]), max_size=120)
 
 
-@hypothesis_settings(deadline=None)
 @given(EDGES, st.lists(st.integers(0, 12), max_size=3), st.integers(1, 4))
 async def test_what_is_read_in_portions_is_what_reading_everything_finds(
     edges: list[Edge], seeds: list[int], per_level: int

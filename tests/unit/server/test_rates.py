@@ -6,7 +6,7 @@ import pytest
 
 from domain.errors import Limited
 from domain.settings import QuotaSettings
-from server.limits import Rates
+from server.auth.rates import Rates
 
 # A thousandth of a request a second: within the test's own time none comes back.
 QUOTA = QuotaSettings(requests_per_second=0.001, burst=3)
