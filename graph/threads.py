@@ -102,7 +102,8 @@ class Threads(AsyncPostgresSaver):
             ConversationBusy: another turn of it is under way.
         """
         key = self._key(thread_id)
-        values = {"key": key, "title": " ".join(question.split())[:_TITLE], "time": most}
+        title = " ".join(clean_text(question).split())[:_TITLE]
+        values = {"key": key, "title": title, "time": most}
         async with self._database.transaction(self._user_id) as connection:
             taken = await (await connection.execute(_SQL["begin"], values)).fetchone()
         if taken is None:
@@ -121,7 +122,8 @@ class Threads(AsyncPostgresSaver):
                     await self._forget([key])
                 else:
                     await self._ended(key, busy_until)
-                    await self.forget_older(keep)
+                    if new:
+                        await self.forget_older(keep)
 
     async def _ended(self, key: str, busy_until: datetime) -> None:
         # Not the saver's `aprune`: that chooses an isolation level, too late inside our transaction.

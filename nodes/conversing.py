@@ -89,7 +89,7 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
             "warnings": list(warnings),
         },
     )
-    new = [said] if question else [HumanMessage(state.query, id=question_id), said]
+    new = [said] if question else [HumanMessage(clean_text(state.query), id=question_id), said]
     too_many = len(state.messages) + len(new) - 2 * most
     old = [RemoveMessage(str(one.id)) for one in state.messages[: max(too_many, 0)]]
     return [*old, *new]

@@ -153,3 +153,10 @@ async def test_a_name_that_cannot_be_one_is_refused(rag: Sextant, name: str) -> 
     with pytest.raises(OptionInvalid) as refused:
         await rag.query(FIRST, graph_id="parts", thread_id=name)
     assert refused.value.field == "thread_id"
+
+
+async def test_what_cannot_be_stored_is_left_out_of_what_is_kept(rag: Sextant) -> None:
+    await rag.query("Stork \x00 9 \ud800 valve?", graph_id="parts", thread_id="t")
+    [asked, _] = await rag.conversations().turns("t")
+    assert asked.text == "Stork  9  valve?"
+    await rag.conversations().forget("t")
