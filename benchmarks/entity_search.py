@@ -120,14 +120,19 @@ class World:
 
 async def fill(database: Database, scope: Scope, world: World) -> None:
     """Store the world as an import would, with vectors."""
+    await store(database, scope, world)
+    async with database.owner() as owner:
+        await owner.set_autocommit(True)
+        await owner.execute("analyze")
+
+
+async def store(database: Database, scope: Scope, world: World) -> None:
+    """The same without statistics, for one of several worlds."""
     await GraphRecord(database).add(scope, world.evidence())
     places = {one: place for place, one in enumerate(world.ids)}
     vectors = EntityVectors(database)
     while texts := await vectors.to_embed(scope, 2000):
         await vectors.store(scope, texts, world.vectors[[places[one.id] for one in texts]])
-    async with database.owner() as owner:
-        await owner.set_autocommit(True)
-        await owner.execute("analyze")
 
 
 async def measure(

@@ -76,7 +76,9 @@ class Stream:
     tokens: list[str] = field(default_factory=list[str])
 
 
-async def ask(port: int, body: dict[str, Any], *, leave: bool = False) -> Stream:
+async def ask(
+    port: int, body: dict[str, Any], *, leave: bool = False, key: str | None = None
+) -> Stream:
     """Ask, and read to the end; or leave after the first token."""
     seen, data, started = Stream(), orjson.dumps(body), time.perf_counter()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -86,6 +88,7 @@ async def ask(port: int, body: dict[str, Any], *, leave: bool = False) -> Stream
         "Content-Type: application/json",
         "Connection: close",
         f"Content-Length: {len(data)}",
+        *([f"Authorization: Bearer {key}"] if key else ()),
     )
     writer.write("\r\n".join((*head, "", "")).encode() + data)
     status = await reader.readline()

@@ -20,6 +20,7 @@ from typing import Any, Self, cast
 
 import orjson
 
+from models.protocols import Vectors
 from testing.hash_embedder import hashed_vector
 from testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
 from testing.replies import (
@@ -83,6 +84,7 @@ class ScriptedOpenAI:
         embeddings: script of embedding requests; None: always as usual.
         rerank: script of rerank requests; None: always as usual.
         dimension: length of the embedding vectors.
+        vector: gives a text its vector, instead of hashing.
         api_key: the only key accepted; None: any, or none.
         models: names that `/v1/models` lists.
     """
@@ -94,6 +96,7 @@ class ScriptedOpenAI:
         embeddings: Script | None = None,
         rerank: Script | None = None,
         dimension: int = 64,
+        vector: Callable[[str], Vectors] | None = None,
         api_key: str | None = None,
         models: Iterable[str] = ("scripted",),
     ) -> None:
@@ -102,6 +105,7 @@ class ScriptedOpenAI:
         self._embeddings = _answering(embeddings if embeddings is not None else _as_usual)
         self._rerank = _answering(rerank if rerank is not None else _as_usual)
         self._dimension = dimension
+        self._vector = vector or (lambda text: hashed_vector(text, dimension))
         self._api_key = api_key
         self._models = tuple(models)
         self._server = LoopbackServer(self._handle)
@@ -192,7 +196,7 @@ class ScriptedOpenAI:
             return await _failed(reply)
         await _wait_as_scripted(reply)
         texts = request.body["input"]
-        vectors = [hashed_vector(text, self._dimension) for text in _listed(texts)]
+        vectors = [self._vector(text) for text in _listed(texts)]
         as_base64 = request.body.get("encoding_format") == "base64"
         data = [
             {

@@ -91,7 +91,11 @@ class _Words:
 
 
 def make_library(
-    chunks: int, questions: int, seed: int, embedded: tuple[Vectors, Vectors] | None = None
+    chunks: int,
+    questions: int,
+    seed: int,
+    embedded: tuple[Vectors, Vectors] | None = None,
+    number_of_tenants: int = TENANTS,
 ) -> Library:
     """Make `chunks` chunks of about 550 bytes (a twentieth of 2 to 4 KB) and a number of questions.
 
@@ -100,12 +104,13 @@ def make_library(
         questions: how many.
         seed: everything follows from it.
         embedded: vectors of real passages and real questions, instead of drawn ones.
+        number_of_tenants: whose sizes follow Zipf's law.
     """
     rng = np.random.default_rng(seed)
-    sizes = 1 / np.arange(1, TENANTS + 1) ** 1.1  # Zipf
+    sizes = 1 / np.arange(1, number_of_tenants + 1) ** 1.1  # Zipf
     sizes = np.maximum((sizes / sizes.sum() * chunks).astype(int), 5)
     sizes[0] += chunks - sizes.sum()
-    tenants = np.repeat(np.arange(TENANTS), sizes)
+    tenants = np.repeat(np.arange(number_of_tenants), sizes)
     own = [
         rng.choice(_TOPICS, min(_TOPICS // 2, 2 + n // _CHUNKS_PER_TOPIC), replace=False)
         for n in sizes

@@ -1,0 +1,83 @@
+"""Fifty tenants with documents, entities and keys, and the questions that are put to them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from benchmarks import entity_search
+from benchmarks.hybrid.__main__ import fill, scope_of
+from benchmarks.hybrid.corpus import DIMENSION, make_library
+from domain.api_keys import Permission
+from models.protocols import Vectors
+from stores.api_keys import ApiKeyStore
+from stores.database import Database
+from stores.embedding_space import check_space
+from testing.hash_embedder import HashEmbedder, hashed_vector
+
+TENANTS, QUESTIONS, SEED = 50, 300, 2
+SPACE = "drawn"
+_FILE = "load.json"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a tenant, with the tenant's key."""
+
+    text: str
+    tenant: int
+    key: str
+
+
+@dataclass(frozen=True)
+class World:
+    """What is in the store, as far as clients know it."""
+
+    questions: list[Question]
+    vectors: dict[str, Vectors]
+
+    def vector(self, text: str) -> Vectors:
+        """The vector that a question was made with; of anything else, a hash."""
+        known = self.vectors.get(text)
+        return hashed_vector(text, DIMENSION) if known is None else known
+
+
+async def opened(database: Database, chunks: int, entities: int) -> World:
+    """The world of this data folder, made if it has none yet."""
+    file = database.settings.data_dir / _FILE
+    if not await asyncio.to_thread(file.exists):
+        await _make(database, chunks, entities, file)
+    kept = orjson.loads(await asyncio.to_thread(file.read_bytes))
+    questions = [Question(*one[:3]) for one in kept]
+    vectors = {one[0]: np.array(one[3], np.float32) for one in kept}
+    return World(questions, vectors)
+
+
+async def _make(database: Database, chunks: int, entities: int, file: Path) -> None:
+    library = await asyncio.to_thread(
+        make_library, chunks, QUESTIONS, SEED, number_of_tenants=TENANTS
+    )
+    await check_space(database, HashEmbedder(DIMENSION, SPACE))
+    await fill(database, library)
+    sizes = np.bincount(library.tenants, minlength=TENANTS) / chunks * entities
+    for tenant, size in enumerate(sizes.astype(int).tolist()):
+        world = await asyncio.to_thread(entity_search.World, max(size, 2), SEED + tenant)
+        await entity_search.store(database, scope_of(tenant), world)
+    async with database.owner() as owner:
+        await owner.set_autocommit(True)
+        await owner.execute("vacuum analyze")
+        await owner.execute("checkpoint")
+    keys = [await _key(database, tenant) for tenant in range(TENANTS)]
+    kept = [
+        (one.text, one.tenant, keys[one.tenant], one.vector.tolist()) for one in library.questions
+    ]
+    await asyncio.to_thread(file.write_bytes, orjson.dumps(kept))
+
+
+async def _key(database: Database, tenant: int) -> str:
+    _, secret = await ApiKeyStore(database).create(scope_of(tenant).user_id, [Permission.READ])
+    return secret.text
