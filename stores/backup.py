@@ -14,6 +14,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -50,7 +51,7 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
     schemas = [f"--schema={name}" for name in _SCHEMAS]
     written = 0
     try:
-        with part.open("wb") as file:
+        with _private(part) as file:
             async with _program(database, "pg_dump", "--format=custom", *schemas) as dump:
                 async for piece in _pieces(dump):
                     await asyncio.to_thread(file.write, piece)
@@ -118,6 +119,15 @@ async def restore(
         await _readable(reading, source)
         writing.stdin.close()
         await _succeed(writing, "Nothing was restored")
+
+
+def _private(path: Path) -> BinaryIO:
+    """A new file that is its owner's alone: it holds every user's documents, and the hashes of keys.
+
+    Nothing that lies there already is followed, or keeps its wider rights.
+    """
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 async def count_graphs(database: Database) -> int:

@@ -181,6 +181,11 @@ def _join(root: Path) -> Path | None:
     return None
 
 
+def _private(path: str, flags: int) -> int:
+    """Opens a file that is its owner's alone: what the server logs names users."""
+    return os.open(path, flags, 0o600)
+
+
 def _launch(root: Path) -> Path:
     owner = server_user(root)
     cluster = _cluster(root, owner)
@@ -191,7 +196,7 @@ def _launch(root: Path) -> Path:
     settings = {**_SERVER_SETTINGS, "unix_socket_directories": str(socket_dir)}
     command = [str(binary("postgres")), "-D", str(cluster)]
     command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-    with log.open("ab") as output:
+    with open(log, "ab", opener=_private) as output:
         process = subprocess.Popen(  # noqa: S603 - our own binary and arguments
             command,
             stdin=subprocess.DEVNULL,

@@ -41,6 +41,7 @@ def log_config(settings: Settings) -> dict[str, Any]:
         "loggers": {
             **{name: {"level": _at_least_info(level)} for name in _ALWAYS},
             "uvicorn.access": {"level": "WARNING"},  # a line for each request is ours
+            "procrastinate": {"level": "WARNING"},  # its lines name users and knowledge bases
         },
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -73,6 +74,16 @@ async def test_everything_of_every_user_comes_back_and_stays_theirs(
         rights = await opened.role_rights()
         assert (rights.role, rights.safe) == (APP_ROLE, True)
         await add(opened, Scope("cat", "notes"))  # and it goes on from there
+
+
+async def test_a_backup_is_its_owner_s_alone(source: Database, tmp_path: Path) -> None:
+    """Every account of the machine could read every user's documents in it."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_bytes(b"kept")
+    (tmp_path / "saved.part").symlink_to(elsewhere)
+    await backup(source, tmp_path / "saved")
+    assert stat.S_IMODE((tmp_path / "saved").stat().st_mode) == 0o600
+    assert elsewhere.read_bytes() == b"kept"
 
 
 async def test_a_database_in_use_is_saved_as_of_one_moment(

@@ -49,7 +49,7 @@ def test_on_a_terminal_a_line_is_read_by_people() -> None:
 @pytest.fixture
 def loggers() -> Iterator[None]:
     """The loggers' own levels afterwards."""
-    names = ("", "sextant.requests", "uvicorn", "uvicorn.access")
+    names = ("", "sextant.requests", "uvicorn", "uvicorn.access", "procrastinate")
     before = {name: logging.getLogger(name).level for name in names}
     handlers = logging.getLogger().handlers[:]
     yield
@@ -71,3 +71,10 @@ def test_requests_are_told_at_every_level_and_queries_only_when_asked(
     assert not logging.getLogger("uvicorn.access").isEnabledFor(logging.INFO)
     told = logging.getLogger("retrievers.graph_retriever").isEnabledFor(logging.INFO)
     assert told is tells_queries
+
+
+@pytest.mark.usefixtures("loggers")
+def test_the_queue_s_lines_that_name_users_are_left_out() -> None:
+    logging.config.dictConfig(log_config(Settings(_env_file=None, log_level="INFO")))
+    assert not logging.getLogger("procrastinate.worker").isEnabledFor(logging.INFO)
+    assert logging.getLogger("procrastinate.worker").isEnabledFor(logging.WARNING)
