@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 import tempfile
 import time
 from collections import Counter
@@ -37,6 +38,7 @@ from testing.openai_server import ScriptedOpenAI
 
 CLIENTS, STREAMS = 8, 100
 CORES = 2
+_CODE = re.compile(rb'"code":"(\w+)"')
 
 
 async def main(chunks: int, seconds: float, workers: int, folder: Path) -> None:
@@ -133,9 +135,15 @@ def _whole(body: bytes) -> bool:
     return False
 
 
-def statuses(seen: list[Stream]) -> dict[int, int]:
-    """How many of each."""
-    return dict(Counter(one.status for one in seen))
+def statuses(seen: list[Stream]) -> dict[str, int]:
+    """How many of each, with the code of a refusal."""
+    codes = (_CODE.search(one.body) if one.status != 200 else None for one in seen)
+    return dict(
+        Counter(
+            f"{one.status} {code[1].decode()}" if code else str(one.status)
+            for one, code in zip(seen, codes, strict=True)
+        )
+    )
 
 
 def told(what: str, seen: Seen, limits: str) -> None:
