@@ -48,8 +48,9 @@ def blocks(page: Path, *languages: str) -> Iterator[str]:
 
 
 def commands(page: Path) -> list[str]:
-    """The lines of a page's shell blocks that run here."""
-    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    """The lines of a page's shell blocks that run here, without their remarks."""
+    shown = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    lines = [re.sub(r"\s+#.*", "", line) for line in shown]
     return [line for line in lines if "sextant" in line and not _NOT_HERE.search(line)]
 
 
@@ -98,8 +99,7 @@ def run_shell(line: str, folder: Path, environment: dict[str, str]) -> None:
 def test_the_commands_of_the_front_page_run(desk: Path, environment: dict[str, str]) -> None:
     lines = [commands(page) for page in README]
     assert len(lines[0]) == len(lines[1]) > 10
-    said = (re.sub(r"\s+#.*", "", line) for page in lines for line in page)
-    for line in dict.fromkeys(said):  # most are the same in both languages
+    for line in dict.fromkeys([*lines[0], *lines[1]]):  # most are the same in both languages
         typed = line.replace(".venv/bin/python", sys.executable).replace("~/", "")
         run_shell(typed, desk, environment)
 
