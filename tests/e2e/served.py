@@ -9,15 +9,35 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import pytest
 
 _RUNNING = re.compile(r"running on (http://\S+)")
 
 
+@dataclass(frozen=True)
+class Served:
+    """A server that listens."""
+
+    address: str
+    process: subprocess.Popen[str]
+
+    def stop(self) -> None:
+        """Tell it to end, as a service manager does."""
+        self.process.send_signal(signal.SIGTERM)
+
+
 @contextmanager
 def served(environment: Mapping[str, str], *arguments: str) -> Iterator[str]:
     """The address of a server on a free port of this machine; it is stopped as a service would be."""
+    with serving(environment, *arguments) as server:
+        yield server.address
+
+
+@contextmanager
+def serving(environment: Mapping[str, str], *arguments: str) -> Iterator[Served]:
+    """The same with its process, which may have ended before."""
     with subprocess.Popen(
         [sys.executable, "-m", "sextant", "serve", "--port", "0", *arguments],
         env={**environment, "PYTHONUNBUFFERED": "1"},
@@ -36,8 +56,9 @@ def served(environment: Mapping[str, str], *arguments: str) -> Iterator[str]:
         # Its log must be read on, or the server would block on a full pipe.
         reader = threading.Thread(target=list, args=(process.stdout,))
         reader.start()
+        server = Served(found[1], process)
         try:
-            yield found[1]
+            yield server
         finally:
-            process.send_signal(signal.SIGTERM)
+            server.stop()
             reader.join()

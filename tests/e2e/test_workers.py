@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
-import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
 
-from domain.documents import DocumentStatus, Job, JobStage
+from domain.documents import DocumentStatus, JobStage
 from domain.scope import Scope
 from domain.settings import Settings
 from sextant.library import Library
@@ -22,14 +19,18 @@ from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.jobs import JobStore
 from stores.registering import Upload
+from tests.e2e.workers import (
+    IMPATIENT,
+    ended,
+    long_text,
+    process_of,
+    under_way,
+    until,
+    when,
+    working,
+)
 
 pytestmark = pytest.mark.e2e
-
-# Long enough to be killed in the middle of it, on whatever machine.
-PARAGRAPHS = 120
-PATIENCE = 120.0
-
-Worker = asyncio.subprocess.Process
 
 
 @pytest_asyncio.fixture(scope="module")
@@ -48,71 +49,13 @@ def scope() -> Scope:
 @pytest.fixture
 def impatient(environment: dict[str, str]) -> dict[str, str]:
     """Workers that take over after five seconds, and give back what they have when they are stopped."""
-    return environment | {
-        "SEXTANT_INGESTION__JOB_HEARTBEAT": "0.5",
-        "SEXTANT_INGESTION__JOB_STALE": "5",
-        "SEXTANT_INGESTION__EMBED_BATCH": "8",
-        "SEXTANT_WORKER__SWEEP": "0.5",
-        "SEXTANT_WORKER__DRAIN": "0.2",
-    }
-
-
-@asynccontextmanager
-async def working(environment: dict[str, str], number: int = 1) -> AsyncIterator[list[Worker]]:
-    """Processes that run `sextant worker`; whichever is left at the end is killed."""
-    command = [sys.executable, "-m", "sextant", "worker", "--concurrency", "1"]
-    pipe = asyncio.subprocess.PIPE
-    workers = [
-        await asyncio.create_subprocess_exec(*command, env=environment, stdout=pipe)
-        for _ in range(number)
-    ]
-    try:
-        for worker in workers:
-            assert worker.stdout
-            assert b"Working" in await worker.stdout.readline()
-        yield workers
-    finally:
-        for worker in workers:
-            if worker.returncode is None:
-                worker.kill()
-            await worker.wait()
-
-
-def long_text(paragraphs: int = PARAGRAPHS) -> bytes:
-    sentences = "A lens of number {0} may be kept for {0} days. " * 12
-    return "\n\n".join(sentences.format(n) for n in range(paragraphs)).encode()
+    return environment | IMPATIENT
 
 
 async def add(database: Database, scope: Scope, content: bytes, name: str = "long.txt") -> UUID:
     upload = Upload(name, name, "text/plain", content)
     [registered] = await Library(database, scope.user_id).add([upload], scope.graph_id)
     return registered.document_id
-
-
-async def when(database: Database, scope: Scope, holds: Callable[[Job], bool]) -> Job:
-    """The scope's newest job as soon as something holds of it."""
-    return (await until(database, scope, lambda jobs: holds(jobs[0])))[0]
-
-
-async def until(database: Database, scope: Scope, hold: Callable[[list[Job]], bool]) -> list[Job]:
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            if hold(jobs := await JobStore(database).list(scope)):
-                return jobs
-            await asyncio.sleep(0.1)
-
-
-def under_way(job: Job) -> bool:
-    return job.stage is JobStage.EMBED and 0 < job.done < job.total
-
-
-def ended(job: Job) -> bool:
-    return job.stage in {JobStage.DONE, JobStage.FAILED}
-
-
-def process_of(job: Job) -> int:
-    assert job.worker
-    return int(job.worker.rpartition(":")[2])
 
 
 async def test_a_killed_workers_document_is_taken_over_and_stored_exactly_once(
