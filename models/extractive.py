@@ -25,7 +25,7 @@ _MEANING_WEIGHT = 0.15
 # already; from another one; from another one that speaks of something in the question that nothing
 # quoted so far does, as the second hop of a question. With 0.7 for all, a third more answers had a
 # quotation from a passage that has nothing to say to the question (docs/rules.md).
-_SAME_PASSAGE, _OTHER_PASSAGE, _SOMETHING_NEW = 0.8, 0.9, 0.7
+_SAME_PASSAGE, _OTHER_PASSAGE, _SOMETHING_NEW = 0.7, 0.9, 0.7
 _SAME = 0.7
 
 # Weak evidence. The best sentence convinces when the share of the question it covers, plus eight
