@@ -103,7 +103,7 @@ def test_the_description_tells_each_origin_and_masks_secrets(
     assert listed["limits.zip_ratio"].variable == "SEXTANT_LIMITS__ZIP_RATIO"
     assert listed["chat_model"].origin == "argument"
     assert listed["retrieval.rrf_k"].origin == "default"
-    assert "secret" not in str(listed)
+    assert "very-secret" not in str(listed)
     assert "hidden" not in str(listed)
 
 
