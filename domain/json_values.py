@@ -11,8 +11,14 @@ MOST_LEVELS = 100
 """How deep lists and objects may nest: orjson writes 254 levels, Python's json some hundreds."""
 
 
+_LARGEST = 2**63
+"""`jsonb` gives large numbers back as whole ones, which orjson writes up to 64 bits only."""
+
+
 def storable(value: object, levels: int = MOST_LEVELS) -> object:
-    """`value` as PostgreSQL's `jsonb` can hold it, keys included; numbers that are none become null.
+    """`value` as PostgreSQL's `jsonb` can hold it, keys included.
+
+    Numbers that are none become null, those beyond 64 bits their text.
 
     Raises:
         ValueError: it nests deeper than `levels`.
@@ -21,6 +27,8 @@ def storable(value: object, levels: int = MOST_LEVELS) -> object:
         return clean_text(value)
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    if isinstance(value, int | float) and abs(value) >= _LARGEST:
+        return str(value)
     if not isinstance(value, Mapping | list):
         return value
     if levels == 0:

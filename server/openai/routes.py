@@ -26,7 +26,7 @@ router = new_router("openai", prefix="/v1")
 _STREAM: dict[str, Any] = {
     "description": "The answer; with `stream` its chunks.",
     "content": as_json(examples.COMPLETION)
-    | {MEDIA_TYPE: {"schema": {"type": "string"}, "example": examples.CHUNKS}},
+    | {MEDIA_TYPE: {"schema": {}, "example": examples.CHUNKS}},
 }
 _ERRORS = errors(404, 409, 502)
 

@@ -51,7 +51,7 @@ IdempotencyKey = Annotated[
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events `progress`, at least every two seconds, then `done` or `failed`.",
-        "content": {MEDIA_TYPE: {"schema": {"type": "string"}, "example": examples.EVENTS}},
+        "content": {MEDIA_TYPE: {"schema": {}, "example": examples.EVENTS}},
     }
 }
 

@@ -25,7 +25,7 @@ from sextant.facade import Options
 
 router = new_router("answers", prefix="/api/query")
 
-_EVENTS: dict[str, Any] = {"schema": {"type": "string"}, "example": examples.EVENTS}
+_EVENTS: dict[str, Any] = {"schema": {}, "example": examples.EVENTS}
 _STREAM: dict[str, Any] = {
     "description": "The answer; with `stream` or `Accept: text/event-stream` its events.",
     "content": as_json(examples.ANSWER) | {MEDIA_TYPE: _EVENTS},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -100,7 +101,7 @@ def test_the_commands_of_the_front_page_run(desk: Path, environment: dict[str, s
     lines = [commands(page) for page in README]
     assert len(lines[0]) == len(lines[1]) > 10
     for line in dict.fromkeys([*lines[0], *lines[1]]):  # most are the same in both languages
-        typed = line.replace(".venv/bin/python", sys.executable).replace("~/", "")
+        typed = line.replace(".venv/bin/python", shlex.quote(sys.executable)).replace("~/", "")
         run_shell(typed, desk, environment)
 
 
