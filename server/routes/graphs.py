@@ -55,7 +55,7 @@ async def list_graphs(
     rest = [one for one in known if one.graph_id > after]
     page = rest[: asked.limit]
     return GraphPage(
-        graphs=tuple(map(GraphBody.of, page)),
+        graphs=tuple(map(GraphBody.shown, page)),
         next_cursor=listing.cursor([page[-1].graph_id]) if len(rest) > len(page) else None,
     )
 

@@ -34,7 +34,7 @@ async def list_threads(
     page = known[: asked.limit]
     key = (page[-1].updated_at.isoformat(), page[-1].thread_id) if len(known) > len(page) else None
     return ThreadPage(
-        threads=tuple(map(ThreadBody.of, page)), next_cursor=listing.cursor(key) if key else None
+        threads=tuple(map(ThreadBody.shown, page)), next_cursor=listing.cursor(key) if key else None
     )
 
 

@@ -7,12 +7,11 @@ from uuid import UUID
 
 from pydantic import Field
 
-from domain.graph import Entity
 from domain.scope import DEFAULT_GRAPH
 from retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
 from server.paging import Cursor
 from server.schemas.wire import GraphName, OfGraph, Wire
-from sextant.entities import EntityView, Quote, Related
+from sextant.entities import EntityView, Quote
 from sextant.graph import DEEPEST, MOST_ENTITIES, Part
 
 
@@ -77,18 +76,6 @@ class EntityNode(Wire):
     degree: int
     centrality: float
 
-    @classmethod
-    def of(cls, entity: Entity) -> EntityNode:
-        """The same over the wire."""
-        return cls(
-            id=entity.id,
-            name=entity.name,
-            entity_type=entity.entity_type,
-            description=entity.description,
-            degree=entity.degree,
-            centrality=entity.centrality,
-        )
-
 
 class RelationBody(Wire):
     """A relation with the names and ids of both ends."""
@@ -100,19 +87,6 @@ class RelationBody(Wire):
     target_id: UUID
     weight: float
     description: str
-
-    @classmethod
-    def of(cls, related: Related) -> RelationBody:
-        """The same over the wire."""
-        return cls(
-            source=related.source,
-            source_id=related.source_id,
-            relation_type=related.relation_type,
-            target=related.target,
-            target_id=related.target_id,
-            weight=related.weight,
-            description=related.description,
-        )
 
 
 class MentionBody(Wire):
@@ -173,11 +147,11 @@ class EntityDetail(EntityNode):
         """The same over the wire."""
         entity = view.entity
         return cls(
-            **EntityNode.of(entity).model_dump(by_alias=False),
+            **EntityNode.shown(entity).model_dump(by_alias=False),
             aliases=entity.aliases,
             mention_count=entity.mention_count,
             external_id=entity.external_id,
-            relations=tuple(map(RelationBody.of, view.relations)),
+            relations=tuple(map(RelationBody.shown, view.relations)),
             mentions=tuple(map(MentionBody.of, view.mentions)),
             merged=tuple(
                 MergedBody(
@@ -228,7 +202,7 @@ class SubGraphBody(Wire):
     def of(cls, part: Part) -> SubGraphBody:
         """The same over the wire."""
         return cls(
-            nodes=tuple(map(EntityNode.of, part.entities)),
+            nodes=tuple(map(EntityNode.shown, part.entities)),
             edges=tuple(
                 EdgeBody(
                     id=hop.relation_id,

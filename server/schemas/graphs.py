@@ -6,7 +6,6 @@ from datetime import datetime
 
 from pydantic import Field
 
-from domain.documents import GraphInfo
 from ingestion.transfer.importing import ImportReport
 from server.paging import Cursor
 from server.schemas.wire import Wire
@@ -26,16 +25,6 @@ class GraphBody(Wire):
     documents: int
     chunks: int
     created_at: datetime | None
-
-    @classmethod
-    def of(cls, info: GraphInfo) -> GraphBody:
-        """The same over the wire."""
-        return cls(
-            graph_id=info.graph_id,
-            documents=info.documents,
-            chunks=info.chunks,
-            created_at=info.created_at,
-        )
 
 
 class GraphPage(Wire):

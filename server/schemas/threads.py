@@ -8,7 +8,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from graph.threads import Thread
 from server.paging import Cursor
 from server.schemas.answers import CitationOut, on_wire
 from server.schemas.wire import Wire
@@ -29,16 +28,6 @@ class ThreadBody(Wire):
     title: str
     created_at: datetime
     updated_at: datetime
-
-    @classmethod
-    def of(cls, thread: Thread) -> ThreadBody:
-        """The same over the wire."""
-        return cls(
-            thread_id=thread.thread_id,
-            title=thread.title,
-            created_at=thread.created_at,
-            updated_at=thread.updated_at,
-        )
 
 
 class ThreadPage(Wire):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -23,6 +23,11 @@ class Wire(BaseModel):
         extra="forbid",
         frozen=True,
     )
+
+    @classmethod
+    def shown(cls, value: object) -> Self:
+        """What `value` is over the wire, where its attributes have the names of our fields."""
+        return cls.model_validate(value, from_attributes=True)
 
 
 class Problem(BaseModel):
