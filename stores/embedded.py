@@ -39,6 +39,7 @@ from typing import Any
 
 from domain.errors import DatabaseUnavailable
 from stores.server_user import binary, let_through, server_user
+from stores.watcher import LOG, private, trim_log
 
 SUPERUSER = "postgres"
 
@@ -47,7 +48,6 @@ _STOP_SECONDS = 30.0
 _POLL_SECONDS = 0.02
 _SOCKET_PREFIX = "sextant-"
 _LONGEST_SOCKET_PATH = 100  # bytes; sun_path holds 108 on Linux and 104 on macOS
-_LOG_BYTES = 10_000_000
 
 # Defaults of PostgreSQL aim at spinning disks and a shared machine (anchors: performance §0, §6.3).
 _SERVER_SETTINGS: Mapping[str, str] = {
@@ -60,6 +60,8 @@ _SERVER_SETTINGS: Mapping[str, str] = {
     "wal_compression": "off",
     "random_page_cost": "1.1",
     "jit": "off",
+    # Two lines every five minutes of use, for nobody.
+    "log_checkpoints": "off",
     # Parallel workers talk through /dev/shm, of which a container often has only 64 MB.
     "max_parallel_workers_per_gather": "0",
     "max_parallel_maintenance_workers": "0",
@@ -181,22 +183,15 @@ def _join(root: Path) -> Path | None:
     return None
 
 
-def _private(path: str, flags: int) -> int:
-    """Opens a file that is its owner's alone: what the server logs names users."""
-    return os.open(path, flags, 0o600)
-
-
 def _launch(root: Path) -> Path:
     owner = server_user(root)
     cluster = _cluster(root, owner)
-    log = root / "postgres.log"
-    if log.exists() and log.stat().st_size > _LOG_BYTES:
-        log.unlink()
+    trim_log(root)
     socket_dir = _socket_folder(owner)
     settings = {**_SERVER_SETTINGS, "unix_socket_directories": str(socket_dir)}
     command = [str(binary("postgres")), "-D", str(cluster)]
     command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-    with open(log, "ab", opener=_private) as output:
+    with open(root / LOG, "ab", opener=private) as output:
         process = subprocess.Popen(  # noqa: S603 - our own binary and arguments
             command,
             stdin=subprocess.DEVNULL,
@@ -328,7 +323,7 @@ def _cluster(root: Path, owner: Mapping[str, Any]) -> Path:
 
 def _log_tail(root: Path) -> str:
     with suppress(OSError):
-        lines = (root / "postgres.log").read_text(errors="replace").splitlines()
+        lines = (root / LOG).read_text(errors="replace").splitlines()
         return " | ".join(lines[-5:])
     return "no log"
 

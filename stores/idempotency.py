@@ -1,7 +1,7 @@
 """Answers to requests with an Idempotency-Key, given again to the same request.
 
 After draft-ietf-httpapi-idempotency-key-header: a key belongs to a user and to one request, told by a
-hash of it, and expires.
+hash of it, and expires. What is kept is bounded: a day of each user's newest keys.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from stores.queries import load_queries
 
 _SQL = load_queries("idempotency")
 _AGE = timedelta(hours=24)
+# Keys of one user. An answer has up to 20 documents, some 200 bytes each: 40 MB at the very most.
+MOST = 10_000
 
 
 class Idempotency:
@@ -34,7 +36,9 @@ class Idempotency:
         values = {"user_id": user_id, "key": key, "request_sha256": request_sha256, "age": _AGE}
         async with self._database.transaction(user_id) as connection:
             await connection.execute(_SQL["forget_old"], values)
-            await connection.execute(_SQL["begin"], values)
+            begun = await connection.execute(_SQL["begin"], values)
+            if begun.rowcount:
+                await connection.execute(_SQL["forget_most"], {"user_id": user_id, "most": MOST})
             found = await (await connection.execute(_SQL["find"], values)).fetchone()
         if found is None or found[0] != request_sha256:
             raise ConflictError(

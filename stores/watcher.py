@@ -4,17 +4,51 @@
 A process that ends by itself stops the server it was the last to use. One that is killed cannot, nor
 can one that ends without Python's exit handlers, as the workers of `langgraph dev` do on SIGTERM. The
 kernel drops their locks, and this process, which has waited for that, stops the server for them.
+Meanwhile it keeps the server's log from growing without end.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
+LOG = "postgres.log"
+LOG_BYTES = 10_000_000
 _PAUSE_SECONDS = 0.05
+_TRIM_SECONDS = 60.0
+
+
+def trim_log(root: Path) -> None:
+    """Begin the server's log anew once it is larger than `LOG_BYTES`; the last of it stays beside it.
+
+    The server goes on with the file that it has open, at its new end: it appends. What it writes
+    between the copy and the cut is lost.
+    """
+    log, kept = root / LOG, root / f"{LOG}.1"
+    if not log.exists() or log.stat().st_size <= LOG_BYTES:
+        return
+    kept.unlink(missing_ok=True)
+    # A full disk must not keep it from being cut.
+    with suppress(OSError), log.open("rb") as source, open(kept, "xb", opener=private) as out:
+        source.seek(-LOG_BYTES, os.SEEK_END)
+        shutil.copyfileobj(source, out)
+    os.truncate(log, 0)
+
+
+def _trim(root: Path) -> None:
+    with suppress(OSError):  # the folder may have been removed under the server
+        trim_log(root)
+
+
+def private(path: str, flags: int) -> int:
+    """Opens a file that is its owner's alone: what the server logs names users."""
+    return os.open(path, flags, 0o600)
 
 
 def watch(root: Path, server: int) -> None:
@@ -49,4 +83,8 @@ def _lives(pid: int) -> bool:
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[1])  # not `stores/`, but the folder it lies in
-    watch(Path(sys.argv[1]), int(sys.argv[2]))
+    folder = Path(sys.argv[1])
+    # A lock that is waited for is waited for again after the signal (PEP 475).
+    signal.signal(signal.SIGALRM, lambda *_: _trim(folder))
+    signal.setitimer(signal.ITIMER_REAL, _TRIM_SECONDS, _TRIM_SECONDS)
+    watch(folder, int(sys.argv[2]))

@@ -6,17 +6,20 @@ import os
 import select
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
 from domain.errors import DatabaseUnavailable
 from stores.embedded import SUPERUSER, EmbeddedServer, is_running
+from stores.watcher import LOG, LOG_BYTES
 
 # A user of the server in another process: says "ready", then lives until its input ends.
 OTHER_PROCESS = """
@@ -156,6 +159,31 @@ def test_a_killed_server_is_started_again_and_its_rests_are_removed(folder: Path
         assert connection.execute("select n from kept").fetchone() == (7,)
     assert not server.socket_dir.exists()
     again.stop()
+    server.stop()
+
+
+def test_the_log_of_a_running_server_is_cut_when_it_grows_too_large(folder: Path) -> None:
+    server = EmbeddedServer.start(folder)
+    log, kept = folder / LOG, folder / f"{LOG}.1"
+    with log.open("ab") as out:
+        out.write(b"old\n" * LOG_BYTES)
+    [watcher] = [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if str(folder) in process.info["cmdline"] and str(server_pid(folder)) in process.cmdline()
+    ]
+    watcher.send_signal(signal.SIGALRM)  # as its clock does once a minute
+    with psycopg.connect(**server.conninfo(SUPERUSER), autocommit=True) as connection:
+        waited = 0
+        while log.stat().st_size > LOG_BYTES:
+            connection.execute("select pg_sleep(0.01)")
+            assert (waited := waited + 1) < 3_000
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            connection.execute("select 1 / 0")
+    assert "division by zero" in log.read_text()
+    assert log.stat().st_size < 1_000
+    assert (kept.stat().st_size, stat.S_IMODE(kept.stat().st_mode)) == (LOG_BYTES, 0o600)
+    assert watcher.is_running()
     server.stop()
 
 
