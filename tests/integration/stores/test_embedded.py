@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import signal
@@ -69,6 +70,22 @@ def other_user(data_dir: Path) -> subprocess.Popen[str]:
 
 def server_pid(data_dir: Path) -> int:
     return int((data_dir / "postgres" / "postmaster.pid").read_text().split()[0])
+
+
+def watcher_of(data_dir: Path) -> psutil.Process:
+    """The process beside the server, once it hears its clock."""
+    server = str(server_pid(data_dir))
+    processes = psutil.process_iter(["cmdline"])
+    [watcher] = [one for one in processes if (one.info["cmdline"] or [])[-1:] == [server]]
+    alarm = 1 << (signal.SIGALRM - 1)
+    for _ in range(3_000):
+        caught = re.search(
+            r"^SigCgt:\s*(\w+)", Path(f"/proc/{watcher.pid}/status").read_text(), re.M
+        )
+        if caught and int(caught[1], 16) & alarm:
+            return watcher
+        select.select([], [], [], 0.01)
+    raise AssertionError("the watcher does not trim")
 
 
 def leave(process: subprocess.Popen[str]) -> None:
@@ -167,11 +184,7 @@ def test_the_log_of_a_running_server_is_cut_when_it_grows_too_large(folder: Path
     log, kept = folder / LOG, folder / f"{LOG}.1"
     with log.open("ab") as out:
         out.write(b"old\n" * LOG_BYTES)
-    [watcher] = [
-        process
-        for process in psutil.process_iter(["cmdline"])
-        if str(folder) in process.info["cmdline"] and str(server_pid(folder)) in process.cmdline()
-    ]
+    watcher = watcher_of(folder)
     watcher.send_signal(signal.SIGALRM)  # as its clock does once a minute
     with psycopg.connect(**server.conninfo(SUPERUSER), autocommit=True) as connection:
         waited = 0
