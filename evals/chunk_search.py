@@ -14,6 +14,7 @@ import hashlib
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from evals.metrics import estimate, recall, reciprocal_rank
 from evals.runner import EVAL_USER
 from models.embedding import build_embedder
 from models.protocols import Embedder
-from retrievers.chunk_ranking import merged
+from retrievers.chunk_ranking import described, scores_of
 from retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -39,19 +40,28 @@ from retrievers.lanes.lane import (
     run_lanes,
 )
 from retrievers.ranking.fusion import fuse
-from retrievers.ranking.metadata import PRESETS, MetadataWeights, Question, rank_by_metadata
+from retrievers.ranking.metadata import Question, rank_by_metadata
+from retrievers.ranking.metadata_weights import PRESETS, MetadataWeights
 from stores.chunks import ChunkStore
 from stores.database import Database
+from stores.traits import Traits
 
 _FETCHED = 50
 _MOST_QUESTIONS = 300
 _SECONDS = 60.0
 
 
-async def found_by_lanes(
-    database: Database, embedder: Embedder, folder: Path
-) -> list[tuple[Asked, list[LaneRun]]]:
-    """What both lanes find for the first three hundred questions of a set."""
+@dataclass(frozen=True)
+class Found:
+    """What both lanes find for a question, and what is known of it."""
+
+    question: Asked
+    runs: list[LaneRun]
+    traits: list[Traits]
+
+
+async def found_by_lanes(database: Database, embedder: Embedder, folder: Path) -> list[Found]:
+    """The first three hundred questions of a set."""
     passages = read_passages(folder / "corpus.jsonl.gz")
     questions = [q for q in read_questions(folder / "queries.jsonl.gz") if q.gold_ids]
     content = (folder / "corpus.jsonl.gz").read_bytes()
@@ -63,25 +73,26 @@ async def found_by_lanes(
     for question in questions[:_MOST_QUESTIONS]:
         if question.query.strip():
             query = LaneQuery(scope, question.query, _FETCHED)
-            found.append((question, await run_lanes(lanes, query, _SECONDS)))
+            runs = await run_lanes(lanes, query, _SECONDS)
+            found.append(Found(question, runs, await described(database, scope, runs)))
     return found
 
 
 def orders(
-    question: Asked,
-    runs: Sequence[LaneRun],
-    constants: RetrievalSettings,
-    presets: Mapping[str, MetadataWeights],
+    found: Found, constants: RetrievalSettings, presets: Mapping[str, MetadataWeights]
 ) -> dict[str, list[RetrievedItem]]:
     """The ranking of every way to join the two lanes."""
     weights = {VECTOR: constants.vector_weight, KEYWORD: constants.keyword_weight}
-    asked, found = Question(question.query, datetime.now(UTC)), merged(runs)
+    hits = {run.name: run.hits for run in found.runs}
+    fused = fuse(hits, weights, constants.rrf_k)
+    asked, items = Question(found.question.query, datetime.now(UTC)), {one.id: one for one in fused}
+    lanes = scores_of(found.runs)
     return {
-        "naive": list(runs[0].hits),
-        "rrf": fuse({run.name: run.hits for run in runs}, weights, constants.rrf_k),
+        "naive": list(hits[VECTOR]),
+        "rrf": fused,
         **{
-            name: [one.item for one in rank_by_metadata(asked, found, own)]
-            for name, own in presets.items()
+            name: [items[own] for own in rank_by_metadata(asked, found.traits, lanes, weighed).ids]
+            for name, weighed in presets.items()
         },
     }
 
@@ -95,10 +106,10 @@ async def main(folder: Path, names: Sequence[str]) -> None:
         for name in names:
             found = await found_by_lanes(database, embedder, folder / name)
             values = defaultdict[str, list[tuple[float, ...]]](list)
-            for question, runs in found:
-                ranked = orders(question, runs, settings.retrieval, PRESETS)
+            for one in found:
+                ranked = orders(one, settings.retrieval, PRESETS)
                 for way, items in ranked.items():
-                    values[way].append(_measures(question, items))
+                    values[way].append(_measures(one.question, items))
             for way, measured in values.items():
                 means = [100 * estimate(column).mean for column in zip(*measured, strict=True)]
                 cells = " | ".join(f"{mean:.1f}" for mean in means)

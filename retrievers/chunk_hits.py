@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from uuid import UUID
 
@@ -12,7 +14,6 @@ from pydantic.alias_generators import to_camel
 from domain.errors import InputError, SextantError
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
-from retrievers.chunk_ranking import filled
 from retrievers.ranking.metadata import Ranked, Share
 from stores.chunks import ChunkStore, StoredChunk
 from stores.database import Database
@@ -86,7 +87,7 @@ class SearchHit(HitModel):
 
 
 _Mentioned = Mapping[UUID, tuple[Mentioned, ...]]
-_Around = Mapping[str, tuple[Neighbour, ...]]
+_Around = Mapping[UUID, tuple[Neighbour, ...]]
 
 
 class ChunkHits:
@@ -109,17 +110,31 @@ class ChunkHits:
         neighbors: bool,
         debug: bool = False,
     ) -> tuple[SearchHit, ...]:
-        """The chunks in their order; without entities, and a warning says so, if the graph is away.
+        """The chunks in their order as they are now; those that are gone are left out.
+
+        Without entities, and a warning says so, if the graph is away.
 
         Args:
             scope: whose.
-            best: what was found, with texts and metadata.
+            best: what was found.
             warnings: where a warning goes.
             neighbors: with the chunks beside each and linked to it.
             debug: with what each signal gave.
         """
-        mentioned, around = await self._around(scope, best, warnings, neighbors=neighbors)
-        return tuple(_hit(one, mentioned, around, debug=debug) for one in best)
+        if not best:
+            return ()
+        ids = [UUID(one.id) for one in best]
+        # At the same moment, so that they share a round trip.
+        stored, mentioned = await asyncio.gather(
+            self._chunks.get(scope, ids), self._mentioned(scope, ids, warnings)
+        )
+        around = await self._around(scope, stored, warnings) if neighbors else None
+        there = {str(chunk.id): chunk for chunk in stored}
+        return tuple(
+            _hit(one, there[one.id], mentioned, around, debug=debug)
+            for one in best
+            if one.id in there
+        )
 
     async def of_mode(
         self,
@@ -130,32 +145,25 @@ class ChunkHits:
         neighbors: bool,
         debug: bool = False,
     ) -> tuple[SearchHit, ...]:
-        """The same for chunks that a mode has found, which come without all their metadata."""
-        stored = await self._chunks.get(scope, [UUID(one.id) for one in items])
-        there = {str(chunk.id): chunk for chunk in stored}
-        best = [_by_lanes(filled(one, there[one.id])) for one in items if one.id in there]
+        """The same for chunks that a mode has found."""
+        best = [_by_lanes(item) for item in items]
         return await self.of(scope, best, warnings, neighbors=neighbors, debug=debug)
 
-    async def _around(
-        self, scope: Scope, best: Sequence[Ranked], warnings: list[str], *, neighbors: bool
-    ) -> tuple[_Mentioned, _Around | None]:
-        """The entities of the hits, and what stands around them; without, if the graph is away."""
-        ids = [UUID(one.item.id) for one in best]
-        try:
-            mentioned = await entities_of(self._database, scope, ids) if ids else {}
-            around = await self._neighbours(scope, best) if neighbors else None
-        except InputError:
-            raise
-        except SextantError:
-            warnings.append(NO_ENTITIES)
-            return {}, {} if neighbors else None
-        return mentioned, around
+    async def _mentioned(
+        self, scope: Scope, ids: Sequence[UUID], warnings: list[str]
+    ) -> _Mentioned:
+        with _without_graph(warnings):
+            return await entities_of(self._database, scope, ids)
+        return {}
 
-    async def _neighbours(self, scope: Scope, best: Sequence[Ranked]) -> _Around:
+    async def _around(
+        self, scope: Scope, hits: Sequence[StoredChunk], warnings: list[str]
+    ) -> _Around:
         """Of each hit the chunks beside it in its section, then those linked by shared entities."""
-        own = [UUID(one.item.id) for one in best]
-        linked = await linked_to(self._database, scope, own) if own else {}
-        ids = {one.item.id: list(_relations(one.item, linked)) for one in best}
+        linked: Mapping[UUID, Sequence[UUID]] = {}
+        with _without_graph(warnings):
+            linked = await linked_to(self._database, scope, [hit.id for hit in hits])
+        ids = {hit.id: list(_relations(hit, linked)) for hit in hits}
         wanted = list(dict.fromkeys(chunk for pairs in ids.values() for chunk, _ in pairs))
         stored = {chunk.id: chunk for chunk in await self._chunks.get(scope, wanted)}
         return {
@@ -164,21 +172,32 @@ class ChunkHits:
         }
 
 
+@contextmanager
+def _without_graph(warnings: list[str]) -> Iterator[None]:
+    """Go on, with a warning, where the graph is away."""
+    try:
+        yield
+    except InputError:
+        raise
+    except SextantError:
+        if NO_ENTITIES not in warnings:
+            warnings.append(NO_ENTITIES)
+
+
 def _by_lanes(item: RetrievedItem) -> Ranked:
     """Its lanes stand where a search of chunks has its signals."""
     signals = {
-        name: Share(lane.score, lane.score, lane.weight, lane.contribution or 0.0)
+        name: Share(lane.score, lane.score, lane.weight, lane.contribution or 0.0, lane.rank)
         for name, lane in item.lanes.items()
     }
-    return Ranked(item, signals, item.score)
+    return Ranked(item.id, item.score, signals, item.score)
 
 
 def _relations(
-    item: RetrievedItem, linked: Mapping[UUID, Sequence[UUID]]
+    hit: StoredChunk, linked: Mapping[UUID, Sequence[UUID]]
 ) -> Iterator[tuple[UUID, str]]:
-    beside = [UUID(own) for own in item.metadata["neighbours"]]
-    yield from ((own, SECTION) for own in beside)
-    yield from ((own, LINKED) for own in linked.get(UUID(item.id), ()) if own not in beside)
+    yield from ((own, SECTION) for own in hit.neighbours)
+    yield from ((own, LINKED) for own in linked.get(hit.id, ()) if own not in hit.neighbours)
 
 
 def _neighbour(chunk: StoredChunk, relation: str) -> Neighbour:
@@ -193,47 +212,50 @@ def _neighbour(chunk: StoredChunk, relation: str) -> Neighbour:
     )
 
 
-def _hit(one: Ranked, mentioned: _Mentioned, around: _Around | None, *, debug: bool) -> SearchHit:
-    item, metadata = one.item, one.item.metadata
+def _hit(
+    one: Ranked,
+    chunk: StoredChunk,
+    mentioned: _Mentioned,
+    around: _Around | None,
+    *,
+    debug: bool,
+) -> SearchHit:
     scores = {name: signal.share for name, signal in one.signals.items()}
-    scores |= {"hybrid": one.hybrid, "final": item.score}
+    scores |= {"hybrid": one.hybrid, "final": one.score}
     if one.rerank is not None:
         scores["rerank"] = one.rerank
     return SearchHit(
-        chunk_id=item.id,
-        document_id=item.document_id or "",
-        external_id=item.external_id,
-        filename=metadata["filename"],
-        text=item.text,
-        score=item.score,
+        chunk_id=one.id,
+        document_id=str(chunk.document_id),
+        external_id=chunk.external_id,
+        filename=chunk.filename,
+        text=chunk.text,
+        score=one.score,
         scores=scores,
-        semantic_title=metadata["title"],
-        summary=metadata["summary"],
-        topics=metadata["topics"],
-        topic_labels=metadata["topic_labels"],
-        keywords=metadata["keywords"],
-        tags=metadata["tags"],
-        entities=_entities(item, mentioned),
-        section_id=metadata["section_id"],
-        parent_section_path=metadata["section_path"],
-        modality=metadata["modality"],
-        page=metadata["page"],
-        created_at=metadata["created_at"],
-        neighbors=None if around is None else around.get(item.id, ()),
+        semantic_title=chunk.title or chunk.document_title,
+        summary=chunk.summary,
+        topics=chunk.topics,
+        topic_labels=chunk.topic_labels,
+        keywords=chunk.keywords,
+        tags=chunk.tags,
+        entities=_entities(chunk, mentioned),
+        section_id=str(chunk.section_id),
+        parent_section_path=chunk.section_path,
+        modality=str(chunk.modality),
+        page=chunk.page,
+        created_at=chunk.created_at.isoformat(),
+        neighbors=None if around is None else around.get(chunk.id, ()),
         signals=_signals(one) if debug else None,
     )
 
 
 def _signals(one: Ranked) -> dict[str, Signal]:
-    ranks = {name: lane.rank for name, lane in one.item.lanes.items()}
-    return {
-        name: Signal(rank=ranks.get(name), **asdict(signal)) for name, signal in one.signals.items()
-    }
+    return {name: Signal(**asdict(signal)) for name, signal in one.signals.items()}
 
 
-def _entities(item: RetrievedItem, mentioned: _Mentioned) -> tuple[Entity, ...]:
+def _entities(chunk: StoredChunk, mentioned: _Mentioned) -> tuple[Entity, ...]:
     """Those of the graph with their types; where it has none, the names that ingestion noted."""
-    known = mentioned.get(UUID(item.id))
+    known = mentioned.get(chunk.id)
     if known is None:
-        return tuple(Entity(name=name, type="TERM") for name in item.metadata["entities"])
+        return tuple(Entity(name=name, type="TERM") for name in chunk.entities)
     return tuple(Entity(name=one.name, type=one.type) for one in known)

@@ -3,73 +3,82 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from domain.errors import RetrievalError
-from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from domain.settings import RetrievalSettings
 from models.protocols import Reranker
 from retrievers.lanes.degrading import degraded, log_failures
 from retrievers.lanes.keywords import NO_KEYWORDS
-from retrievers.lanes.lane import Lane, LaneQuery, LaneRun, as_item, run_lanes
+from retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
 from retrievers.pages.cursor import Position
-from retrievers.ranking.fusion import fuse
 from retrievers.ranking.metadata import (
-    MetadataWeights,
+    Found,
+    MetadataRanking,
     Question,
     Ranked,
     rank_by_metadata,
     with_rerank,
 )
+from retrievers.ranking.metadata_weights import MetadataWeights
 from retrievers.ranking.reranking import RerankLimits, judge
-from stores.chunks import ChunkHit, ChunkStore, StoredChunk
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.traits import Traits, traits_of
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRanking:
-    """All chunks that a search found, best first, and how it went."""
+    """All chunks that a search found, best first, and how it went: some 0.3 KB a chunk."""
 
-    ranked: tuple[Ranked, ...]
-    warnings: tuple[str, ...] = ()
-    timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    found: MetadataRanking
+    warnings: tuple[str, ...]
+    timings: Mapping[str, float]
 
-    def after(self, position: Position | None) -> Sequence[Ranked]:
-        """The chunks after a position."""
-        if position is None:
-            return self.ranked
-        return [
-            one for one in self.ranked if position.comes_before(one.item.score, UUID(one.item.id))
-        ]
+    def __len__(self) -> int:
+        return len(self.found)
 
-    def bare(self) -> ChunkRanking:
-        """The same without texts and metadata, to be kept: 1 KB a chunk."""
-        return replace(self, ranked=tuple(map(_bare, self.ranked)))
+    def page(self, position: Position | None, limit: int) -> tuple[list[Ranked], bool]:
+        """The first `limit` chunks after a position, and whether there are more."""
+        begin = 0 if position is None else self._after(position)
+        return self.found.shown(begin, begin + limit), len(self) > begin + limit
 
-
-def _bare(one: Ranked) -> Ranked:
-    """Made, not replaced: a search does it for each of a hundred chunks."""
-    item = one.item
-    bare = RetrievedItem(
-        item.kind, item.id, "", item.score, item.document_id, item.external_id, item.lanes
-    )
-    return Ranked(bare, one.signals, one.hybrid, one.rerank)
+    def _after(self, position: Position) -> int:
+        scores, ids = self.found.scores.tolist(), self.found.ids
+        return bisect_right(
+            range(len(self)),
+            (-position.score, str(position.id)),
+            key=lambda place: (-scores[place], ids[place]),
+        )
 
 
-@dataclass(frozen=True, slots=True)
 class ChunkRanker:
     """Runs the lanes and makes one ranking of what they found.
 
-    Lanes may find by id alone; `chunks` then says what was found, once for both.
+    Args:
+        database: where the chunks are.
+        lanes: find them; their ids and scores are all that is asked of them.
+        reranker: has its share of the score; None: none has.
+        settings: constants of retrieval.
     """
 
-    lanes: Sequence[Lane]
-    chunks: ChunkStore
-    reranker: Reranker | None
-    settings: RetrievalSettings
+    def __init__(
+        self,
+        database: Database,
+        lanes: Sequence[Lane],
+        reranker: Reranker | None,
+        settings: RetrievalSettings,
+    ) -> None:
+        self._database = database
+        self._chunks = ChunkStore(database)
+        self._lanes = lanes
+        self._reranker = reranker
+        self._settings = settings
 
     async def rank(
         self, query: LaneQuery, weights: MetadataWeights, now: datetime, *, rerank: bool
@@ -80,52 +89,44 @@ class ChunkRanker:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: every lane failed; carries each cause.
         """
-        runs = await run_lanes(self.lanes, query, self.settings.lane_timeout)
+        runs = await run_lanes(self._lanes, query, self._settings.lane_timeout)
         warnings = [*_checked(runs), *query.warnings]
         if not query.keywords:
             warnings.append(NO_KEYWORDS)
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
-        found = await self._described(query.scope, merged(runs))
-        ranked = rank_by_metadata(Question(query.text, now), found, weights)
+        traits = await described(self._database, query.scope, runs)
+        ranking = rank_by_metadata(Question(query.text, now), traits, scores_of(runs), weights)
         timings["ranking"] = (time.perf_counter() - started) * 1000
-        if rerank and self.reranker is not None:
+        if rerank and self._reranker is not None:
             started = time.perf_counter()
-            ranked, late = await self._reranked(self.reranker, query.text, ranked)
+            ranking, late = await self._reranked(self._reranker, query, ranking)
             timings["rerank"] = (time.perf_counter() - started) * 1000
             warnings += [late] if late else []
-        return ChunkRanking(tuple(ranked), tuple(dict.fromkeys(warnings)), timings)
-
-    async def _described(self, scope: Scope, found: list[RetrievedItem]) -> list[RetrievedItem]:
-        """The same with texts and metadata; without chunks that are gone."""
-        bare = [UUID(item.id) for item in found if not item.metadata]
-        if not bare:
-            return found
-        there = {str(chunk.id): chunk for chunk in await self.chunks.get(scope, bare)}
-        return [
-            item if item.metadata else filled(item, there[item.id])
-            for item in found
-            if item.metadata or item.id in there
-        ]
+        return ChunkRanking(ranking, tuple(dict.fromkeys(warnings)), timings)
 
     async def _reranked(
-        self, reranker: Reranker, question: str, ranked: list[Ranked]
-    ) -> tuple[list[Ranked], str | None]:
-        texts = [one.item.text for one in ranked]
-        judgement = await judge(reranker, question, texts, RerankLimits.of(self.settings))
+        self, reranker: Reranker, query: LaneQuery, ranking: MetadataRanking
+    ) -> tuple[MetadataRanking, str | None]:
+        limits = RerankLimits.of(self._settings)
+        first = [UUID(own) for own in ranking.ids[: limits.pairs]]
+        there = {chunk.id: chunk.text for chunk in await self._chunks.get(query.scope, first)}
+        texts = [there.get(own, "") for own in first]
+        judgement = await judge(reranker, query.text, texts, limits)
         if not judgement.scores:
-            return ranked, judgement.warning
-        return with_rerank(ranked, judgement.scores), None
+            return ranking, judgement.warning
+        return with_rerank(ranking, judgement.scores), None
 
 
-def filled(item: RetrievedItem, chunk: StoredChunk) -> RetrievedItem:
-    """The item with the text and metadata that its chunk now has."""
-    return as_item(ChunkHit(chunk, item.score), item.lanes)
+def scores_of(runs: Sequence[LaneRun]) -> dict[str, Found]:
+    """What each lane found; of one that failed nothing."""
+    return {run.name: {hit.id: hit.score for hit in run.hits} for run in runs if run.error is None}
 
 
-def merged(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
-    """What the lanes found, each chunk once, with what every lane said of it in `lanes`."""
-    return fuse({run.name: run.hits for run in runs if run.error is None}, {})
+async def described(database: Database, scope: Scope, runs: Sequence[LaneRun]) -> list[Traits]:
+    """What ranking asks of all that was found, each chunk once; chunks that are gone are left out."""
+    ids = dict.fromkeys(hit.id for run in runs for hit in run.hits)
+    return await traits_of(database, scope, ids) if ids else []
 
 
 def _checked(runs: Sequence[LaneRun]) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ with their semantic metadata and, when asked for, with the chunks around them.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 from uuid import UUID
@@ -30,11 +30,12 @@ from domain.scope import Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
 from retrievers.chunk_hits import ChunkHits, HitModel, SearchHit
-from retrievers.chunk_ranking import ChunkRanker, ChunkRanking, filled
+from retrievers.chunk_ranking import ChunkRanker, ChunkRanking
 from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
 from retrievers.pages.cursor import Position, decode, encode, identity
 from retrievers.pages.hot import HotRankings
-from retrievers.ranking.metadata import MetadataWeights, Ranked
+from retrievers.ranking.metadata import Ranked
+from retrievers.ranking.metadata_weights import MetadataWeights
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
@@ -42,7 +43,7 @@ from stores.documents import DocumentStore
 MOST = 1000
 # Seed 000: each lane returns twice what is wanted; and enough to choose from when few are.
 _OVERFETCH, _FEWEST = 2, 50
-# For the next page: five minutes, as seed 001 has it; 1 KB a chunk, so 64 MB at the very most.
+# For the next page: five minutes, as seed 001 has it; 0.3 KB a chunk, so 20 MB at the very most.
 _KEPT_SECONDS, _KEPT, _KEPT_PER_USER, _KEPT_CHUNKS = 300.0, 64, 8, 1000
 
 
@@ -131,15 +132,12 @@ class ChunkSearch:
         settings: Settings | None = None,
     ) -> None:
         self._database = database
-        self._chunks = ChunkStore(database)
         self._hits = ChunkHits(database)
         self._settings = settings or database.settings
-        # By id: what both lanes found is then read once, and not with a snapshot for each of them.
-        lanes = (
-            VectorLane(self._chunks, embedder, whole=False),
-            KeywordLane(self._chunks, whole=False),
-        )
-        self._ranker = ChunkRanker(lanes, self._chunks, reranker, self._settings.retrieval)
+        chunks = ChunkStore(database)
+        # By id: what both lanes found is then read once, and of what is not shown no text.
+        lanes = (VectorLane(chunks, embedder, whole=False), KeywordLane(chunks, whole=False))
+        self._ranker = ChunkRanker(database, lanes, reranker, self._settings.retrieval)
         self._kept: HotRankings[ChunkRanking] = HotRankings(_KEPT_SECONDS, _KEPT, _KEPT_PER_USER)
 
     @property
@@ -178,20 +176,18 @@ class ChunkSearch:
         started = time.perf_counter()
         asked = self._asked(scope, request, now)
         ranking, kept = await self._ranking(asked)
-        if not ranking.ranked:
+        if not len(ranking):
             await DocumentStore(self._database).require_graph(scope)
-        rest = ranking.after(asked.position)
-        page = rest[: request.limit]
-        best = await self._as_now(scope, page) if kept else page
+        page, more = ranking.page(asked.position, request.limit)
         warnings = list(ranking.warnings)
         hits = await self._hits.of(
-            scope, best, warnings, neighbors=request.include_neighbors, debug=request.debug
+            scope, page, warnings, neighbors=request.include_neighbors, debug=request.debug
         )
         spent = (time.perf_counter() - started) * 1000
         found = SearchResponse(
             results=hits,
-            next_cursor=_end(asked, page[-1]) if len(rest) > len(page) else None,
-            total=len(ranking.ranked),
+            next_cursor=_end(asked, page[-1]) if more else None,
+            total=len(ranking),
             search_time_ms=spent,
             warnings=tuple(dict.fromkeys(warnings)),
             debug=_debug(asked, ranking, spent) if request.debug else None,
@@ -214,19 +210,9 @@ class ChunkSearch:
         ranking = await self._ranker.rank(
             asked.query, asked.weights, asked.moment, rerank=asked.rerank
         )
-        if len(ranking.ranked) <= _KEPT_CHUNKS:
-            self._kept.keep(user, asked.key, ranking.bare(), "", asked.moment)
+        if len(ranking) <= _KEPT_CHUNKS:
+            self._kept.keep(user, asked.key, ranking, "", asked.moment)
         return ranking, False
-
-    async def _as_now(self, scope: Scope, page: Sequence[Ranked]) -> list[Ranked]:
-        """Chunks of a kept ranking with their texts as they are now; without those that are gone."""
-        found = await self._chunks.get(scope, [UUID(one.item.id) for one in page])
-        there = {str(chunk.id): chunk for chunk in found}
-        return [
-            replace(one, item=filled(one.item, there[one.item.id]))
-            for one in page
-            if one.item.id in there
-        ]
 
     def _query(self, scope: Scope, request: SearchRequest) -> LaneQuery:
         limit = in_range(request.limit, "limit", most=MOST)
@@ -240,7 +226,7 @@ class ChunkSearch:
 
 
 def _end(asked: _Asked, last: Ranked) -> str:
-    return encode(Position(asked.moment, last.item.score, UUID(last.item.id)), asked.key)
+    return encode(Position(asked.moment, last.score, UUID(last.id)), asked.key)
 
 
 def _debug(asked: _Asked, ranking: ChunkRanking, spent: float) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from domain.stopwords import ENGLISH_STOP_WORDS
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _RUN = re.compile(rf"([{_CJK}]+)|((?:[^\W_{_CJK}][\u0300-\u036f]*)+)")
+_PAIR = re.compile(f"[{_CJK}]{{2}}")
 _SUFFIXES = ("ing", "edly", "ed", "es", "s", "ly")
 _SHORTEST_STEM = 4
 
@@ -38,6 +39,11 @@ def terms(text: str, cut: Callable[[str], Iterable[str]] = pairs) -> list[str]:
         elif term := _term(word):
             found.append(term)
     return found
+
+
+def is_pair(term: str) -> bool:
+    """Whether a term is a pair of ideographs, and so one wherever these two stand side by side."""
+    return _PAIR.fullmatch(term) is not None
 
 
 @lru_cache(maxsize=65_536)

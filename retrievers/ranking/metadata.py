@@ -7,27 +7,28 @@ letters for seven signals; the seventh, that of the neighbours, is η here.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
+import numpy as np
+import numpy.typing as npt
+
 from domain.documents import Modality
-from domain.errors import OptionInvalid
-from domain.options import as_weight
-from domain.retrieval import LaneScore, RetrievedItem
-from domain.retrieval import ranked as ranked_as
-from retrievers.index.terms import terms
+from retrievers.index.terms import is_pair, terms
 from retrievers.lanes.lane import KEYWORD, VECTOR
 from retrievers.ranking.decay import age_in_days, time_decay
+from retrievers.ranking.metadata_weights import MetadataWeights
 from retrievers.ranking.normalising import min_max
-from retrievers.ranking.reranking import RERANK
+from stores.traits import Traits
 
 # Seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank".
 HYBRID_SHARE, RERANK_SHARE = 0.6, 0.4
 HALF_LIFE = 365.0  # days, as in `rank_results`
+# Scores are promised to be > 0.
+_LEAST_SCORE = 1e-9
 # A section's own title says most of what is in it; each level up says less.
 _UPWARD = 0.7
 
@@ -43,96 +44,26 @@ _WANTED = {
 
 
 @dataclass(frozen=True, slots=True)
-class MetadataWeights:
-    """What each signal is worth, in relation to the others; 0 leaves one out.
-
-    Attributes:
-        vector: α, similarity to the question.
-        keyword: β, keywords of the question in the text.
-        hierarchy: γ, the question's words in the titles above.
-        recency: δ, time decay.
-        topic: ε, the question's words among topics, keywords and entities.
-        modality: ζ, a table or an image where one is asked for.
-        neighbour: η, chunks beside it that were found, too.
-    """
-
-    vector: float = 0.50
-    keyword: float = 0.25
-    hierarchy: float = 0.05
-    recency: float = 0.02
-    topic: float = 0.08
-    modality: float = 0.05
-    neighbour: float = 0.05
-
-    def __post_init__(self) -> None:
-        """Refuse weights that mean nothing, by name.
-
-        Raises:
-            OptionInvalid: one is no number that can weigh something, or all are 0.
-        """
-        for name, weight in asdict(self).items():
-            as_weight(weight, f"ranking.{name}")
-        if not any(asdict(self).values()):
-            raise OptionInvalid(
-                "All weights are 0, so nothing would be ranked.",
-                next_step="Give at least one signal a weight.",
-                field="ranking",
-            )
-
-    @classmethod
-    def read(cls, given: str | Mapping[str, float] | MetadataWeights | None) -> MetadataWeights:
-        """The weights of a request: a preset's name, or single weights over those of `balanced`.
-
-        Raises:
-            OptionInvalid: there is no such preset or signal, or a weight means nothing.
-        """
-        if given is None or isinstance(given, cls):
-            return given or cls()
-        if isinstance(given, str):
-            return PRESETS[_known(given, list(PRESETS), "preset")]
-        if not isinstance(given, Mapping):
-            raise OptionInvalid(
-                "The ranking is neither a preset nor a mapping of weights.",
-                next_step=f"Presets: {', '.join(PRESETS)}.",
-                field="ranking",
-            )
-        signals = [one.name for one in fields(cls)]
-        return replace(
-            PRESETS[BALANCED], **{_known(k, signals, "signal"): v for k, v in given.items()}
-        )
-
-
-BALANCED = "balanced"
-# Seed 004, "可按“章节优先/实体优先”等场景调整".
-PRESETS: Mapping[str, MetadataWeights] = {
-    BALANCED: MetadataWeights(),
-    "section-first": MetadataWeights(
-        vector=0.35, keyword=0.15, hierarchy=0.30, topic=0.08, neighbour=0.05
-    ),
-    "entity-first": MetadataWeights(
-        vector=0.35, keyword=0.15, hierarchy=0.05, topic=0.35, neighbour=0.03
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True)
 class Share:
     """What one signal says of a chunk: as it was found, brought to 0..1, and what that is worth.
 
-    `contribution` is its part of the hybrid score; those of all signals sum to it.
+    `contribution` is its part of the hybrid score; those of all signals sum to it. `rank` is the
+    chunk's place in the lane that the signal comes from.
     """
 
     raw: float
     share: float
     weight: float
     contribution: float
+    rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A chunk with what each signal said; `item.score` is the final score."""
+    """A chunk by id, its final score, and what each signal said."""
 
-    item: RetrievedItem
+    id: str
+    score: float
     signals: Mapping[str, Share]
     hybrid: float
     rerank: float | None = None
@@ -149,182 +80,230 @@ class Question:
     now: datetime
     half_life: float = HALF_LIFE
     terms: frozenset[str] = field(init=False)
+    _pairs: tuple[str, ...] = field(init=False)
+    _words: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         """Cut the text into terms once."""
-        object.__setattr__(self, "terms", frozenset(terms(self.text)))
+        found = frozenset(terms(self.text))
+        adjacent = frozenset(term for term in found if is_pair(term))
+        object.__setattr__(self, "terms", found)
+        object.__setattr__(self, "_pairs", tuple(adjacent))
+        object.__setattr__(self, "_words", found - adjacent)
+
+    def among(self, text: str) -> frozenset[str]:
+        """The question's terms that are terms of `text`, which is cut only where that is in doubt.
+
+        A pair of ideographs is a term wherever it stands. What a word is stemmed and folded to stands
+        in it, too, as long as all is ASCII.
+        """
+        held = frozenset(pair for pair in self._pairs if pair in text)
+        if not self._words:
+            return held
+        lower = text.lower()
+        if text.isascii() and not any(word in lower for word in self._words):
+            return held
+        return held | self._words.intersection(terms(text))
+
+
+# Of one lane: the chunks that it found with its scores, best first.
+Found = Mapping[str, float]
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataRanking:
+    """Chunks in an order, best first, and how it came about; as arrays, for few of them are shown.
+
+    Attributes:
+        ids: the chunks.
+        scores: final ones, above 0.
+        raw, shares: what each signal said, shape (signals, chunks), signals in the order of
+            `MetadataWeights`.
+        hybrid: the weighted shares.
+        lanes: what the lanes had found.
+        reranked: the reranker's shares; None where it did not judge.
+    """
+
+    ids: tuple[str, ...]
+    scores: Numbers
+    raw: Numbers
+    shares: Numbers
+    hybrid: Numbers
+    weights: MetadataWeights
+    lanes: Mapping[str, Found]
+    reranked: Numbers | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def shown(self, begin: int, end: int) -> list[Ranked]:
+        """The chunks of these places, for a reader."""
+        ranks = {
+            lane: {own: rank for rank, own in enumerate(found, start=1)}
+            for lane, found in self.lanes.items()
+        }
+        return [self._shown(place, ranks) for place in range(begin, min(end, len(self)))]
+
+    def _shown(self, place: int, ranks: Mapping[str, Mapping[str, int]]) -> Ranked:
+        own, weights = self.ids[place], asdict(self.weights)
+        total = sum(weights.values())
+        told = zip(weights.items(), self.raw[:, place], self.shares[:, place], strict=True)
+        signals = {
+            name: Share(
+                raw=float(raw),
+                share=float(share),
+                weight=weight,
+                contribution=weight * float(share) / total,
+                rank=ranks.get(name, {}).get(own),
+            )
+            for (name, weight), raw, share in told
+        }
+        rerank = None if self.reranked is None else float(self.reranked[place])
+        return Ranked(own, float(self.scores[place]), signals, float(self.hybrid[place]), rerank)
 
 
 def rank_by_metadata(
-    question: Question, items: Sequence[RetrievedItem], weights: MetadataWeights
-) -> list[Ranked]:
+    question: Question,
+    chunks: Sequence[Traits],
+    lanes: Mapping[str, Found],
+    weights: MetadataWeights,
+) -> MetadataRanking:
     """Rank chunks by the seven signals, best first, ties by id.
 
     Args:
         question: what was asked.
-        items: what the lanes found, each once, with `lanes` saying where.
+        chunks: what the lanes found, each once.
+        lanes: what each lane gave them.
         weights: of the signals.
     """
-    raw, of_signals = _signals(question, items, weights), asdict(weights)
-    total = sum(of_signals.values())
-    ranked = []
-    for place, item in enumerate(items):
-        signals = {
-            name: Share(
-                raw=found[place][0],
-                share=found[place][1],
-                weight=weight,
-                contribution=weight * found[place][1] / total,
-            )
-            for name, weight in of_signals.items()
-            for found in [raw[name]]
-        }
-        hybrid = math.fsum(one.contribution for one in signals.values())
-        ranked.append(Ranked(_scored(item, hybrid), signals, hybrid))
-    return sorted(ranked, key=lambda one: (-one.hybrid, one.item.id))
+    raw, shares = _signals(question, chunks, lanes, weights)
+    worth = np.array(list(asdict(weights).values()))
+    contributions = worth[:, None] * shares / sum(worth.tolist())
+    hybrid = np.array([math.fsum(own) for own in contributions.T.tolist()])
+    ids = tuple(chunk.id for chunk in chunks)
+    return _ordered(MetadataRanking(ids, hybrid, raw, shares, hybrid, weights, lanes))
 
 
-def with_rerank(ranked: Sequence[Ranked], scores: Sequence[float]) -> list[Ranked]:
+def with_rerank(ranking: MetadataRanking, scores: Sequence[float]) -> MetadataRanking:
     """The order after a reranker has scored the first: `0.6 · hybrid + 0.4 · rerank`.
 
     Its scores are brought to 0..1 among those it gave; chunks that it did not read get 0.
     """
-    shares = [*map(float, min_max(scores)), *([0.0] * (len(ranked) - len(scores)))]
-    judged = [
-        replace(
-            one,
-            item=_reranked(one, share, scores[place] if place < len(scores) else None),
-            rerank=share,
-        )
-        for place, (one, share) in enumerate(zip(ranked, shares, strict=True))
-    ]
-    return sorted(judged, key=lambda one: (-one.item.score, one.item.id))
+    shares = np.zeros(len(ranking))
+    shares[: len(scores)] = min_max(scores)
+    final = HYBRID_SHARE * ranking.hybrid + RERANK_SHARE * shares
+    return _ordered(replace(ranking, scores=final, reranked=shares))
 
 
-def _reranked(one: Ranked, share: float, score: float | None) -> RetrievedItem:
-    item = _scored(one.item, HYBRID_SHARE * one.hybrid + RERANK_SHARE * share)
-    if score is None:
-        return item
-    return replace(item, lanes={**item.lanes, RERANK: LaneScore(0, score, RERANK_SHARE)})
-
-
-def _scored(item: RetrievedItem, score: float) -> RetrievedItem:
-    return ranked_as(item, max(score, 1e-9), item.lanes)
-
-
-Pairs = list[tuple[float, float]]  # raw and share of each item
+def _ordered(ranking: MetadataRanking) -> MetadataRanking:
+    """The same by its scores, which come to lie above 0."""
+    ids, scores = ranking.ids, np.maximum(ranking.scores, _LEAST_SCORE)
+    key = scores.tolist()
+    best_first = sorted(range(len(ids)), key=lambda place: (-key[place], ids[place]))
+    order = np.array(best_first, dtype=np.intp)
+    return MetadataRanking(
+        ids=tuple(ids[place] for place in best_first),
+        scores=scores[order],
+        raw=ranking.raw[:, order],
+        shares=ranking.shares[:, order],
+        hybrid=ranking.hybrid[order],
+        weights=ranking.weights,
+        lanes=ranking.lanes,
+        reranked=None if ranking.reranked is None else ranking.reranked[order],
+    )
 
 
 def _signals(
-    question: Question, items: Sequence[RetrievedItem], weights: MetadataWeights
-) -> dict[str, Pairs]:
-    vector, keyword = _by_vector(items), _by_keyword(items)
-    return {
-        "vector": vector,
-        "keyword": keyword,
-        "hierarchy": [_twice(hierarchy_share(question, item)) for item in items],
-        "recency": [_by_age(question, item) for item in items],
-        "topic": [_twice(topic_share(question, item)) for item in items],
-        "modality": [_twice(modality_share(question.text, item)) for item in items],
-        "neighbour": _by_neighbours(items, _found(vector, keyword, weights)),
-    }
+    question: Question,
+    chunks: Sequence[Traits],
+    lanes: Mapping[str, Found],
+    weights: MetadataWeights,
+) -> tuple[Numbers, Numbers]:
+    """Raw values and shares of each signal, in the order of `MetadataWeights`."""
+    cosines, near = _by_vector(chunks, lanes.get(VECTOR, {}))
+    counted, words = _by_keyword(chunks, lanes.get(KEYWORD, {}))
+    ages, fresh = _by_age(question, chunks)
+    hierarchy = _by_titles(question, chunks)
+    topic = [topic_share(question, chunk) for chunk in chunks]
+    modality = _by_modality(question.text, chunks)
+    beside = _by_neighbours(chunks, _found(near, words, weights))
+    return (
+        np.array([cosines, counted, hierarchy, ages, topic, modality, beside]),
+        np.array([near, words, hierarchy, fresh, topic, modality, beside]),
+    )
 
 
-def _twice(share: float) -> tuple[float, float]:
-    return share, share
-
-
-def _by_vector(items: Sequence[RetrievedItem]) -> Pairs:
+def _by_vector(chunks: Sequence[Traits], found: Found) -> tuple[Numbers, Numbers]:
     """Cosines, the farthest that the lane found at 0; what it did not find has 0, too."""
-    found = {n: item.lanes[VECTOR].score for n, item in enumerate(items) if VECTOR in item.lanes}
-    share = dict(zip(found, map(float, min_max(list(found.values()))), strict=True))
-    return [(found.get(place, 0.0), share.get(place, 0.0)) for place in range(len(items))]
+    raw = np.array([found.get(chunk.id, 0.0) for chunk in chunks])
+    there = np.array([chunk.id in found for chunk in chunks], dtype=bool)
+    share = np.zeros(len(chunks))
+    share[there] = min_max(raw[there])
+    return raw, share
 
 
-def _by_keyword(items: Sequence[RetrievedItem]) -> Pairs:
+def _by_keyword(chunks: Sequence[Traits], found: Found) -> tuple[Numbers, Numbers]:
     """The lane's score as a share of the best: about how many of the keywords found are in it."""
-    found = [item.lanes[KEYWORD].score if KEYWORD in item.lanes else 0.0 for item in items]
-    most = max(found, default=0.0) or 1.0
-    return [(score, score / most) for score in found]
+    raw = np.array([found.get(chunk.id, 0.0) for chunk in chunks])
+    return raw, raw / (raw.max(initial=0.0) or 1.0)
 
 
-def hierarchy_share(question: Question, item: RetrievedItem) -> float:
-    """How far a title above the chunk is what the question asks for, 0..1.
+def _by_age(question: Question, chunks: Sequence[Traits]) -> tuple[list[float], list[float]]:
+    """Age in days, and what is left of a whole that halves every half-life."""
+    ages = [age_in_days(chunk.created_at, question.now) for chunk in chunks]
+    return ages, [time_decay(age, question.half_life) for age in ages]
+
+
+def _by_titles(question: Question, chunks: Sequence[Traits]) -> list[float]:
+    """Chunks of a section have their titles in common."""
+    known: dict[tuple[str, ...], float] = {}
+    shares = []
+    for chunk in chunks:
+        titles = tuple(chunk.titles)
+        if titles not in known:
+            known[titles] = hierarchy_share(question, titles)
+        shares.append(known[titles])
+    return shares
+
+
+def hierarchy_share(question: Question, titles: Sequence[str]) -> float:
+    """How far a title above a chunk is what the question asks for, 0..1.
 
     Of each title the share of its terms that the question has, times 0.7 for each level up from the
     section's own; the best of them. The document's title is the topmost.
     """
-    path = [*item.metadata.get("section_path", ())]
-    title = item.metadata.get("document_title") or ""
-    titles = [*([] if title in path else [title]), *path]
     return max(
-        (
-            _held(question.terms, title) * _UPWARD**level
-            for level, title in enumerate(reversed(titles))
-        ),
+        (_held(question, title) * _UPWARD**level for level, title in enumerate(reversed(titles))),
         default=0.0,
     )
 
 
-def _held(asked: frozenset[str], title: str) -> float:
-    own = set(terms(title))
-    return len(own & asked) / len(own) if own else 0.0
+def _held(question: Question, title: str) -> float:
+    held = question.among(title)
+    return len(held) / len(set(terms(title))) if held else 0.0
 
 
-def topic_share(question: Question, item: RetrievedItem) -> float:
+def topic_share(question: Question, chunk: Traits) -> float:
     """The share of the question's terms that the chunk's topics, keywords and entities have, 0..1."""
     if not question.terms:
         return 0.0
-    said = set(terms("\n".join(_said(item))))
-    return len(said & question.terms) / len(question.terms)
+    return len(question.among(chunk.said)) / len(question.terms)
 
 
-def _said(item: RetrievedItem) -> Iterable[str]:
-    for name in ("topic_labels", "topics", "keywords", "entities", "tags"):
-        yield from item.metadata.get(name, ())
-
-
-def modality_share(question: str, item: RetrievedItem) -> float:
+def _by_modality(question: str, chunks: Sequence[Traits]) -> list[float]:
     """1 for a chunk of the kind that the question asks for, else 0; 1 for all where it asks for none."""
     wanted = {kind for kind, words in _WANTED.items() if words.search(question)}
-    return float(not wanted or item.metadata.get("modality") in wanted)
+    return [float(not wanted or chunk.modality in wanted) for chunk in chunks]
 
 
-def _by_age(question: Question, item: RetrievedItem) -> tuple[float, float]:
-    """Age in days, and what is left of a whole that halves every half-life; 0 without a date."""
-    created = item.metadata.get("created_at")
-    if created is None:
-        return 0.0, 0.0
-    age = age_in_days(datetime.fromisoformat(created), question.now)
-    return age, time_decay(age, question.half_life)
-
-
-def _found(vector: Pairs, keyword: Pairs, weights: MetadataWeights) -> list[float]:
+def _found(near: Numbers, words: Numbers, weights: MetadataWeights) -> Numbers:
     whole = weights.vector + weights.keyword or 1.0
-    return [
-        (weights.vector * near + weights.keyword * words) / whole
-        for (_, near), (_, words) in zip(vector, keyword, strict=True)
-    ]
+    found: Numbers = (weights.vector * near + weights.keyword * words) / whole
+    return found
 
 
-def _by_neighbours(items: Sequence[RetrievedItem], found: Sequence[float]) -> Pairs:
+def _by_neighbours(chunks: Sequence[Traits], found: Numbers) -> list[float]:
     """Of each, how well the better one of the chunks beside it was found by vector and keywords."""
-    worth = {item.id: score for item, score in zip(items, found, strict=True)}
-    return [
-        _twice(
-            max((worth.get(own, 0.0) for own in item.metadata.get("neighbours", ())), default=0.0)
-        )
-        for item in items
-    ]
-
-
-def _known(name: str, names: Sequence[str], what: str) -> str:
-    if name in names:
-        return name
-    near = difflib.get_close_matches(str(name), names, 1)
-    meant = f"Did you mean `{near[0]}`? " if near else ""
-    raise OptionInvalid(
-        f"There is no {what} `{name}`.",
-        next_step=f"{meant}There are: {', '.join(names)}.",
-        field="ranking",
-    )
+    worth = {chunk.id: score for chunk, score in zip(chunks, found.tolist(), strict=True)}
+    return [max((worth.get(own, 0.0) for own in chunk.neighbours), default=0.0) for chunk in chunks]

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import OptionInvalid
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from retrievers.index.terms import terms
 from retrievers.ranking.metadata import (
-    PRESETS,
-    MetadataWeights,
+    Found,
+    MetadataRanking,
     Question,
     Ranked,
     hierarchy_share,
-    modality_share,
     rank_by_metadata,
     topic_share,
     with_rerank,
 )
+from retrievers.ranking.metadata_weights import PRESETS, MetadataWeights
+from stores.traits import Traits
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 ONLY_VECTOR = dict.fromkeys(
@@ -29,38 +32,65 @@ ONLY_VECTOR = dict.fromkeys(
 )
 
 
-def item(name: str, **metadata: object) -> RetrievedItem:
-    lanes = {
-        lane: LaneScore(1, score)
+@dataclass(frozen=True)
+class Chunk:
+    """A chunk, and what the lanes gave it."""
+
+    traits: Traits
+    lanes: dict[str, float] = field(default_factory=dict[str, float])
+
+
+def chunk(
+    name: str,
+    *,
+    titles: Sequence[str] = (),
+    said: Sequence[str] = (),
+    modality: str = "text",
+    created_at: str = "2026-07-01T00:00:00+00:00",
+    neighbours: Sequence[str] = (),
+    **lanes: float | None,
+) -> Chunk:
+    traits = Traits(
+        name, titles, "\n".join(said), modality, datetime.fromisoformat(created_at), neighbours
+    )
+    return Chunk(traits, {lane: score for lane, score in lanes.items() if score is not None})
+
+
+def rank(
+    asked: Question, found: Sequence[Chunk], weights: MetadataWeights | None = None
+) -> MetadataRanking:
+    lanes: dict[str, Found] = {
+        lane: {one.traits.id: one.lanes[lane] for one in found if lane in one.lanes}
         for lane in ("vector", "keyword")
-        if isinstance(score := metadata.pop(lane, None), float)
     }
-    return RetrievedItem(ItemKind.CHUNK, name, "text", 0.1, lanes=lanes, metadata=metadata)
+    traits = [one.traits for one in found]
+    return rank_by_metadata(asked, traits, lanes, weights or MetadataWeights())
+
+
+def all_of(ranking: MetadataRanking) -> list[Ranked]:
+    return ranking.shown(0, len(ranking))
 
 
 def question(text: str = "付款节点") -> Question:
     return Question(text, NOW, half_life=365.0)
 
 
-A = item(
+A = chunk(
     "a",
     vector=0.9,
     keyword=3.0,
-    document_title="合同",
-    section_path=("付款节点", "期限"),
-    topic_labels=("付款",),
-    modality="text",
+    titles=("合同", "付款节点", "期限"),
+    said=("付款",),
     neighbours=("b",),
     created_at="2025-07-01T00:00:00+00:00",
 )
-B = item("b", vector=0.8, modality="text", created_at="2026-07-01T00:00:00+00:00")
-C = item("c", keyword=1.5, modality="table")
-D = item("d", vector=0.7)
+B = chunk("b", vector=0.8)
+C = chunk("c", keyword=1.5, modality="table")
+D = chunk("d", vector=0.7)
 
 
 def ranked(weights: MetadataWeights | None = None) -> dict[str, Ranked]:
-    found = rank_by_metadata(question(), [A, B, C, D], weights or MetadataWeights())
-    return {one.item.id: one for one in found}
+    return {one.id: one for one in all_of(rank(question(), [A, B, C, D], weights))}
 
 
 def test_seven_signals_are_weighted_and_summed_as_in_the_seed() -> None:
@@ -100,32 +130,28 @@ def test_what_a_lane_did_not_find_has_no_share_of_it() -> None:
 
 def test_the_final_score_is_six_tenths_hybrid_and_four_tenths_rerank() -> None:
     """Seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank". Scores 2, 8, 5 become 0, 1, 0.5."""
-    before = rank_by_metadata(question(), [A, B, C, D], MetadataWeights())
-    after = {one.item.id: one for one in with_rerank(before, [2.0, 8.0, 5.0])}
-    shares = {one.item.id: share for one, share in zip(before, (0.0, 1.0, 0.5, 0.0), strict=True)}
-    for one in before:
-        expected = max(0.6 * one.hybrid + 0.4 * shares[one.item.id], 1e-9)
-        assert after[one.item.id].item.score == pytest.approx(expected)
-        assert after[one.item.id].rerank == shares[one.item.id]
-    first, second, _, last = (one.item for one in before)
-    assert after[second.id].item.lanes["rerank"].score == 8.0
-    assert "rerank" not in after[last.id].item.lanes
-    assert next(iter(after)) == second.id != first.id
+    before = rank(question(), [A, B, C, D])
+    after = {one.id: one for one in all_of(with_rerank(before, [2.0, 8.0, 5.0]))}
+    shares = dict(zip(before.ids, (0.0, 1.0, 0.5, 0.0), strict=True))
+    for one in all_of(before):
+        expected = max(0.6 * one.hybrid + 0.4 * shares[one.id], 1e-9)
+        assert after[one.id].score == pytest.approx(expected)
+        assert after[one.id].rerank == shares[one.id]
+        assert one.rerank is None
+    assert next(iter(after)) == before.ids[1]
 
 
 def test_a_sections_own_title_counts_more_than_those_above() -> None:
-    own = item("x", section_path=("总则", "付款节点"))
-    above = item("y", section_path=("付款节点", "总则"))
-    document = item("z", document_title="付款节点", section_path=("总则", "其他"))
-    shares = [hierarchy_share(question(), one) for one in (own, above, document, item("n"))]
+    own, above, document = ("总则", "付款节点"), ("付款节点", "总则"), ("付款节点", "总则", "其他")
+    shares = [hierarchy_share(question(), titles) for titles in (own, above, document, ())]
     assert shares == pytest.approx([1.0, 0.7, 0.49, 0.0])
 
 
 def test_topics_keywords_and_entities_cover_the_question() -> None:
-    one = item("x", topics=("付款",), keywords=("节点",), entities=("Yuntu",))
+    one = chunk("x", said=("付款", "节点", "Yuntu")).traits
     assert topic_share(question("付款节点"), one) == pytest.approx(2 / 3)
     assert topic_share(question("Yuntu"), one) == 1.0
-    assert topic_share(question("的"), item("n")) == 0.0
+    assert topic_share(question("的"), chunk("n").traits) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -141,19 +167,18 @@ def test_topics_keywords_and_entities_cover_the_question() -> None:
     ],
 )
 def test_a_kind_that_is_asked_for_is_preferred(asked: str, kind: str, share: float) -> None:
-    assert modality_share(asked, item("x", modality=kind)) == share
+    [one] = all_of(rank(question(asked), [chunk("x", modality=kind, vector=0.5)]))
+    assert one.signals["modality"].share == share
 
 
 def test_presets_put_sections_or_entities_first() -> None:
     """Seed 004: "可按“章节优先/实体优先”等场景调整"."""
-    in_section = item("section", vector=0.80, section_path=("付款节点",))
-    on_topic = item("entity", vector=0.80, entities=("付款节点",))
-    near = item("near", vector=0.84)
-    far = item("far", vector=0.70)
-    first = {
-        preset: rank_by_metadata(question(), [near, in_section, on_topic, far], weights)[0].item.id
-        for preset, weights in PRESETS.items()
-    }
+    in_section = chunk("section", vector=0.80, titles=("付款节点",))
+    on_topic = chunk("entity", vector=0.80, said=("付款节点",))
+    near = chunk("near", vector=0.84)
+    far = chunk("far", vector=0.70)
+    found = [near, in_section, on_topic, far]
+    first = {preset: rank(question(), found, weights).ids[0] for preset, weights in PRESETS.items()}
     assert first == {"balanced": "near", "section-first": "section", "entity-first": "entity"}
 
 
@@ -186,14 +211,22 @@ def test_an_unknown_name_is_answered_by_the_near_one(given_: object, near: str) 
         MetadataWeights.read(given_)  # type: ignore[arg-type]
 
 
-_TEXT = st.text(alphabet="付款节点合同 abAB表图", max_size=8)
-_ITEMS: st.SearchStrategy[list[dict[str, object]]] = st.lists(
+_TEXT = st.text(alphabet="付款节点合同 abABé表图", max_size=8)
+_TEXTS = st.lists(_TEXT, max_size=3)
+
+
+@given(_TEXT, _TEXT)
+def test_terms_of_the_question_are_found_as_if_the_text_was_cut(asked: str, text: str) -> None:
+    assert question(asked).among(text) == set(terms(asked)) & set(terms(text))
+
+
+_CHUNKS: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
     st.builds(
         dict,
         vector=st.none() | st.floats(-1, 1),
         keyword=st.none() | st.floats(0, 20),
-        section_path=st.lists(_TEXT, max_size=3),
-        topics=st.lists(_TEXT, max_size=3),
+        titles=_TEXTS,
+        said=_TEXTS,
         modality=st.sampled_from(["text", "table", "image"]),
         neighbours=st.lists(st.sampled_from("0123456"), max_size=2),
         created_at=st.sampled_from(["2020-01-01", "2026-06-30T12:00:00+08:00", "2031-01-01"]),
@@ -203,25 +236,24 @@ _ITEMS: st.SearchStrategy[list[dict[str, object]]] = st.lists(
 _WEIGHTS = st.tuples(*[st.just(0.0) | st.floats(1e-9, 1e9)] * 7).filter(any)
 
 
-@given(_TEXT, _ITEMS, _WEIGHTS)
+@given(_TEXT, _CHUNKS, _WEIGHTS)
 def test_shares_and_scores_lie_in_0_to_1_and_order_does_not_matter(
-    asked: str, found: list[dict[str, object]], weights: tuple[float, ...]
+    asked: str, found: list[dict[str, Any]], weights: tuple[float, ...]
 ) -> None:
-    items = [item(str(place), **one) for place, one in enumerate(found)]
+    chunks = [chunk(str(place), **one) for place, one in enumerate(found)]
     own = MetadataWeights(*weights)
-    best_first = rank_by_metadata(question(asked), items, own)
-    assert len(best_first) == len(items)
-    for one in best_first:
+    best_first = rank(question(asked), chunks, own)
+    assert len(best_first) == len(chunks)
+    for one in all_of(best_first):
         assert all(0 <= signal.share <= 1 for signal in one.signals.values())
         assert 0 <= one.hybrid <= 1 + 1e-9
-        assert one.item.score > 0
-    again = rank_by_metadata(question(asked), items[::-1], own)
-    assert [one.item.id for one in again] == [one.item.id for one in best_first]
+        assert one.score > 0
+    assert rank(question(asked), chunks[::-1], own).ids == best_first.ids
 
 
-@given(_ITEMS)
-def test_by_vector_alone_the_order_is_the_vector_lanes(found: list[dict[str, object]]) -> None:
-    items = [item(str(place), **one) for place, one in enumerate(found)]
+@given(_CHUNKS)
+def test_by_vector_alone_the_order_is_the_vector_lanes(found: list[dict[str, Any]]) -> None:
+    chunks = [chunk(str(place), **one) for place, one in enumerate(found)]
     own = MetadataWeights(vector=1, **ONLY_VECTOR)
-    shares = [one.signals["vector"].share for one in rank_by_metadata(question(), items, own)]
+    shares = [one.signals["vector"].share for one in all_of(rank(question(), chunks, own))]
     assert shares == sorted(shares, reverse=True)

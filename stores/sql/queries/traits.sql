@@ -1,0 +1,13 @@
+-- name: traits
+-- What ranking asks of chunks, found one by one as in `get`: no texts, and ids as results name them.
+-- The document's title stands above the titles of the sections, unless it is one of them.
+select wanted.id::text, c.*
+from unnest(%(ids)s::uuid[]) with ordinality as wanted(id, place)
+cross join lateral (
+  select case when document_title = any(section_path) then section_path
+      else array_prepend(document_title, section_path) end as titles,
+    array_to_string(topic_labels || topics || keywords || entities || tags, E'\n') as said,
+    modality, created_at, neighbours::text[] as neighbours
+  from found_chunks where scope_id = %(scope_id)s and id = wanted.id offset 0
+) as c
+order by wanted.place;
