@@ -1,4 +1,4 @@
-"""What a running server tells of itself: opened with it, closed with it."""
+"""What a running server or worker tells of itself: opened with it, closed with it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from domain.happenings import listening
 from server.observe.metrics import Metrics
 from server.observe.readiness import Readiness, State
 from server.observe.tracing import tracing
-from server.serving import Serving
+from server.runs import Runs
+from sextant.facade import Sextant
 from stores.overview import queue_of
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The metrics of this process and the state of its dependencies."""
+    """The metrics of this process and the state of its dependencies; of its answers, if it gives any."""
 
-    serving: Serving
+    rag: Sextant
     metrics: Metrics
     readiness: Readiness
+    runs: Runs | None = None
 
     async def measured(self) -> bytes:
         """All metrics, with the gauges as they stand."""
@@ -33,7 +35,7 @@ class Observed:
                 up = one.state is not State.DOWN
                 self.metrics.dependency_up.labels(one.name).set(up)
         try:
-            queue = await queue_of(self.serving.rag.database)
+            queue = await queue_of(self.rag.database)
         except SextantError:
             self.metrics.forget_queue()
         else:
@@ -41,17 +43,20 @@ class Observed:
             self.metrics.queue.labels("running").set(queue.running)
             self.metrics.queue.labels("failed").set(queue.failed)
             self.metrics.queue_age.set(queue.oldest_waiting_seconds)
-        self.metrics.runs.set(self.serving.runs.live)
+        if self.runs is not None:
+            self.metrics.runs.set(self.runs.live)
         return self.metrics.text()
 
 
 @asynccontextmanager
-async def observing(parts: Serving, metrics: Metrics) -> AsyncIterator[Observed]:
+async def observing(
+    rag: Sextant, metrics: Metrics, runs: Runs | None = None
+) -> AsyncIterator[Observed]:
     """Count what happens in this process meanwhile, and trace it where that is wanted."""
-    readiness = Readiness(parts.settings, parts.rag.database, parts.rag.embedder)
-    async with tracing(wanted=parts.settings.observe.traces):
+    readiness = Readiness(rag.settings, rag.database, rag.embedder)
+    async with tracing(wanted=rag.settings.observe.traces):
         with listening(metrics.happened):
-            yield Observed(parts, metrics, readiness)
+            yield Observed(rag, metrics, readiness, runs)
 
 
 def observed_of(request: Request) -> Observed:

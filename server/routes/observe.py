@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
@@ -12,6 +11,7 @@ from server.auth.principal import Principal, Requires
 from server.observe.metrics import MEDIA_TYPE
 from server.observe.observing import observed_of
 from server.observe.readiness import State, is_ready
+from server.observe.scraping import is_scraper
 from server.openapi import Responses, answers
 from server.routing import router as new_router
 from server.schemas.wire import Wire
@@ -53,9 +53,7 @@ class Scraper(Requires):
 
     async def __call__(self, request: Request) -> Principal:
         """Return the caller; raises what `Requires` raises."""
-        token = serving_of(request).settings.observe.metrics_token
-        given = request.headers.get("authorization", "").encode()
-        if token and hmac.compare_digest(given, f"Bearer {token.get_secret_value()}".encode()):
+        if is_scraper(request, serving_of(request).settings):
             return Principal("", frozenset())
         return await super().__call__(request)
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import importlib
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from sextant.facade import Sextant
 
 app = typer.Typer()
 
@@ -18,6 +23,17 @@ def worker(
             help="Documents in hand at a time; default SEXTANT_WORKER__CONCURRENCY (2).",
         ),
     ] = 0,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, show_default=False,
+            help="Tell metrics at http://127.0.0.1:PORT/metrics; 0: any port that is free.",
+        ),
+    ] = None,
+    metrics_host: Annotated[
+        str,
+        typer.Option(help="Address for metrics; any but this machine's needs SEXTANT_OBSERVE__METRICS_TOKEN."),
+    ] = "127.0.0.1",
 ) -> None:  # fmt: skip
     """Ingest the documents that were uploaded, of all users, until it is stopped.
 
@@ -29,20 +45,34 @@ def worker(
     """
     import asyncio
 
-    asyncio.run(_work(concurrency or None))
+    where = None if metrics_port is None else (metrics_host, metrics_port)
+    asyncio.run(_work(concurrency or None, where))
 
 
-async def _work(concurrency: int | None) -> None:
+async def _work(concurrency: int | None, where: tuple[str, int] | None) -> None:
     import asyncio
     import signal
 
     from sextant.cli.session import opened
     from sextant.cli.terminal import say
 
-    async with opened(unattended=True) as rag:
+    async with opened(unattended=True) as rag, _telling(rag, where) as address:
         worker = rag.worker(concurrency)
         for order in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(order, worker.stop)
-        say("Working. Ctrl-C stops.")
+        told = f" Metrics: {address}." if address else ""
+        say(f"Working.{told} Ctrl-C stops.")
         await worker.run()
     say("Stopped.")
+
+
+def _telling(
+    rag: Sextant, where: tuple[str, int] | None
+) -> AbstractAsyncContextManager[str | None]:
+    """Metrics at this address, if one is named."""
+    if where is None:
+        return nullcontext()
+    # By name: the server is above the command line.
+    scraping = importlib.import_module("server.observe.scraping")
+    telling: AbstractAsyncContextManager[str] = scraping.telling(rag, *where)
+    return telling

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import signal
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import UUID, uuid4
 
+import httpx
 import pytest
 import pytest_asyncio
 
@@ -134,3 +138,23 @@ async def test_a_deleted_documents_ingestion_stops_and_leaves_nothing(
         last = await when(database, scope, ended)
     assert last.filename == "note.txt"
     assert await ChunkStore(database).count(scope) == 1
+
+
+async def test_a_worker_tells_how_it_does_at_a_port_of_its_own(
+    scope: Scope, database: Database, impatient: dict[str, str]
+) -> None:
+    await add(database, scope, b"A short note.", "note.txt")
+    command = ("worker", "--concurrency", "1", "--metrics-port", "0")
+    worker = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "sextant", *command), env=impatient, stdout=asyncio.subprocess.PIPE
+    )
+    assert worker.stdout
+    told = re.search(r"http://127\.0\.0\.1:\d+/metrics", (await worker.stdout.readline()).decode())
+    assert told
+    await when(database, scope, ended)
+    async with httpx.AsyncClient(timeout=60) as client:
+        metrics = (await client.get(told[0])).text
+    worker.send_signal(signal.SIGTERM)
+    assert await worker.wait() == 0
+    assert 'kb_ingest_stage_seconds_count{outcome="ok",stage="parse"} 1.0' in metrics
+    assert 'kb_ingest_queue{state="waiting"}' in metrics

@@ -118,3 +118,12 @@ def test_the_page_names_every_dependency_and_state() -> None:
     for name in ("database", "migrations", "queue", "neo4j", "embedding", "chat"):
         assert f"| `{name}` |" in page
     assert f"`{State.DEGRADED}`" in page
+
+
+def test_servers_and_workers_are_scraped_with_the_token_and_judged_by_the_alerts() -> None:
+    folder = ROOT / "deploy/prometheus"
+    chosen = yaml.safe_load((folder / "prometheus.yaml").read_text(encoding="utf-8"))
+    assert all((folder / name).is_file() for name in chosen["rule_files"])
+    jobs = chosen["scrape_configs"]
+    assert [job["job_name"] for job in jobs] == ["sextant", "sextant-worker"]
+    assert all(job["authorization"]["credentials_file"] for job in jobs)
