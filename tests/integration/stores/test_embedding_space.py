@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from domain.documents import Chunk, ParsedDocument, Section
-from domain.errors import EmbeddingModelChanged
+from domain.errors import ConflictError, EmbeddingModelChanged
 from domain.scope import Scope
 from domain.settings import Settings
 from stores.chunks import ChunkStore, Vectors
@@ -24,6 +24,7 @@ from stores.embedding_space import (
     start_reembedding,
     store_vectors,
 )
+from stores.jobs import JobStore
 
 
 @dataclass(frozen=True)
@@ -88,3 +89,21 @@ async def test_another_model_is_refused_until_every_chunk_is_embedded_anew(
     assert hits[0].chunk.id == first[0].id
     assert len(hits) == 3
     await check_space(own_database, new)
+
+
+async def test_a_new_model_takes_claims_away_and_counts_against_no_file(
+    own_database: Database, scope: Scope
+) -> None:
+    documents, jobs = DocumentStore(own_database), JobStore(own_database)
+    for name in ("claimed", "waiting"):
+        await documents.register(
+            scope, source=name, filename=name, media_type="text/plain", content=name.encode()
+        )
+    claimed = await jobs.claim("a worker")
+    assert claimed
+    await start_reembedding(own_database, Space("first", 384))
+
+    with pytest.raises(ConflictError):
+        await jobs.heartbeat(claimed)
+    standing = {job.filename: (job.attempts, job.released) for job in await jobs.list(scope)}
+    assert standing == {"claimed": (2, 1), "waiting": (0, 0)}
