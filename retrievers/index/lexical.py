@@ -40,7 +40,7 @@ class LexicalMatch:
         """
         most = np.maximum(self.weights.max(axis=1, initial=0.0), np.float32(1e-9))
         unread = 1 - self.weights[:, known] / most[:, None]
-        left: Floats = np.einsum("tk,tr->kr", unread, self.weights[:, rows])
+        left: Floats = unread.T @ self.weights[:, rows]
         return left
 
     @property

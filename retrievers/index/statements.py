@@ -100,8 +100,8 @@ def stated(
             fit[one] = share
     if type_similarity is not None:
         fit = np.maximum(fit, _fit_by_meaning(type_similarity, kind)[: len(fit)])
-    places, owner = relations.stated_in.layout.places(touching)
-    np.maximum.at(found, relations.stated_in.columns[places], (strength * fit[kind])[owner])
+    owner, passage = relations.stated_in.rows(touching)
+    np.maximum.at(found, passage, (strength * fit[kind])[owner])
     return found
 
 

@@ -48,9 +48,9 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> list[Retrieved
     """The best of what was met and of its neighbours, and the relations among them."""
     relations = index.walk.relations
     hops = relations.expand(met[:_STARTS], depth=_DEPTH, per_node=_PER_NODE)
-    ends = relations.ends[hops.relation]
-    rows, first = np.unique(np.concatenate([met, ends.ravel()]), return_index=True)
-    rows = rows[np.argsort(first)]
+    near = np.zeros(len(relevance), np.bool_)
+    near[met], near[hops.neighbour] = True, True
+    rows = np.flatnonzero(near)
     best = rows[highest(relevance[rows], _TOLD)]
     central = relations.centrality(best)
     central /= central.max(initial=0.0) or 1.0
@@ -72,14 +72,14 @@ def _relations(
     relations = index.walk.relations
     place = np.full(index.walk.entities, -1, np.intp)
     place[best] = np.arange(len(best))
-    pairs = place[relations.ends[hops.relation]]
-    among = np.flatnonzero((pairs >= 0).all(axis=1))
-    rows, pairs = hops.relation[among], pairs[among]
+    among = np.flatnonzero((place[hops.node] >= 0) & (place[hops.neighbour] >= 0))
+    rows, first = np.unique(hops.relation[among], return_index=True)  # where each was met first
+    pairs = place[relations.ends[rows]]
     kinds, weights = relations.kinds[rows], relations.weights[rows]
     heaviest = float(relations.weights[hops.relation].max(initial=0.0)) or 1.0
     worth = np.where(kinds == index.types.co_occurs, _CO_OCCURRENCE_WORTH, 1.0)
     worth *= np.sqrt(scores[pairs[:, 0]] * scores[pairs[:, 1]]) * (1 + weights / heaviest) / 2
-    told = (np.maximum(worth, _LEAST), pairs, kinds, weights, hops.depth[among])
+    told = (np.maximum(worth, _LEAST), pairs, kinds, weights, hops.depth[among[first]])
     names = [id_text(own.hex()) for own in ids]
     for score, (source, target), number, weight, depth in zip(
         *(column.tolist() for column in told), strict=True

@@ -8,7 +8,7 @@ of them towards what the question still asks for; the walk does the rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,9 +17,9 @@ from retrievers.index.excerpt import Excerpt
 from retrievers.index.lexical import LexicalIndex, LexicalMatch
 from retrievers.index.sparse import Floats, Places
 from retrievers.index.statements import stated
-from retrievers.index.walk import WalkIndex
+from retrievers.index.walk import TINY, WalkIndex
 from retrievers.ranking.normalising import scaled
-from retrievers.ranking.relevance import blend, highest, unfamiliarity
+from retrievers.ranking.relevance import among_highest, blend, highest, unfamiliarity
 
 # One configuration for all evaluation sets; recall@5 is flat around each value.
 _SEED_PASSAGES = 20
@@ -117,9 +117,10 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
         return Ranking(np.zeros_like(passages), entities, fit, trust=0.0)
     trust = named / whole
     anchors = _anchors(index, evidence, passages, entities)
-    part = _part(index, evidence, fit, passages, [row for row, _ in anchors])
+    started = np.concatenate([np.flatnonzero(passages), anchors.rows])
+    part = _part(index, evidence, fit, started)
     bridge = _bridge(index, part, evidence, anchors)
-    passages[part.passages] += _BRIDGE_MASS * whole * bridge
+    passages[part.passages] += np.float32(_BRIDGE_MASS * whole) * bridge
     whole = named + float(passages.sum())
     from_all = np.float32((1 - trust if around else 1.0) / whole)
     from_named = np.float32(trust / named if around and named else 0.0)
@@ -131,30 +132,29 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
     return Ranking(at_passage, at_entity, fit, trust)
 
 
-def _part(
-    index: WalkIndex, evidence: Evidence, fit: Floats, seeds: Floats, anchors: Sequence[int]
-) -> Excerpt:
+def _part(index: WalkIndex, evidence: Evidence, fit: Floats, started: Places) -> Excerpt:
     """What of the graph the walk is kept to: all of a small one.
 
-    Of a larger one the passages that fit, and those about the entities near the seeds: the named
-    ones, those of the seeds, and their heaviest neighbours. An entity that more than `_TELLING` passages
-    mention tells none of them from the others.
+    Of a larger one the passages that fit, and those about the entities near where it starts: the named
+    ones, those of the first passages, and their heaviest neighbours. An entity that more than
+    `_TELLING` passages mention tells none of them from the others.
     """
     if index.passages <= _KEPT:
         return Excerpt(index, np.arange(index.passages), np.arange(index.entities))
-    started = np.union1d(np.flatnonzero(seeds), np.array(anchors, np.intp))
     named = np.fromiter(evidence.named, np.intp, len(evidence.named))
     begun = np.union1d(started, highest(fit, _BEGUN))
-    near = np.union1d(index.mentions_of(begun)[1], named)
     weights = np.zeros(index.entities, np.float32)
-    weights[index.relations.heaviest(near, _NEIGHBOURS).target] = _NEIGHBOUR_WORTH
+    weights[index.mentions_of(begun)[1]] = 1
+    weights[named] = 1
+    near = np.flatnonzero(weights)
+    weights[index.relations.around(near, _NEIGHBOURS)] = _NEIGHBOUR_WORTH
     weights[near], weights[named] = 1, _NAMED_WORTH
     telling = np.flatnonzero(weights)
     telling = telling[index.mention_count[telling] <= _TELLING]
     about = scaled(index.passages_about(telling, weights[telling]))
     worth = fit + _ABOUT_WORTH * about
     worth[started] += 2
-    return Excerpt(index, np.sort(highest(worth, _KEPT)), near)
+    return Excerpt(index, among_highest(worth, _KEPT), near)
 
 
 def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
@@ -184,42 +184,45 @@ def _seeds(index: WalkIndex, evidence: Evidence, fit: Floats) -> tuple[Floats, F
     return passages, entities
 
 
-def _anchors(
-    index: WalkIndex, evidence: Evidence, passages: Floats, entities: Floats
-) -> list[tuple[int, float]]:
-    """The passages that fit best or are titled with a named entity, with their weights."""
+@dataclass(frozen=True, slots=True)
+class _Anchors:
+    """Passages, best first, and their weights."""
+
+    rows: Places
+    weights: Floats
+
+
+def _anchors(index: WalkIndex, evidence: Evidence, passages: Floats, entities: Floats) -> _Anchors:
+    """The passages that fit best or are titled with a named entity."""
     weights = passages.copy()
     for entity in evidence.named:
         titled = index.titled_by(entity)
         weights[titled] += entities[entity] / max(len(titled), 1)
-    return [(row, float(weights[row])) for row in _best(weights, _ANCHORS)]
+    rows = _best(weights, _ANCHORS)
+    return _Anchors(rows, weights[rows])
 
 
-def _bridge(
-    index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: Sequence[tuple[int, float]]
-) -> Floats:
+def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Anchors) -> Floats:
     """One step from the anchors to what the question asks beyond them; sums to at most 1.
 
     From an anchor's other entities mass goes to the passages about them that fit the residual
     question: each term weighs as much as the anchor does not hold it.
     """
-    rows = np.array([row for row, _ in anchors], np.intp)
-    asked = evidence.match.residuals(rows, part.passages)
-    near = None if evidence.near is None else evidence.near[part.passages]
-    mass = np.zeros(len(part.passages), np.float32)
-    others = [_others(index, row, evidence.named) for row, _ in anchors]
-    for (anchor, weight), left, about in zip(anchors, asked, part.about(others), strict=True):
-        about[part.passages == anchor] = 0
-        reached = np.flatnonzero(about)
-        wanted = scaled(left)[reached]
-        if near is not None:
-            wanted = (wanted + near[reached]) / np.float32(2)
-        amount = about[reached] * (_LEAST_FIT + wanted) ** _BRIDGE_SHARPNESS
-        if total := float(amount.sum()):
-            share = weight * index.leaving[anchor]
-            mass[reached] += np.float32(share / total) * amount
-    whole = sum(weight for _, weight in anchors)
-    return mass / np.float32(whole) if whole else mass
+    about = part.about([_others(index, row, evidence.named) for row in anchors.rows.tolist()])
+    count, width = about.shape
+    about[np.arange(count), np.searchsorted(part.passages, anchors.rows)] = 0
+    anchor, reached = np.nonzero(about)
+    asked = evidence.match.residuals(anchors.rows, part.passages)
+    most = np.maximum(asked.max(axis=1, initial=0.0), TINY)
+    wanted = asked[anchor, reached] / most[anchor]
+    if evidence.near is not None:
+        wanted = (wanted + evidence.near[part.passages[reached]]) / 2
+    amount = about[anchor, reached] * (_LEAST_FIT + wanted) ** _BRIDGE_SHARPNESS
+    total = np.bincount(anchor, amount, count)
+    share = anchors.weights * index.leaving[anchors.rows] / np.maximum(total, TINY)
+    mass = np.bincount(reached, share[anchor] * amount, width)
+    whole = float(anchors.weights.sum())
+    return (mass / (whole or 1.0)).astype(np.float32)
 
 
 def _others(index: WalkIndex, passage: int, named: Mapping[int, float]) -> tuple[Places, Floats]:
@@ -229,6 +232,7 @@ def _others(index: WalkIndex, passage: int, named: Mapping[int, float]) -> tuple
     return neighbours.entities[new], neighbours.shares[new]
 
 
-def _best(scores: Floats, count: int) -> list[int]:
+def _best(scores: Floats, count: int) -> Places:
     """Rows of the highest positive scores, best first, ties by row."""
-    return [int(row) for row in highest(scores, count) if scores[row] > 0]
+    rows = highest(scores, count)
+    return rows[scores[rows] > 0]

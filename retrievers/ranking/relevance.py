@@ -43,15 +43,23 @@ def unfamiliarity(match: LexicalMatch) -> float:
 
 def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     """Rows of the highest scores, best first, ties by row; all of them are not sorted."""
+    rows = among_highest(scores, count)
+    best: npt.NDArray[np.intp] = rows[np.argsort(-scores[rows], kind="stable")]
+    return best
+
+
+def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
+    """The same rows in rising order."""
     kept = min(count, len(scores))
     if not kept:
         return np.empty(0, np.intp)
     rows = np.flatnonzero(scores >= _floor(scores, kept))
-    least = np.partition(scores[rows], len(rows) - kept)[len(rows) - kept]
-    rows = rows[scores[rows] >= least]
-    order = np.argsort(-scores[rows], kind="stable")[:kept]
-    best: npt.NDArray[np.intp] = rows[order]
-    return best
+    own = scores[rows]
+    least = np.partition(own, len(rows) - kept)[len(rows) - kept]
+    rows, own = rows[own >= least], own[own >= least]
+    if len(rows) > kept:  # of those that score the least of all, the first
+        rows = np.delete(rows, np.flatnonzero(own == least)[kept - len(rows) :])
+    return rows
 
 
 def _floor(scores: Floats, kept: int) -> float:

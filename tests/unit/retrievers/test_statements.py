@@ -24,7 +24,6 @@ def found(
         np.ones(2, np.float32),
         np.array([[0, 0], [0, 1], [1, 2]]),
         entities=3,
-        types=2,
     )
     similarity = None if type_similarity is None else np.array(type_similarity, np.float32)
     fits: list[float] = stated(relations, 4, named, type_match, similarity).tolist()

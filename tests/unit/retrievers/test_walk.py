@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import retrievers.index.walk as walk_module
+import retrievers.index.excerpt as excerpt_module
+from retrievers.index.excerpt import Excerpt
 from retrievers.index.walk import GraphArrays, WalkIndex
 
 
@@ -34,6 +35,10 @@ def graph_of(  # noqa: PLR0917 - reads as a row of a table
     )
 
 
+def whole(graph: GraphArrays) -> Excerpt:
+    return Excerpt(WalkIndex(graph), np.arange(graph.passages), np.arange(graph.entities))
+
+
 def walked(
     graph: GraphArrays, passage: int, fit: list[float] | None = None, **match: float
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -42,13 +47,13 @@ def walked(
     seeds[passage] = 1
     fits = np.array(fit or [0.0] * graph.passages, np.float32)
     matches = {int(kind[1:]): value for kind, value in match.items()}
-    return WalkIndex(graph).walk(seeds, np.zeros(graph.entities, np.float32), fits, matches)
+    return whole(graph).walk(seeds, np.zeros(graph.entities, np.float32), fits, matches)
 
 
 def test_mass_goes_from_a_passage_over_its_entity_to_the_passage_so_titled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(walk_module, "STEPS", 2)
+    monkeypatch.setattr(excerpt_module, "STEPS", 2)
     passages, entities = walked(graph_of(2, 1, [(0, 0)], [(1, 0)]), 0)
     # The entity, known to one passage and the title of another, weighs 3: 3 / (3 + 5) leaves.
     # Step 1 from (1, 0 | 0): the passage keeps 0.15 + 0.85 × 0.625, the entity gets 0.85 × 0.375.
@@ -108,7 +113,7 @@ def test_neighbours_and_titles_can_be_asked() -> None:
 
 def test_an_empty_graph_walks_nowhere() -> None:
     empty = np.zeros(0, np.float32)
-    passages, entities = WalkIndex(graph_of(0, 0, [])).walk(empty, empty, empty, {})
+    passages, entities = whole(graph_of(0, 0, [])).walk(empty, empty, empty, {})
     assert passages.size == entities.size == 0
 
 
