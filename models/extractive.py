@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 from domain.errors import SextantError
 from domain.retrieval import RetrievedItem
-from domain.text import language_of
+from domain.spelling import respelled
+from domain.text import has_cjk, language_of
+from models.other_language import (
+    Foreign,
+    answering,
+    foreign_sentences,
+    without_identifiers,
+)
 from models.protocols import Embedder
 from models.sentence_ranking import Candidate, content_words, rank_sentences, terms
 
@@ -51,16 +58,12 @@ _USUAL_SIMILARITY = {
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """A quoted sentence: `items[source].text[start:end] == sentence`.
-
-    `support` in 0..1: how much of the question's information the sentence and its headings carry.
-    """
+    """A quoted sentence: `items[source].text[start:end] == sentence`."""
 
     sentence: str
     source: int
     start: int
     end: int
-    support: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,9 @@ class Extraction:
 class ExtractiveAnswerer:
     """Quotes the best sentences of the retrieved passages, verbatim.
 
-    Words decide first (`models.sentence_ranking`); among the best by words, meaning decides, which
-    also answers a question in one language from a document in the other.
+    Words decide first (`models.sentence_ranking`); among the best by words, meaning decides. Where
+    that answers nothing, meaning alone chooses among sentences in the other language
+    (`models.other_language`). Words that are misspelt are read as the passages have them.
 
     Args:
         embedder: compares meanings; None, or one that fails: by words alone.
@@ -99,14 +103,42 @@ class ExtractiveAnswerer:
             items: what was retrieved, best first.
             language: `zh` or `en`; sentences in it are preferred.
         """
+        question = await asyncio.to_thread(respelled, question, [item.text for item in items])
         ranked = await asyncio.to_thread(rank_sentences, question, items, language)
         if not ranked:
             return Extraction((), 0 if items else None)
         compared = await self._compared(question, ranked[:_COMPARED])
         best = compared[0]
-        if not self._convinces(best, question):
-            return Extraction((), best.candidate.source)
-        return Extraction(tuple(_quotation(found) for found in _distinct(compared, question)), None)
+        convincing = self._convinces(best, question)
+        if convincing and _in_language_of(question, best.candidate):
+            return Extraction(tuple(map(_quotation, _distinct(compared, question))), None)
+        if foreign := await self._in_other_language(question, items):
+            return Extraction(tuple(map(_quotation, foreign[:_QUOTES])), None)
+        if convincing and best.candidate.covered:
+            return Extraction(tuple(map(_quotation, _distinct(compared, question))), None)
+        return Extraction((), best.candidate.source)
+
+    async def _in_other_language(
+        self, question: str, items: Sequence[RetrievedItem]
+    ) -> list[Foreign]:
+        """The sentences in the other language that answer; none without a known scale of cosines."""
+        offered = await asyncio.to_thread(foreign_sentences, question, items)
+        usual = _USUAL_SIMILARITY.get(self._embedder.name if self._embedder else "")
+        if self._embedder is None or not offered or usual is None:
+            return []
+        texts = [one.meaning for one in offered]
+        try:
+            asked, said = await asyncio.gather(
+                self._embedder.embed_query(without_identifiers(question)),
+                self._embedder.embed_passages(texts),
+            )
+        except SextantError as error:
+            logger.warning("sentences in the other language are not compared: %s", error)
+            return []
+        own = language_of(question)
+        other = usual[own, "en" if own == "zh" else "zh"]
+        beside = any(language_of(item.text) == own for item in items)
+        return answering(offered, (said @ asked).tolist(), other, beside=beside)
 
     async def _compared(self, question: str, candidates: Sequence[Candidate]) -> list[_Compared]:
         """The candidates by words and meaning, best first; by words alone if the embedder fails."""
@@ -184,11 +216,12 @@ def _overlap(one: Candidate, other: Candidate) -> float:
     return len(one.terms & other.terms) / (len(one.terms | other.terms) or 1)
 
 
-def _quotation(candidate: Candidate) -> Quotation:
-    return Quotation(
-        sentence=candidate.text,
-        source=candidate.source,
-        start=candidate.start,
-        end=candidate.end,
-        support=min(1.0, candidate.covered),
-    )
+def _in_language_of(question: str, candidate: Candidate) -> bool:
+    """Whether words can compare the two: a row of a table may be in both languages."""
+    if language_of(question) == language_of(candidate.meaning):
+        return True
+    return has_cjk(question) and has_cjk(candidate.text)
+
+
+def _quotation(found: Candidate | Foreign) -> Quotation:
+    return Quotation(found.text, found.source, found.start, found.end)

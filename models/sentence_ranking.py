@@ -20,9 +20,9 @@ from domain.sentences import sentence_spans
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import language_of, normalise
 
-_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_TOKEN = re.compile(rf"[{_HAN}]+|(?:(?![{_HAN}])[^\W_])+(?:[-.'’&](?:(?![{_HAN}])[^\W_])+)*")
-_CHINESE = re.compile(f"[{_HAN}]")
+HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_TOKEN = re.compile(rf"[{HAN}]+|(?:(?![{HAN}])[^\W_])+(?:[-.'’&](?:(?![{HAN}])[^\W_])+)*")
+_CHINESE = re.compile(f"[{HAN}]")
 _POSSESSIVE = re.compile(r"['’]s$")
 _SUFFIX = re.compile(r"(?<=\w{3})(?:ing|ied|ies|ed|es|s)$|(?<=\w{4})e$")
 _ASKS_FOR_NUMBER = re.compile(
@@ -38,7 +38,11 @@ _TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
 # E47, INC-2025-017: whoever asks by such a name means that one and no other.
 _IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d])")
 # "Which year?", "what is he called?": the answer need not repeat these.
-_ASKED_FOR = frozenset("年月日人位叫")
+_ASKED_FOR_WORDS = """
+年 月 日 人 位 叫 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱
+mean meaning price cost name reason
+"""
+_ASKED_FOR = frozenset(_ASKED_FOR_WORDS.split())
 _QUESTION = re.compile(r"[?？]\W*$")
 
 # A sentence longer than this is offered clause by clause, so that quotes stay short.
@@ -136,8 +140,23 @@ def content_words(question: str) -> list[str]:
             cut = (word for word in words_of(token) if word not in CHINESE_STOP_WORDS)
             words += [word for word in cut if word not in _ASKED_FOR]
         else:
-            words += terms(token)
+            words += [word for word in terms(token) if word not in _ASKED_FOR]
     return list(dict.fromkeys(words))
+
+
+def identifiers(question: str) -> list[str]:
+    """The names in `question` that stand for one thing and no other, such as `e47`."""
+    return [token for token in _TOKEN.findall(normalise(question)) if _IDENTIFIER.match(token)]
+
+
+def asks_for_number(question: str) -> bool:
+    """Whether a number or a date would answer `question`."""
+    return _ASKS_FOR_NUMBER.search(question) is not None
+
+
+def holds_number(text: str) -> bool:
+    """Whether `text` has a number, in digits or Chinese."""
+    return _NUMBER.search(text) is not None
 
 
 def _missing(words: Sequence[str], passages: Sequence[RetrievedItem]) -> list[float]:
@@ -145,7 +164,7 @@ def _missing(words: Sequence[str], passages: Sequence[RetrievedItem]) -> list[fl
     documents = defaultdict[str, str](str)
     for passage in passages:
         context = passage.metadata.get("context") or ""
-        said = f"{_document(passage)} {_titles(passage)} {context} {passage.text}\n"
+        said = f"{names_above(passage)} {context} {passage.text}\n"
         documents[passage.document_id or passage.id] += normalise(said)
     texts = [documents[passage.document_id or passage.id] for passage in passages]
     return [sum(word not in text for word in words) / (len(words) or 1) for text in texts]
@@ -156,7 +175,7 @@ class _Ranking:
 
     def __init__(self, question: str, passages: Sequence[RetrievedItem], language: str) -> None:
         self._language = language
-        self._wants_number = bool(_ASKS_FOR_NUMBER.search(question))
+        self._wants_number = asks_for_number(question)
         self._spans = [
             (source, start, end)
             for source, passage in enumerate(passages)
@@ -166,7 +185,7 @@ class _Ranking:
         self._terms = [frozenset(terms(text)) for text in self._texts]
         asked = frozenset(terms(question))
         self._weights = _weights(asked, self._terms)
-        self._table_heads = [_table_heads(passage) for passage in passages]
+        self._table_heads = [table_heads(passage) for passage in passages]
         self._headings = [
             frozenset(terms(_titles(passage) + " ".join(heads)))
             for passage, heads in zip(passages, self._table_heads, strict=True)
@@ -220,7 +239,7 @@ class _Ranking:
 
     def _manner(self, text: str) -> float:
         """What the sentence's form adds or costs."""
-        wanted_number = self._wants_number and bool(_NUMBER.search(text))
+        wanted_number = self._wants_number and holds_number(text)
         return (
             _NUMBER_BONUS * wanted_number
             + _LANGUAGE_BONUS * (language_of(text) == self._language)
@@ -256,13 +275,18 @@ def _titles(passage: RetrievedItem) -> str:
     return " ".join(f"{part} " for part in (passage.metadata.get("title"), *path) if part)
 
 
+def names_above(passage: RetrievedItem) -> str:
+    """The names of the passage's document and of the sections it stands in."""
+    return f"{_document(passage)} {_titles(passage)}"
+
+
 def _document(passage: RetrievedItem) -> str:
     """The names of the passage's document: its title, and its file's without the extension."""
     filename = str(passage.metadata.get("filename") or "")
     return f"{passage.metadata.get('document_title') or ''} {filename.rpartition('.')[0]}"
 
 
-def _table_heads(passage: RetrievedItem) -> list[str]:
+def table_heads(passage: RetrievedItem) -> list[str]:
     """The head rows of tables in the passage, or of the table whose later rows it holds."""
     above = f"{passage.metadata.get('context') or ''}\n{passage.text}"
     return _TABLE_HEAD.findall(above)

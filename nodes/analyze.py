@@ -152,6 +152,7 @@ def _new_turn(state: State, asked_for: Asked, run: RunContext) -> dict[str, Any]
         "unanswered": [],
         "beside": [],
         "bridges": [],
+        "abroad": [],
         "searched": [],
         "found_for": {},
         "items": [],

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 
 import prompts
 from domain.retrieval import Mode
+from domain.spelling import respelled
 from domain.text import clean_text, normalise
 from nodes.asking import ask
 from nodes.bridging import bridges
@@ -46,21 +47,25 @@ async def refine(
     hops: list[str] = []
     if not queries:
         queries, hops = by_rule(state)
-    if not queries and not hops:
+    abroad = in_other_language(state)
+    if not queries and not hops and not abroad:
         return Command(goto="generate", update=costs)
     first, *rest = queries[:_MOST_QUERIES] or [""]
-    due = {"search": first, "beside": rest, "bridges": hops, "attempts": state.attempts + 1}
-    return Command(goto="retrieve", update=due | costs)
+    due = {"search": first, "beside": rest, "bridges": hops, "abroad": abroad}
+    return Command(goto="retrieve", update=due | {"attempts": state.attempts + 1} | costs)
 
 
 def by_rule(state: State) -> tuple[list[str], list[str]]:
     """Queries for what is missing, and those that lead a hop further.
 
-    Parts that no passage answers are searched by themselves. In the graph's modes another hop finds
+    Parts that no passage answers are searched by themselves, and so is the question without what seems
+    misspelt in it. In the graph's modes another hop finds
     what other words do not, and a query of keywords costs more than it finds (docs/evaluation.md).
     Otherwise: what no passage holds, the keywords, the more telling half.
     """
-    parts = all_new(state.unanswered, state.searched)
+    spelled = respelled(state.question, [item.text for item in state.items])
+    new = [spelled] if spelled != state.question else []
+    parts = all_new([*new, *state.unanswered], state.searched)
     hops: list[str] = []
     if state.strategy in _OF_THE_GRAPH:
         hops = all_new(bridges(state.question, state.items, state.around), state.searched)
@@ -69,6 +74,17 @@ def by_rule(state: State) -> tuple[list[str], list[str]]:
     half = state.keywords[: (len(state.keywords) + 1) // 2]
     words = [state.missing, " ".join([*state.entities, *state.keywords]), " ".join(half)]
     return all_new(words, state.searched)[:1], []
+
+
+def in_other_language(state: State) -> list[str]:
+    """The question for documents in the other language, once, if the passages lack a word of it.
+
+    Whoever bounds the search by tags may have chosen the language by them.
+    """
+    if not state.missing or (state.filters or {}).get("tags"):
+        return []
+    other = "English" if state.language == "zh" else "Chinese"
+    return all_new([f"{state.question} (in {other} documents)"], state.searched)
 
 
 def all_new(candidates: Iterable[str], searched: Iterable[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -12,6 +12,7 @@ from langgraph.runtime import Runtime
 from domain.errors import RetrievalError
 from domain.events import Retrieved
 from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from domain.text import is_cjk, language_of
 from nodes.context import RunContext, scope_of
 from nodes.spending import Limit, budget_of, judging_budget, noted, reached
 from nodes.state import State
@@ -29,6 +30,10 @@ _WIDENING = (Mode.LOCAL, Mode.HYBRID, Mode.MIX)
 # twowiki 6 points of all-gold@5, four gain nothing), and how far a bridge's ranking is read.
 _KEPT = 3
 _BRIDGE_DEPTH = 5
+# Documents are tagged with their language; of one in English some passages are in Chinese all the same.
+_OTHER_LANGUAGE = {"en": "zh", "zh": "en"}
+_DEEPER = 3
+_BARELY = 20
 
 
 async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -82,19 +87,25 @@ def _late(state: State, run: RunContext) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """Queries to be searched as the mode says, and those by meaning alone."""
+    """Queries to be searched as the mode says, by meaning alone, and in the other language's documents.
+
+    The last is the question once more: nothing in its own language holds it, and passages in the
+    question's language stand before all others in any ranking by meaning (docs/evaluation.md).
+    """
 
     wide: tuple[str, ...]
     near: tuple[str, ...]
+    abroad: tuple[str, ...]
 
     @classmethod
     def of(cls, state: State) -> _Due:
         wide = tuple(dict.fromkeys(filter(None, [state.search, *state.beside])))
-        return cls(wide, tuple(query for query in state.bridges if query not in wide))
+        near = tuple(query for query in state.bridges if query not in wide)
+        return cls(wide, near, tuple(state.abroad))
 
     @property
     def queries(self) -> tuple[str, ...]:
-        return (*self.wide, *self.near)
+        return (*self.wide, *self.near, *self.abroad)
 
 
 async def _found(
@@ -126,6 +137,7 @@ async def _found(
             )
             for query in due.near
         ),
+        *(_found_abroad(state, runtime, top_k) for _ in due.abroad),
     ]
     if len(searches) == 1:
         return {due.queries[0]: await searches[0]}, []
@@ -142,6 +154,28 @@ async def _found(
     if not found:
         raise failed[0]
     return found, [error.message for error in failed]
+
+
+async def _found_abroad(state: State, runtime: Runtime[RunContext], top_k: int) -> Retrieval:
+    """What the question finds, by meaning and words, among passages in the other language."""
+    other = _OTHER_LANGUAGE[state.language]
+    found = await runtime.context.deps.retriever.search(
+        scope_of(state, runtime),
+        state.question,
+        mode=Mode.NAIVE,
+        top_k=_DEEPER * top_k,
+        filters={**(state.filters or {}), "tags": [other]},
+        lanes=_BY_WORDS_TOO,
+    )
+    there = [item for item in found.results if _is_in(other, item.text)]
+    return replace(found, results=tuple(there[:top_k]))
+
+
+def _is_in(language: str, text: str) -> bool:
+    """Whether a passage is in `language` and no other: some Chinese names bring it near any question."""
+    if language == "zh":
+        return language_of(text) == "zh"
+    return _BARELY * sum(map(is_cjk, text)) < len(text)
 
 
 def widened(strategy: str, attempts: int, lanes: Iterable[str]) -> str:
@@ -169,15 +203,18 @@ def merged(state: State, found: dict[str, list[RetrievedItem]], top_k: int) -> l
 
     What the question itself found first keeps three places; behind them it takes turns with what its
     parts, or a later round, found. Queries of one kind are fused by reciprocal ranks; bridges, which
-    ask different things of the same vectors, by cosine. Evidence stays however much of it there is.
+    ask different things of the same vectors, by cosine; both take turns with what documents in the
+    other language have. Evidence stays however much of it there is.
     """
     if len(found) == 1 and not state.items:
         return next(iter(found.values()))
     unique = {item.id: item for items in [*found.values(), state.items] for item in items}
     bridged = [item for query in state.bridges for item in found.get(query, ())]
-    wide = [_ids(items) for query, items in found.items() if query not in state.bridges]
+    abroad = [item.id for query in state.abroad for item in found.get(query, ())]
+    apart = {*state.bridges, *state.abroad}
+    wide = [_ids(items) for query, items in found.items() if query not in apart]
     before = _ids(state.items) if state.items else wide.pop(0)
-    new = interleaved(_ids(_once(bridged)), fused(wide), 0)
+    new = interleaved(abroad, interleaved(_ids(_once(bridged)), fused(wide), 0), 0)
     evidence = [id_ for id_ in state.evidence if id_ in unique]
     order = dict.fromkeys([*evidence, *interleaved(before, new, _KEPT)])
     return [unique[id_] for id_ in list(order)[: max(top_k, len(evidence))]]

@@ -77,7 +77,8 @@ class State(InputState, OutputState):
     parts, `unanswered` those that the passages do not answer.
 
     `search` is the query to run next, `beside` others that run with it, and `bridges` others that are
-    searched by meaning alone; `searched` those already run; `found_for` what each had found. `items`
+    searched by meaning alone, `abroad` the question as it is searched in documents of the other
+    language; `searched` those already run; `found_for` what each had found. `items`
     are the passages found, best first; `around` the entities, relations and reports that go with
     them; `attachments` what came with the question, as `domain.attachments` has it; `evidence` the
     ids of passages judged relevant; `missing` what the grader did not find. `attempts` counts
@@ -100,6 +101,7 @@ class State(InputState, OutputState):
     search: str = ""
     beside: list[str] = field(default_factory=list[str])
     bridges: list[str] = field(default_factory=list[str])
+    abroad: list[str] = field(default_factory=list[str])
     searched: list[str] = field(default_factory=list[str])
     found_for: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     items: list[RetrievedItem] = field(default_factory=list[RetrievedItem])

@@ -286,6 +286,45 @@ async def test_one_hop_of_several_leads_on_to_what_it_names_by_rule(bench: Build
     assert update["bridges"][0] not in changes(again)["bridges"]
 
 
+async def test_what_no_passage_says_is_looked_for_in_the_other_language_once(bench: Build) -> None:
+    state = after(
+        QUESTION, searched=[QUESTION.search], items=[WEATHER], missing="症状", filters={"tags": []}
+    )
+    update = changes(await refine(state, bench().runtime))
+    [abroad] = update["abroad"]
+    english = item("Thirst and weight loss are the symptoms of diabetes.", "leaflet")
+    names = item("Price list: blood sugar meter 血糖仪 120, test strips 血糖试纸 60.", "prices")
+    retriever = ScriptedRetriever([[names, english]], lanes=ALL)
+    due = after(state, **update | {"search": "", "beside": [], "bridges": []}, top_k=10)
+    found = await retrieve(due, bench(retriever=retriever).runtime)
+    assert retriever.searches[0]["filters"] == {"tags": ["en"]}
+    assert [one.id for one in found["items"]] == ["weather.md", "leaflet"]
+    assert found["searched"] == [QUESTION.search, abroad]
+    again = await refine(after(due, **found), bench().runtime)
+    assert changes(again).get("abroad", []) == []
+
+
+@pytest.mark.parametrize(("missing", "filters"), [("", None), ("症状", {"tags": ["zh"]})])
+async def test_the_other_language_is_left_alone(
+    bench: Build, missing: str, filters: dict[str, Any] | None
+) -> None:
+    state = after(QUESTION, items=[WEATHER], missing=missing, filters=filters)
+    assert changes(await refine(state, bench().runtime)).get("abroad", []) == []
+
+
+async def test_a_misspelt_question_is_searched_as_the_passages_spell_it(bench: Build) -> None:
+    question = "How long is the waranty of the pump?"
+    state = State(
+        question=question,
+        search=question,
+        strategy="mix",
+        searched=[question],
+        items=[item("The warranty of the pump lasts two years.", "manual")],
+    )
+    update = changes(await refine(state, bench().runtime))
+    assert update["search"] == "How long is the warranty of the pump?"
+
+
 async def test_a_side_of_which_too_little_is_said_is_searched_by_itself(bench: Build) -> None:
     sides = ["Which is older, Acme Corp?", "Which is older, Beta Ltd?"]
     acme = item("Acme Corp is older than most: it was founded in 1875.", "acme")
