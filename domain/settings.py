@@ -62,6 +62,11 @@ class RetrievalSettings(_Group):
         gt=0,
         description="Seconds after which an index in memory that nobody asks is let go.",
     )
+    hot_memory: int = Field(
+        128_000_000,
+        ge=0,
+        description="Bytes of knowledge bases that are searched often kept in memory, 3 KB a chunk; 0: none.",
+    )
     bm25_rerank: bool = Field(
         default=True, description="HybridRetriever orders what its lanes found by BM25, too."
     )

@@ -26,6 +26,7 @@ from models.vision import build_vision_model
 from nodes.context import Dependencies
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
+from retrievers.memory.hot import HotScopes
 from retrievers.ranking.chat_reranker import open_reranker
 from stores.chunks import ChunkStore
 from stores.database import Database
@@ -80,7 +81,8 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
     judge = await asyncio.to_thread(open_judge, settings, reranker)
     vision = await asyncio.to_thread(build_vision_model, settings)
     chunks, documents = ChunkStore(database), DocumentStore(database)
-    stack = AsyncExitStack()
+    stack, hot = AsyncExitStack(), HotScopes(database)
+    stack.push_async_callback(hot.close)
     graph = await stack.enter_async_context(open_graph_store(settings, database))
     retriever = GraphRetriever(
         chunks=chunks,
@@ -98,6 +100,7 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
         ),
         graph=graph,
         reranker=reranker,
+        hot=hot,
     )
     try:
         quotes = QuoteStore(database)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -95,7 +96,12 @@ class ChunkRanker:
             warnings.append(NO_KEYWORDS)
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
-        traits = await described(self._database, query.scope, runs)
+        traits, current = await asyncio.gather(
+            described(self._database, query.scope, runs), query.is_current()
+        )
+        if not current:
+            query.warnings.clear()
+            return await self.rank(replace(query, hot=None), weights, now, rerank=rerank)
         ranking = rank_by_metadata(Question(query.text, now), traits, scores_of(runs), weights)
         timings["ranking"] = (time.perf_counter() - started) * 1000
         if rerank and self._reranker is not None:

@@ -32,6 +32,7 @@ from models.protocols import Embedder, Reranker
 from retrievers.chunk_hits import ChunkHits, HitModel, SearchHit
 from retrievers.chunk_ranking import ChunkRanker, ChunkRanking
 from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
+from retrievers.memory.hot import HotScopes
 from retrievers.pages.cursor import Position, decode, encode, identity
 from retrievers.pages.hot import HotRankings
 from retrievers.ranking.metadata import Ranked
@@ -122,6 +123,7 @@ class ChunkSearch:
         embedder: turns the question into a vector.
         reranker: has 0.4 of the final score; None: the hybrid score is the final one.
         settings: constants of retrieval and limits; by default those of the database.
+        hot: when given, what is searched often is searched in memory.
     """
 
     def __init__(
@@ -130,8 +132,10 @@ class ChunkSearch:
         embedder: Embedder,
         reranker: Reranker | None = None,
         settings: Settings | None = None,
+        hot: HotScopes | None = None,
     ) -> None:
         self._database = database
+        self._hot = hot
         self._hits = ChunkHits(database)
         self._settings = settings or database.settings
         chunks = ChunkStore(database)
@@ -216,12 +220,14 @@ class ChunkSearch:
 
     def _query(self, scope: Scope, request: SearchRequest) -> LaneQuery:
         limit = in_range(request.limit, "limit", most=MOST)
+        filters = ChunkFilters.read(request.filters)
         return LaneQuery(
             scope=scope,
             text=checked_question(request.query, self._settings.limits.question_chars),
             limit=max(_OVERFETCH * limit, _FEWEST),
             max_keywords=self._settings.retrieval.max_keywords,
-            filters=ChunkFilters.read(request.filters),
+            filters=filters,
+            hot=self._hot.of(scope) if self._hot and filters is None else None,
         )
 
 

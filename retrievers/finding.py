@@ -85,7 +85,7 @@ class Finder:
         if found.current:
             return found
         request.warnings.clear()
-        return await self._run(composition, request, top_k, self._reader())
+        return await self._run(composition, replace(request, hot=None), top_k, self._reader())
 
     def _reader(self, *, trusting: bool = False) -> QuestionReader | None:
         """Made anew for each run, for its lanes share one question."""
@@ -151,13 +151,13 @@ class Finder:
         """The same with the texts of the first passages, if they and the index are of one moment."""
         if all(item.text for item in [*found.passages, *found.around]):
             # Where no text is read, nothing has told yet whether the index is of now.
-            return replace(found, current=trusted is None)
+            return replace(found, current=trusted is None and request.hot is None)
         started = time.perf_counter()
         contents = Contents(self.chunks, self.graph, request, stamped=trusted is not None)
         work = contents.read(found.passages[:top_k], found.around)
-        passages, around, stamp = await within(self.settings.lane_timeout, work)
+        passages, around, stamp, hot = await within(self.settings.lane_timeout, work)
         timings = {**found.timings, "texts": (time.perf_counter() - started) * 1000}
-        return Found(found.runs, passages, around, timings, current=stamp == trusted)
+        return Found(found.runs, passages, around, timings, current=hot and stamp == trusted)
 
     def _rank(
         self, found: Mapping[str, Sequence[RetrievedItem]], join: Join, top_k: int | None

@@ -31,8 +31,9 @@ from retrievers.context import graph_context
 from retrievers.finding import Finder
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.degrading import degraded
-from retrievers.lanes.lane import LaneQuery, LaneRun
+from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
 from retrievers.lanes.reading import linked_names
+from retrievers.memory.hot import HotScopes
 from retrievers.modes import Composition, composition_from, composition_of
 from retrievers.ranking.reranking import RerankLimits, rerank
 from retrievers.sync import run_sync
@@ -81,6 +82,7 @@ class GraphRetriever(BaseRetriever):
         indexes: when given, `local` and `mix` are there.
         graph: with it results come with entities and relations, and `global` and `hybrid` are there.
         reranker: orders the best passages of `hybrid` and `mix` anew.
+        hot: when given, what is searched often is searched in memory.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
@@ -92,6 +94,7 @@ class GraphRetriever(BaseRetriever):
     indexes: SkipValidation[ScopeIndexes | None] = None
     graph: SkipValidation[GraphStore | None] = None
     reranker: SkipValidation[Reranker | None] = None
+    hot: SkipValidation[HotScopes | None] = None
 
     @property
     def lanes(self) -> list[str]:
@@ -253,6 +256,7 @@ class GraphRetriever(BaseRetriever):
         composition: Composition,
     ) -> LaneQuery:
         limit = self._top_k(top_k)
+        by_id = filters is None and not {VECTOR, KEYWORD}.isdisjoint(composition.lanes)
         if len(composition.lanes) > 1:
             limit *= _OVERFETCH
         if composition.reranked and self.reranker is not None:
@@ -263,6 +267,7 @@ class GraphRetriever(BaseRetriever):
             limit=limit,
             max_keywords=self.settings.retrieval.max_keywords,
             filters=ChunkFilters.read(filters),
+            hot=self.hot.of(scope) if self.hot and by_id else None,
         )
 
     def _top_k(self, top_k: int | None) -> int:

@@ -115,8 +115,10 @@ class Parts:
         if self._chunk_search is None:
             from retrievers.chunk_search import ChunkSearch
 
-            reranker = dependencies.retriever.reranker
-            self._chunk_search = ChunkSearch(self._database, self._embedder, reranker)
+            shared = dependencies.retriever
+            self._chunk_search = ChunkSearch(
+                self._database, self._embedder, shared.reranker, hot=shared.hot
+            )
         return self._chunk_search
 
     async def entity_search(self) -> EntitySearch:

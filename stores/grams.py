@@ -56,7 +56,7 @@ def salted_grams(folded: Sequence[str], scope_id: int) -> list[Grams]:
     width = np.uint32 if len(folded) <= _SALTS else np.uint64
     numbers: _Keys = np.arange(len(folded), dtype=width)
     owner = np.repeat(numbers, [len(text) + 1 for text in folded])
-    word, ideograph = _is_word(codes), _is_ideograph(codes)
+    word, ideograph = is_word(codes), is_ideograph(codes)
     pair = word[:-1] & word[1:] & (ideograph[:-1] | ideograph[1:])
     plain = word & ~ideograph
     triple = plain[:-2] & plain[1:-1] & plain[2:]
@@ -81,14 +81,15 @@ def _keys(codes: _Codes, owner: _Keys, mask: _Mask, length: int) -> _Keys:
     return keys
 
 
-def _is_ideograph(codes: _Codes) -> _Mask:
+def is_ideograph(codes: _Codes) -> _Mask:
+    """CJK ideographs, as `domain.text.is_cjk` knows them."""
     mask = np.zeros(len(codes), np.bool_)
     for first, last in _IDEOGRAPHS:
         mask |= (codes >= first) & (codes <= last)
     return mask
 
 
-def _is_word(codes: _Codes) -> _Mask:
+def is_word(codes: _Codes) -> _Mask:
     """Letters and digits, as `str.isalnum` knows them."""
     basic = _basic_words()
     mask = basic[np.minimum(codes, len(basic) - 1)]

@@ -39,18 +39,18 @@ class Contents:
 
     async def read(
         self, passages: Sequence[RetrievedItem], around: Sequence[RetrievedItem]
-    ) -> tuple[list[RetrievedItem], list[RetrievedItem], Stamp | None]:
-        """The same items with their texts, and the stamp; items that are gone are left out.
+    ) -> tuple[list[RetrievedItem], list[RetrievedItem], Stamp | None, bool]:
+        """The same items with their texts, without those that are gone; the stamp; is `hot` current?
 
         Those that have a text stay as they are. Without a graph store that answers there are neither
         entities nor relations.
         """
-        chunks, entities, stamp = await asyncio.gather(
-            self._chunks(passages), self._entities(around), self._stamp()
+        chunks, entities, stamp, current = await asyncio.gather(
+            self._chunks(passages), self._entities(around), self._stamp(), self.query.is_current()
         )
         told = (item if item.text else _passage(item, chunks.get(item.id)) for item in passages)
         near = (item if item.text else _told(item, entities) for item in around)
-        return [item for item in told if item], [item for item in near if item], stamp
+        return [item for item in told if item], [item for item in near if item], stamp, current
 
     async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, dict[str, Any]]:
         ids = [item.id for item in items if not item.text]

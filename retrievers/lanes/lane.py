@@ -19,6 +19,7 @@ from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from domain.scope import Scope
 from models.protocols import Embedder
 from retrievers.lanes.keywords import extract_keywords
+from retrievers.memory.hot import HotScope
 from stores.binary import Nearest
 from stores.chunks import ChunkHit, ChunkStore
 from stores.database import within
@@ -34,7 +35,8 @@ _LEAST_SCORE = 1e-9
 class LaneQuery:
     """What every lane gets: whose data, the question, how many passages are wanted, and which.
 
-    `warnings` collects what a lane had to go without while it found something all the same.
+    `warnings` collects what a lane had to go without while it found something all the same. `hot` is
+    the scope in memory, which bare lanes go by; whoever gives it sees to it that it was current.
     """
 
     scope: Scope
@@ -43,11 +45,16 @@ class LaneQuery:
     max_keywords: int = 10
     filters: ChunkFilters | None = None
     warnings: list[str] = field(default_factory=list[str], compare=False)
+    hot: HotScope | None = field(default=None, compare=False)
 
     def warn(self, sentence: str) -> None:
         """Note once that a lane went on without something."""
         if sentence not in self.warnings:
             self.warnings.append(sentence)
+
+    async def is_current(self) -> bool:
+        """Whether what the lanes found in memory is so; asked together with the texts of it."""
+        return self.hot is None or await self.hot.is_current()
 
     @cached_property
     def keywords(self) -> list[str]:
@@ -85,7 +92,8 @@ class VectorLane:
         """Embed the question and search the scope's vectors."""
         vector = await self.embedder.embed_query(query.text)
         if not self.whole and query.filters is None:
-            return _bare(await self.chunks.nearest(query.scope, vector, query.limit))
+            store = query.hot or self.chunks
+            return _bare(await store.nearest(query.scope, vector, query.limit))
         return [
             as_item(hit)
             for hit in await self.chunks.vector_search(
@@ -107,7 +115,8 @@ class KeywordLane:
         if not query.keywords:
             return []
         if not self.whole and query.filters is None:
-            return _bare(await self.chunks.holding(query.scope, query.keywords, query.limit))
+            store = query.hot or self.chunks
+            return _bare(await store.holding(query.scope, query.keywords, query.limit))
         hits = await self.chunks.keyword_search(
             query.scope, query.keywords, query.limit, query.filters
         )

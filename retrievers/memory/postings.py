@@ -1,0 +1,186 @@
+"""Which texts hold which grams, packed into three arrays.
+
+The grams are those of `stores.grams`, unhashed: pairs of letters and digits where a CJK ideograph takes
+part, triples where none does. Beside them stand runs too short to have one, alone, so that every word of
+one or two characters is part of some gram of each text that contains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stores.grams import is_ideograph, is_word
+
+Rows = npt.NDArray[np.unsignedinteger]
+_Keys = npt.NDArray[np.uint64]
+_Ints = npt.NDArray[np.int64]
+
+_BITS = np.uint64(21)  # Unicode ends below 2^21, so a gram of up to three characters is one number
+_ONE = np.uint64((1 << 21) - 1)
+_TWO = np.uint64((1 << 42) - 1)
+# Of so few texts, it is cheaper to look into them than to rule some of them out.
+_FEW = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """The texts that may hold a word, by row, ascending; `certain`: they do."""
+
+    rows: Rows
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GramPostings:
+    """The texts of each gram: those of `keys[i]` are `rows[starts[i]:starts[i + 1]]`, ascending.
+
+    Takes two bytes for each gram of a text (four beyond 65,536 texts), and sixteen for each gram.
+    """
+
+    keys: _Keys
+    starts: _Ints
+    rows: Rows
+    texts: int
+
+    @classmethod
+    def of(cls, texts: str, lengths: _Ints) -> GramPostings:
+        """Those of some texts, which stand one after the other with a line's end between them.
+
+        Args:
+            texts: folded (`stores.grams.fold`).
+            lengths: characters of each.
+        """
+        codes = np.frombuffer(texts.encode("utf-32-le"), np.uint32)
+        owner = np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths + 1)
+        keys, at = _windows(codes)
+        order = np.argsort(keys, kind="stable")  # of each gram first to last, so rows ascend
+        keys, rows = keys[order], owner[at[order]]
+        new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+        first = new | np.append(True, rows[1:] != rows[:-1])[: len(keys)]
+        starts = np.append(np.flatnonzero(new[first]), np.count_nonzero(first))
+        return cls(keys[new], starts, rows[first].astype(_width(len(lengths))), len(lengths))
+
+    @classmethod
+    def joined(cls, parts: Sequence[GramPostings]) -> GramPostings:
+        """Those of all texts of the parts, in their order."""
+        keys = _distinct(np.concatenate([part.keys for part in parts]))
+        texts = sum(part.texts for part in parts)
+        sizes = np.zeros(len(keys), np.int64)
+        places = [np.searchsorted(keys, part.keys) for part in parts]
+        for place, part in zip(places, parts, strict=True):
+            sizes[place] += np.diff(part.starts)
+        starts = np.append(0, np.cumsum(sizes))
+        rows = np.empty(starts[-1], _width(texts))
+        free, before = starts[:-1].copy(), 0
+        for place, part in zip(places, parts, strict=True):
+            own = np.diff(part.starts)
+            shift = np.repeat(free[place] - part.starts[:-1], own)
+            rows[shift + np.arange(len(part.rows))] = part.rows.astype(rows.dtype) + before
+            free[place] += own
+            before += part.texts
+        return cls(keys, starts, rows, texts)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return self.keys.nbytes + self.starts.nbytes + self.rows.nbytes
+
+    def holders(self, words: Sequence[str]) -> list[Holders]:
+        """The texts that may hold each of some folded words: every one that does is among them.
+
+        All words are cut at once: one by one took three times as long.
+        """
+        codes = np.frombuffer("\n".join(words).encode("utf-32-le"), np.uint32)
+        keys, at = _grams(codes)
+        word_of = np.repeat(np.arange(len(words)), [len(word) + 1 for word in words])[at]
+        place = np.searchsorted(self.keys, keys)
+        grams: list[list[tuple[int, int, bool]]] = [[] for _ in words]
+        for word, first, last, triple in zip(
+            word_of.tolist(), *self._bounds(place, keys), (keys > _TWO).tolist(), strict=True
+        ):
+            grams[word].append((first, last, triple))
+        return [self._holders(word, own) for word, own in zip(words, grams, strict=True)]
+
+    def _bounds(self, place: _Ints, keys: _Keys) -> tuple[list[int], list[int]]:
+        """Where the texts of each gram begin and end in `rows`."""
+        if not len(self.keys):
+            return [0] * len(keys), [0] * len(keys)
+        place = np.minimum(place, len(self.keys) - 1)
+        known = self.keys[place] == keys
+        return self.starts[place].tolist(), self.starts[place + known].tolist()
+
+    def _holders(self, word: str, grams: list[tuple[int, int, bool]]) -> Holders:
+        if not grams:
+            if len(word) <= 2 and all(map(str.isalnum, word)):
+                return Holders(self._with_part(word), certain=True)
+            return Holders(np.arange(self.texts, dtype=self.rows.dtype), certain=False)
+        lists = [self.rows[first:last] for first, last, _ in grams]
+        alone = len(grams) == 1 and len(word) == (3 if grams[0][2] else 2)
+        return Holders(lists[0] if len(lists) == 1 else _common(lists), certain=alone)
+
+    def _with_part(self, word: str) -> Rows:
+        """The texts of all grams that one character, or two letters, are part of."""
+        if len(word) == 2:
+            part = (np.uint64(ord(word[0])) << _BITS) | np.uint64(ord(word[1]))
+            within = (self.keys & _TWO == part) | (self.keys >> _BITS == part)
+        else:
+            part = np.uint64(ord(word))
+            within = (self.keys & _ONE == part) | (self.keys >> _BITS & _ONE == part)
+            within |= self.keys >> (_BITS + _BITS) == part
+        places = np.flatnonzero(within).tolist()
+        lists = [self.rows[self.starts[place] : self.starts[place + 1]] for place in places]
+        return np.unique(np.concatenate(lists)) if lists else self.rows[:0]
+
+
+def _common(lists: Sequence[Rows]) -> Rows:
+    """What is in all of some ascending lists; a few that are not may remain."""
+    common, *rest = sorted(lists, key=len)
+    for rows in rest:
+        if len(common) <= _FEW:
+            break
+        place = np.minimum(np.searchsorted(rows, common), len(rows) - 1)
+        common = common[rows[place] == common]
+    return common
+
+
+def _width(texts: int) -> type[np.unsignedinteger]:
+    return np.uint16 if texts <= 1 << 16 else np.uint32
+
+
+def _distinct(keys: _Keys) -> _Keys:
+    keys = np.sort(keys)
+    distinct: _Keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+    return distinct
+
+
+def _windows(codes: npt.NDArray[np.uint32]) -> tuple[_Keys, _Ints]:
+    """Each gram and run that is too short for one, and the place where it begins."""
+    keys, at = _grams(codes)
+    word = np.pad(is_word(codes), 1)
+    plain = word & ~np.pad(is_ideograph(codes), 1)
+    alone = word[1:-1] & ~word[:-2] & ~word[2:]
+    two = plain[:-3] < plain[1:-2]  # a run of letters begins
+    two &= plain[2:-1] & ~plain[3:]
+    singles, pairs = np.flatnonzero(alone), np.flatnonzero(two)
+    keys = np.concatenate([keys, _keys(codes, singles, 1), _keys(codes, pairs, 2)])
+    return keys, np.concatenate([at, singles, pairs])
+
+
+def _grams(codes: npt.NDArray[np.uint32]) -> tuple[_Keys, _Ints]:
+    word, ideograph = is_word(codes), is_ideograph(codes)
+    plain = word & ~ideograph
+    pairs = np.flatnonzero(word[:-1] & word[1:] & (ideograph[:-1] | ideograph[1:]))
+    triples = np.flatnonzero(plain[:-2] & plain[1:-1] & plain[2:])
+    keys = np.concatenate([_keys(codes, pairs, 2), _keys(codes, triples, 3)])
+    return keys, np.concatenate([pairs, triples])
+
+
+def _keys(codes: npt.NDArray[np.uint32], at: _Ints, length: int) -> _Keys:
+    keys = np.zeros(len(at), np.uint64)
+    for offset in range(length):
+        keys = (keys << _BITS) | codes[at + offset]
+    return keys

@@ -1,0 +1,364 @@
+"""A knowledge base in memory gives what PostgreSQL gives, and never what it gave before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from random import Random
+from typing import Any
+from uuid import uuid4, uuid5
+
+import numpy as np
+import pytest
+import pytest_asyncio
+
+from domain.documents import Chunk, ParsedDocument, Section
+from domain.errors import EmbeddingModelChanged
+from domain.scope import Scope
+from domain.settings import Settings
+from retrievers.chunk_search import ChunkSearch, SearchRequest
+from retrievers.graph_retriever import GraphRetriever
+from retrievers.memory.hot import HotScope, HotScopes
+from stores.binary import Nearest
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.trips import Statement
+from testing.hash_embedder import HashEmbedder
+
+DIMENSION = 384
+PIECES = (
+    *("糖尿病", "患者", "胰岛素", "机器学习", "器学", "GPU加速", "Rust", "ownership", "own", "30%"),
+    *(
+        "50_a",
+        "C++",
+        "\\n",
+        "的",
+        "x",
+        "AI",
+        "Straße",
+        "ΣΊΣΥΦΟΣ",
+        "İstanbul",
+        "2型",
+        "型ai型",
+        "5g",
+    ),
+    *("日本語テスト", "payment,", "付款节点。", "𠀀𠀁", "🙂", "e\u0301", "ﬁ"),
+)
+
+Write = Callable[[Scope, str, list[str]], Awaitable[None]]
+
+
+class Clock:
+    """A clock that is put forward by hand."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def write(database: Database) -> Write:
+    """Store a document under a name, or a new version of it."""
+
+    async def run(scope: Scope, source: str, texts: list[str]) -> None:
+        documents, content = DocumentStore(database), "\n".join(texts)
+        opened = await documents.register(
+            scope,
+            source=source,
+            filename=source,
+            media_type="text/plain",
+            content=f"{uuid4()}{content}".encode(),
+        )
+        root, at = uuid4(), 0
+        chunks = []
+        for ordinal, text in enumerate(texts):
+            chunks.append(Chunk(uuid5(root, str(ordinal)), root, ordinal, at, at + len(text), text))
+            at += len(text) + 1
+        section = Section(root, None, "", 0, 0, 0, len(content))
+        parsed = ParsedDocument("A title", content, "en", (section,), tuple(chunks))
+        await documents.begin(scope, opened.document_id, parsed)
+        vectors = await HashEmbedder(DIMENSION).embed_passages(texts)
+        await documents.add_chunks(scope, opened.document_id, chunks, vectors)
+        await documents.publish(scope, opened.document_id)
+
+    return run
+
+
+@pytest_asyncio.fixture
+async def hots(database: Database) -> HotScopes:
+    return HotScopes(database)
+
+
+async def packed(hots: HotScopes, scope: Scope) -> HotScope:
+    """The scope once it has been searched often enough."""
+    for _ in range(3):
+        hots.of(scope)
+    await hots.settled()
+    hot = hots.of(scope)
+    assert hot is not None
+    return hot
+
+
+def seeded(seed: int) -> Random:
+    """The same choices each time."""
+    return Random(seed)  # noqa: S311 - nothing is kept secret by it
+
+
+def texts_of(rng: Random, count: int) -> list[str]:
+    return [
+        "".join(rng.choice(PIECES) + rng.choice(("", " ", "，", "\n")) for _ in range(size)) + "."
+        for size in (rng.randint(0, 12) for _ in range(count))
+    ]
+
+
+def words_of(rng: Random, texts: list[str]) -> list[str]:
+    """Pieces, in either case, and parts of texts, so that most are somewhere."""
+    words = []
+    for _ in range(rng.randint(1, 8)):
+        word = rng.choice((*PIECES, *texts)) or "absent"
+        start = rng.randrange(len(word))
+        word = word[start : start + rng.randint(1, 6)]
+        words.append(word.swapcase() if word.isascii() else word)
+    return words
+
+
+async def assert_same(
+    database: Database, hot: HotScope, scope: Scope, rng: Random, texts: list[str]
+) -> None:
+    """Both searches give the same ids and scores in the same order from memory and from PostgreSQL."""
+    store = ChunkStore(database)
+    for _ in range(12):
+        words, k = words_of(rng, texts), rng.choice((1, 3, 20, 500))
+        here, there = (
+            await hot.holding(scope, words, k),
+            await store.holding(scope, words, k),
+        )
+        assert told(here) == told(there), words
+        vector = await HashEmbedder(DIMENSION).embed_query(rng.choice(texts) or "x")
+        near, true = (
+            await hot.nearest(scope, vector, k),
+            await store.nearest(scope, vector, k),
+        )
+        assert near.cosines == pytest.approx(true.cosines, abs=1e-5)
+        assert _apart(near) == _apart(true)
+
+
+def told(found: Nearest) -> list[tuple[list[int], float]]:
+    return list(zip(found.ids.tolist(), found.cosines.tolist(), strict=True))
+
+
+def _apart(found: Nearest) -> list[set[tuple[int, int]]]:
+    """Ids in order, those of equal cosines together, without the last, which may have been cut."""
+    groups: list[set[tuple[int, int]]] = []
+    last = np.inf
+    for (high, low), cosine in zip(found.ids.tolist(), found.cosines.tolist(), strict=True):
+        if last - cosine > 1e-5:
+            groups.append(set())
+        groups[-1].add((high, low))
+        last = cosine
+    return groups[:-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_after_every_change_memory_and_store_find_the_same(
+    database: Database, write: Write, seed: int
+) -> None:
+    """Documents come, are replaced and go; a scope of the same texts beside it never shows through."""
+    rng, clock = seeded(seed), Clock()
+    hots, documents = HotScopes(database, clock), DocumentStore(database)
+    scope, twin = Scope(f"user-{uuid4()}"), Scope(f"user-{uuid4()}")
+    live: dict[str, list[str]] = {}
+    for step in range(6):
+        texts = texts_of(rng, rng.randint(1, 60))
+        source = rng.choice(("a", "b", "c"))
+        await write(scope, source, texts)
+        live[source] = texts
+        hots.of(twin)
+        if step == 0:
+            await write(twin, "a", texts)
+            await packed(hots, twin)
+        if step > 2 and len(live) > 1 and rng.random() < 0.5:
+            gone = rng.choice(sorted(live.keys() - {source}))
+            [one] = [each for each in await documents.list(scope) if each.source == gone]
+            await documents.delete(scope, one.id)
+            del live[gone]
+        hot = hots.of(scope)
+        assert hot is None or not await hot.is_current()
+        clock.now += 500
+        hot = await packed(hots, scope)
+        assert await hot.is_current()
+        await assert_same(
+            database, hot, scope, rng, [text for own in live.values() for text in own]
+        )
+    beside = hots.of(twin)
+    assert beside is not None
+    assert await beside.is_current()
+    own = await packed(hots, scope)
+    everything = await own.nearest(scope, np.ones(DIMENSION, np.float32), 10_000)
+    foreign = await beside.nearest(twin, np.ones(DIMENSION, np.float32), 10_000)
+    assert len(everything.ids) == await ChunkStore(database).count(scope)
+    assert not {*map(tuple, everything.ids.tolist())} & {*map(tuple, foreign.ids.tolist())}
+
+
+async def ask(retriever: GraphRetriever, scope: Scope, question: str) -> list[str]:
+    found = await retriever.search(scope, question, lanes=("vector", "keyword"), top_k=5)
+    assert found.warnings == ()
+    return [item.text for item in found.results]
+
+
+@pytest.fixture
+def retriever(database: Database, hots: HotScopes) -> GraphRetriever:
+    return GraphRetriever(
+        chunks=ChunkStore(database),
+        embedder=HashEmbedder(DIMENSION),
+        settings=database.settings,
+        hot=hots,
+    )
+
+
+async def test_searches_find_a_new_text_at_once_and_never_one_that_is_gone(
+    database: Database, hots: HotScopes, retriever: GraphRetriever, write: Write, scope: Scope
+) -> None:
+    """By mode and by chunk search: while the scope is cold, hot, changed, being packed, and hot again."""
+    search = ChunkSearch(database, HashEmbedder(DIMENSION), hot=hots)
+    request = SearchRequest(query="糖尿病的胰岛素 Rust ownership")
+    for version in range(4):
+        texts = [
+            f"糖尿病的胰岛素，第 {version} 版。",
+            f"Rust ownership, version {version}.",
+            "其他。",
+        ]
+        await write(scope, "a", texts)
+        for _ in range(
+            6
+        ):  # from the third on something may be in memory, and something may be packed
+            assert set(await ask(retriever, scope, request.query)) == set(texts)
+            response = await search.search(scope, request)
+            assert {hit.text for hit in response.results} == set(texts)
+        await hots.settled()
+    assert set(hots.memory) <= {scope}
+
+
+async def test_a_hot_search_asks_the_store_for_texts_and_the_stamp_only(
+    hots: HotScopes,
+    retriever: GraphRetriever,
+    write: Write,
+    scope: Scope,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await write(scope, "a", ["糖尿病的胰岛素。", "Rust ownership."])
+    cold = await ask(retriever, scope, "Rust 糖尿病")
+    await packed(hots, scope)
+    trips: list[int] = []
+    own = retriever.chunks._database
+
+    async def counted(user_id: str, statements: list[Statement]) -> Any:
+        trips.append(len(statements))
+        return await own.read_together(user_id, statements)
+
+    monkeypatch.setattr(own._trips, "_answer", counted)
+    assert await ask(retriever, scope, "Rust 糖尿病") == cold
+    assert trips == [2]
+
+
+async def test_what_is_searched_seldom_or_filtered_is_left_to_the_store(
+    database: Database, write: Write, scope: Scope
+) -> None:
+    await write(scope, "a", ["糖尿病"])
+    clock = Clock()
+    hots = HotScopes(database, clock)
+    for _ in range(5):
+        assert hots.of(scope) is None
+        await hots.settled()
+        clock.now += 120
+    assert not hots.memory
+
+
+async def test_nothing_is_kept_when_the_memory_is_set_to_none(
+    settings: Settings, write: Write, scope: Scope
+) -> None:
+    await write(scope, "a", ["糖尿病"])
+    async with await Database.open(with_memory(settings, 0)) as database:
+        hots = HotScopes(database)
+        for _ in range(10):
+            assert hots.of(scope) is None
+        await hots.settled()
+        assert not hots.memory
+
+
+def with_memory(settings: Settings, hot_memory: int) -> Settings:
+    retrieval = settings.retrieval.model_copy(update={"hot_memory": hot_memory})
+    return settings.model_copy(update={"retrieval": retrieval})
+
+
+async def test_memory_stays_within_its_bound_and_goes_to_those_searched_clearly_more(
+    settings: Settings, write: Write
+) -> None:
+    scopes = [Scope(f"user-{uuid4()}") for _ in range(3)]
+    rng, clock = seeded(5), Clock()
+    for scope in scopes:
+        await write(scope, "a", texts_of(rng, 40))
+    bound = 170_000  # room for two of them
+    async with await Database.open(with_memory(settings, bound)) as database:
+        hots = HotScopes(database, clock)
+        first, second, third = scopes
+        await packed(hots, first)
+        await packed(hots, second)
+        for _ in range(4):
+            hots.of(third)
+            await hots.settled()
+        assert set(hots.memory) == {first, second}
+        clock.now += 200
+        await packed(hots, second)
+        await packed(hots, third)
+        assert set(hots.memory) == {second, third}
+        assert sum(hots.memory.values()) <= bound
+        clock.now += 900
+        hots.release_idle()
+        assert not hots.memory
+        await hots.close()
+
+
+async def test_a_scope_that_is_larger_than_the_memory_stays_in_the_store(
+    settings: Settings, write: Write, scope: Scope
+) -> None:
+    await write(scope, "a", texts_of(seeded(1), 60))
+    async with await Database.open(with_memory(settings, 50_000)) as database:
+        hots = HotScopes(database)
+        for _ in range(6):
+            assert hots.of(scope) is None
+            await hots.settled()
+        assert not hots.memory
+
+
+async def test_a_question_of_another_embedding_model_is_told_so(
+    hots: HotScopes, write: Write, scope: Scope
+) -> None:
+    await write(scope, "a", ["糖尿病"])
+    hot = await packed(hots, scope)
+    with pytest.raises(EmbeddingModelChanged):
+        await hot.nearest(scope, np.ones(8, np.float32), 3)
+
+
+async def test_another_users_knowledge_base_is_not_searched_by_mistake(
+    hots: HotScopes, write: Write, scope: Scope
+) -> None:
+    other = Scope(f"user-{uuid4()}")
+    await write(scope, "a", ["糖尿病"])
+    hot = await packed(hots, scope)
+    assert not len((await hot.holding(other, ["糖尿病"], 3)).ids)
+    assert not len((await hot.nearest(other, np.ones(DIMENSION, np.float32), 3)).ids)
+
+
+async def test_closing_while_a_scope_is_being_packed_leaves_nothing_behind(
+    hots: HotScopes, write: Write, scope: Scope
+) -> None:
+    await write(scope, "a", texts_of(seeded(2), 60))
+    for _ in range(3):
+        hots.of(scope)
+    await asyncio.sleep(0)
+    await hots.close()
+    assert not hots.memory

@@ -1,0 +1,127 @@
+"""A knowledge base in memory finds by words what looking into every text finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from retrievers.memory.packed import PackedScope, Packing
+from retrievers.memory.postings import GramPostings
+from stores.grams import fold
+from stores.packing import Block
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "糖尿病",
+            "患者",
+            "机器学习",
+            "器学",
+            "GPU加速",
+            "Rust",
+            "ownership",
+            "own",
+            "30%",
+            "a_b",
+        ),
+        *("C++", "\\", "\n", " ", "，", "的", "x", "AI", "Straße", "ΣΊΣΥΦΟΣ", "İstanbul", "2型"),
+        *("型ai型", "5g", "日本語テスト", "𠀀𠀁", "🙂", "e\u0301", "ﬁ", "."),
+    ]
+)
+TEXTS = st.lists(st.lists(PIECES, max_size=8).map("".join), min_size=1, max_size=30)
+
+
+def packed(texts: Sequence[str], at_once: int = 1000) -> PackedScope:
+    """Texts with ids that count up, all with one vector."""
+    folded = [fold(text) for text in texts]
+    packing = Packing("stamp", len(folded))
+    for first in range(0, len(folded), at_once):
+        part = folded[first : first + at_once]
+        ids = np.zeros((len(part), 2), np.uint64)
+        ids[:, 1] = range(first, first + len(part))
+        octets = np.array([len(text.encode()) for text in part], np.int64)
+        packing.add(Block(ids, np.ones((len(part), 3), np.float32), octets, "\n".join(part)))
+    scope = packing.packed()
+    assert scope is not None
+    return scope
+
+
+def looked_for(texts: Sequence[str], words: Sequence[str], k: int) -> list[tuple[int, float]]:
+    """Most distinct words first, then the densest by bytes, then by id."""
+    distinct = list(dict.fromkeys(folded for word in words if (folded := fold(word))))
+    found = []
+    for row, text in enumerate(map(fold, texts)):
+        held = [len(word.encode()) for word in distinct if word in text]
+        density = sum(held) / max(1, len(text.encode()))
+        if held:
+            found.append((-len(held), -density, row))
+    return [(row, -count - density / (1 - density)) for count, density, row in sorted(found)[:k]]
+
+
+@given(TEXTS, st.data(), st.integers(1, 40), st.sampled_from([1, 4, 1000]))
+def test_the_best_by_words_are_those_that_looking_into_every_text_gives(
+    texts: list[str], data: st.DataObject, k: int, at_once: int
+) -> None:
+    part = st.sampled_from(texts).flatmap(
+        lambda text: st.tuples(st.integers(0, len(text)), st.integers(1, 6)).map(
+            lambda cut: text[cut[0] : cut[0] + cut[1]]
+        )
+    )
+    words = data.draw(st.lists(part | PIECES, max_size=8))
+    found = packed(texts, at_once).holding(words, k)
+    expected = looked_for(texts, words, k)
+    assert found.ids[:, 1].tolist() == [row for row, _ in expected]
+    assert found.cosines == pytest.approx([score for _, score in expected], rel=1e-6)
+
+
+@given(TEXTS, PIECES)
+@example(["爱ai型"], "ai")
+@example(["cafe\u0301"], "e\u0301")
+@example([""], "x")
+def test_every_text_that_holds_a_word_is_named_and_only_those_where_it_is_certain(
+    texts: list[str], word: str
+) -> None:
+    scope, folded = packed(texts, 5), fold(word)
+    [held] = scope.postings.holders([folded])
+    true = [row for row, text in enumerate(texts) if folded in fold(text)]
+    named = held.rows.tolist()
+    assert named == sorted(named)
+    assert (named == true) if held.certain else set(true) <= set(named)
+
+
+def test_texts_beyond_two_bytes_of_rows_are_told_apart() -> None:
+    part = GramPostings.of("\n".join(["词语"] * 40_000), np.full(40_000, 2))
+    both = GramPostings.joined([part, part])
+    [held] = both.holders(["词语"])
+    assert held.rows.tolist() == list(range(80_000))
+
+
+def test_many_texts_that_hold_the_grams_and_not_the_word_do_not_hide_those_that_do() -> None:
+    """器学习机 has all the pairs of 机器学习机 but one; the short ones look denser than what holds the word."""
+    wrong, right = ["机器 器学 学习"] * 300, ["很" * 40 + "机器学习"] * 9
+    found = packed([*wrong, *right]).holding(["机器学习"], 5)
+    assert found.ids[:, 1].tolist() == [300, 301, 302, 303, 304]
+
+
+def test_a_scope_with_a_vector_without_direction_is_left_to_the_store() -> None:
+    packing = Packing("stamp", 1)
+    ids, octets = np.zeros((1, 2), np.uint64), np.array([1], np.int64)
+    packing.add(Block(ids, np.zeros((1, 3), np.float32), octets, "x"))
+    assert packing.packed() is None
+
+
+def test_the_nearest_are_those_of_the_highest_cosine_with_ties_by_id() -> None:
+    vectors = np.array([[0, 2], [1, 0], [3, 3], [5, 0]], np.float32)
+    packing = Packing("stamp", 4)
+    ids = np.array([[1, 1], [1, 2], [1, 3], [2, 0]], np.uint64)
+    packing.add(Block(ids, vectors, np.array([1] * 4, np.int64), "a\nb\nc\nd"))
+    scope = packing.packed()
+    assert scope is not None
+    near = scope.nearest(np.array([2, 0], np.float32), 3)
+    assert near.ids.tolist() == [[1, 2], [2, 0], [1, 3]]
+    assert near.cosines == pytest.approx([1, 1, 0.5**0.5])
+    assert scope.nearest(np.array([2, 0], np.float32), 9).ids.shape == (4, 2)
