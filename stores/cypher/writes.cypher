@@ -1,13 +1,17 @@
 // name: graph
 // A graph is here; `vectors`: how many it has, which says how far to look in the index of all graphs.
 MERGE (g:__Graph__ {graph_key: $graph})
-SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.vectors = $vectors
+SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.vectors = $vectors,
+  g.loaded = coalesce(g.loaded, 0)
 
 // name: load_entities
-// Entities of a graph that is taken over whole.
-UNWIND $rows AS row
-MERGE (e:__Entity__ {graph_key: $graph, id: row.id})
-SET e += row.properties
+// Entities of a graph that is taken over whole, where none of them is yet. `loaded` is the last note of
+// which the rows are here, so that a note that comes again adds nothing; writing `loading` first makes
+// another projector wait until that can be read.
+MATCH (g:__Graph__ {graph_key: $graph}) SET g.loading = $note
+WITH g WHERE g.loaded < $note SET g.loaded = $note
+WITH g UNWIND $rows AS row
+CREATE (e:__Entity__ {graph_key: $graph, id: row.id}) SET e += row.properties
 
 // name: entities
 // Entities as they are now; says which were not there before.
@@ -84,13 +88,23 @@ UNWIND $ids AS id
 MATCH ()-[r:RELATED {graph_key: $graph, id: id}]->()
 DELETE r
 
+// name: load_relations
+// The relations between them, likewise; column by column, which is less to send and to take apart.
+MATCH (g:__Graph__ {graph_key: $graph}) SET g.loading = $note
+WITH g WHERE g.loaded < $note SET g.loaded = $note
+WITH g UNWIND range(0, size($ids) - 1) AS row
+MATCH (source:__Entity__ {graph_key: $graph, id: $sources[row]})
+MATCH (target:__Entity__ {graph_key: $graph, id: $targets[row]})
+CREATE (source)-[:RELATED {graph_key: $graph, id: $ids[row], kind: $kinds[row],
+  weight: $weights[row], description: $descriptions[row], chunk_ids: $chunks[row]}]->(target)
+
 // name: relations
 // Relations as they are now. Of one whose end is not there yet the end's own turn comes.
-UNWIND $rows AS row
-MATCH (source:__Entity__ {graph_key: $graph, id: row.source_id})
-MATCH (target:__Entity__ {graph_key: $graph, id: row.target_id})
-CREATE (source)-[:RELATED {graph_key: $graph, id: row.id, kind: row.kind, weight: row.weight,
-  description: row.description, chunk_ids: row.chunk_ids}]->(target)
+UNWIND range(0, size($ids) - 1) AS row
+MATCH (source:__Entity__ {graph_key: $graph, id: $sources[row]})
+MATCH (target:__Entity__ {graph_key: $graph, id: $targets[row]})
+CREATE (source)-[:RELATED {graph_key: $graph, id: $ids[row], kind: $kinds[row],
+  weight: $weights[row], description: $descriptions[row], chunk_ids: $chunks[row]}]->(target)
 
 // name: remove_communities
 // Communities that are written anew next, or are gone.

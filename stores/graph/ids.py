@@ -29,6 +29,7 @@ def entity_id(scope: Scope, name: str, homonym: str = "") -> UUID:
     return uuid5(_ENTITIES, f"{key}\0{homonym}" if homonym else key)
 
 
+@lru_cache(maxsize=1000)  # every word of every name is salted with it
 def graph_key(scope: Scope) -> UUID:
     """The key of a knowledge base in a store that all tenants share: of its user and its name."""
     return uuid5(_GRAPHS, f"{scope.user_id}\0{scope.graph_id}")

@@ -23,7 +23,7 @@ from domain.settings import Settings
 from stores.queries import load_cypher
 
 _SCHEMA = load_cypher("schema")
-_CONSTRAINTS = ("entity_key", "chunk_key", "community_key", "merged_key", "graph_key")
+_KEYS = ("entity_key", "chunk_key", "community_key", "merged_key", "graph_key")
 _INDEXES = ("relation_key", "merged_roots", "entity_words", "entity_names", "entity_texts")
 
 # `CALL (row) { … }` needs 5.23; the rest is older.
@@ -31,7 +31,7 @@ _LEAST = (5, 23)
 # From here on a vector index can be searched within a graph.
 _PREFILTERED = (2026, 1)
 _RETRY_SECONDS = 1.0
-_INDEX_SECONDS = 120
+_INDEX_SECONDS = 600
 
 Row = dict[str, Any]
 Statement = tuple[LiteralString, dict[str, Any]]
@@ -92,14 +92,21 @@ class Bolt:
 
     async def prepare(self) -> None:
         """Make constraints and indexes that are not there yet, and wait until they are."""
+        await self.prepare_keys()
+        vectors = "entity_vectors_by_graph" if await self.prefiltered() else "entity_vectors"
+        await self._make_indexes(*_INDEXES, vectors)
+
+    async def prepare_keys(self) -> None:
+        """The same of what a graph's first load needs: full text is indexed at half the cost afterwards."""
         if (version := await self.version()) < _LEAST:
             raise GraphStoreUnavailable(
                 f"Neo4j {'.'.join(map(str, version))} is too old.",
                 next_step="Upgrade to 5.26 or newer.",
             )
-        prefiltered = await self.prefiltered()
-        vectors = "entity_vectors_by_graph" if prefiltered else "entity_vectors"
-        for name in (*_CONSTRAINTS, *_INDEXES, vectors):
+        await self._make_indexes(*_KEYS)
+
+    async def _make_indexes(self, *names: str) -> None:
+        for name in names:
             await self.write([(_SCHEMA[name], {})])
         await self.write([(_SCHEMA["await_indexes"], {"seconds": _INDEX_SECONDS})])
 

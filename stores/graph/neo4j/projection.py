@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from psycopg.rows import DictRow, dict_row
@@ -37,6 +37,10 @@ BATCH = 2500
 _VECTORS = 500
 _MENTIONS = 20_000
 _WIPED = 10_000
+_OWN = [field.name for field in fields(Entity) if field.name not in ("id", "aliases")]
+
+P = TypeVar("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +74,35 @@ class Projection:
             if not row["gone"]:
                 return
 
-    async def load_entities(self, ids: Sequence[UUID]) -> None:
-        """Write entities where nothing is left of them to take away."""
-        async for _, rows in _ahead(self._entity_rows, ids, BATCH):
-            if rows:
-                properties = [_pick(row, "properties") for row in rows]
-                statement = self._statement("load_entities", rows=properties)
-                await self.bolt.write([statement, *self._attach(rows)])
+    async def entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
+        """Entities as `load_entities` takes them."""
+        entities = await PostgresGraph(self.database).get_entities(self.scope, ids)
+        attached = {
+            row["id"]: row
+            for row in await self._fetch("attachments", ids=[one.id for one in entities], nil=NIL)
+        }
+        rows = ((one, attached[one.id]) for one in entities if one.id in attached)
+        return await asyncio.to_thread(lambda: [_entity_row(self.scope, *row) for row in rows])
+
+    async def load_entities(self, note: int, rows: Sequence[Row]) -> None:
+        """Write the entities of a note, once, where none of them is yet."""
+        properties = [_pick(row, "properties") for row in rows]
+        load = self._statement("load_entities", note=note, rows=properties)
+        await self.bolt.write([load, *self._attach(rows)])
+
+    async def relation_columns(self, ids: Sequence[UUID]) -> Row:
+        """Relations as `load_relations` takes them."""
+        relations = await PostgresGraph(self.database).get_relations(self.scope, ids)
+        return await asyncio.to_thread(_relation_columns, relations)
+
+    async def load_relations(self, note: int, columns: Row) -> None:
+        """Write the relations of a note, once, where all entities are and none of them is."""
+        await self.bolt.write([self._statement("load_relations", note=note, **columns)])
 
     async def write_entities(self, ids: Sequence[UUID]) -> list[UUID]:
         """Write entities with what hangs on them; returns those that were not there before."""
         fresh: list[UUID] = []
-        async for some, rows in _ahead(self._entity_rows, ids, BATCH):
+        async for some, rows in ahead(self.entity_rows, _slices(ids, BATCH)):
             there = {row["id"] for row in rows}
             gone = [one for one in map(str, some) if one not in there]
             [new, *_] = await self.bolt.write(
@@ -98,11 +119,11 @@ class Projection:
 
     async def write_relations(self, ids: Sequence[UUID]) -> None:
         """Write relations; of one whose end is not there the end's own turn has not come."""
-        async for some, rows in _ahead(self._relation_rows, ids, 2 * BATCH):
+        async for some, columns in ahead(self.relation_columns, _slices(ids, 2 * BATCH)):
             await self.bolt.write(
                 [
                     self._statement("remove_relations", ids=[str(one) for one in some]),
-                    self._statement("relations", rows=rows),
+                    self._statement("relations", **columns),
                 ]
             )
 
@@ -128,19 +149,6 @@ class Projection:
                     self._statement("parents", ids=names),
                 ]
             )
-
-    async def _entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
-        entities = await PostgresGraph(self.database).get_entities(self.scope, ids)
-        attached = {
-            row["id"]: row
-            for row in await self._fetch("attachments", ids=[one.id for one in entities], nil=NIL)
-        }
-        rows = ((one, attached[one.id]) for one in entities)
-        return await asyncio.to_thread(lambda: [_entity_row(self.scope, *row) for row in rows])
-
-    async def _relation_rows(self, ids: Sequence[UUID]) -> list[Row]:
-        relations = await PostgresGraph(self.database).get_relations(self.scope, ids)
-        return await asyncio.to_thread(lambda: [_relation_row(one) for one in relations])
 
     def _detach(self, rows: Sequence[Row]) -> list[Statement]:
         """Statements that take from entities what does not hang on them any more."""
@@ -198,15 +206,15 @@ def _entity_row(scope: Scope, entity: Entity, attached: DictRow) -> Row:
     }
 
 
-def _relation_row(relation: Relation) -> Row:
+def _relation_columns(relations: Sequence[Relation]) -> Row:
     return {
-        "id": str(relation.id),
-        "source_id": str(relation.source_id),
-        "target_id": str(relation.target_id),
-        "kind": relation.relation_type,
-        "weight": relation.weight,
-        "description": relation.description,
-        "chunk_ids": [str(one) for one in relation.chunk_ids],
+        "ids": [str(one.id) for one in relations],
+        "sources": [str(one.source_id) for one in relations],
+        "targets": [str(one.target_id) for one in relations],
+        "kinds": [one.relation_type for one in relations],
+        "weights": [one.weight for one in relations],
+        "descriptions": [one.description for one in relations],
+        "chunks": [[str(chunk) for chunk in one.chunk_ids] for one in relations],
     }
 
 
@@ -230,7 +238,7 @@ def _community_row(graph: str, row: DictRow) -> Row:
 
 
 def _properties(entity: Entity) -> Row:
-    return {name: value for name, value in asdict(entity).items() if name not in ("id", "aliases")}
+    return {name: getattr(entity, name) for name in _OWN}
 
 
 def _floats(vector: Vector | None) -> list[float] | None:
@@ -246,22 +254,20 @@ def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
         yield rows[start : start + size]
 
 
-async def _ahead(
-    read: Callable[[Sequence[UUID]], Awaitable[list[Row]]], ids: Sequence[UUID], size: int
-) -> AsyncIterator[tuple[Sequence[UUID], list[Row]]]:
-    """Ids in slices with their rows; the next are read while the last are being written."""
-    slices = list(_slices(ids, size))
-    reading = asyncio.ensure_future(read(slices[0])) if slices else None
+async def ahead(
+    read: Callable[[P], Awaitable[T]], portions: Iterable[P]
+) -> AsyncIterator[tuple[P, T]]:
+    """Portions with what is read of each; the next is read while the last is being written."""
+    todo = list(portions)
+    reading = [asyncio.ensure_future(read(portion)) for portion in todo[:1]]
     try:
-        for place, some in enumerate(slices):
-            assert reading is not None  # noqa: S101 - there is a slice
-            rows = await reading
-            if place + 1 < len(slices):
-                reading = asyncio.ensure_future(read(slices[place + 1]))
-            yield some, rows
+        for place, portion in enumerate(todo, start=1):
+            rows = await reading.pop()
+            reading += [asyncio.ensure_future(read(one)) for one in todo[place : place + 1]]
+            yield portion, rows
     finally:
-        if reading is not None:
-            reading.cancel()
+        for one in reading:
+            one.cancel()
 
 
 def _portions(rows: Iterable[Row]) -> Iterator[list[Row]]:

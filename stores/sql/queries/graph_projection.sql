@@ -19,8 +19,11 @@ where scope_id = %(scope_id)s;
 select count(*) from entity_vectors where scope_id = %(scope_id)s;
 
 -- name: take
--- What comes next.
-select seq, kind, ids from graph_outbox where scope_id = %(scope_id)s order by seq limit %(limit)s;
+-- What comes next. A whole graph goes before what has changed meanwhile, for its rows are written as if
+-- nothing were there.
+select seq, kind, ids from graph_outbox where scope_id = %(scope_id)s
+order by kind <> 'everything', kind not in ('load entities', 'load relations'), seq
+limit %(limit)s;
 
 -- name: done
 -- These have been taken over. By their numbers, since one of a smaller number may yet be committed.
@@ -32,17 +35,27 @@ insert into graph_outbox (scope_id, user_id, kind, ids)
 select scope_id, user_id, 'everything', '{}' from graph_versions where scope_id = %(scope_id)s;
 
 -- name: note_all_ids
--- Everything, in portions: entities before the relations between them.
+-- Everything, in portions: entities before the relations between them. The empty note at the end keeps
+-- readers away until the indexes for searching are there. Notes of a load that was broken off go.
+with stale as (
+  delete from graph_outbox
+  where scope_id = %(scope_id)s and kind in ('load entities', 'load relations')
+)
 insert into graph_outbox (scope_id, user_id, kind, ids)
-select %(scope_id)s, %(user_id)s, kind, array_agg(id order by id) from (
-  select rank, kind, id, (row_number() over (partition by kind order by id) - 1) / 5000 as portion from (
-    select 1 as rank, 'all entities' as kind, id from entities where scope_id = %(scope_id)s and shown
-    union all
-    select 2, 'relations', relation_id from adjacency
-    where scope_id = %(scope_id)s and shown and outgoing
-    union all select 3, 'communities', id from communities where scope_id = %(scope_id)s
-  ) as every
-) as portions group by rank, kind, portion order by rank, portion;
+select %(scope_id)s, %(user_id)s, kind, ids from (
+  select rank, portion, kind, array_agg(id order by id) as ids from (
+    select rank, kind, id, (row_number() over (partition by kind order by id) - 1) / 10000 as portion
+    from (
+      select 1 as rank, 'load entities' as kind, id from entities
+      where scope_id = %(scope_id)s and shown
+      union all
+      select 2, 'load relations', relation_id from adjacency
+      where scope_id = %(scope_id)s and shown and outgoing
+      union all select 3, 'communities', id from communities where scope_id = %(scope_id)s
+    ) as every
+  ) as portions group by rank, kind, portion
+  union all select 4, 0, 'communities', '{}'
+) as notes order by rank, portion;
 
 -- name: relations_of
 -- Relations of entities that have come into sight.
@@ -59,20 +72,26 @@ with wanted as (
   union all
   select w.scope_id, w.id, g.from_id from wanted w
   join entity_merges g on g.scope_id = w.scope_id and g.root_id = w.id
+), named as (
+  select s.id, array_agg(distinct a.norm) as norms from stated s
+  join aliases a on a.scope_id = s.scope_id and a.entity_id = s.stated_id group by s.id
+), joined as (
+  select id, array_agg(stated_id) as merged from stated where stated_id <> id group by id
+), found as (
+  select s.id, array_agg(distinct m.chunk_id) as chunks from stated s cross join lateral (
+    select chunk_id from mentions
+    where scope_id = s.scope_id and entity_id = s.stated_id and chunk_id > %(nil)s
+    order by chunk_id limit 1000
+  ) as m group by s.id
 )
-select w.id,
-  array(select distinct a.norm from stated s
-    join aliases a on a.scope_id = s.scope_id and a.entity_id = s.stated_id where s.id = w.id) as norms,
-  array(select s.stated_id from stated s where s.id = w.id and s.stated_id <> w.id) as merged,
-  array(select distinct m.chunk_id from stated s cross join lateral (
-      select chunk_id from mentions
-      where scope_id = s.scope_id and entity_id = s.stated_id and chunk_id > %(nil)s
-      order by chunk_id limit 1000
-    ) as m where s.id = w.id) as chunks,
-  (select embedding from entity_vectors v
-    where v.scope_id = w.scope_id and v.entity_id = w.id) as embedding,
-  (select created_at from entities e where e.scope_id = w.scope_id and e.id = w.id) as created_at
-from wanted w;
+select w.id, coalesce(norms, '{}') as norms, coalesce(merged, '{}') as merged,
+  coalesce(chunks, '{}') as chunks, v.embedding, e.created_at
+from wanted w
+join entities e on e.scope_id = w.scope_id and e.id = w.id
+left join entity_vectors v on v.scope_id = w.scope_id and v.entity_id = w.id
+left join named on named.id = w.id
+left join joined on joined.id = w.id
+left join found on found.id = w.id;
 
 -- name: communities
 -- Communities by id with their members and the vectors of their reports.

@@ -190,7 +190,7 @@ async def test_a_projection_broken_off_anywhere_goes_on_and_ends_the_same(
         return done
 
     await bolt.prepare()
-    monkeypatch.setattr(Bolt, "prepare", lambda _: no_preparation())
+    monkeypatch.setattr(Bolt, "_make_indexes", lambda *_: no_preparation())
     monkeypatch.setattr(Bolt, "write", failing)
     broken = 0
     for attempt in range(20):
@@ -199,9 +199,12 @@ async def test_a_projection_broken_off_anywhere_goes_on_and_ends_the_same(
             await projector.rebuild(scope)
         except GraphStoreUnavailable:
             broken += 1
+            left = 100
+            await projector.sync(scope)
+            await same_size(projector, record, scope)
         else:
             break
-    assert broken >= 3
+    assert broken >= 5
     await same_size(projector, record, scope)
 
 
