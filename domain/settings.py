@@ -452,6 +452,11 @@ class AuthSettings(_Group):
         le=60,
         description="Seconds for which a key counts as good unasked, also a revoked one.",
     )
+    wrong_keys: int = Field(
+        60,
+        ge=1,
+        description="Wrong keys that may come from one address at once, one a second in the long run; more get 429 unread.",
+    )
     jwt_secret: SecretStr | None = Field(
         None, description="Secret of HS256 tokens, at least 32 bytes; empty: none are taken."
     )

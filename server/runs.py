@@ -15,6 +15,7 @@ from domain.events import Done, Event, Failed, Status
 from domain.settings import RunSettings
 from graph.failures import as_failed
 from server.auth.caller import Principal
+from server.lately import Lately
 from server.sse import PING
 
 # What an event looks like on its way out, given its id there; nothing, if it is not told.
@@ -181,29 +182,6 @@ class Run:
         if self._failure is not None:
             said = self._failure
             raise error_of(said.code, said.message, **(said.detail or {}))
-
-
-class Lately:
-    """What was there a moment ago, and need not be looked for again.
-
-    Args:
-        seconds: how long that holds.
-        most: things remembered.
-    """
-
-    def __init__(self, seconds: float = 60.0, most: int = 10_000) -> None:
-        self._seconds, self._most = seconds, most
-        self._until: dict[tuple[str, str], float] = {}
-
-    def __contains__(self, thing: tuple[str, str]) -> bool:
-        return self._until.get(thing, 0.0) > time.monotonic()
-
-    def add(self, thing: tuple[str, str]) -> None:
-        """Note that it is there; of too many, the one noted longest ago is forgotten."""
-        self._until.pop(thing, None)
-        self._until[thing] = time.monotonic() + self._seconds
-        if len(self._until) > self._most:
-            del self._until[next(iter(self._until))]
 
 
 class Runs:

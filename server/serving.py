@@ -44,12 +44,14 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         await rag.warm_up()
         runs = Runs(settings.runs)
         authenticator = Authenticator(settings, rag.database)
+        quota = settings.quota
+        rates = Rates(quota.requests_per_second, quota.burst, "Too many requests with this key")
         watching = Watching(lambda user_id: rag.as_user(user_id).library())
         inside = working(rag.worker()) if settings.worker.in_server else nullcontext()
         try:
             async with inside, _shared(rag):
                 yield Serving(
-                    settings, rag, runs, authenticator, Rates(settings.quota),
+                    settings, rag, runs, authenticator, rates,
                     Uploads(settings), watching,
                 )  # fmt: skip
         finally:

@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Container
 from datetime import UTC, datetime
+from ipaddress import IPv6Address, ip_address
 
 from starlette.requests import HTTPConnection
 
@@ -14,7 +15,9 @@ from domain.api_keys import Permission, digest_of, is_api_key, with_lesser
 from domain.settings import Settings
 from server.auth.caller import Principal, unauthorised
 from server.auth.local import require_local
+from server.auth.rates import Rates
 from server.auth.tokens import tokens_of
+from server.lately import Lately
 from stores.api_keys import ApiKeyStore, KeyInUse
 from stores.database import Database
 
@@ -22,6 +25,9 @@ from stores.database import Database
 _KEPT = 4096
 # Seconds for which "no key was ever made" is believed.
 _OPEN_SECONDS = 2.0
+# Keys that this server does not know are looked up so many at a time: a flood of them shall not take
+# the connections of those whose keys it knows.
+_STRANGERS_AT_ONCE = 2
 _BEARER = "bearer "
 
 
@@ -41,6 +47,9 @@ class Authenticator:
         self._store = ApiKeyStore(database)
         self._tokens = tokens_of(settings.auth)
         self._known: OrderedDict[bytes, tuple[float, asyncio.Task[KeyInUse | None]]] = OrderedDict()
+        self._wrong = Lately(most=_KEPT)
+        self._strangers = asyncio.Semaphore(_STRANGERS_AT_ONCE)
+        self._tries = Rates(1.0, settings.auth.wrong_keys, "Too many wrong keys from this address")
         self._login = settings.auth.required or self._tokens is not None
         self._open_until = 0.0
 
@@ -67,22 +76,15 @@ class Authenticator:
         Raises:
             Unauthorised: a login is needed, and this is none.
             Forbidden: there is no login, and the request does not come from this machine's user.
+            Limited: too many wrong keys have come from its address, and this one is not known.
             DependencyError: what knows the keys does not answer.
         """
         if not await self.login_required():
             require_local(connection, pages)
             return Principal(self._settings.user_id, frozenset(Permission), login=False)
-        return await self.principal_of(_credential(connection))
-
-    async def principal_of(self, credential: str) -> Principal:
-        """Return whom a key or token stands for.
-
-        Raises:
-            Unauthorised: it does not hold.
-            DependencyError: what knows the keys does not answer.
-        """
+        credential = _credential(connection)
         if is_api_key(credential):
-            return await self._by_key(digest_of(credential))
+            return await self._by_key(digest_of(credential), _neighbourhood(connection))
         if self._tokens is None:
             raise unauthorised()
         return await self._tokens.principal(credential)
@@ -92,17 +94,20 @@ class Authenticator:
         if self._tokens is not None:
             await self._tokens.close()
 
-    async def _by_key(self, digest: bytes) -> Principal:
-        key = await self._key(digest)
+    async def _by_key(self, digest: bytes, address: str) -> Principal:
+        key = await self._key(digest, address)
         if key is None or (key.expires_at is not None and key.expires_at <= datetime.now(UTC)):
             raise unauthorised()
         return Principal(key.user_id, with_lesser(key.permissions), key.id)
 
-    async def _key(self, digest: bytes) -> KeyInUse | None:
+    async def _key(self, digest: bytes, address: str) -> KeyInUse | None:
         """The key, asked for once however many requests wait for it, and again after a while."""
         until, asked = self._known.get(digest, (0.0, None))
+        if asked is None and digest in self._wrong:
+            return None
         if asked is None or time.monotonic() >= until:
-            asked = asyncio.create_task(self._store.use(digest))
+            use = self._store.use(digest) if asked else self._strange(digest, address)
+            asked = asyncio.create_task(use)
             until = time.monotonic() + self._settings.auth.key_cache_seconds
             self._known[digest] = until, asked
             self._known.move_to_end(digest)
@@ -117,12 +122,38 @@ class Authenticator:
             raise
         if key is None:
             self._forget(digest, asked)
+            self._wrong.add(digest)
+        return key
+
+    async def _strange(self, digest: bytes, address: str) -> KeyInUse | None:
+        """A key that was not seen lately; whoever brings many that do not hold is not heard.
+
+        Those that are known go on working from the same address.
+        """
+        self._tries.count(address)
+        async with self._strangers:
+            key = await self._store.use(digest)
+        if key is not None:
+            self._tries.give_back(address)
         return key
 
     def _forget(self, digest: bytes, asked: asyncio.Task[KeyInUse | None]) -> None:
-        """What does not hold is not kept: garbage drives no good key out, and a new key works at once."""
+        """What does not hold is not kept among the good: garbage drives none of them out."""
         if self._known.get(digest, (0.0, None))[1] is asked:
             del self._known[digest]
+
+
+def _neighbourhood(connection: HTTPConnection) -> str:
+    """The address that a request comes from; of IPv6 the part that its owner cannot change (RFC 6177)."""
+    if connection.client is None:
+        return ""
+    try:
+        address = ip_address(connection.client.host)
+    except ValueError:  # a name, as tests have it
+        return connection.client.host
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
+        return address.exploded[:19]
+    return str(address)
 
 
 def _credential(connection: HTTPConnection) -> str:

@@ -34,7 +34,7 @@ async def principal_of(request: Request) -> Principal:
         serving = serving_of(request)
         known = await serving.authenticator.authenticate(request)
         if known.login:
-            await serving.rates.count(known.quota_key)
+            serving.rates.count(known.quota_key)
         request.state.principal = known
     return known
 

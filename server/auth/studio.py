@@ -34,7 +34,7 @@ async def authenticate(request: Request) -> Auth.types.MinimalUserDict:
     try:
         principal = await authenticator.authenticate(request, _STUDIO)
         if principal.login:
-            await app.state.serving.rates.count(principal.quota_key)
+            app.state.serving.rates.count(principal.quota_key)
     except SextantError as error:
         raise Auth.exceptions.HTTPException(error.status, str(error)) from error
     return {

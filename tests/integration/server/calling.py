@@ -16,11 +16,12 @@ def bearer(credential: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {credential}"}
 
 
-def calling(app: FastAPI, headers: Mapping[str, str] | None = None) -> httpx.AsyncClient:
-    """A client of a running application."""
-    return httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url=ADDRESS, headers=dict(headers or {})
-    )
+def calling(
+    app: FastAPI, headers: Mapping[str, str] | None = None, address: str = "127.0.0.1"
+) -> httpx.AsyncClient:
+    """A client of a running application, at an address."""
+    transport = httpx.ASGITransport(app, client=(address, 123))
+    return httpx.AsyncClient(transport=transport, base_url=ADDRESS, headers=dict(headers or {}))
 
 
 @asynccontextmanager

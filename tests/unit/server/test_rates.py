@@ -1,38 +1,84 @@
-"""How often a key may ask."""
+"""How often a caller may ask."""
 
 from __future__ import annotations
 
 import pytest
 
 from domain.errors import Limited
-from domain.settings import QuotaSettings
+from server.auth import rates as module
 from server.auth.rates import Rates
 
-# A thousandth of a request a second: within the test's own time none comes back.
-QUOTA = QuotaSettings(requests_per_second=0.001, burst=3)
+
+class Clock:
+    """The time that the test says it is."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
 
 
-async def test_a_burst_may_come_at_once_and_the_next_request_is_told_when() -> None:
-    rates = Rates(QUOTA)
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(module, "time", clock)
+    return clock
+
+
+def test_a_burst_may_come_at_once_and_the_next_request_is_told_when(clock: Clock) -> None:
+    rates = Rates(0.1, 3, "Too many")
     for _ in range(3):
-        await rates.count("key")
-    with pytest.raises(Limited) as caught:
-        await rates.count("key")
-    told: int = caught.value.retry_after  # type: ignore[assignment]
-    assert 1 <= told <= 3000
+        rates.count("key")
+    with pytest.raises(Limited, match="Too many: more than 3 at once") as caught:
+        rates.count("key")
+    assert caught.value.retry_after == 10
+    clock.now += 10
+    rates.count("key")
 
 
-async def test_each_key_has_requests_of_its_own() -> None:
-    rates = Rates(QUOTA)
-    for _ in range(3):
-        await rates.count("key")
-    await rates.count("another")
-
-
-async def test_a_refused_request_costs_nothing() -> None:
-    rates = Rates(QuotaSettings(requests_per_second=1000, burst=1))
+def test_in_the_long_run_the_rate_decides_whatever_the_burst(clock: Clock) -> None:
+    """Fixed windows would let two bursts come in a row."""
+    rates, taken = Rates(2.0, 10, "Too many"), 0
     for _ in range(1000):
-        await rates.count("key")
+        clock.now += 0.1
+        try:
+            rates.count("key")
+        except Limited:
+            continue
+        taken += 1
+    assert taken == pytest.approx(2.0 * 100 + 10, abs=1)
+
+
+def test_each_caller_has_requests_of_its_own(clock: Clock) -> None:
+    rates = Rates(0.001, 3, "Too many")
+    for _ in range(3):
+        rates.count("key")
+    rates.count("another")
+
+
+def test_a_refused_request_costs_nothing_and_one_may_be_given_back(clock: Clock) -> None:
+    rates = Rates(1.0, 1, "Too many")
+    rates.count("key")
     for _ in range(5):
         with pytest.raises(Limited):
-            await rates.count("key")
+            rates.count("key")
+    rates.give_back("key")
+    rates.count("key")
+    clock.now += 1
+    rates.count("key")
+
+
+def test_callers_are_forgotten_when_they_have_their_whole_burst_again(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST", 100)
+    rates = Rates(1.0, 5, "Too many")
+    for number in range(1000):
+        rates.count(f"key {number}")
+    assert len(rates) <= 100
+    clock.now += 60
+    for _ in range(200):
+        rates.count("the only one")
+        clock.now += 1
+    assert len(rates) == 1

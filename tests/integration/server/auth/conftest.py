@@ -63,7 +63,11 @@ async def with_logins() -> AsyncIterator[Settings]:
     """Settings of a server that takes tokens, over a data folder where keys are made."""
     with short_folder() as folder:
         login = AuthSettings(
-            jwt_secret=SECRET, jwt_issuer=ISSUER, jwt_audience=AUDIENCE, key_cache_seconds=0
+            jwt_secret=SECRET,
+            jwt_issuer=ISSUER,
+            jwt_audience=AUDIENCE,
+            key_cache_seconds=0,
+            wrong_keys=10_000,
         )
         plenty = QuotaSettings(requests_per_second=10_000, burst=10_000)
         settings = settings_over(folder).model_copy(update={"auth": login, "quota": plenty})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import time
@@ -13,15 +14,18 @@ import jwt
 import pytest
 
 from domain.api_keys import Permission, new_secret
+from domain.settings import Settings
+from server.app import create_app
 from stores.api_keys import ApiKeyStore
 from tests.integration.server.auth.conftest import (
     AUDIENCE,
     ISSUER,
     SECRET,
     key_for,
+    probes,
     token,
 )
-from tests.integration.server.calling import bearer
+from tests.integration.server.calling import bearer, calling
 
 Caller = Callable[[dict[str, str]], httpx.AsyncClient]
 ROUTE = "/probe/read"
@@ -190,3 +194,30 @@ async def test_the_serving_role_sees_no_key_but_the_one_it_can_name(keys: ApiKey
     assert found is not None
     assert found.user_id == "erin"
     assert await keys.use(b"\x00" * 32) is None
+
+
+async def test_whoever_brings_many_wrong_keys_is_not_heard_and_known_keys_go_on(
+    with_logins: Settings, keys: ApiKeyStore
+) -> None:
+    """A wrong key costs a look into the database; a flood of them must not take its connections."""
+    login = with_logins.auth.model_copy(update={"wrong_keys": 3})
+    app = create_app(with_logins.model_copy(update={"auth": login}))
+    app.include_router(probes)
+    known, later = await key_for(keys, "alice"), await key_for(keys, "bob")
+
+    async def status(key: str, address: str = "203.0.113.5") -> int:
+        async with calling(app, bearer(key), address) as client:
+            answer = await client.get(ROUTE)
+            assert (answer.status_code == 429) == ("Retry-After" in answer.headers)
+            return answer.status_code
+
+    async with app.router.lifespan_context(app):
+        assert await status(known) == 200
+        wrong = new_secret().text
+        assert [await status(wrong) for _ in range(10)] == [401] * 10  # looked up once
+        tried = await asyncio.gather(*(status(new_secret().text) for _ in range(20)))
+        assert sorted(tried) == [401] * 2 + [429] * 18
+        assert await status(later) == 429
+        assert await status(known) == 200
+        assert await status(later, "203.0.113.6") == 200
+        assert await status(later) == 200
