@@ -23,6 +23,7 @@ from uuid import UUID, uuid4
 
 import numpy as np
 
+from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import DIMENSION, Library, Question, make_library
 from benchmarks.hybrid.measuring import Search, side_by_side, table
 from benchmarks.hybrid.rivals import WANTED, Lance, Naive, PlainTables, installed
@@ -31,6 +32,7 @@ from domain.scope import Scope
 from domain.settings import RetrievalSettings, Settings
 from models.protocols import Vectors
 from retrievers.graph_retriever import GraphRetriever
+from retrievers.memory.hot import HotScopes
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
@@ -112,7 +114,7 @@ class Bench:
         """Our vector lane, ids and cosines."""
         question = self.questions[number]
         near = await self.chunks.nearest(scope_of(question.tenant), question.vector, 10)
-        return [self._row(*halves) for halves in near.ids.tolist()]
+        return [self.row(*halves) for halves in near.ids.tolist()]
 
     async def vector_chunks(self, number: int) -> list[int]:
         """Our vector lane, whole chunks."""
@@ -136,9 +138,10 @@ class Bench:
         question = self.questions[number]
         held = await self.chunks.holding(scope_of(question.tenant), question.keywords, limit)
         scores = zip(held.ids.tolist(), held.cosines.tolist(), strict=True)
-        return {self._row(*halves): int(score) for halves, score in scores}
+        return {self.row(*halves): int(score) for halves, score in scores}
 
-    def _row(self, high: int, low: int) -> int:
+    def row(self, high: int, low: int) -> int:
+        """The row of a chunk by the halves of its id."""
         return self._rows[UUID(int=(high << 64) | low)]
 
     async def hybrid(self, number: int) -> list[int]:
@@ -204,7 +207,7 @@ async def run(
             data_dir=Path(folder) / "data",
             database_url=None,
             database_pool=4,
-            retrieval=RetrievalSettings(exact_below=own_index),
+            retrieval=RetrievalSettings(exact_below=own_index, hot_memory=memory.ROOM),
         )
         async with await Database.open(settings) as database:
             ids = await fill(database, library)
@@ -221,25 +224,33 @@ async def run(
 
 async def measure(bench: Bench, folder: Path, queries: int) -> None:
     """Gates, then the three groups of designs."""
+    scopes = HotScopes(bench.database)
+    hot = memory.InMemory(scopes, bench.retriever, bench.questions, scope_of, bench.row)
+    print(await hot.pack(await bench.backends()), flush=True)
+    by_vector, by_keyword, by_both = memory.designs(hot)
     print("\n## Vector lane, 10 nearest")
     print("one table:", await bench.gate_vectors(bench.one_table))
-    print("ours:", await bench.gate_vectors(bench.vector_ids), flush=True)
+    print("ours:", await bench.gate_vectors(bench.vector_ids))
+    print("ours, in memory:", await bench.gate_vectors(hot.vector), flush=True)
     vector: dict[str, Search] = {
         _ONE_TABLE: bench.one_table,
         "ours, ids": bench.vector_ids,
         "ours, whole chunks": bench.vector_chunks,
+        **by_vector,
     }
     await compared(bench, vector, queries, [_ONE_TABLE])
     print("\n## Keyword lane, best 20")
-    print("ours:", await bench.gate_keywords(), flush=True)
+    print("ours:", await bench.gate_keywords())
+    print("ours, in memory:", await hot.gate(), flush=True)
     keyword: dict[str, Search] = {
         _ILIKE: bench.ilike,
         "ours, ids": bench.keyword_ids,
         "ours, whole chunks": bench.keyword,
+        **by_keyword,
     }
     await compared(bench, keyword, queries, [_ILIKE])
     print("\n## Hybrid search, best 10 with text")
-    hybrid: dict[str, Search] = {"ours": bench.hybrid}
+    hybrid: dict[str, Search] = {"ours": bench.hybrid, **by_both}
     rivals = []
     if installed("jieba", "rank_bm25"):
         naive = Naive(bench.plain)

@@ -1,0 +1,126 @@
+"""Our searches over knowledge bases that are in memory, each as sure to be current as in the product."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from benchmarks.hybrid.corpus import Question
+from benchmarks.hybrid.measuring import Search, server_seconds
+from benchmarks.hybrid.rivals import WANTED
+from domain.scope import Scope
+from retrievers.graph_retriever import GraphRetriever
+from retrievers.memory.hot import HotScope, HotScopes
+from stores.binary import Nearest
+
+# Everything is to be in memory; the default holds a part of it.
+ROOM = 4_000_000_000
+
+
+class InMemory:
+    """The lanes and the hybrid search over memory.
+
+    Args:
+        scopes: the knowledge bases in memory.
+        retriever: our search from PostgreSQL, of the same chunks.
+        questions: what is asked.
+        scope_of: the knowledge base of a tenant.
+        row: of a chunk, by the halves of its id.
+    """
+
+    def __init__(
+        self,
+        scopes: HotScopes,
+        retriever: GraphRetriever,
+        questions: Sequence[Question],
+        scope_of: Callable[[int], Scope],
+        row: Callable[[int, int], int],
+    ) -> None:
+        self._scopes = scopes
+        self._cold = retriever
+        self._hot = retriever.model_copy(update={"hot": scopes})
+        self._questions = questions
+        self._scope_of = scope_of
+        self._row = row
+
+    async def pack(self, backends: Sequence[int]) -> str:
+        """Bring every tenant into memory; says what that takes."""
+        client, server = time.process_time(), server_seconds(backends)
+        for tenant in dict.fromkeys(question.tenant for question in self._questions):
+            while self._scopes.of(self._scope_of(tenant)) is None:
+                await self._scopes.settled()
+        client, server = time.process_time() - client, server_seconds(backends) - server
+        chunks = sum([await self._cold.chunks.count(scope) for scope in self._scopes.memory])
+        return (
+            f"{chunks} chunks of {len(self._scopes.memory)} tenants in memory: "
+            f"{sum(self._scopes.memory.values()) / chunks:.0f} bytes a chunk, packed in "
+            f"{client / chunks * 1000:.3f} + {server / chunks * 1000:.3f} ms CPU a chunk"
+        )
+
+    async def vector(self, number: int) -> list[int]:
+        """The ten nearest, every vector compared; whether they are current is not asked."""
+        question, scope, hot = self._asked(number)
+        return self._rows(await hot.nearest(scope, question.vector, 10))
+
+    async def keyword(self, number: int) -> list[int]:
+        """The best by keywords; whether they are current is not asked."""
+        question, scope, hot = self._asked(number)
+        return self._rows(await hot.holding(scope, question.keywords, WANTED))
+
+    async def vector_current(self, number: int) -> list[int]:
+        """The same, and a trip of its own to be sure, which a search shares with reading texts."""
+        found = await self.vector(number)
+        await self._asked(number)[2].is_current()
+        return found
+
+    async def hybrid(self, number: int) -> list[str]:
+        """Both lanes in memory; texts and the stamp from PostgreSQL."""
+        return await self._best(self._hot, number)
+
+    async def gate(self) -> str:
+        """Whether memory and PostgreSQL give the same."""
+        words = [await self._same_words(number) for number in range(len(self._questions))]
+        whole = [
+            len({*await self.hybrid(number)} & {*await self._best(self._cold, number)}) / 10
+            for number in range(len(self._questions))
+        ]
+        return (
+            f"the same chunks, scores and order by keywords as from PostgreSQL in {sum(words)} of "
+            f"{len(words)} queries; hybrid top 10 overlap {np.mean(whole):.4f}"
+        )
+
+    async def _same_words(self, number: int) -> bool:
+        question, scope, hot = self._asked(number)
+        here = await hot.holding(scope, question.keywords, 10**6)
+        there = await self._cold.chunks.holding(scope, question.keywords, 10**6)
+        return bool(
+            np.array_equal(here.ids, there.ids) and np.allclose(here.cosines, there.cosines)
+        )
+
+    def _asked(self, number: int) -> tuple[Question, Scope, HotScope]:
+        question = self._questions[number]
+        scope = self._scope_of(question.tenant)
+        hot = self._scopes.of(scope)
+        assert hot is not None, "nothing is changed meanwhile"
+        return question, scope, hot
+
+    async def _best(self, retriever: GraphRetriever, number: int) -> list[str]:
+        question = self._questions[number]
+        scope = self._scope_of(question.tenant)
+        lanes = ("vector", "keyword")
+        found = await retriever.search(scope, question.text, lanes=lanes, top_k=10)
+        return [item.id for item in found.results]
+
+    def _rows(self, found: Nearest) -> list[int]:
+        return [self._row(*halves) for halves in found.ids.tolist()]
+
+
+def designs(memory: InMemory) -> tuple[dict[str, Search], dict[str, Search], dict[str, Search]]:
+    """Rows for the three groups: vectors, keywords, hybrid."""
+    vector: dict[str, Search] = {
+        "ours, in memory": memory.vector,
+        "ours, in memory, and a trip to be sure": memory.vector_current,
+    }
+    return vector, {"ours, in memory": memory.keyword}, {"ours, in memory": memory.hybrid}
