@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, LiteralString
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -22,17 +22,15 @@ from stores.binary import Embedded, Nearest, embedded, halves, nearest_of
 from stores.database import Database
 from stores.filtering import custom_plans, filter_values, within
 from stores.grams import fold, salted_grams
+from stores.naming import Named
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import ScopeRow, find_scope, find_scope_query, id_array, key_of, of_scope
+from stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope
 from stores.stamps import Stamp, stamp_of
-from stores.trips import Statement
 
 Vectors = npt.NDArray[np.float32]
 
 _SQL = load_queries("chunks")
-# Rows of scopes remembered, 100 bytes each.
-_SCOPES_KNOWN = 10_000
 _GET, _TOLD, _DOCUMENTS = (of_scope(_SQL[name]) for name in ("get", "told", "documents"))
 
 
@@ -94,7 +92,6 @@ class ChunkStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._settings = database.settings.retrieval
-        self._scopes: dict[Scope, ScopeRow] = {}
 
     async def vector_search(
         self, scope: Scope, vector: Vectors, k: int, filters: ChunkFilters | None = None
@@ -117,18 +114,20 @@ class ChunkStore:
         """
         if k < 1:
             return []
-        async with self._vector_space(scope, k) as (connection, found):
+        if filters is None:
+            near = await self.nearest(scope, vector, k)
+            return await self._whole(scope, near.ids, near.cosines.tolist())
+        async with self._filtered(scope) as (connection, found):
             if found is None:
                 return []
-            values = _vector_values(found, vector, k)
-            if filters is not None:
-                values |= filter_values(filters)
-                return await _hits(connection, within("vector_search"), **values)
-            hits = await _hits(connection, _SQL["vector_search"], **values)
-            if len(hits) < k and found.partition_key:
-                await connection.execute(_SQL["exactly"])
-                hits = await _hits(connection, _SQL["vector_search"], **values)
-            return hits
+            values = {
+                "scope_id": found.scope_id,
+                "partition_key": found.partition_key,
+                "vector": np.ascontiguousarray(vector, dtype=np.float32),
+                "k": k,
+            }
+            with _fitting():
+                return await _hits(connection, "vector_search", filters, values)
 
     async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Nearest:
         """The `k` nearest chunks as `vector_search` finds them, best first, by id and cosine only.
@@ -139,24 +138,10 @@ class ChunkStore:
         """
         if k < 1:
             return nearest_of(None)
-
-        def search(found: ScopeRow) -> list[Statement]:
-            width = str(min(1000, max(self._settings.hnsw_ef_search, k)))
-            return [
-                Statement(_SQL["search_options"], {"ef_search": width}),
-                Statement(_SQL["nearest"], key_of(scope) | _vector_values(found, vector, k)),
-            ]
-
+        width = min(1000, max(self._settings.hnsw_ef_search, k))
+        question = np.ascontiguousarray(vector, dtype=np.float32)
         with _fitting():
-            found, near = await self._in_one_trip(scope, search)
-        if found is None or len(near.ids) >= k or not found.partition_key:
-            return near
-        async with self._vector_space(scope, k) as (connection, found):
-            if found is None:
-                return nearest_of(None)
-            await connection.execute(_SQL["exactly"])
-            values = key_of(scope) | _vector_values(found, vector, k)
-            return await _read_nearest(connection, values)
+            return nearest_of(await self._call(scope, "nearest", question, k, width))
 
     async def holding(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
         """The best `k` chunks as `keyword_search` finds them, by id and score only.
@@ -167,39 +152,19 @@ class ChunkStore:
         words = _folded(keywords)
         if k < 1 or not words:
             return nearest_of(None)
-
-        def search(found: ScopeRow) -> list[Statement]:
-            values = key_of(scope) | _keyword_values(found, words, k)
-            return [Statement(_SQL["keyword_ids"], values)]
-
-        return (await self._in_one_trip(scope, search))[1]
-
-    async def _in_one_trip(
-        self, scope: Scope, search: Callable[[ScopeRow], list[Statement]]
-    ) -> tuple[ScopeRow | None, Nearest]:
-        """What a search over a scope's row finds, where that row is mostly known already.
-
-        The search tells the row as it sees it: had the scope been deleted, made anew or given a
-        partition of its own meanwhile, it is another one, and the search is repeated over it.
-        """
-        whose = Statement(find_scope_query(), key_of(scope))
-        known = self._scopes.get(scope)
+        named = Named(words)
+        # Some that are named hold less than the index says, so more than are wanted.
+        looked = k + k // 2 + 8
         while True:
-            asked = search(known) if known is not None else [whose]
-            [*_, rows] = await self._database.read_together(scope.user_id, asked)
-            near = rows[0].pop("near", None) if rows else None
-            found = ScopeRow(**rows[0]) if rows else None
-            if found == known:
-                return found, nearest_of(near)
-            known = self._remember(scope, found)
+            rows = await self._call(scope, "named", *named.values, looked)
+            best, certain = named.best(rows, looked, k)
+            if certain:
+                return best
+            looked *= 8
 
-    def _remember(self, scope: Scope, found: ScopeRow | None) -> ScopeRow | None:
-        self._scopes.pop(scope, None)
-        if found is not None:
-            self._scopes[scope] = found
-            if len(self._scopes) > _SCOPES_KNOWN:
-                del self._scopes[next(iter(self._scopes))]
-        return found
+    def _call(self, scope: Scope, function: str, *values: object) -> Awaitable[bytes | None]:
+        whose = (scope.user_id, scope.graph_id)
+        return self._database.call("\0".join(whose), _SQL[function], *whose, *values)
 
     async def keyword_search(
         self,
@@ -216,30 +181,23 @@ class ChunkStore:
         Raises:
             DatabaseUnavailable: no answer within the lane's time.
         """
+        if filters is None:
+            held = await self.holding(scope, keywords, k)
+            return await self._whole(scope, held.ids, held.cosines.tolist())
         words = _folded(keywords)
         if k < 1 or not words:
             return []
-        async with self._database.transaction(scope.user_id, snapshot=True) as connection:
-            found = await find_scope(connection, scope)
+        async with self._filtered(scope) as (connection, found):
             if found is None:
                 return []
-            await connection.execute(_SQL["keyword_options"], self._timeout)
-            if filters is not None:
-                await connection.execute(custom_plans(), self._timeout)
-            return await _hits(
-                connection,
-                within("keyword_search") if filters else _SQL["keyword_search"],
-                **(filter_values(filters) if filters else {}),
-                **_keyword_values(found, words, k),
-            )
+            values = _keyword_values(found, words, k)
+            return await _hits(connection, "keyword_search", filters, values)
 
     async def matching(self, scope: Scope, filters: ChunkFilters) -> npt.NDArray[np.uint64]:
         """The chunks that the filters let through, as halves of shape (n, 2), in the order of ids."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
+        async with self._filtered(scope) as (connection, found):
             if found is None:
                 return halves(None)
-            await connection.execute(custom_plans(), self._timeout)
             cursor = connection.cursor(binary=True)
             values = {"scope_id": found.scope_id, **filter_values(filters)}
             row = await (await cursor.execute(within("ids"), values)).fetchone()
@@ -308,20 +266,21 @@ class ChunkStore:
         return await stamp_of(self._database, scope)
 
     @asynccontextmanager
-    async def _vector_space(
-        self, scope: Scope, k: int
-    ) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
-        """A snapshot that is set up for searching `k` vectors of a scope, and the scope's row."""
+    async def _filtered(self, scope: Scope) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
+        """A snapshot that is set up for a search inside filters, and the scope's row."""
+        timeout = {"timeout": f"{self._settings.lane_timeout * 1000:.0f}"}
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, scope)
-            width = str(min(1000, max(self._settings.hnsw_ef_search, k)))
-            await connection.execute(_SQL["vector_options"], {"ef_search": width, **self._timeout})
-            with _fitting():
-                yield connection, found
+            await connection.execute(custom_plans(), timeout)
+            yield connection, found
 
-    @property
-    def _timeout(self) -> dict[str, str]:
-        return {"timeout": f"{self._settings.lane_timeout * 1000:.0f}"}
+    async def _whole(
+        self, scope: Scope, ids: npt.NDArray[np.uint64], scores: Sequence[float]
+    ) -> list[ChunkHit]:
+        """The chunks of ids with their scores; without those that are gone by now."""
+        wanted = [UUID(int=high << 64 | low) for high, low in ids.tolist()]
+        score = dict(zip(wanted, scores, strict=True))
+        return [ChunkHit(chunk, score[chunk.id]) for chunk in await self.get(scope, wanted)]
 
 
 @contextmanager
@@ -353,25 +312,11 @@ def _keyword_values(scope: ScopeRow, words: list[str], k: int) -> dict[str, obje
     }
 
 
-def _vector_values(scope: ScopeRow, vector: Vectors, k: int) -> dict[str, object]:
-    return {
-        "scope_id": scope.scope_id,
-        "partition_key": scope.partition_key,
-        "vector": np.ascontiguousarray(vector, dtype=np.float32),
-        "k": k,
-    }
-
-
-async def _read_nearest(connection: Connection, values: dict[str, object]) -> Nearest:
-    cursor = connection.cursor(binary=True)
-    await cursor.execute(_SQL["nearest"], values)
-    row = await cursor.fetchone()
-    return nearest_of(row[-1] if row else None)
-
-
-async def _hits(connection: Connection, query: LiteralString, **values: object) -> list[ChunkHit]:
+async def _hits(
+    connection: Connection, search: str, filters: ChunkFilters, values: dict[str, object]
+) -> list[ChunkHit]:
     cursor = connection.cursor(row_factory=dict_row, binary=True)
-    await cursor.execute(query, values)
+    await cursor.execute(within(search), filter_values(filters) | values)
     return [ChunkHit(stored_chunk(row), float(row["score"])) async for row in cursor]
 
 

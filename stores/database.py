@@ -33,6 +33,8 @@ from stores.trips import Statement, Trips
 T = TypeVar("T")
 
 _SQL = load_queries("database")
+# The lanes of a search that go together, and the share of a lane's time that they may take so.
+_LANES, _PATIENCE = 2, 0.1
 _SESSION = (
     f"-c search_path={SEARCH_PATH.replace(' ', '')} -c jit=off -c client_min_messages=warning"
 )
@@ -78,7 +80,8 @@ class Database:
         self._vector = vector
         self._server = server
         self._lost = False  # whether the last call found no server
-        self._trips = Trips(self._answer)
+        self._trips: Trips[list[DictRow]] = Trips(self._answer)
+        self._calls: Trips[bytes | None] = Trips(self._values, most=_LANES)
 
     @classmethod
     async def open(cls, settings: Settings) -> Database:
@@ -159,20 +162,44 @@ class Database:
         Raises:
             DatabaseUnavailable: the server does not answer within the time of a lane.
         """
-        return await self._trips.rows(user_id, Statement(query, values))
+        return await self._trips.ask(user_id, Statement(query, values))
 
-    async def read_together(
-        self, user_id: str, statements: Sequence[Statement]
-    ) -> list[list[DictRow]]:
-        """The rows of statements that go in one round trip and in this order, by themselves.
+    async def call(self, key: str, function: LiteralString, *values: object) -> bytes | None:
+        """The value of a server's function that names its tenant itself, in a single round trip.
 
-        What one sets for the transaction holds for the next. Each sees the database as of its own
-        beginning.
+        Two of a key that are called at the same moment, as the lanes of a search are, share a statement;
+        if that fails or takes long, each goes by itself, so that neither takes the other along.
+
+        Args:
+            key: whose calls go together.
+            function: a call with a placeholder for each value.
+            values: its arguments.
 
         Raises:
             DatabaseUnavailable: the server does not answer within the time of a lane.
         """
-        return await self._answer(user_id, statements)
+        return await self._calls.ask(key, Statement(function, values))
+
+    async def _values(self, _: str, calls: Sequence[Statement]) -> list[bytes | None]:
+        query = "select " + ", ".join(call.query for call in calls)
+        values = [value for call in calls for value in call.values]
+        deadline = self.settings.retrieval.lane_timeout
+        try:
+            async with asyncio.timeout(deadline if len(calls) == 1 else deadline * _PATIENCE):
+                return await self._row(query, values)
+        except TimeoutError as error:
+            if len(calls) > 1:
+                raise
+            raise DatabaseUnavailable(
+                f"PostgreSQL did not answer within {deadline:g} s.",
+                next_step="Try again; if it stays slow, run `sextant doctor`.",
+            ) from error
+
+    async def _row(self, query: LiteralString, values: Sequence[object]) -> list[bytes | None]:
+        async with self._answering(), (await self._pools.here()).connection() as connection:
+            cursor = connection.cursor(binary=True)
+            await cursor.execute(query, values, prepare=True)
+            return list(await cursor.fetchone() or ())
 
     async def _answer(self, user_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
         seconds = self.settings.retrieval.lane_timeout

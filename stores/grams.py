@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from domain.text import is_cjk
+
 Grams = npt.NDArray[np.int32]
 _Codes = npt.NDArray[np.uint32]
 _Keys = npt.NDArray[np.unsignedinteger[Any]]
@@ -67,6 +69,23 @@ def salted_grams(folded: Sequence[str], scope_id: int) -> list[Grams]:
     salt = np.uint32((scope_id % _SALTS) << _HASH_BITS)
     values = (keys.astype(np.uint32) & np.uint32((1 << _HASH_BITS) - 1)) | salt
     return np.split(values.view(np.int32), ends)
+
+
+def gram_hashes(folded: str) -> set[int]:
+    """The grams of one short text without a salt: for a word, a tenth of the time of `salted_grams`."""
+    ideographs, words = [*map(is_cjk, folded)], [*map(str.isalnum, folded)]
+    hashes = set[int]()
+    for start in range(len(folded) - 1):
+        length = 2 if ideographs[start] or ideographs[start + 1] else 3
+        window = slice(start, start + length)
+        whole = start + length <= len(folded) and all(words[window])
+        if whole and (length == 2 or not any(ideographs[window])):
+            packed = 0
+            for char in folded[window]:
+                packed = packed << int(_CODE_BITS) | ord(char)
+            packed ^= packed >> int(_HALF)
+            hashes.add(packed * int(_GOLDEN) % 2**64 >> int(_HASH_SHIFT))
+    return hashes
 
 
 def _keys(codes: _Codes, owner: _Keys, mask: _Mask, length: int) -> _Keys:

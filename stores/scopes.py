@@ -42,11 +42,6 @@ def id_array(ids: Iterable[UUID | str | int]) -> str:
     return f"{{{','.join(map(str, ids))}}}"
 
 
-def find_scope_query() -> LiteralString:
-    """The query for a scope's row, over the values of `key_of`."""
-    return _SQL["find_scope"]
-
-
 async def find_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
     """The row of `scope`, or None when the user has no such knowledge base."""
     return await _scope(connection, scope, _SQL["find_scope"])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import LiteralString
-
-from psycopg.rows import DictRow
+from typing import Any, Generic, LiteralString, TypeVar
 
 from domain.errors import DatabaseUnavailable
+
+T = TypeVar("T")
 
 # More statements than a question asks at once would only wait for each other.
 _MOST_TOGETHER = 8
@@ -17,88 +17,86 @@ _MOST_TOGETHER = 8
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A query that changes nothing, with its parameters."""
+    """A query that changes nothing, or a part of one, with its parameters."""
 
     query: LiteralString
-    values: Mapping[str, object]
+    values: Mapping[str, Any] | Sequence[Any]
 
 
-Answer = Callable[[str, Sequence[Statement]], Awaitable[list[list[DictRow]]]]
+Answer = Callable[[str, Sequence[Statement]], Awaitable[list[T]]]
 
 
 @dataclass(slots=True)
-class _Trip:
-    """Statements that go together, and where the rows of each are awaited."""
+class _Trip(Generic[T]):
+    """Statements that go together, and where the answer to each is awaited."""
 
-    user_id: str
+    key: str
     statements: list[Statement] = field(default_factory=list[Statement])
-    rows: list[asyncio.Future[list[DictRow]]] = field(
-        default_factory=list[asyncio.Future[list[DictRow]]]
-    )
+    answers: list[asyncio.Future[T]] = field(default_factory=list[asyncio.Future[T]])
     task: asyncio.Task[None] | None = None
 
 
-class Trips:
-    """Statements of one tenant that are asked in one turn of the event loop, as by `asyncio.gather`.
+class Trips(Generic[T]):
+    """Statements of one key that are asked in one turn of the event loop, as by `asyncio.gather`.
 
     Args:
-        answer: the rows of some statements of a user, in one round trip and in their order.
+        answer: what some statements of a key (a tenant, say) come to, in one round trip and in their
+            order.
+        most: how many go together.
     """
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: Answer[T], most: int = _MOST_TOGETHER) -> None:
         self._answer = answer
-        self._waiting: dict[tuple[asyncio.AbstractEventLoop, str], _Trip] = {}
+        self._most = most
+        self._waiting: dict[tuple[asyncio.AbstractEventLoop, str], _Trip[T]] = {}
 
-    async def rows(self, user_id: str, statement: Statement) -> list[DictRow]:
-        """The rows of a statement; a failure is raised here, and nowhere else unless the server is gone."""
+    async def ask(self, key: str, statement: Statement) -> T:
+        """What a statement comes to; a failure is raised here, and nowhere else unless the server is gone.
+
+        Where several go together and fail, or take too long for `answer`, each goes by itself.
+        """
         loop = asyncio.get_running_loop()
-        trip = self._waiting.get((loop, user_id))
-        if trip is None or len(trip.rows) == _MOST_TOGETHER:
-            trip = self._waiting[loop, user_id] = _Trip(user_id)
+        trip = self._waiting.get((loop, key))
+        if trip is None or len(trip.answers) == self._most:
+            trip = self._waiting[loop, key] = _Trip(key)
             trip.task = loop.create_task(self._take(loop, trip))  # begins in the loop's next turn
-        wanted: asyncio.Future[list[DictRow]] = loop.create_future()
+        wanted: asyncio.Future[T] = loop.create_future()
         trip.statements.append(statement)
-        trip.rows.append(wanted)
+        trip.answers.append(wanted)
         try:
             return await wanted
         except asyncio.CancelledError:
-            if trip.task is not None and all(one.done() for one in trip.rows):
+            if trip.task is not None and all(one.done() for one in trip.answers):
                 trip.task.cancel()  # nobody waits any more
             raise
 
-    async def _take(self, loop: asyncio.AbstractEventLoop, trip: _Trip) -> None:
-        if self._waiting.get((loop, trip.user_id)) is trip:
-            del self._waiting[loop, trip.user_id]
+    async def _take(self, loop: asyncio.AbstractEventLoop, trip: _Trip[T]) -> None:
+        if self._waiting.get((loop, trip.key)) is trip:
+            del self._waiting[loop, trip.key]
         try:
-            for wanted, rows in zip(trip.rows, await self._answers(trip), strict=True):
-                if not wanted.done():
-                    _settle(wanted, rows)
+            answers = await self._answer(trip.key, trip.statements)
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
-            for wanted in trip.rows:
-                if not wanted.done():
-                    wanted.set_exception(error)
-
-    async def _answers(self, trip: _Trip) -> list[list[DictRow] | Exception]:
-        try:
-            return list(await self._answer(trip.user_id, trip.statements))
-        except DatabaseUnavailable:
-            raise
-        except Exception:
-            if len(trip.statements) == 1:
-                raise
+            if len(trip.statements) == 1 or isinstance(error, DatabaseUnavailable):
+                for wanted in trip.answers:
+                    if not wanted.done():
+                        wanted.set_exception(error)
+                return
             # One statement is at fault; the others were given up with it.
-            return [await self._alone(trip.user_id, one) for one in trip.statements]
+            alone = zip(trip.statements, trip.answers, strict=True)
+            await asyncio.gather(*(self._alone(trip.key, *one) for one in alone))
+            return
+        for wanted, answer in zip(trip.answers, answers, strict=True):
+            if not wanted.done():
+                wanted.set_result(answer)
 
-    async def _alone(self, user_id: str, statement: Statement) -> list[DictRow] | Exception:
+    async def _alone(self, key: str, statement: Statement, wanted: asyncio.Future[T]) -> None:
+        if wanted.done():
+            return
         try:
-            [rows] = await self._answer(user_id, [statement])
+            [answer] = await self._answer(key, [statement])
         except Exception as error:  # noqa: BLE001 - as above
-            return error
-        return rows
-
-
-def _settle(wanted: asyncio.Future[list[DictRow]], rows: list[DictRow] | Exception) -> None:
-    if isinstance(rows, Exception):
-        wanted.set_exception(rows)
-    else:
-        wanted.set_result(rows)
+            if not wanted.done():
+                wanted.set_exception(error)
+        else:
+            if not wanted.done():
+                wanted.set_result(answer)

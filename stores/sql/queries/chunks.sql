@@ -43,7 +43,7 @@ with fresh as (
   returning chunk_id
 ), entries as (
   insert into chunk_grams (scope_id, chunk_id, user_id, folded, grams)
-  select %(scope_id)s, id, %(user_id)s, folded, grams from incoming join fresh using (id, document_id)
+  select %(scope_id)s, id, %(user_id)s, folded, padded_grams(grams) from incoming join fresh using (id, document_id)
   returning chunk_id
 ), added as (
   -- Joined with all three, so that the document's row is locked last and other batches wait for nothing.
@@ -94,7 +94,7 @@ with released as (
   select %(partition_key)s, scope_id, id, user_id, embedding from released
 )
 insert into chunk_grams (scope_id, chunk_id, user_id, folded, grams)
-select scope_id, id, user_id, folded, grams from released;
+select scope_id, id, user_id, folded, padded_grams(grams) from released;
 
 -- name: stored_ids
 -- Chunks of a document that are stored already, searchable or staged.
@@ -120,80 +120,13 @@ delete from chunk_grams where scope_id = %(scope_id)s and chunk_id in (select id
 delete from staged_chunks
 where scope_id = %(scope_id)s and document_id = %(document_id)s and id = any(%(ids)s);
 
--- name: vector_options
--- How wide HNSW looks, that it looks on until enough is found, and when the server gives up.
-select set_config('hnsw.ef_search', %(ef_search)s, true),
-  set_config('hnsw.iterative_scan', 'strict_order', true),
-  set_config('plan_cache_mode', 'force_custom_plan', true),
-  set_config('statement_timeout', %(timeout)s, true);
-
--- name: exactly
--- No approximate index for the rest of this transaction.
-select set_config('enable_indexscan', 'off', true);
-
--- name: keyword_options
--- When the server gives up.
-select set_config('statement_timeout', %(timeout)s, true);
-
--- name: vector_search
--- The nearest chunks by cosine; exact in the shared partition, HNSW in one of the scope's own.
-with nearest as materialized (
-  select chunk_id, embedding <=> %(vector)s as distance from chunk_vectors
-  where partition_key = %(partition_key)s and scope_id = %(scope_id)s
-  order by embedding <=> %(vector)s limit %(k)s
-)
-select 1 - n.distance as score, c.*
-from nearest n cross join lateral (
-  select * from found_chunks where scope_id = %(scope_id)s and id = n.chunk_id offset 0
-) as c
-order by n.distance, c.id;
-
 -- name: nearest
--- The nearest chunks as one value: ids and cosines, row after row, nearest first. Whole chunks of a
--- tenth of a knowledge base cost ten times as much. With the scope's row, which the caller knew already
--- and may have changed.
-select scope_id, partition_key, (
-  select string_agg(uuid_send(chunk_id) || float8send(1 - distance), '' order by distance, chunk_id)
-  from (
-    select chunk_id, embedding <=> %(vector)s as distance from chunk_vectors
-    where partition_key = %(partition_key)s and scope_id = %(scope_id)s
-    order by embedding <=> %(vector)s limit %(k)s
-  ) as found
-) as near
-from graphs where user_id = %(user_id)s and graph_id = %(graph_id)s;
+-- The nearest chunks by cosine; see nearest_chunks (migration 0028).
+nearest_chunks(%s, %s, %s::vector, %s, %s)
 
--- name: search_options
--- What vector_options says, without the time, which the reader has set, and with a plan made once: the
--- partition is picked as the search begins, and making a plan takes a third of a small scope's search.
-select set_config('hnsw.ef_search', %(ef_search)s, true),
-  set_config('hnsw.iterative_scan', 'strict_order', true),
-  set_config('plan_cache_mode', 'force_generic_plan', true);
-
--- name: keyword_ids
--- The best of keyword_search as one value: ids and scores, best first. With the scope's row, as above.
-select scope_id, partition_key, (
-  select string_agg(uuid_send(chunk_id) || float8send(matched + density / (1 + density)), ''
-    order by matched desc, density desc, chunk_id)
-  from (
-    select chunk_id, matched, density from search_words(
-      %(scope_id)s, %(words)s, %(gram_words)s::int[], %(grams)s::int[], %(k)s)
-    order by matched desc, density desc, chunk_id limit %(k)s
-  ) as best
-) as near
-from graphs where user_id = %(user_id)s and graph_id = %(graph_id)s;
-
--- name: keyword_search
--- Chunks by how many of the words they contain, then by density; see search_words.
-with best as materialized (
-  select chunk_id, matched, density
-  from search_words(%(scope_id)s, %(words)s, %(gram_words)s::int[], %(grams)s::int[], %(k)s)
-  order by matched desc, density desc, chunk_id limit %(k)s
-)
-select b.matched + b.density / (1 + b.density) as score, c.*
-from best b cross join lateral (
-  select * from found_chunks where scope_id = %(scope_id)s and id = b.chunk_id offset 0
-) as c
-order by b.matched desc, b.density desc, c.id;
+-- name: named
+-- The chunks that may hold the most of some words; see named_chunks (migration 0028).
+named_chunks(%s, %s, %s::text[], %s::int[], %s::text[], %s)
 
 -- name: get
 -- Chunks by id, in the order asked. One by one (offset 0 is a fence): the planner, which believes that

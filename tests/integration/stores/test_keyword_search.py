@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import LiteralString
@@ -13,7 +14,9 @@ import pytest_asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from domain.errors import EmbeddingModelChanged
 from domain.scope import Scope
+from stores.binary import Nearest
 from stores.chunks import ChunkStore, Vectors
 from stores.database import Database
 from stores.grams import salted_grams
@@ -30,7 +33,6 @@ group by c.id, c.text
 """
 
 GRAMS: LiteralString = "select count(*) from search_grams(%s, array['rust'], '{}', '{}')"
-WORDS: LiteralString = "select count(*) from search_words(%s, array['rust'], '{}', '{}', 9)"
 
 PIECES = st.sampled_from(
     [
@@ -190,11 +192,61 @@ async def test_a_stranger_who_knows_the_number_of_a_scope_finds_nothing_in_it(
     async with database.transaction(corpus.scope.user_id) as connection:
         row = await (await connection.execute("select min(scope_id) from graphs")).fetchone()
     assert row is not None
-    for query in (GRAMS, WORDS):
-        async with database.transaction(corpus.scope.user_id) as connection:
-            own = await (await connection.execute(query, row)).fetchone()
-        async with database.transaction(f"user-{uuid4()}") as connection:
-            foreign = await (await connection.execute(query, row)).fetchone()
-        assert own is not None
-        assert own[0] > 0
-        assert foreign == (0,)
+    async with database.transaction(corpus.scope.user_id) as connection:
+        own = await (await connection.execute(GRAMS, row)).fetchone()
+    async with database.transaction(f"user-{uuid4()}") as connection:
+        foreign = await (await connection.execute(GRAMS, row)).fetchone()
+    assert own is not None
+    assert own[0] > 0
+    assert foreign == (0,)
+
+
+async def test_both_lanes_share_a_statement_and_neither_takes_the_other_along(
+    database: Database, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    row = database._row
+
+    async def noted(query: LiteralString, values: Sequence[object]) -> list[bytes | None]:
+        asked.append(query)
+        return await row(query, values)
+
+    monkeypatch.setattr(database, "_row", noted)
+    chunks, words, vector = (
+        ChunkStore(database),
+        ["糖尿病", "rust"],
+        np.eye(384, dtype=np.float32)[3],
+    )
+    near, held = (
+        await chunks.nearest(corpus.scope, vector, 5),
+        await chunks.holding(corpus.scope, words, 5),
+    )
+    assert len(asked) == 2
+    together = await asyncio.gather(
+        chunks.nearest(corpus.scope, vector, 5), chunks.holding(corpus.scope, words, 5)
+    )
+    assert len(asked) == 3
+    for one, alone in zip(together, (near, held), strict=True):
+        assert len(one.ids) == 5
+        assert one.ids.tolist() == alone.ids.tolist()
+        assert one.cosines.tolist() == alone.cosines.tolist()
+    failed, still = await asyncio.gather(
+        chunks.nearest(corpus.scope, vector[:7], 5),
+        chunks.holding(corpus.scope, words, 5),
+        return_exceptions=True,
+    )
+    assert isinstance(failed, EmbeddingModelChanged)
+    assert isinstance(still, Nearest)
+    assert still.ids.tolist() == held.ids.tolist()
+
+
+async def test_texts_and_grams_lie_apart_however_short_so_that_rows_are_narrow(
+    database: Database, corpus: Corpus
+) -> None:
+    """A search reads a hundred rows of those that the index names from one page."""
+    inside = """select count(*) from chunk_grams join graphs using (scope_id) where grams <> '{}'
+        and (pg_column_toast_chunk_id(grams) is null
+          or pg_column_toast_chunk_id(folded) is null and octet_length(folded) > 100)"""
+    async with database.transaction(corpus.scope.user_id) as connection:
+        row = await (await connection.execute(inside)).fetchone()
+    assert row == (0,)

@@ -21,19 +21,25 @@ class Server:
         self.gate.set()
 
     async def answer(self, user_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
-        asked = [one.values["n"] for one in statements]
+        rows = [dict[str, object](one.values) for one in statements]
+        asked = [row["n"] for row in rows]
         self.trips.append((user_id, asked))
         self.came.set()
-        await self.gate.wait()
+        if "slow" in asked and len(asked) > 1:
+            raise TimeoutError
+        if asked != ["quick"]:
+            await self.gate.wait()
         if "bad" in asked:
             raise ValueError("bad")
         if "gone" in asked:
             raise DatabaseUnavailable("gone")
-        return [[dict(one.values)] for one in statements]
+        return [[row] for row in rows]
 
 
-def ask(trips: Trips, n: object, user_id: str = "ann") -> asyncio.Task[list[DictRow]]:
-    return asyncio.create_task(trips.rows(user_id, Statement("select", {"n": n})))
+def ask(
+    trips: Trips[list[DictRow]], n: object, user_id: str = "ann"
+) -> asyncio.Task[list[DictRow]]:
+    return asyncio.create_task(trips.ask(user_id, Statement("select", {"n": n})))
 
 
 async def test_what_is_asked_at_the_same_moment_goes_together_in_order_one_tenant_a_trip() -> None:
@@ -58,6 +64,17 @@ async def test_a_statement_at_fault_fails_whoever_asked_it_and_nobody_else() -> 
     good, bad = await asyncio.gather(ask(trips, 1), ask(trips, "bad"), return_exceptions=True)
     assert good == [{"n": 1}]
     assert isinstance(bad, ValueError)
+
+
+async def test_of_two_that_take_too_long_together_neither_waits_for_the_other() -> None:
+    server = Server()
+    server.gate.clear()
+    trips = Trips(server.answer)
+    slow, quick = ask(trips, "slow"), ask(trips, "quick")
+    assert await quick == [{"n": "quick"}]
+    assert not slow.done()
+    server.gate.set()
+    assert await slow == [{"n": "slow"}]
 
 
 async def test_a_server_that_is_gone_is_asked_once() -> None:
