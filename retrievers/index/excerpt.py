@@ -8,7 +8,7 @@ by which mass is divided are those of the whole graph, and mass that leaves the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -42,41 +42,44 @@ class Excerpt:
     def __init__(self, index: WalkIndex, passages: Places, sources: Places) -> None:
         self._index = index
         self.passages = passages
-        mentioning, mentioned = index.mentions_of(passages)
-        titled, titling = index.titles_of(passages)
+        self._owner, role = index.roles.rows(passages)
         relations = index.relations.heaviest(sources, _RELATIONS)
-        here = np.zeros(index.entities, np.bool_)
-        for rows in (mentioned, titling, sources, relations.target):
+        here = np.zeros(2 * index.entities, np.bool_)
+        for rows in (role, sources, relations.target):
             here[rows] = True
-        self.entities: Places = np.flatnonzero(here)
-        self._place = place = np.zeros(index.entities, np.intp)
-        place[self.entities] = np.arange(len(self.entities))
-        # Every entity twice, first as one that is mentioned, then as one that titles: one sum for both.
-        self._mentioning, self._mentioned = mentioning, place[mentioned]
-        self._owner = np.concatenate([mentioning, titled])
-        self._role = np.concatenate([self._mentioned, place[titling] + len(self.entities)])
+        self.entities: Places = np.flatnonzero(here[: index.entities] | here[index.entities :])
+        count = len(self.entities)
+        self._roles = np.concatenate([self.entities, index.entities + self.entities])
+        self._place = place = np.zeros(2 * index.entities, np.intp)
+        place[self._roles] = np.arange(2 * count)
+        self._role = place[role]
         self._source, self._target = place[relations.source], place[relations.target]
         self._weights, self._kinds = relations.weights, relations.kinds
 
-    def about(self, several: Sequence[tuple[Places, Floats]]) -> Shares:
-        """`WalkIndex.passages_about` for the passages here, a row for each choice of entities.
+    def about(self, owner: Places, entities: Places, weights: Floats, owners: int) -> Shares:
+        """`WalkIndex.passages_about` for the passages here, for several owners of entities at once.
 
         Args:
-            several: entities, as rows of the whole graph, and their weights.
+            owner: whose each entity is, from 0 to `owners`.
+            entities: rows of the whole graph, of each owner at most once.
+            weights: one for each.
+            owners: how many there are.
+
+        Returns:
+            A row for each owner.
         """
         index, count, width = self._index, len(self.entities), len(self.passages)
-        held = np.zeros((len(several), 2 * count))
+        held = np.zeros((owners, 2 * count))
+        place = self._place[entities]
+        held[owner, place] = weights * index.information[entities]
+        held[owner, place + count] = weights / np.maximum(index.title_count[entities], 1)
         wanted = np.zeros(2 * count, np.bool_)
-        for row, (entities, weights) in zip(held, several, strict=True):
-            place = self._place[entities]
-            row[place] = weights * index.information[entities]
-            row[place + count] = weights / np.maximum(index.title_count[entities], 1)
-            wanted[place], wanted[place + count] = True, True
+        wanted[place], wanted[place + count] = True, True
         telling = np.flatnonzero(wanted.take(self._role))
-        cells = self._owner[telling] + width * np.arange(len(several))[:, None]
+        cells = self._owner[telling] + width * np.arange(owners)[:, None]
         amounts = held.take(self._role[telling], axis=1)
-        about = np.bincount(cells.ravel(), amounts.ravel(), width * len(several))
-        return about.reshape(len(several), width).astype(np.float64, copy=False)
+        about = np.bincount(cells.ravel(), amounts.ravel(), width * owners)
+        return about.reshape(owners, width).astype(np.float64, copy=False)
 
     def walk(
         self,
@@ -115,12 +118,13 @@ class Excerpt:
         )
         from_passages, from_entities = RESTART * at_passage, RESTART * at_entity
         for _ in range(STEPS):
-            # `take` that clips is a quarter faster than an index that is checked. Not in place: of no
-            # mentions `bincount` makes integers.
-            arriving = (shares * at_entity).take(self._role, mode="clip")
-            leaving = (at_passage * outflow).take(self._mentioning, mode="clip")
+            # `take` that clips is a quarter faster than an index that is checked.
+            arriving = (shares * np.tile(at_entity, 2)).take(self._role, mode="clip")
+            leaving = (at_passage * outflow).take(self._owner, mode="clip")
             handed = (at_entity * related).take(self._source, mode="clip") * relation
-            onward = weight * np.bincount(self._mentioned, leaving, count)
+            # Mass leaves only for what is mentioned, the first half. Not in place: of no entries
+            # `bincount` makes integers.
+            onward = weight * np.bincount(self._role, leaving, 2 * count)[:count]
             onward += np.bincount(self._target, handed, count)
             arrived = np.bincount(self._owner, arriving, width)
             at_passage = from_passages + stay * at_passage + preference * arrived
@@ -130,17 +134,14 @@ class Excerpt:
         return everywhere
 
     def _by_role(self, preference: Shares) -> Shares:
-        """What an entity gives of its mass per preference of a passage, shape (2, entities).
+        """What an entity in each role gives of its mass per preference of a passage.
 
-        First to one that mentions it, then to one that bears its name; all its passages have a part
-        in it, here or not.
+        All passages of the role have a part in it, here or not.
         """
-        index, entities = self._index, self.entities
-        least = LEAST_FIT**2
-        more = np.bincount(self._role, (preference - least)[self._owner], 2 * len(entities))
-        counts = np.stack([index.mention_count[entities], index.title_count[entities]])
-        shares = np.stack([index.mention_share[entities], index.title_share[entities]])
-        given: Shares = shares / np.maximum(counts * least + more.reshape(2, -1), TINY)
+        index, least = self._index, LEAST_FIT**2
+        more = np.bincount(self._role, (preference - least)[self._owner], len(self._roles))
+        whole = np.maximum(index.role_counts[self._roles] * least + more, TINY)
+        given: Shares = index.role_shares[self._roles] / whole
         return given
 
     def _by_relation(self, type_match: Mapping[int, float]) -> tuple[Shares, Shares]:

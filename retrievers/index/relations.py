@@ -83,15 +83,12 @@ class Relations:
         central: Floats = degree / (degree + np.float32(HALF_CENTRAL))
         return central
 
-    def touching(self, named: Mapping[int, float]) -> tuple[Places, Floats]:
-        """The relations of some entities, each with the larger value of its two ends."""
+    def touching(self, named: Mapping[int, float]) -> tuple[Indices, Floats]:
+        """The relations of some entities, each with the value of the entity; one between two is there twice."""
         entities = np.fromiter(named, np.intp, len(named))
         values = np.fromiter(named.values(), np.float32, len(named))
         places, size = self._adjacency.places(entities)
-        relations, which = np.unique(self._relation[places], return_inverse=True)
-        strongest = np.zeros(len(relations), np.float32)
-        np.maximum.at(strongest, which, np.repeat(values, size))
-        return relations.astype(np.intp), strongest
+        return self._relation[places], np.repeat(values, size)
 
     def heaviest(self, entities: Places, most: int) -> Outgoing:
         """The heaviest relations of some entities, `most` of each, whichever end it is."""

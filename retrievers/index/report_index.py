@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from domain.graph import Community
 from models.protocols import Vectors
@@ -49,10 +50,11 @@ class Report:
         )
 
     @cached_property
-    def finding_places(self) -> list[int]:
-        """Of each of these chunks, which finding rests on it."""
-        findings = enumerate(self.community.findings)
-        return [place for place, finding in findings for _ in finding.chunk_ids]
+    def finding_order(self) -> npt.NDArray[np.float64]:
+        """Of each of these chunks, how late the finding comes that rests on it, 0 to below 1."""
+        findings = self.community.findings
+        each = [len(finding.chunk_ids) for finding in findings]
+        return np.repeat(np.arange(len(findings)) / max(len(findings), 1), each)
 
     @cached_property
     def metadata(self) -> dict[str, Any]:

@@ -43,21 +43,18 @@ class SparseRows:
         order = np.lexsort((columns, rows))
         return cls(starts_of(rows, count), columns[order].astype(np.intp))
 
-    @property
-    def sizes(self) -> Places:
-        """How many entries each row has."""
-        return np.diff(self.starts)
-
     def row(self, index: int) -> Places:
         """Columns of one row."""
         return self.columns[self.starts[index] : self.starts[index + 1]]
 
-    def rows(self, wanted: Places) -> tuple[Places, Places]:
+    def rows(self, wanted: npt.NDArray[np.integer]) -> tuple[Places, Places]:
         """Of some rows: which of `wanted` every entry belongs to, and its column."""
         places, size = self.places(wanted)
         return np.repeat(np.arange(len(wanted)), size), self.columns[places]
 
-    def places(self, wanted: Places, most: int | None = None) -> tuple[Places, Places]:
+    def places(
+        self, wanted: npt.NDArray[np.integer], most: int | None = None
+    ) -> tuple[Places, Places]:
         """Where the entries of some rows lie, and how many there are of each.
 
         Args:
@@ -79,20 +76,6 @@ class SparseRows:
         amounts = np.repeat(weights, size)
         spread: Floats = np.bincount(self.columns[places], amounts, width).astype(np.float32)
         return spread
-
-
-@dataclass(frozen=True, slots=True)
-class Links:
-    """Pairs of a left and a right, found from either side."""
-
-    rights: SparseRows
-    lefts: SparseRows
-
-    @classmethod
-    def of(cls, pairs: npt.NDArray[np.integer], lefts: int, rights: int) -> Links:
-        """Links from distinct (left, right) pairs."""
-        left, right = pairs.T
-        return cls(SparseRows.of(left, right, lefts), SparseRows.of(right, left, rights))
 
 
 def starts_of(rows: npt.NDArray[np.integer], count: int) -> Places:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrievers.index.relations import Ints, Relations
-from retrievers.index.sparse import Floats, Links, Places
+from retrievers.index.sparse import Floats, Places, SparseRows
 
 # How an entity divides its mass among the passages it titles, those that mention it, and its
 # relations; shares of what an entity lacks go to the rest.
@@ -55,68 +55,68 @@ class GraphArrays:
     statements: Ints
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """The entities of one passage: rows and the share of the passage's mass that each gets."""
-
-    entities: Places
-    shares: Floats
-
-
 class WalkIndex:
     """The transition structure of a graph, built once per version and shared by all questions.
 
-    Memory is 32 bytes for each mention and 48 for each relation.
+    An entity has two roles, each with its number: `entity` is mentioned, `entities + entity` bears its
+    name. Memory is 32 bytes for each mention and 48 for each relation.
 
     Attributes:
         passages, entities, types: how many there are.
+        roles: of the entities of every passage.
+        role_counts: how many passages each role has.
+        role_shares, relation_share: how each entity divides its mass.
         information: how telling each entity is, 0..1: 1 when a single passage mentions it.
-        mention_count, title_count: passages that mention each entity, and that it titles.
         weight: how much each entity draws from the passages that mention it.
         held: the summed weight of each passage's entities.
         leaving: probability of leaving each passage.
-        title_share, mention_share, relation_share: how each entity divides its mass.
         relations: the relations among entities.
     """
 
     def __init__(self, graph: GraphArrays) -> None:
         self.passages, self.entities, self.types = graph.passages, graph.entities, graph.types
         passage, entity = graph.mentions.T
-        self.mention_count = np.bincount(entity, minlength=graph.entities)
-        self.title_count = np.bincount(graph.titles[:, 1], minlength=graph.entities)
+        titling = graph.titles + np.array([0, graph.entities])
+        owner, role = np.concatenate([graph.mentions, titling]).T
+        self.roles = SparseRows.of(owner, role, graph.passages)
+        self._bearers = SparseRows.of(role, owner, 2 * graph.entities)
+        self.role_counts = np.bincount(role, minlength=2 * graph.entities)
         self.information = _information(self.mention_count, graph.passages)
         self.weight = self._mention_weights()
         total = np.bincount(passage, self.weight[entity], graph.passages).astype(np.float64)
         self.held = total.astype(np.float32)
         self.leaving = self._leaving(graph, total)
-        self._mentions = Links.of(graph.mentions, graph.passages, graph.entities)
-        self._titles = Links.of(graph.titles, graph.passages, graph.entities)
         self.relations = Relations(
-            graph.relations,
-            graph.relation_weights,
-            graph.statements,
-            graph.entities,
+            graph.relations, graph.relation_weights, graph.statements, graph.entities
         )
-        self.title_share, self.mention_share, self.relation_share = _shares(
-            self.title_count > 0, self.mention_count > 0, self.relations.strength > 0
+        self.role_shares, self.relation_share = _shares(
+            self.mention_count > 0, self.title_count > 0, self.relations.strength > 0
         )
 
-    def entities_of(self, passage: int) -> Neighbours:
-        """The entities that a passage mentions."""
-        entities = self._mentions.rights.row(passage)
-        return Neighbours(entities, _ratio(self.weight[entities], self.held[passage]))
+    @property
+    def mention_count(self) -> Places:
+        """Passages that mention each entity."""
+        return self.role_counts[: self.entities]
+
+    @property
+    def title_count(self) -> Places:
+        """Passages that each entity titles."""
+        return self.role_counts[self.entities :]
 
     def mentions_of(self, passages: Places) -> tuple[Places, Places]:
         """Which of some passages mentions which entity, as parallel arrays."""
-        return self._mentions.rights.rows(passages)
+        owner, role = self.roles.rows(passages)
+        mentioned = role < self.entities
+        return owner[mentioned], role[mentioned]
 
-    def titles_of(self, passages: Places) -> tuple[Places, Places]:
-        """Which of some passages is titled with which entity, as parallel arrays."""
-        return self._titles.rights.rows(passages)
+    def shares_of(self, passages: Places) -> tuple[Places, Places, Floats]:
+        """The same with the share of the passage's mass that the entity gets."""
+        owner, entity = self.mentions_of(passages)
+        return owner, entity, _ratio(self.weight[entity], self.held[passages[owner]])
 
     def titled_by(self, entity: int) -> Places:
         """The passages that bear an entity's name."""
-        return self._titles.lefts.row(entity)
+        return self._bearers.row(self.entities + entity)
 
     def passages_about(self, entities: Places, weights: Floats) -> Floats:
         """Spread a weight for each entity over the passages that mention or are titled with it.
@@ -125,9 +125,8 @@ class WalkIndex:
         """
         by_mention = weights * self.information[entities]
         by_title = _ratio(weights, self.title_count[entities].astype(np.float32))
-        reached = self._mentions.lefts.spread(entities, by_mention, self.passages)
-        reached += self._titles.lefts.spread(entities, by_title, self.passages)
-        return reached
+        roles = np.concatenate([entities, self.entities + entities])
+        return self._bearers.spread(roles, np.concatenate([by_mention, by_title]), self.passages)
 
     def _mention_weights(self) -> Floats:
         preference = np.where(
@@ -163,11 +162,12 @@ def _ratio(part: Floats, whole: Floats | np.float32) -> Floats:
 
 
 def _shares(
-    titled: npt.NDArray[np.bool_],
     mentioned: npt.NDArray[np.bool_],
+    titling: npt.NDArray[np.bool_],
     related: npt.NDArray[np.bool_],
-) -> tuple[Floats, Floats, Floats]:
-    parts = (titled * _TITLE_SHARE, mentioned * _MENTION_SHARE, related * _RELATION_SHARE)
+) -> tuple[Floats, Floats]:
+    """What each role has of an entity's mass, and what its relations have."""
+    parts = (mentioned * _MENTION_SHARE, titling * _TITLE_SHARE, related * _RELATION_SHARE)
     whole = np.maximum(sum(parts), TINY)
-    title, mention, relation = ((part / whole).astype(np.float32) for part in parts)
-    return title, mention, relation
+    mention, title, relation = ((part / whole).astype(np.float32) for part in parts)
+    return np.concatenate([mention, title]), relation

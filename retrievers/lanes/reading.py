@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from domain.scope import Scope
 from models.protocols import Embedder, Vectors
 from retrievers.index.passages import Near
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from retrievers.index.sparse import Floats
+from retrievers.index.sparse import Floats, Places
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.two_events import two_events
 from retrievers.ranking.mixing import Evidence, Ranking, fit_of, link_strength
@@ -209,21 +209,30 @@ def best_passages(
     passages without mass follow, by their fit to the question. `by` names what gave the mass in the
     items' `lanes`.
     """
-    placed = _placed(reading, ranking, query.limit, by)
-    ids = reading.index.chunk_ids.texts_of([one.row for one in placed])
+    scores = ranking.passages / (float(ranking.passages.max(initial=0.0)) or np.float32(1))
+    scores += _FIT_SHARE * ranking.fit
+    near = reading.near
+    scores[near.rows] += np.float32(_FIT_SHARE * _FIT_SHARE) * np.maximum(near.cosines, 0)
+    rows = _best(scores, query.limit, reading.allowed)
+    most = float(scores.max(initial=0.0)) or 1.0
+    shares = np.maximum(scores[rows] / most, _LEAST_SCORE)
+    lanes = {
+        by: _ranks(ranking.passages, rows),
+        KEYWORD: _ranks(reading.evidence.match.scores, rows),
+        VECTOR: _ranks_of_nearest(near, rows, len(scores)),
+    }
     return [
-        RetrievedItem(ItemKind.CHUNK, own, "", one.score, lanes=one.lanes)
-        for own, one in zip(ids, placed, strict=True)
+        RetrievedItem(
+            ItemKind.CHUNK,
+            own,
+            "",
+            share,
+            lanes={lane: placed for lane, placed in zip(lanes, places, strict=True) if placed},
+        )
+        for own, share, *places in zip(
+            reading.index.chunk_ids.texts_of(rows), shares.tolist(), *lanes.values(), strict=True
+        )
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A passage of a ranking: its row, its score, and where each lane put it."""
-
-    row: int
-    score: float
-    lanes: Mapping[str, LaneScore]
 
 
 def _evidence(
@@ -287,60 +296,31 @@ def _links(index: ScopeIndex, text: str) -> Iterator[tuple[str, tuple[int, ...],
         yield name, match.bearers, link_strength(index.lexical, name)
 
 
-def _placed(reading: Reading, ranking: Ranking, count: int, by: str) -> list[_Placed]:
-    mass = ranking.passages / (float(ranking.passages.max(initial=0.0)) or 1.0)
-    scores = mass + _FIT_SHARE * ranking.fit
-    near, cosines = reading.near.rows, reading.near.cosines
-    scores[near] += np.float32(_FIT_SHARE * _FIT_SHARE) * np.maximum(cosines, 0)
-    rows = _best(scores, count, reading.allowed)
-    words = reading.evidence.match.scores
-    by_mass, by_words = _ranks(ranking.passages, rows), _ranks(words, rows)
-    by_meaning = _ranks_of_nearest(reading.near, rows)
-    most = float(scores.max(initial=0.0)) or 1.0
-    return [
-        _Placed(
-            row,
-            max(score / most, _LEAST_SCORE),
-            {
-                lane: ranks[row]
-                for lane, ranks in ((by, by_mass), (KEYWORD, by_words), (VECTOR, by_meaning))
-                if row in ranks
-            },
-        )
-        for row, score in zip(rows, scores[rows].tolist(), strict=True)
-    ]
-
-
-def _best(scores: Floats, count: int, allowed: npt.NDArray[np.bool_] | None) -> list[int]:
+def _best(scores: Floats, count: int, allowed: npt.NDArray[np.bool_] | None) -> Places:
     """Rows of the highest scores among those allowed, best first."""
     if allowed is None:
-        best: list[int] = highest(scores, count).tolist()
-        return best
+        return highest(scores, count)
     there = np.flatnonzero(allowed)
-    among: list[int] = there[highest(scores[there], count)].tolist()
-    return among
+    return there[highest(scores[there], count)]
 
 
-def _ranks(scores: Floats, rows: Sequence[int]) -> dict[int, LaneScore]:
-    """Row → its rank from 1 and its score, for those of `rows` that score at all."""
+def _ranks(scores: Floats, rows: Places) -> list[LaneScore | None]:
+    """The rank from 1 and the score of each of `rows` that scores at all."""
     own = scores[rows]
     least = own[own > 0].min(initial=np.inf)
     others = np.sort(scores[scores >= least])  # few: `rows` are among the best
     better = len(others) - np.searchsorted(others, own, side="right")
-    return {
-        row: LaneScore(1 + rank, score)
-        for row, rank, score in zip(rows, better.tolist(), own.tolist(), strict=True)
-        if score > 0
-    }
+    return [
+        LaneScore(1 + rank, score) if score > 0 else None
+        for rank, score in zip(better.tolist(), own.tolist(), strict=True)
+    ]
 
 
-def _ranks_of_nearest(near: Near, rows: Sequence[int]) -> dict[int, LaneScore]:
+def _ranks_of_nearest(near: Near, rows: Places, passages: int) -> list[LaneScore | None]:
     """The same by meaning, where cosines are there of the nearest passages only, best first."""
-    wanted = set(rows)
-    return {
-        row: LaneScore(rank, cosine)
-        for rank, (row, cosine) in enumerate(
-            zip(near.rows.tolist(), near.cosines.tolist(), strict=True), start=1
-        )
-        if row in wanted
-    }
+    places = np.full(passages, -1, np.intp)
+    places[near.rows] = np.arange(len(near.rows))
+    return [
+        LaneScore(1 + place, float(near.cosines[place])) if place >= 0 else None
+        for place in places[rows].tolist()
+    ]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from retrievers.index.lexical import LexicalIndex
 from retrievers.index.report_index import NearReport, Report
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.index.sparse import Floats
@@ -20,7 +19,7 @@ from retrievers.lanes.reading import QuestionReader, Reading, best_passages
 from retrievers.lanes.surroundings import surroundings
 from retrievers.ranking.mixing import Ranking, fit_of
 from retrievers.ranking.normalising import min_max, scaled
-from stores.graph.arrays import places_of
+from stores.graph.arrays import Ids, places_of
 
 REPORTS = "reports"
 GLOBAL = "global"
@@ -122,50 +121,60 @@ def _chosen(query: LaneQuery, reading: Reading) -> list[ScoredReport]:
     if query.filters is not None:
         query.warn(NOT_FILTERED)
         return []
-    hits = reading.index.reports.near(reading.vector, _NEAREST)
-    scored = sorted(
-        _scored(reading.index.lexical, query.text, hits),
-        key=lambda one: (-one.score, one.report.community.id),
+    index = reading.index
+    hits = index.reports.near(reading.vector, _NEAREST)
+    asked = {term: index.lexical.information_of_term(term) for term in set(terms(query.text))}
+    fits = _fits(hits, asked)
+    best = sorted(
+        zip(fits.scores, range(len(hits)), strict=True),
+        key=lambda one: (-one[0], hits[one[1]].report.community.id),
     )
-    least = _LEAST_SHARE * max((one.score for one in scored), default=0.0)
+    least = max(_LEAST_SHARE * best[0][0], _LEAST) if best else 0.0
     chosen: list[ScoredReport] = []
     covered: set[int] = set()
-    for one in scored:
-        members = one.report.members
-        if one.score >= max(least, _LEAST) and len(members & covered) <= _REPEATS * len(members):
-            chosen.append(one)
-            covered |= members
-        if len(chosen) == _CHOSEN:
+    for score, place in best:
+        report = hits[place].report
+        if score < least or len(chosen) == _CHOSEN:
             break
+        if len(report.members & covered) <= _REPEATS * len(report.members):
+            chosen.append(ScoredReport(report, score, fits.lanes(place)))
+            covered |= report.members
     return chosen
 
 
-def _scored(
-    lexical: LexicalIndex, question: str, hits: Sequence[NearReport]
-) -> Iterator[ScoredReport]:
-    asked = {term: lexical.information_of_term(term) for term in set(terms(question))}
+@dataclass(frozen=True, slots=True)
+class _Fits:
+    """How well each of some reports fits: by words and meaning, and both weighted by its rating."""
+
+    words: Sequence[float]
+    cosines: Sequence[float]
+    scores: Sequence[float]
+
+    def lanes(self, place: int) -> dict[str, LaneScore]:
+        """Where words, and meaning where it is known, put one of them."""
+        by = {KEYWORD: self.words, VECTOR: self.cosines if max(self.cosines) > 0 else ()}
+        return {
+            lane: LaneScore(1 + sum(one > scores[place] for one in scores), scores[place])
+            for lane, scores in by.items()
+            if scores
+        }
+
+
+def _fits(hits: Sequence[NearReport], asked: Mapping[str, float]) -> _Fits:
     whole = sum(asked.values()) or 1.0
     cosines = [hit.cosine for hit in hits]
-    most = max(cosines, default=0.0)
-    nears = min_max(cosines).tolist() if most > 0 else [0.0] * len(hits)
+    nears = min_max(cosines).tolist() if max(cosines, default=0.0) > 0 else [0.0] * len(hits)
     words = [_said(hit.report, asked) / whole for hit in hits]
-    by_meaning, by_words = _ranks(cosines), _ranks(words)
-    for place, hit in enumerate(hits):
-        fit = (nears[place] + words[place]) / 2
-        lanes = {KEYWORD: LaneScore(by_words[place], words[place])}
-        if most > 0:
-            lanes[VECTOR] = LaneScore(by_meaning[place], hit.cosine)
-        rating = min(max(hit.report.community.rating, 0.0), 10.0) / 10
-        yield ScoredReport(hit.report, fit * (1 + rating) / 2, lanes)
+    ratings = (min(max(hit.report.community.rating, 0.0), 10.0) / 10 for hit in hits)
+    scores = [
+        (near + said) / 2 * (1 + rating) / 2
+        for near, said, rating in zip(nears, words, ratings, strict=True)
+    ]
+    return _Fits(words, cosines, scores)
 
 
 def _said(report: Report, asked: Mapping[str, float]) -> float:
     return sum(information for term, information in asked.items() if term in report.words)
-
-
-def _ranks(scores: Sequence[float]) -> list[int]:
-    rising = sorted(scores)
-    return [1 + len(rising) - bisect_right(rising, score) for score in scores]
 
 
 def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
@@ -174,28 +183,39 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
     fit = fit_of(walk, reading.evidence)
     passages = np.zeros_like(fit)
     entities: Floats = np.zeros(len(index.entities), np.float32)
-    for report in chosen:
-        worths = _worths(report, index, fit)
-        if worths:  # each report brings its best passage, so that the passages are as broad as they
-            worths[max(worths, key=lambda row: worths[row])] = report.score
-        for row, worth in worths.items():
-            passages[row] = max(passages[row], worth)
-        members = index.entities.rows_of(report.report.member_ids)
-        common = 1 - walk.information[members] + np.float32(_LEAST)
-        entities[members] = np.maximum(entities[members], report.score * common)
+    if chosen:
+        _add_findings(passages, fit, index, chosen)
+        members, scores = _of_all(chosen, [one.report.member_ids for one in chosen])
+        rows = places_of(index.entities.halves, members)
+        common = 1 - walk.information[rows] + np.float32(_LEAST)
+        there = rows >= 0
+        np.maximum.at(entities, rows[there], (scores * common)[there])
     return Ranking(scaled(passages) + fit, entities, fit)
 
 
-def _worths(report: ScoredReport, index: ScopeIndex, fit: Floats) -> dict[int, float]:
-    """Of each passage that the report's findings rest on: earlier findings and better fit count more."""
-    worths: dict[int, float] = {}
-    count = len(report.report.community.findings)
-    rows = places_of(index.chunk_ids.halves, report.report.finding_chunks)
-    for row, place, own in zip(
-        rows.tolist(), report.report.finding_places, fit[rows].tolist(), strict=True
-    ):
-        if row >= 0:
-            weight = report.score * (1 - (1 - _LAST_FINDING) * place / count)
-            worth = weight * (_LEAST_FIT + (1 - _LEAST_FIT) * own)
-            worths[row] = max(worth, worths.get(row, 0.0))
-    return worths
+def _add_findings(
+    passages: Floats, fit: Floats, index: ScopeIndex, chosen: Sequence[ScoredReport]
+) -> None:
+    """Raise passages to what findings rest on them: earlier findings and better fit count more.
+
+    Each report brings its best passage at its own score, so that the passages are as broad as they.
+    """
+    chunks, scores = _of_all(chosen, [one.report.finding_chunks for one in chosen])
+    order = np.concatenate([one.report.finding_order for one in chosen])
+    rows = places_of(index.chunk_ids.halves, chunks)
+    worth = scores * (1 - (1 - _LAST_FINDING) * order)
+    worth *= (_LEAST_FIT + (1 - _LEAST_FIT) * fit[rows]) * (rows >= 0)
+    start = 0
+    for one in chosen:
+        own = worth[start : start + len(one.report.finding_order)]
+        start += len(own)
+        if own.any():
+            own[own.argmax()] = one.score
+    np.maximum.at(passages, rows[rows >= 0], worth[rows >= 0])
+
+
+def _of_all(
+    chosen: Sequence[ScoredReport], ids: Sequence[Ids]
+) -> tuple[Ids, npt.NDArray[np.float64]]:
+    """The ids of all reports in one, and the score of the report that each is of."""
+    return np.concatenate(ids), np.repeat([one.score for one in chosen], list(map(len, ids)))

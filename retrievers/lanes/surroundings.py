@@ -61,12 +61,17 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> list[Retrieved
         RetrievedItem(ItemKind.ENTITY, name, "", score, metadata={"centrality": round(share, 6)})
         for name, score, share in zip(names, scores.tolist(), central.tolist(), strict=True)
     ]
-    joined = _relations(index, hops, best, scores, ids)
+    joined = _relations(index, hops, best, scores, ids, names)
     return sorted([*entities, *joined], key=lambda item: (-item.score, item.id))
 
 
-def _relations(
-    index: ScopeIndex, hops: Expansion, best: Places, scores: Floats, ids: Sequence[bytes]
+def _relations(  # noqa: PLR0917 - what is known of the entities
+    index: ScopeIndex,
+    hops: Expansion,
+    best: Places,
+    scores: Floats,
+    ids: Sequence[bytes],
+    names: Sequence[str],
 ) -> Iterator[RetrievedItem]:
     """The relations met that join two of the best entities, whose scores and ids these are."""
     relations = index.walk.relations
@@ -80,7 +85,6 @@ def _relations(
     worth = np.where(kinds == index.types.co_occurs, _CO_OCCURRENCE_WORTH, 1.0)
     worth *= np.sqrt(scores[pairs[:, 0]] * scores[pairs[:, 1]]) * (1 + weights / heaviest) / 2
     told = (np.maximum(worth, _LEAST), pairs, kinds, weights, hops.depth[among[first]])
-    names = [id_text(own.hex()) for own in ids]
     for score, (source, target), number, weight, depth in zip(
         *(column.tolist() for column in told), strict=True
     ):

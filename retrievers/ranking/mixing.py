@@ -208,8 +208,12 @@ def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Ancho
     From an anchor's other entities mass goes to the passages about them that fit the residual
     question: each term weighs as much as the anchor does not hold it.
     """
-    about = part.about([_others(index, row, evidence.named) for row in anchors.rows.tolist()])
-    count, width = about.shape
+    anchor, entity, shares = index.shares_of(anchors.rows)
+    named = np.zeros(index.entities, np.bool_)
+    named[list(evidence.named)] = True
+    new = ~named[entity]
+    count, width = len(anchors.rows), len(part.passages)
+    about = part.about(anchor[new], entity[new], shares[new], count)
     about[np.arange(count), np.searchsorted(part.passages, anchors.rows)] = 0
     anchor, reached = np.nonzero(about)
     asked = evidence.match.residuals(anchors.rows, part.passages)
@@ -223,13 +227,6 @@ def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Ancho
     mass = np.bincount(reached, share[anchor] * amount, width)
     whole = float(anchors.weights.sum())
     return (mass / (whole or 1.0)).astype(np.float32)
-
-
-def _others(index: WalkIndex, passage: int, named: Mapping[int, float]) -> tuple[Places, Floats]:
-    """The entities of a passage that the question does not name, with their shares."""
-    neighbours = index.entities_of(passage)
-    new = [entity not in named for entity in neighbours.entities.tolist()]
-    return neighbours.entities[new], neighbours.shares[new]
 
 
 def _best(scores: Floats, count: int) -> Places:

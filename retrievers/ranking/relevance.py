@@ -24,6 +24,8 @@ _EQUAL_TRUST_COVERAGE = 0.13
 _TRUST_EXPONENT = 0.75
 _FEWEST_NEAREST, _MOST_NEAREST = 10, 1000
 _GROUP = 16
+# So many are sorted faster than their best are found.
+_FEW = 200
 
 
 def lexical_trust(match: LexicalMatch) -> float:
@@ -43,22 +45,25 @@ def unfamiliarity(match: LexicalMatch) -> float:
 
 def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     """Rows of the highest scores, best first, ties by row; all of them are not sorted."""
-    rows = among_highest(scores, count)
-    best: npt.NDArray[np.intp] = rows[np.argsort(-scores[rows], kind="stable")]
+    kept = min(count, len(scores))
+    if not kept:
+        return np.empty(0, np.intp)
+    rows = np.flatnonzero(scores >= _floor(scores, kept))
+    if len(rows) > _FEW + 2 * kept:
+        rows = rows[among_highest(scores[rows], kept)]
+    best: npt.NDArray[np.intp] = rows[np.argsort(-scores[rows], kind="stable")[:kept]]
     return best
 
 
 def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     """The same rows in rising order."""
     kept = min(count, len(scores))
-    if not kept:
-        return np.empty(0, np.intp)
-    rows = np.flatnonzero(scores >= _floor(scores, kept))
-    own = scores[rows]
-    least = np.partition(own, len(rows) - kept)[len(rows) - kept]
-    rows, own = rows[own >= least], own[own >= least]
+    if kept == len(scores):
+        return np.arange(kept)
+    least = np.partition(scores, len(scores) - kept)[len(scores) - kept]
+    rows = np.flatnonzero(scores >= least)
     if len(rows) > kept:  # of those that score the least of all, the first
-        rows = np.delete(rows, np.flatnonzero(own == least)[kept - len(rows) :])
+        rows = np.delete(rows, np.flatnonzero(scores[rows] == least)[kept - len(rows) :])
     return rows
 
 

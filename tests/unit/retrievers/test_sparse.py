@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.index.sparse import Links, SparseRows, starts_of
+from retrievers.index.sparse import SparseRows, starts_of
 
 ROWS, COLUMNS = 6, 40
 Entries = list[tuple[int, int]]
@@ -45,12 +45,6 @@ def test_the_first_entries_of_rows_can_be_had_alone(found: Entries, most: int) -
     first = [np.flatnonzero(dense[row])[:most].tolist() for row in (4, 2)]
     assert sparse.columns[places].tolist() == first[0] + first[1]
     assert size.tolist() == list(map(len, first))
-
-
-def test_links_are_found_from_both_sides() -> None:
-    links = Links.of(np.array([[0, 1], [2, 1], [2, 0]]), lefts=3, rights=2)
-    assert links.rights.row(2).tolist() == [0, 1]
-    assert links.lefts.row(1).tolist() == [0, 2]
 
 
 def test_rows_begin_where_the_ones_before_them_end() -> None:

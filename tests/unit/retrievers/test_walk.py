@@ -103,10 +103,11 @@ def test_an_entity_of_few_passages_tells_more() -> None:
 
 def test_neighbours_and_titles_can_be_asked() -> None:
     index = WalkIndex(graph_of(2, 2, [(0, 0), (0, 1)], [(1, 1)]))
-    neighbours = index.entities_of(0)
-    assert neighbours.entities.tolist() == [0, 1]
-    assert neighbours.shares.sum() == pytest.approx(1)
-    assert neighbours.shares[1] == pytest.approx(3 * neighbours.shares[0])
+    owner, entities, shares = index.shares_of(np.array([1, 0]))
+    assert owner.tolist() == [1, 1]
+    assert entities.tolist() == [0, 1]
+    assert shares.sum() == pytest.approx(1)
+    assert shares[1] == pytest.approx(3 * shares[0])
     assert index.titled_by(1).tolist() == [1]
     assert index.titled_by(0).tolist() == []
 
