@@ -2,29 +2,38 @@
 
 import { say } from "./words.js";
 
-const login = document.getElementById("login");
+// Seconds before each try to take up a broken stream again; the server keeps it for 60 (docs/streaming.md).
+const WAITS = [0.5, 1, 2, 4, 8];
+const TRY_LATER = new Set([429, 503]);
 
-/** What the server says went wrong, in its own words. */
+/** What went wrong, in the server's words, and what to do about it. */
 export class Problem extends Error {
-  constructor(body, status) {
-    super([body.detail, body.nextStep].filter(Boolean).join(" ") || `HTTP ${status}`);
+  constructor(body, status = 0, retryAfter = 0) {
+    const later = TRY_LATER.has(status) ? say("later", retryAfter || 5) : status === 403 ? say("forbidden") : "";
+    super([body.detail || `HTTP ${status}.`, body.nextStep, later].filter(Boolean).join(" "));
     this.status = status;
+    this.code = body.code ?? "";
+    this.field = body.field ?? "";
   }
 }
 
-/** Send a request; returns the response, or throws a Problem. */
+/** Send a request; returns the response, or throws a Problem. A 401 has `signedOut` dispatched on the document. */
 export async function send(path, options = {}) {
-  const key = sessionStorage.getItem("key");
-  const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
   let response;
   try {
-    response = await fetch(path, { ...options, headers });
+    response = await fetch(path, { ...options, headers: { ...options.headers, ...credentials() } });
   } catch (error) {
-    throw error.name === "AbortError" ? error : new Problem({ detail: say("lost") }, 0);
+    throw error.name === "AbortError" ? error : new Problem({ detail: say("lost") });
   }
-  login.hidden = response.status !== 401;
-  if (!response.ok) throw new Problem(await response.json().catch(() => ({})), response.status);
-  return response;
+  if (response.ok) return response;
+  const body = await response.json().catch(() => ({}));
+  throw refused(body, response.status, Number(response.headers.get("Retry-After")));
+}
+
+/** What the server answers to a request, read as JSON. */
+export async function get(path, asked = {}) {
+  const query = new URLSearchParams(Object.entries(asked).filter(([, value]) => value != null));
+  return (await send(`${path}?${query}`)).json();
 }
 
 /** Send JSON. */
@@ -35,20 +44,95 @@ export function post(path, body, options = {}) {
   });
 }
 
-/** The events of a stream (WHATWG HTML, 9.2.6), as they come: `{type, data}`. */
-export async function* events(response) {
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let waiting = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const blocks = (waiting + value).split(/\r?\n\r?\n/);
-    waiting = blocks.pop();
-    for (const block of blocks) {
-      const fields = block.split(/\r?\n/).map((line) => line.match(/^(\w+): ?(.*)$/)).filter(Boolean);
-      const data = fields.filter(([, name]) => name === "data").map(([, , text]) => text).join("\n");
-      const type = fields.find(([, name]) => name === "event")?.[2] ?? "message";
-      if (data) yield { type, data: JSON.parse(data) };
+/** Send a form; `progress` is told the share that is sent, 0 to 1 (fetch cannot tell). */
+export function upload(path, form, progress) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", path);
+    for (const [name, value] of Object.entries(credentials())) request.setRequestHeader(name, value);
+    request.responseType = "json";
+    request.upload.onprogress = ({ loaded, total }) => progress(total ? loaded / total : 0);
+    request.onerror = () => reject(new Problem({ detail: say("cutOff") }));
+    request.onload = () => {
+      if (request.status < 300) resolve(request.response);
+      else reject(refused(request.response ?? {}, request.status, Number(request.getResponseHeader("Retry-After"))));
+    };
+    request.send(form);
+  });
+}
+
+/**
+ * The events of an answer, to its `done` or `error`; a connection that breaks is taken up where it was.
+ * Aborting `signal`, or leaving the page, ends the answer on the server too.
+ */
+export async function* answered(body, signal, broken) {
+  let response = await post("api/query", { ...body, stream: true, resume: true });
+  const place = (response.headers.get("Content-Location") ?? "").replace(/^\//, "");
+  const end = () => send(place.replace(/\/events$/, ""), { method: "DELETE", keepalive: true }).catch(() => {});
+  addEventListener("pagehide", end);
+  try {
+    let last = "";
+    for (let tries = 0; ;) {
+      try {
+        for await (const event of events(response, signal)) {
+          [last, tries] = [event.id, 0];
+          yield event;
+          if (event.type === "done" || event.type === "error") return;
+        }
+      } catch (error) {
+        if (signal.aborted || error instanceof Problem) throw error;
+      }
+      if (tries === WAITS.length) throw new Problem({ detail: say("broke") });
+      broken();
+      await new Promise((resolve) => setTimeout(resolve, WAITS[tries++] * 1000));
+      const headers = last ? { "Last-Event-ID": last } : {};
+      response = await send(place, { headers }).catch((error) => {
+        if (error.status) throw error;
+        return null; // still out of reach
+      });
     }
+  } finally {
+    removeEventListener("pagehide", end);
+    if (signal.aborted) await end();
   }
+}
+
+/** The events of a stream (WHATWG HTML, 9.2.6), as they come: `{id, type, data}`. */
+export async function* events(response, signal = new AbortController().signal) {
+  if (!response) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const cancel = () => reader.cancel().catch(() => {});
+  signal.addEventListener("abort", cancel);
+  try {
+    let waiting = "";
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value } = await reader.read();
+      signal.throwIfAborted();
+      if (done) return;
+      const blocks = (waiting + value).split(/\r?\n\r?\n/);
+      waiting = blocks.pop();
+      yield* blocks.map(event).filter(({ data }) => data !== undefined);
+    }
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    cancel();
+  }
+}
+
+function event(block) {
+  const fields = block.split(/\r?\n/).map((line) => line.match(/^(\w+): ?(.*)$/)).filter(Boolean);
+  const value = (name) => fields.filter((field) => field[1] === name).map((field) => field[2]);
+  const data = value("data").join("\n");
+  return { id: value("id")[0] ?? "", type: value("event")[0] ?? "message", data: data ? JSON.parse(data) : undefined };
+}
+
+function credentials() {
+  const key = sessionStorage.getItem("key");
+  return key ? { Authorization: `Bearer ${key}` } : {};
+}
+
+function refused(body, status, retryAfter) {
+  if (status === 401) document.dispatchEvent(new Event("signedOut"));
+  return new Problem(body, status, retryAfter);
 }

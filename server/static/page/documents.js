@@ -1,92 +1,144 @@
 // The documents of a knowledge base: listed, added, watched while they are taken in, removed.
 
-import { element } from "./answer.js";
-import { events, send } from "./api.js";
+import { events, get, send, upload } from "./api.js";
+import { droppable } from "./attachments.js";
+import * as bases from "./bases.js";
+import { button, byId, element, sure, tell } from "./dom.js";
 import { say } from "./words.js";
 
-const list = document.getElementById("list");
-const more = document.getElementById("more");
-const status = document.getElementById("upload-status");
-const rows = new Map();
-let cursor = null;
-let base = "default";
+// A browser keeps six connections to a server; two watch, so that questions and lists go through.
+const WATCHERS = 2;
+const UPLOADS = 2;
+const ENDED = new Set(["done", "failed"]);
 
-/** Show the documents of a knowledge base from the first on. */
-export async function show(graphId) {
-  base = graphId;
+const [list, sent, more, status, dropBase] = ["list", "sent", "more", "upload-status", "drop-base"].map(byId);
+const rows = new Map();
+const waiting = [];
+let watching = 0;
+let cursor = null;
+let shown = 0;
+
+/** Show the documents of the chosen knowledge base from the first on. */
+export async function show() {
   cursor = null;
+  shown += 1;
   rows.clear();
   list.replaceChildren();
   await page();
 }
 
 async function page() {
-  const asked = new URLSearchParams({ graphId: base, ...(cursor ? { cursor } : {}) });
+  const turn = shown;
   try {
-    const answer = await (await send(`documents?${asked}`)).json();
+    const answer = await get("documents", { graphId: bases.chosen(), cursor });
+    if (turn !== shown) return;
     for (const document of answer.documents) draw(document);
     cursor = answer.nextCursor;
   } catch (error) {
-    if (error.status !== 404) tell(error.message, true); // there is none of this name yet
+    if (error.status !== 404) tell(status, error.message, true); // there is none of this name yet
   }
   more.hidden = !cursor;
-  if (!rows.size) list.replaceChildren(element("li", { textContent: say("empty") }));
+  empty();
 }
 
-/** Upload files, then follow each until it can be searched. */
-export async function upload(graphId, files) {
-  base = graphId;
-  tell(say("uploading"));
+function empty() {
+  if (!list.childElementCount) list.append(element("li", { className: "note", textContent: say("empty") }));
+  else if (list.childElementCount > 1) list.querySelector("li.note")?.remove();
+  dropBase.hidden = !rows.size;
+}
+
+/** Upload files, a few at a time, each in a row of its own. */
+async function add(files) {
+  tell(status, "");
+  const graphId = bases.chosen();
+  const left = [...files].map((file) => ({ file, row: sent.appendChild(element("li")) }));
+  for (const { file, row } of left) sending(row, file.name, 0);
+  await Promise.all(Array.from({ length: UPLOADS }, async () => {
+    for (let next = left.shift(); next; next = left.shift()) await put(graphId, next.file, next.row);
+  }));
+  await bases.refresh().catch(() => {});
+}
+
+async function put(graphId, file, row) {
   const form = new FormData();
   form.append("graphId", graphId);
-  for (const file of files) form.append("files", file);
+  form.append("files", file);
   try {
-    const answer = await (await send("documents", { method: "POST", body: form })).json();
-    tell("");
-    if (!rows.size) list.replaceChildren();
-    for (const one of answer.documents) accept(one);
+    const answer = await upload("documents", form, (share) => sending(row, file.name, share));
+    accept(graphId, answer.documents[0], row);
   } catch (error) {
-    tell(error.message, true);
+    refuse(row, file.name, error.status === 413 ? `${say("tooLarge")} ${error.message}` : error.message);
   }
 }
 
-function accept({ filename, documentId, jobId, unchanged, problem }) {
-  if (problem) tell(`${filename}: ${problem.detail} ${problem.nextStep ?? ""}`, true);
-  else if (unchanged) tell(`${filename} ${say("unchanged")}`);
-  if (documentId && jobId) draw({ documentId, filename, status: "pending", job: { stage: "queued", done: 0, total: 0 } });
+function sending(row, name, share) {
+  row.replaceChildren(element("strong", { textContent: name }),
+    element("div", { className: "note", textContent: say("uploading", Math.round(100 * share)) }), bar(name, share, 1));
+}
+
+function accept(graphId, { filename, documentId, jobId, unchanged, problem }, row) {
+  if (problem) return refuse(row, filename, [problem.detail, problem.nextStep].filter(Boolean).join(" "));
+  row.remove();
+  if (unchanged) tell(status, say("unchanged", filename));
+  else if (graphId === bases.chosen()) draw({ documentId, filename, status: "pending", job: jobId && { stage: "queued", done: 0, total: 0 } });
+  empty();
+}
+
+function refuse(row, name, why) {
+  row.replaceChildren(
+    element("div", { className: "row" }, [element("strong", { textContent: name }), element("span", { className: "gap" }), button(say("close"), () => row.remove())]),
+    element("p", { className: "bad", role: "alert", textContent: why }),
+  );
 }
 
 function draw(document) {
-  const { documentId, filename } = document;
+  const { documentId, filename, job } = document;
   const row = rows.get(documentId) ?? list.appendChild(element("li"));
   rows.set(documentId, row);
-  const { job } = document;
-  const running = document.status === "pending" || document.status === "ingesting" || (job && !["done", "failed"].includes(job.stage));
-  const parts = [element("div", { className: "row" }, [element("strong", { textContent: filename }), ...controls(document, running)])];
+  const running = document.status === "pending" || document.status === "ingesting" || (job && !ENDED.has(job.stage));
+  const parts = [element("div", { className: "row" }, [element("strong", { textContent: filename }), element("span", { className: "gap" }), ...controls(document, running)])];
   if (running) {
-    const bar = element("progress", job?.total ? { max: job.total, value: job.done } : {});
-    bar.setAttribute("aria-label", filename);
-    parts.push(element("div", { className: "note", textContent: say("stage", job?.stage ?? document.status, job?.done, job?.total) }), bar);
+    const stage = job?.stage ?? document.status;
+    const name = say("stages")[stage] ?? stage;
+    parts.push(element("div", { className: "note", textContent: job?.total ? say("counted", name, job.done, job.total) : name }), bar(filename, job?.done, job?.total));
   } else if (document.status === "failed") {
-    parts.push(element("p", { className: "bad", textContent: job?.error ?? document.status }));
+    parts.push(element("p", { className: "bad", textContent: document.error ?? job?.error ?? say("stages").failed }));
   } else {
-    parts.push(element("div", { className: "note", textContent: say("chunks", document.chunkCount) }));
+    parts.push(element("div", { className: "note", textContent: say("passages", document.chunkCount) }));
   }
   row.replaceChildren(...parts);
-  if (running && !row.dataset.watched) watch(documentId, row);
+  if (running) watch(documentId, row);
 }
 
-async function watch(documentId, row) {
+function bar(name, done, total) {
+  const made = element("progress", total ? { max: total, value: done } : {});
+  made.setAttribute("aria-label", name);
+  return made;
+}
+
+/** Follow a document until it can be searched; it waits while others are followed. */
+function watch(documentId, row) {
+  if (row.dataset.watched) return;
   row.dataset.watched = "yes";
+  waiting.push({ documentId, row });
+  next();
+}
+
+async function next() {
+  if (watching >= WATCHERS || !waiting.length) return;
+  const { documentId, row } = waiting.shift();
+  watching += 1;
   try {
     for await (const { data } of events(await send(`documents/${documentId}/events`))) {
-      if (!row.isConnected) return;
+      if (!row.isConnected) break;
       if (data.documentId) draw(data);
     }
   } catch (error) {
-    tell(error.message, true);
+    tell(status, error.message, true);
   } finally {
+    watching -= 1;
     delete row.dataset.watched;
+    next();
   }
 }
 
@@ -94,27 +146,32 @@ function controls({ documentId, filename, status: state }, running) {
   const act = async (path, method) => {
     try {
       await send(`documents/${documentId}${path}`, { method });
-      if (method === "DELETE") await show(base);
-      else draw(await (await send(`documents/${documentId}`)).json());
+      if (method === "DELETE") await Promise.all([bases.refresh(), show()]);
+      else draw(await get(`documents/${documentId}`));
     } catch (error) {
-      tell(error.message, true);
+      tell(status, error.message, true);
     }
   };
-  const button = (name, action) => {
-    const made = element("button", { type: "button", textContent: say(name) });
-    made.setAttribute("aria-label", `${say(name)}: ${filename}`);
-    made.addEventListener("click", action);
-    return made;
-  };
-  const remove = button("remove", () => { if (confirm(say("sure", filename))) act("", "DELETE"); });
-  const others = running ? [button("cancel", () => act("/cancel", "POST"))]
-    : state === "failed" ? [button("retry", () => act("/retry", "POST"))] : [];
-  return [element("span", {}, [...others, " ", remove])];
+  const control = (name, action) => button(say(name), action, { label: `${say(name)}: ${filename}`, className: "small" });
+  const remove = control("remove", async () => { if (await sure(say("sure", filename))) await act("", "DELETE"); });
+  if (running) return [control("cancel", () => act("/cancel", "POST")), remove];
+  return state === "failed" ? [control("retry", () => act("/retry", "POST")), remove] : [remove];
 }
 
-function tell(text, bad = false) {
-  status.textContent = text;
-  status.classList.toggle("bad", bad);
+async function forgetBase() {
+  const name = bases.chosen();
+  if (!await sure(say("sure", name))) return;
+  try {
+    await send(`api/graphs/${encodeURIComponent(name)}`, { method: "DELETE" });
+    await bases.refresh();
+    await show();
+  } catch (error) {
+    tell(status, error.message, true);
+  }
 }
 
 more.addEventListener("click", page);
+dropBase.addEventListener("click", forgetBase);
+byId("files").addEventListener("change", ({ target }) => { const files = [...target.files]; target.value = ""; add(files); });
+byId("upload").addEventListener("submit", (event) => event.preventDefault());
+droppable(byId("documents-view"), add);

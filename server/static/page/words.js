@@ -1,59 +1,128 @@
 // What the page says, in English and Chinese.
 
-const WORDS = {
+export const WORDS = {
   en: {
-    skip: "Skip to the question", base: "Knowledge base", key: "API key or token", enter: "Sign in",
-    keyHint: "This server asks who you are. A key is made by `sextant keys create`.",
-    ask: "Ask", question: "Your question", mode: "Mode", send: "Ask", stop: "Stop",
-    forget: "New conversation", documents: "Documents", add: "Add", more: "More", close: "Close",
-    files: "Files to add (text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV, JSON)",
-    analyze: "analyze", route: "route", retrieve: "retrieve", grade: "grade", refine: "refine", generate: "generate",
-    working: "Working…", stopped: "Stopped.", found: (count) => `${count} passages found.`,
-    answered: (seconds, mode) => `Answered in ${seconds} s, mode ${mode}.`,
+    skip: "Skip to the question", views: "Views", base: "Knowledge base", key: "API key or token", enter: "Sign in",
+    leave: "Sign out", keyHint: "This server asks who you are. A key is made by `sextant keys create`.",
+    badKey: "The server does not take this key.", ask: "Ask", documents: "Documents", graph: "Graph",
+    threads: "Conversations", fresh: "New conversation", noThreads: "None yet.", forget: "Delete",
+    sureThread: (title) => `Delete the conversation “${title}”?`, threadGone: "This conversation is not there any more.",
+    welcome: "Ask your documents", welcomeText: "Answers quote the passages they rest on. Open a number to read the original.",
+    noDocuments: "This knowledge base has no documents yet.", addSome: "Add documents",
+    question: "Your question", hint: "Ask a question. Paste or drop an image or a table to ask about it.",
+    attach: "Attach image or table", attached: "Attached to the question", detach: (name) => `Remove ${name}`,
+    image: "image", table: "table", pasted: "Pasted table",
+    notAttached: (name) => `${name} is no image (PNG, JPEG, WebP, GIF) and no table (CSV, TSV, Markdown, HTML). Add it under Documents to ask about it.`,
+    tooMuch: (megabytes) => `Images and tables of one question may have ${megabytes} MB together. Attach fewer or smaller ones.`,
+    mode: "Mode", modeHint: "How passages are searched", send: "Ask", stop: "Stop", steps: "Steps of the answer",
+    modes: {
+      auto: "auto: chosen for the question", mix: "mix: everything together", hybrid: "hybrid: entities and topics",
+      local: "local: entities", global: "global: topics", naive: "naive: similar passages",
+      bypass: "bypass: no documents", compare: "compare: modes side by side",
+    },
+    analyze: "Understand", route: "Route", retrieve: "Search", grade: "Weigh", refine: "Search again", generate: "Answer",
+    queue: "Wait for a turn", working: "Working…", stopped: "Stopped.", again: "The connection broke. Taking up the answer again…",
+    found: (count) => `${count} passages found.`, answered: (seconds, mode) => `Answered in ${seconds} s, mode ${mode}.`,
     grounded: "Every statement is supported by a citation.", ungrounded: "Not every statement is supported by a citation.",
-    sources: "Sources", page: (number) => `page ${number}`, cite: (marker) => `Citation ${marker}: open the passage`,
-    empty: "No documents yet.", uploading: "Uploading…", remove: "Delete", retry: "Try again", cancel: "Cancel",
-    sure: (name) => `Delete ${name} with everything that came from it?`, chunks: (count) => `${count} passages`,
-    stage: (stage, done, total) => (total ? `${stage}: ${done} of ${total}` : stage), unchanged: "is here already",
-    lost: "The server cannot be reached.", broke: "The answer broke off.",
+    retry: "Try again", sources: (count) => `Sources (${count})`, page: (number) => `page ${number}`,
+    cite: (marker) => `Citation ${marker}: open the passage`, opening: "Opening…", noText: "The document is not there any more.",
+    around: (count) => `Entities around this answer (${count})`, trace: "What was done when", milliseconds: (ms) => `${ms} ms`,
+    picture: (nodes, edges) => `${nodes} entities, ${edges} relations`,
+    pictureHint: "Choose an entity to see what is around it. Arrow keys move, Enter opens.", asList: "As a list",
+    entityIs: (name, type, degree) => `${name}, ${type}, ${degree} relations here`,
+    entity: "Entity", look: "Search", whole: "Best connected", cut: "There is more around it than is drawn.",
+    noGraph: "There are no entities here yet.", noEntity: "No entity is like that.", relations: "Relations", mentions: "Mentioned in",
+    aliases: (names) => `Also: ${names}`, foundHere: "Entities found",
+    files: "Drop files here, or choose them", kinds: "Text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV, JSON",
+    empty: "No documents yet.", uploading: (percent) => `Uploading: ${percent} %`, remove: "Delete", more: "More", close: "Close",
+    cancel: "Cancel", keep: "Keep", create: "Create", naming: "Name of the new knowledge base", newBase: "New knowledge base…",
+    baseIs: (name, documents) => `${name} (${documents})`, dropBase: "Delete this knowledge base",
+    sure: (name) => `Delete ${name} with everything that came from it?`, passages: (count) => (count === 1 ? "1 passage" : `${count} passages`),
+    stages: { queued: "Waiting", parse: "Reading", embed: "Embedding", publish: "Publishing", graph: "Knowledge graph", done: "Done", failed: "Failed", pending: "Waiting", ingesting: "Taking in", ready: "Ready" },
+    counted: (stage, done, total) => `${stage}: ${done} of ${total}`, unchanged: (name) => `${name} is here already.`,
+    tooLarge: "What was sent is larger than this server takes.",
+    lost: "The server cannot be reached. Check that it runs, then try again.", broke: "The answer broke off. Ask again.",
+    cutOff: "The upload broke off: the server is gone, or the file is larger than it takes.",
+    later: (seconds) => `Try again in ${seconds} seconds.`, forbidden: "Ask whoever runs the server for a key with this permission.",
+    kindsOf: { TERM: "term", PERSON: "person", ORGANIZATION: "organisation", LOCATION: "place", EVENT: "event", PRODUCT: "product", WORK: "work", DISEASE: "disease", SUBSTANCE: "substance", CONCEPT: "concept" },
+    relationsOf: { CO_OCCURS: "appears with" },
   },
   zh: {
-    skip: "跳到提问", base: "知识库", key: "API 密钥或令牌", enter: "登录",
-    keyHint: "此服务器需要知道你是谁。密钥由 `sextant keys create` 生成。",
-    ask: "提问", question: "你的问题", mode: "模式", send: "提问", stop: "停止",
-    forget: "新对话", documents: "文档", add: "添加", more: "更多", close: "关闭",
-    files: "要添加的文件（文本、Markdown、HTML、PDF、Word、PowerPoint、Excel、CSV、JSON）",
-    analyze: "分析", route: "路由", retrieve: "检索", grade: "评估", refine: "改写", generate: "生成",
-    working: "正在处理…", stopped: "已停止。", found: (count) => `找到 ${count} 个段落。`,
-    answered: (seconds, mode) => `用时 ${seconds} 秒，模式 ${mode}。`,
+    skip: "跳到提问", views: "视图", base: "知识库", key: "API 密钥或令牌", enter: "登录",
+    leave: "退出", keyHint: "此服务器需要知道你是谁。密钥由 `sextant keys create` 生成。",
+    badKey: "服务器不接受这个密钥。", ask: "提问", documents: "文档", graph: "图谱",
+    threads: "对话", fresh: "新对话", noThreads: "还没有对话。", forget: "删除",
+    sureThread: (title) => `删除对话“${title}”？`, threadGone: "这个对话已经不在了。",
+    welcome: "向你的文档提问", welcomeText: "回答会引用所依据的段落。点开编号即可阅读原文。",
+    noDocuments: "这个知识库还没有文档。", addSome: "添加文档",
+    question: "你的问题", hint: "请提问。可以粘贴或拖入图片、表格，就它提问。",
+    attach: "附上图片或表格", attached: "随问题附上", detach: (name) => `移除 ${name}`,
+    image: "图片", table: "表格", pasted: "粘贴的表格",
+    notAttached: (name) => `${name} 既不是图片（PNG、JPEG、WebP、GIF），也不是表格（CSV、TSV、Markdown、HTML）。要就它提问，请把它添加到“文档”。`,
+    tooMuch: (megabytes) => `一个问题的图片和表格合计最多 ${megabytes} MB。请减少附件或换小一些的。`,
+    mode: "模式", modeHint: "如何检索段落", send: "提问", stop: "停止", steps: "回答的步骤",
+    modes: {
+      auto: "auto：按问题选择", mix: "mix：全部结合", hybrid: "hybrid：实体与主题",
+      local: "local：实体", global: "global：主题", naive: "naive：相似段落",
+      bypass: "bypass：不查文档", compare: "compare：并排比较各模式",
+    },
+    analyze: "理解", route: "路由", retrieve: "检索", grade: "评估", refine: "再检索", generate: "回答",
+    queue: "排队", working: "正在处理…", stopped: "已停止。", again: "连接中断，正在接续回答…",
+    found: (count) => `找到 ${count} 个段落。`, answered: (seconds, mode) => `用时 ${seconds} 秒，模式 ${mode}。`,
     grounded: "每个陈述都有引用支持。", ungrounded: "并非每个陈述都有引用支持。",
-    sources: "来源", page: (number) => `第 ${number} 页`, cite: (marker) => `引用 ${marker}：打开原文`,
-    empty: "还没有文档。", uploading: "正在上传…", remove: "删除", retry: "重试", cancel: "取消",
-    sure: (name) => `删除 ${name} 以及由它得到的一切？`, chunks: (count) => `${count} 个段落`,
-    stage: (stage, done, total) => (total ? `${stage}：${done}/${total}` : stage), unchanged: "已经存在",
-    lost: "无法连接服务器。", broke: "回答中断了。",
+    retry: "重试", sources: (count) => `来源（${count}）`, page: (number) => `第 ${number} 页`,
+    cite: (marker) => `引用 ${marker}：打开原文`, opening: "正在打开…", noText: "这个文档已经不在了。",
+    around: (count) => `与回答相关的实体（${count}）`, trace: "各步骤用时", milliseconds: (ms) => `${ms} 毫秒`,
+    picture: (nodes, edges) => `${nodes} 个实体，${edges} 个关系`,
+    pictureHint: "选择一个实体，查看它周围的内容。方向键移动，回车打开。", asList: "以列表显示",
+    entityIs: (name, type, degree) => `${name}，${type}，此处有 ${degree} 个关系`,
+    entity: "实体", look: "搜索", whole: "关系最多的", cut: "周围还有更多，未全部画出。",
+    noGraph: "这里还没有实体。", noEntity: "没有类似的实体。", relations: "关系", mentions: "出现于",
+    aliases: (names) => `又名：${names}`, foundHere: "找到的实体",
+    files: "把文件拖到这里，或选择文件", kinds: "文本、Markdown、HTML、PDF、Word、PowerPoint、Excel、CSV、JSON",
+    empty: "还没有文档。", uploading: (percent) => `正在上传：${percent}%`, remove: "删除", more: "更多", close: "关闭",
+    cancel: "取消", keep: "保留", create: "新建", naming: "新知识库的名称", newBase: "新建知识库…",
+    baseIs: (name, documents) => `${name}（${documents}）`, dropBase: "删除这个知识库",
+    sure: (name) => `删除 ${name} 以及由它得到的一切？`, passages: (count) => `${count} 个段落`,
+    stages: { queued: "等待中", parse: "读取", embed: "向量化", publish: "发布", graph: "知识图谱", done: "完成", failed: "失败", pending: "等待中", ingesting: "处理中", ready: "就绪" },
+    counted: (stage, done, total) => `${stage}：${done}/${total}`, unchanged: (name) => `${name} 已经存在。`,
+    tooLarge: "发送的内容超过了此服务器的上限。",
+    lost: "无法连接服务器。请确认它在运行，然后重试。", broke: "回答中断了。请重新提问。",
+    cutOff: "上传中断：服务器已断开，或文件超过上限。",
+    later: (seconds) => `请在 ${seconds} 秒后重试。`, forbidden: "请向服务器的管理者索取有此权限的密钥。",
+    kindsOf: { TERM: "术语", PERSON: "人物", ORGANIZATION: "组织", LOCATION: "地点", EVENT: "事件", PRODUCT: "产品", WORK: "作品", DISEASE: "疾病", SUBSTANCE: "物质", CONCEPT: "概念" },
+    relationsOf: { CO_OCCURS: "同时出现于" },
   },
 };
 
-let language = localStorage.getItem("language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
+const language = localStorage.getItem("language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
 
-/** The words for `name`; those with gaps take what fills them. */
+/** The words for `name`; those with gaps take what fills them. @returns {any} */
 export function say(name, ...filling) {
   const words = WORDS[language][name];
   return typeof words === "function" ? words(...filling) : words;
 }
 
+/** What a type of entity is called; those of one's own stay as they are. */
+export const kind = (type) => say("kindsOf")[type] ?? type;
+
+/** What a type of relation is called. */
+export const relation = (type) => say("relationsOf")[type] ?? type.replaceAll("_", " ").toLowerCase();
+
 /** Put the page's own words into the language chosen. */
 export function speak() {
   document.documentElement.lang = language;
-  for (const element of document.querySelectorAll("[data-say]")) element.textContent = say(element.dataset.say);
+  const all = (attribute) => /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(`[data-${attribute}]`));
+  for (const one of all("say")) one.textContent = say(one.dataset.say);
+  for (const one of all("name")) one.setAttribute("aria-label", say(one.dataset.name));
+  for (const one of all("hint")) one.setAttribute("placeholder", say(one.dataset.hint));
+  for (const one of all("describe")) one.title = say(one.dataset.describe);
   const other = document.getElementById("language");
   [other.textContent, other.lang] = language === "zh" ? ["English", "en"] : ["中文", "zh"];
 }
 
-/** Change to the other language. */
+/** Change to the other language. The page is loaded anew: its address says where it was. */
 export function switchLanguage() {
-  language = language === "zh" ? "en" : "zh";
-  localStorage.setItem("language", language);
-  speak();
+  localStorage.setItem("language", language === "zh" ? "en" : "zh");
+  location.reload();
 }

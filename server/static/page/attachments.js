@@ -1,0 +1,93 @@
+// Images and tables that go with a question (docs/multimodal.md): chosen, dropped or pasted.
+
+import { button, byId, element, tell } from "./dom.js";
+import { say } from "./words.js";
+
+const IMAGE = /^image\/(png|jpeg|webp|gif)$/;
+const TABLE = /\.(csv|tsv|md|html?|txt)$/i;
+// What the server takes of a question with its images (`http.question_bytes`), with room for the question.
+const MOST_BYTES = 19_000_000;
+
+let kept = [];
+
+/** The attachments as `multimodalContent`. */
+export const parts = () => kept.map(({ part }) => part);
+
+/** What stands for them beside the question that they were asked with. */
+export const shown = () => kept.map(({ name, part }) => element("li", {}, face(name, part)));
+
+/** They have been asked about: each belongs to one question. */
+export function clear() {
+  kept = [];
+  show();
+}
+
+/** Mark the attachment that a problem is about (`multimodal_content[0].table_data`). */
+export function blame(field) {
+  const at = Number(field.match(/multimodal_?content\W(\d+)/i)?.[1] ?? NaN);
+  byId("attached").children[at]?.classList.add("bad");
+}
+
+async function add(files) {
+  for (const file of files) {
+    if (IMAGE.test(file.type)) keep(file.name, { type: "image", data: await dataOf(file) });
+    else if (TABLE.test(file.name)) keep(file.name, table(await file.text(), file.name));
+    else tell(byId("status"), say("notAttached", file.name), true);
+  }
+}
+
+const table = (text, caption) => ({ type: "table", table_data: text, table_caption: caption });
+
+function keep(name, part) {
+  const size = [...kept, { part }].reduce((sum, one) => sum + JSON.stringify(one.part).length, 0);
+  if (size > MOST_BYTES) return tell(byId("status"), say("tooMuch", MOST_BYTES / 1e6), true);
+  kept.push({ name, part });
+  show();
+}
+
+function show() {
+  byId("attached").replaceChildren(...kept.map((one) => element("li", {}, [
+    ...face(one.name, one.part),
+    button("×", () => { kept = kept.filter((other) => other !== one); show(); byId("question").focus(); }, { label: say("detach", one.name) }),
+  ])));
+}
+
+function face(name, part) {
+  return part.type === "image" ? [element("img", { src: part.data, alt: say("image") }), name] : [element("b", { textContent: say("table") }), name];
+}
+
+function dataOf(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result);
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}
+
+/** What spreadsheets put on the clipboard: HTML with a table, and the same with tabs. */
+function pasted(event) {
+  const data = event.clipboardData;
+  const text = data.getData("text/plain");
+  if (data.files.length) add(data.files);
+  else if (/<table/i.test(data.getData("text/html")) && text.includes("\t")) keep(say("pasted"), table(text, say("pasted")));
+  else return;
+  event.preventDefault();
+}
+
+/** Let files be dropped on an element; `take` gets them. */
+export function droppable(target, take) {
+  const over = (is) => (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    target.classList.toggle("over", is);
+  };
+  target.addEventListener("dragover", over(true));
+  target.addEventListener("dragleave", over(false));
+  target.addEventListener("drop", (event) => { over(false)(event); take(event.dataTransfer.files); });
+}
+
+byId("attach").addEventListener("click", () => byId("attachments").click());
+byId("attachments").addEventListener("change", async ({ target }) => { await add([...target.files]); target.value = ""; });
+byId("question").addEventListener("paste", pasted);
+droppable(byId("ask"), add);

@@ -1,0 +1,131 @@
+// The conversation on the page: questions go out, answers come back; the server keeps it (docs/conversations.md).
+
+import { answered, get, Problem } from "./api.js";
+import * as attachments from "./attachments.js";
+import * as bases from "./bases.js";
+import { byId, element, tell } from "./dom.js";
+import { show as showThreads } from "./threads.js";
+import { Turn } from "./turn.js";
+import { say } from "./words.js";
+
+const COMPARED = ["naive", "local", "global", "hybrid", "mix"];
+const [form, question, mode, turns, status] = ["ask", "question", "mode", "turns", "status"].map(byId);
+let thread = "";
+let running = null;
+
+/** Show a conversation; without a name a new one begins. */
+export async function open(name) {
+  if (name === thread && turns.childElementCount) return;
+  running?.abort();
+  thread = name;
+  turns.replaceChildren();
+  tell(status, "");
+  if (name) await recall(name).catch((error) => tell(status, error.status === 404 ? say("threadGone") : error.message, true));
+  welcome();
+}
+
+async function recall(name) {
+  const kept = (await get(`api/threads/${encodeURIComponent(name)}`)).turns;
+  if (name !== thread) return;
+  let turn;
+  for (const said of kept) {
+    if (said.role === "user") turn = place(new Turn(said.text));
+    else if (said.role === "assistant") (turn ??= place(new Turn(""))).finish(said);
+  }
+  turn?.element.scrollIntoView({ block: "start" });
+  const document = kept.flatMap(({ sources = [] }) => sources).find(({ documentId }) => documentId)?.documentId;
+  if (document) await get(`documents/${document}`).then(({ graphId }) => bases.choose(graphId), () => {});
+}
+
+/** What there is to see before the first question. */
+export function welcome() {
+  const size = bases.documents();
+  byId("welcome").hidden = Boolean(turns.childElementCount);
+  byId("welcome").replaceChildren(element("h2", { textContent: say("welcome") }),
+    element("p", { textContent: size === 0 ? say("noDocuments") : say("welcomeText") }),
+    ...(size === 0 ? [element("a", { href: "#documents", className: "button main", textContent: say("addSome") })] : []));
+}
+
+async function ask(text) {
+  const content = attachments.parts();
+  const asked = { query: text, graphId: bases.chosen(), multimodalContent: content, debug: true };
+  const compare = mode.value === "compare";
+  if (!compare && !thread) name();
+  running = new AbortController();
+  const { signal } = running;
+  busy(true);
+  question.value = "";
+  const good = compare ? await side(text, asked, signal)
+    : await one(place(new Turn(text, { attached: attachments.shown() })), { ...asked, mode: mode.value, threadId: thread }, signal);
+  if (good) attachments.clear();
+  else question.value ||= text;
+  busy(false);
+  if (good && !compare) showThreads(thread);
+}
+
+/** The question in each mode beside the others; no conversation keeps them. */
+async function side(text, asked, signal) {
+  const grid = element("div", { className: "compared" });
+  const whole = new Turn(text, { attached: attachments.shown() });
+  whole.rest.append(grid);
+  place(whole);
+  const each = COMPARED.map((mode) => ({ mode, turn: new Turn(text, { mode }) }));
+  grid.append(...each.map(({ turn }) => turn.element));
+  const good = await Promise.all(each.map(({ mode, turn }) => one(turn, { ...asked, mode }, signal)));
+  return good.some(Boolean);
+}
+
+/** Ask, and show what comes; says whether it went well. */
+async function one(turn, body, signal) {
+  try {
+    for await (const event of answered(body, signal, () => tell(status, say("again")))) {
+      turn.show(event);
+      if (event.type === "retrieval") tell(status, say("found", event.data.count));
+      else if (event.type === "error") throw new Problem({ ...event.data, detail: event.data.message, nextStep: event.data.detail?.next_step });
+      else if (event.type === "done") tell(status, say("answered", ((performance.now() - turn.began) / 1000).toFixed(1), event.data.mode));
+    }
+    return true;
+  } catch (error) {
+    const stopped = error.name === "AbortError";
+    const message = stopped ? say("stopped") : error.status === 413 ? `${say("tooLarge")} ${error.message}` : error.message;
+    turn.fail(message, () => { turn.element.remove(); question.value = body.query; form.requestSubmit(); });
+    tell(status, message, !stopped);
+    attachments.blame(error.field ?? "");
+    return false;
+  }
+}
+
+function place(turn) {
+  turns.append(turn.element);
+  byId("welcome").hidden = true;
+  turn.element.scrollIntoView({ block: "start" });
+  return turn;
+}
+
+/** A conversation gets its name with its first question; the address says it from then on. */
+function name() {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  thread = `page-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  history.replaceState(null, "", `#ask/${thread}`);
+}
+
+function busy(is) {
+  byId("send").hidden = is;
+  byId("stop").hidden = !is;
+  form.ariaBusy = String(is);
+  if (is) tell(status, say("working"));
+  else running = null;
+}
+
+mode.replaceChildren(...Object.entries(say("modes")).map(([value, textContent]) => element("option", { value, textContent })));
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (!running && question.value.trim()) ask(question.value.trim());
+});
+question.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    form.requestSubmit();
+  }
+});
+byId("stop").addEventListener("click", () => running?.abort());

@@ -1,0 +1,78 @@
+// Walking through the knowledge graph: entities found, drawn with what is around them, and what they are.
+
+import { get, post } from "./api.js";
+import * as bases from "./bases.js";
+import { button, byId, element, tell } from "./dom.js";
+import { draw } from "./graph.js";
+import { openPassage, placeOf } from "./passage.js";
+import { kind, relation, say } from "./words.js";
+
+const MOST = 60;
+const [picture, about, found, status] = ["picture", "about", "found", "graph-status"].map(byId);
+
+/** Show an entity with what is around it; without one those with most relations. */
+export async function show(id) {
+  const graphId = bases.chosen();
+  about.replaceChildren();
+  tell(status, "");
+  try {
+    const [part, entity] = await Promise.all([
+      get("api/knowledge/graph", { graphId, limit: MOST, ...(id ? { seed: id } : {}) }),
+      id ? get(`api/knowledge/entities/${encodeURIComponent(id)}`, { graphId }) : null,
+    ]);
+    paint(part, id);
+    if (entity) about.replaceChildren(...describe(entity));
+    if (!part.nodes.length) tell(status, say("noGraph"));
+    else if (part.truncated && id) tell(status, say("cut"));
+  } catch (error) {
+    picture.replaceChildren();
+    tell(status, error.status === 404 && !id ? say("noGraph") : error.message, error.status !== 404 || Boolean(id));
+  }
+}
+
+function paint({ nodes, edges }, id) {
+  picture.replaceChildren(nodes.length ? draw(
+    nodes.map((one) => ({ ...one, type: kind(one.entityType) })),
+    edges.map((one) => ({ ...one, type: one.relationType })),
+    { pick: go, strong: (one) => one.id === id, width: Math.max(300, picture.clientWidth) },
+  ) : "");
+}
+
+function describe(entity) {
+  const other = (one) => (one.sourceId === entity.id ? [one.targetId, one.target] : [one.sourceId, one.source]);
+  return [
+    element("h3", { textContent: entity.name, tabIndex: -1 }),
+    element("p", { className: "note", textContent: [kind(entity.entityType), entity.aliases.length && say("aliases", entity.aliases.join(", "))].filter(Boolean).join(" · ") }),
+    ...(entity.description ? [element("p", { className: "answer", textContent: entity.description })] : []),
+    ...section("relations", entity.relations.map((one) => {
+      const [otherId, name] = other(one);
+      return [`${relation(one.relationType)} `, button(name, () => go(otherId), { className: "link" })];
+    })),
+    ...section("mentions", entity.mentions.map((one) => [
+      element("q", { textContent: one.sentence }), " ",
+      button(placeOf(one), () => openPassage({ ...one, kind: "mention", text: one.sentence }), { className: "link note" }),
+    ])),
+  ];
+}
+
+function section(title, items) {
+  return items.length ? [element("h4", { textContent: say(title) }), element("ul", {}, items.map((parts) => element("li", {}, parts)))] : [];
+}
+
+async function find(query) {
+  try {
+    const { results } = await (await post("api/knowledge/entities/search", { query, graphId: bases.chosen(), topK: 12 })).json();
+    found.replaceChildren(...results.map(({ entity }) => element("li", {}, [button(entity.name, () => go(entity.id), { className: "link" })])));
+    tell(status, results.length ? "" : say("noEntity"));
+    if (results.length) go(results[0].entity.id);
+  } catch (error) {
+    tell(status, error.message, true);
+  }
+}
+
+function go(id) {
+  location.hash = `#graph/${id}`;
+}
+
+byId("find").addEventListener("submit", (event) => { event.preventDefault(); find(byId("entity").value.trim()); });
+bases.onChange(() => found.replaceChildren());

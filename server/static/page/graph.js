@@ -1,0 +1,103 @@
+// Entities and their relations as a picture, and the same as a list.
+
+import { button, element, fold, shape } from "./dom.js";
+import { layout } from "./layout.js";
+import { relation, say } from "./words.js";
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/**
+ * A picture of a graph with a list beside it.
+ *
+ * @param {{id: string, name: string, type: string}[]} nodes
+ * @param {{source: string, target: string, type: string}[]} edges between these nodes
+ * @param {{pick: (id: string) => void, strong: (node: any) => boolean, width: number, height?: number}} how
+ *   what a click or Enter on an entity does, and which are drawn strongly
+ */
+export function draw(nodes, edges, { pick, strong, width, height = Math.min(460, Math.max(300, width * 0.6)) }) {
+  const at = new Map(nodes.map(({ id }, index) => [id, index]));
+  const pairs = edges.map(({ source, target }) => /** @type {[number, number]} */ ([at.get(source), at.get(target)]));
+  const degrees = nodes.map(() => 0);
+  for (const end of pairs.flat()) degrees[end] += 1;
+  const places = layout(nodes.length, pairs, { width, height, margin: 56 });
+  const lines = pairs.map(([from, to], index) =>
+    shape("line", { x1: places.x[from], y1: places.y[from], x2: places.x[to], y2: places.y[to] },
+      [shape("title", {}, [`${nodes[from].name} ${relation(edges[index].type)} ${nodes[to].name}`])]));
+  const dots = nodes.map((node, index) => {
+    const dot = shape("g", {
+      role: "button", tabindex: -1, class: strong(node) ? "strong" : "",
+      transform: `translate(${places.x[index].toFixed(1)} ${places.y[index].toFixed(1)})`,
+      "aria-label": say("entityIs", node.name, node.type, degrees[index]),
+    }, [
+      shape("circle", { r: (4 + Math.min(7, 1.6 * Math.sqrt(degrees[index]))).toFixed(1) }),
+      shape("text", { y: -11, "text-anchor": "middle" }, [short(node.name)]),
+      shape("title", {}, [say("entityIs", node.name, node.type, degrees[index])]),
+    ]);
+    dot.addEventListener("click", () => pick(node.id));
+    dot.addEventListener("pointerenter", () => near(index, true));
+    dot.addEventListener("pointerleave", () => near(index, false));
+    dot.addEventListener("focus", () => near(index, true));
+    dot.addEventListener("blur", () => near(index, false));
+    return dot;
+  });
+  const near = (index, is) => pairs.forEach((pair, line) => {
+    if (pair.includes(index)) lines[line].classList.toggle("near", is);
+  });
+  hideCrowded(dots, nodes, places, degrees, strong);
+  const picture = shape("svg", {
+    viewBox: `0 0 ${width} ${height}`, class: "graph", role: "group", "aria-label": say("picture", nodes.length, edges.length),
+  }, [...lines, ...dots]);
+  walk(picture, dots, places, (index) => pick(nodes[index].id));
+  return element("figure", {}, [picture, element("figcaption", { className: "note", textContent: say("pictureHint") }),
+    fold(say("asList"), () => list(nodes, edges, at, pick))]);
+}
+
+/** One stop of the tab key; arrows go to the nearest node that way, Enter opens. */
+function walk(picture, dots, { x, y }, open) {
+  dots[0]?.setAttribute("tabindex", "0");
+  picture.addEventListener("keydown", (event) => {
+    const here = dots.indexOf(event.target);
+    if (here < 0) return;
+    if (event.key === "Enter" || event.key === " ") open(here);
+    else if (!(event.key in ARROWS)) return;
+    else {
+      const [ax, ay] = ARROWS[event.key];
+      const cost = (to) => {
+        const [along, across] = [(x[to] - x[here]) * ax + (y[to] - y[here]) * ay, (x[to] - x[here]) * ay + (y[to] - y[here]) * ax];
+        return along > 1 ? along + 2 * Math.abs(across) : Infinity;
+      };
+      const next = dots.map((_, to) => to).sort((a, b) => cost(a) - cost(b))[0];
+      if (cost(next) === Infinity) return event.preventDefault();
+      dots[here].setAttribute("tabindex", "-1");
+      dots[next].setAttribute("tabindex", "0");
+      dots[next].focus();
+    }
+    event.preventDefault();
+  });
+}
+
+/** Names that would lie on others are shown only while their node is looked at; the weightier stay. */
+function hideCrowded(dots, nodes, { x, y }, degrees, strong) {
+  const taken = nodes.map((_, index) => [x[index] - 7, x[index] + 7, y[index] - 7, y[index] + 7]);
+  const order = nodes.map((_, index) => index)
+    .sort((a, b) => Number(strong(nodes[b])) - Number(strong(nodes[a])) || degrees[b] - degrees[a]);
+  for (const index of order) {
+    const half = wide(short(nodes[index].name)) / 2;
+    const box = [x[index] - half, x[index] + half, y[index] - 24, y[index] - 8];
+    const free = taken.every((other) => box[1] < other[0] || box[0] > other[1] || box[3] < other[2] || box[2] > other[3]);
+    if (free) taken.push(box);
+    else dots[index].classList.add("crowded");
+  }
+}
+
+function list(nodes, edges, at, pick) {
+  const name = (id) => nodes[at.get(id)].name;
+  return element("div", { className: "as-list" }, [
+    element("ul", {}, nodes.map((node) => element("li", {}, [button(node.name, () => pick(node.id), { className: "link" }), ` ${node.type}`]))),
+    element("ul", {}, edges.map(({ source, target, type }) => element("li", { textContent: `${name(source)} — ${relation(type)} — ${name(target)}` }))),
+  ]);
+}
+
+const short = (name) => (name.length > 22 ? `${name.slice(0, 20)}…` : name);
+// About what 12 px letters take; Chinese ones are square.
+const wide = (text) => Array.from(text).reduce((sum, letter) => sum + (letter > "⺀" ? 12 : 6.6), 6);

@@ -1,0 +1,63 @@
+// Where the nodes of a graph are drawn.
+
+// The golden angle: points on a spiral by it lie evenly, so that the start is neither random nor crowded.
+const GOLDEN = Math.PI * (3 - Math.sqrt(5));
+const [LENGTH, CHARGE, GRAVITY, FRICTION] = [50, 260, 0.06, 0.6];
+
+/**
+ * Places for `count` nodes in a box, by forces: relations are springs, all nodes push each other off,
+ * everything is drawn a little to the middle, and it cools down (Fruchterman & Reingold 1991; that
+ * a spring is weaker the more its ends have keeps hubs from collapsing, as in d3-force).
+ *
+ * @param {number} count nodes
+ * @param {[number, number][]} edges pairs of nodes
+ * @param {{width: number, height: number, margin: number}} box in pixels
+ * @returns {{x: Float64Array, y: Float64Array}} in pixels, within the margins
+ */
+export function layout(count, edges, { width, height, margin }) {
+  const [x, y, vx, vy] = Array.from({ length: 4 }, () => new Float64Array(count));
+  const degree = new Float64Array(count);
+  for (const end of edges.flat()) degree[end] += 1;
+  for (let i = 0; i < count; i++) {
+    const radius = LENGTH * Math.sqrt((i + 0.5) / 3);
+    [x[i], y[i]] = [radius * Math.cos(i * GOLDEN), radius * Math.sin(i * GOLDEN)];
+  }
+  const rounds = count > 200 ? 80 : 250;
+  for (let heat = 1, round = 0; round < rounds; heat *= 0.001 ** (1 / rounds), round++) {
+    for (const [from, to] of edges) pull(x, y, vx, vy, from, to, heat, degree);
+    for (let i = 0; i < count; i++) {
+      vx[i] -= x[i] * GRAVITY * heat * Math.min(1, height / width);
+      vy[i] -= y[i] * GRAVITY * heat;
+      for (let j = 0; j < i; j++) push(x, y, vx, vy, i, j, heat);
+    }
+    for (let i = 0; i < count; i++) {
+      x[i] += vx[i] *= FRICTION;
+      y[i] += vy[i] *= FRICTION;
+    }
+  }
+  fit(x, width, margin);
+  fit(y, height, margin / 2);
+  return { x, y };
+}
+
+function pull(x, y, vx, vy, from, to, heat, degree) {
+  const [dx, dy] = [x[to] - x[from], y[to] - y[from]];
+  const length = Math.hypot(dx, dy) || 1;
+  const force = ((length - LENGTH) / length) * (heat / Math.min(degree[from], degree[to]));
+  const share = degree[from] / (degree[from] + degree[to]);
+  vx[to] -= dx * force * share; vy[to] -= dy * force * share;
+  vx[from] += dx * force * (1 - share); vy[from] += dy * force * (1 - share);
+}
+
+function push(x, y, vx, vy, i, j, heat) {
+  const [dx, dy] = [x[i] - x[j], y[i] - y[j]];
+  const force = (CHARGE * heat) / Math.max(dx * dx + dy * dy, 1);
+  vx[i] += dx * force; vy[i] += dy * force;
+  vx[j] -= dx * force; vy[j] -= dy * force;
+}
+
+function fit(places, size, margin) {
+  const least = Math.min(...places), most = Math.max(...places);
+  const scale = most > least ? (size - 2 * margin) / (most - least) : 0;
+  for (let i = 0; i < places.length; i++) places[i] = scale ? margin + (places[i] - least) * scale : size / 2;
+}

@@ -1,0 +1,42 @@
+// The passage behind a citation, opened at its quote.
+
+import { get } from "./api.js";
+import { byId, element } from "./dom.js";
+import { say } from "./words.js";
+
+// Characters shown on each side of a quote.
+const AROUND = 600;
+
+/** Where a source stands: file, section, page. */
+export const placeOf = ({ filename, sectionPath = [], page }) =>
+  [filename, ...sectionPath.slice(-1), page && say("page", page)].filter(Boolean).join(" › ");
+
+/** Open the passage of a source, with the citation's quote marked in what surrounds it. */
+export async function openPassage(source, citation) {
+  byId("passage-title").textContent = source.filename || source.label;
+  byId("passage-place").textContent = [...source.sectionPath, source.page && say("page", source.page)].filter(Boolean).join(" › ");
+  const text = byId("passage-text");
+  text.replaceChildren(source.text ?? say("opening"));
+  byId("passage").showModal();
+  if (citation && source.kind !== "document" && source.text) text.replaceChildren(...cut(source.text, 0, citation));
+  else if (citation) text.replaceChildren(...await around(source, citation));
+  text.querySelector("mark")?.scrollIntoView({ block: "center" });
+}
+
+/** The document's own text around a citation. */
+async function around(source, citation) {
+  const from = Math.max(0, citation.start - AROUND);
+  try {
+    const slice = await get(`documents/${source.documentId}/text`, { start: from, end: citation.end + AROUND });
+    return cut(slice.text, slice.start, citation);
+  } catch (error) {
+    return [source.text ?? (error.status === 404 ? say("noText") : error.message)];
+  }
+}
+
+/** Text with its part from `start` to `end` marked; offsets count characters, not UTF-16. */
+function cut(text, from, { start, end }) {
+  const characters = Array.from(text);
+  const part = (first, last) => characters.slice(first - from, last - from).join("");
+  return [part(from, start), element("mark", { textContent: part(start, end) }), part(end, from + characters.length)];
+}

@@ -1,0 +1,55 @@
+// The conversations that the server keeps: listed, opened, deleted.
+
+import { get, send } from "./api.js";
+import { button, byId, element, sure, tell } from "./dom.js";
+import { say } from "./words.js";
+
+const list = byId("threads");
+let cursor = null;
+let open = "";
+
+/** List the conversations, the latest first; `name` is the one on the page. */
+export async function show(name) {
+  [open, cursor] = [name, null];
+  list.replaceChildren();
+  await page();
+}
+
+/** Say which one is on the page. */
+export function mark(name) {
+  open = name;
+  for (const item of list.children) item.firstElementChild?.setAttribute("aria-current", item.dataset.name === name ? "page" : "false");
+}
+
+async function page() {
+  const answer = await get("api/threads", { cursor, limit: 30 }).catch(() => null); // the page's other parts say why
+  list.append(...(answer?.threads ?? []).map(item));
+  cursor = answer?.nextCursor ?? null;
+  byId("more-threads").hidden = !cursor;
+  if (answer && !list.childElementCount) list.replaceChildren(element("li", { className: "note", textContent: say("noThreads") }));
+  mark(open);
+}
+
+function item({ threadId, title, updatedAt }) {
+  const name = title || threadId;
+  const row = element("li", { className: "thread" }, [
+    element("a", { href: `#ask/${encodeURIComponent(threadId)}`, textContent: name, title: new Date(updatedAt).toLocaleString(document.documentElement.lang) }),
+    button("×", () => forget(threadId, name), { label: `${say("forget")}: ${name}` }),
+  ]);
+  row.dataset.name = threadId;
+  return row;
+}
+
+async function forget(threadId, title) {
+  if (!await sure(say("sureThread", title))) return;
+  try {
+    await send(`api/threads/${encodeURIComponent(threadId)}`, { method: "DELETE" });
+  } catch (error) {
+    return tell(byId("status"), error.message, true);
+  }
+  if (threadId === open) location.hash = "#ask";
+  await show(threadId === open ? "" : open);
+}
+
+byId("more-threads").addEventListener("click", page);
+byId("fresh").addEventListener("click", () => { location.hash = "#ask"; byId("question").focus(); });

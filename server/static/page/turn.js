@@ -1,0 +1,130 @@
+// One question with its answer: written as it streams, then with all that it rests on.
+
+import { button, byId, element, fold } from "./dom.js";
+import { draw } from "./graph.js";
+import { openPassage, placeOf } from "./passage.js";
+import { prose } from "./prose.js";
+import { bars } from "./trace.js";
+import { kind, say } from "./words.js";
+
+const NODES = ["analyze", "route", "retrieve", "grade", "refine", "generate"];
+// As the server ends sentences (docs/streaming.md): what is read out loud comes by whole ones.
+const SENTENCE = /^[^]*(?:[。！？!?]|\.(?=\s)|\n)(?:\[[^\]]*\])*/;
+
+/** A question and its answer on the page; `show` takes the events of the stream. */
+export class Turn {
+  constructor(question, { attached = [], mode = "" } = {}) {
+    this.began = performance.now();
+    this.text = "";
+    this.spoken = 0;
+    this.citations = [];
+    this.sources = [];
+    this.drawing = 0;
+    this.element = element("article");
+    if (mode) this.element.append(element("h3", { textContent: mode }));
+    else this.element.append(element("h3", { className: "question", textContent: question }));
+    if (attached.length) this.element.append(element("ul", { className: "chips" }, attached));
+    this.steps = element("ol", { className: "steps" }, NODES.map((node) => {
+      const item = element("li", { textContent: say(node) });
+      item.dataset.node = node;
+      return item;
+    }));
+    this.steps.setAttribute("aria-label", say("steps"));
+    this.steps.hidden = true;
+    this.body = element("div", { className: "answer" });
+    this.rest = element("div", { className: "rest" });
+    this.element.append(this.steps, this.body, this.rest);
+  }
+
+  show({ type, data }) {
+    if (type === "status") this.step(data.node);
+    else if (type === "token") this.text += data.text;
+    else if (type === "citation") this.citations.push(data.citation);
+    else if (type === "reset") [this.text, this.citations, this.spoken] = ["", [], 0];
+    else if (type === "sources") this.sources = data.sources;
+    else if (type === "done") this.finish(data);
+    // A fast model sends many tokens between two frames; one drawing shows them all.
+    this.drawing ||= requestAnimationFrame(() => { this.drawing = 0; this.draw(); });
+  }
+
+  /** Light up the node at work; those that have worked stay tinted. */
+  step(node) {
+    this.steps.hidden = node === null;
+    for (const item of this.steps.children) {
+      if (item.ariaCurrent === "step") item.classList.add("done");
+      item.ariaCurrent = item.dataset.node === node ? "step" : null;
+    }
+  }
+
+  /** The answer is whole: what it rests on, and how it came about. */
+  finish(answer) {
+    this.step(null);
+    const total = performance.now() - this.began;
+    [this.text, this.citations, this.sources] = [answer.answer ?? answer.text, answer.citations, answer.sources];
+    const said = [
+      answer.timings && say("answered", (total / 1000).toFixed(1), answer.mode),
+      answer.citations.length && say(answer.grounded ? "grounded" : "ungrounded"),
+    ].filter(Boolean).join(" ");
+    const notes = [...answer.warnings, said].filter(Boolean);
+    this.rest.replaceChildren(...notes.map((text) => element("p", { className: "note", textContent: text })));
+    if (answer.sources.length) this.rest.append(fold(say("sources", answer.sources.length), () => this.list()));
+    const graph = answer.graphContext;
+    if (graph?.entities?.length) this.rest.append(fold(say("around", graph.entities.length), () => this.picture(graph)));
+    if (answer.trace) this.rest.append(fold(say("trace"), () => bars(answer.trace, total)));
+    this.draw();
+  }
+
+  /** The answer did not come: why, and another try. */
+  fail(message, again) {
+    this.step(null);
+    this.rest.replaceChildren(element("p", { className: "bad", textContent: message }));
+    if (again) this.rest.append(button(say("retry"), again));
+  }
+
+  list() {
+    return element("ul", { className: "plain sources" }, this.sources.map((source) => element("li", {}, [
+      `[${source.marker || source.label}] `,
+      button(placeOf(source) || source.label, () => this.open(source, 0), { className: "link" }),
+    ])));
+  }
+
+  /** The entities that came with the answer; those that it names are drawn strongly. */
+  picture({ entities, relationships }) {
+    return draw(entities.map((one) => ({ ...one, type: kind(one.type) })), relationships, {
+      pick: (id) => { location.hash = `#graph/${id}`; },
+      strong: ({ name }) => this.text.includes(name),
+      width: Math.max(300, this.rest.clientWidth),
+    });
+  }
+
+  draw() {
+    const uses = new Map();
+    const focused = /** @type {any} */ (document.activeElement)?.dataset.place;
+    this.body.replaceChildren(...prose(this.text, (marker) => {
+      const nth = uses.get(marker) ?? 0;
+      uses.set(marker, nth + 1);
+      return this.mark(marker, nth);
+    }));
+    if (focused) this.body.querySelector(`[data-place="${CSS.escape(focused)}"]`)?.focus();
+    const whole = this.text.slice(this.spoken).match(SENTENCE)?.[0];
+    if (whole && this.element.isConnected) {
+      this.spoken += whole.length;
+      byId("spoken").textContent = whole;
+    }
+  }
+
+  mark(marker, nth) {
+    const cite = button(marker, () => {
+      const source = this.sources.find((one) => String(one.marker) === marker || (one.label && one.label === marker.split(":")[0]));
+      if (source) this.open(source, nth, marker);
+    }, { label: say("cite", marker), className: "cite" });
+    cite.dataset.place = `${marker}-${nth}`;
+    return cite;
+  }
+
+  /** Open what the nth use of a marker rests on. */
+  open(source, nth, marker = "") {
+    const uses = this.citations.filter((one) => (source.marker ? one.marker === source.marker : one.cell === marker));
+    openPassage(source, uses[Math.min(nth, uses.length - 1)]);
+  }
+}

@@ -1,0 +1,47 @@
+"""What a person does on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from playwright.sync_api import FilePayload, Locator, Page, expect
+
+GUIDE = "糖尿病诊疗指南.pdf"
+QUESTION = "糖尿病患者的主要症状是什么？"
+
+
+def use(page: Page, graph: str) -> None:
+    """Look at a knowledge base that there is."""
+    page.get_by_label("Knowledge base", exact=True).select_option(graph)
+
+
+def begin(page: Page, graph: str) -> None:
+    """Begin a knowledge base."""
+    page.get_by_label("Knowledge base", exact=True).select_option(label="New knowledge base…")
+    page.get_by_label("Name of the new knowledge base").fill(graph)
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="Documents")).to_be_visible()
+
+
+def view(page: Page, name: str) -> None:
+    """Go to one of the three views."""
+    page.get_by_role("navigation").get_by_role("link", name=name).click()
+
+
+def ask(page: Page, question: str) -> Locator:
+    """Ask, and wait for the answer; returns the question with its answer."""
+    page.get_by_label("Your question").fill(question)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("#status")).to_contain_text("Answered in")
+    return page.get_by_role("article").last
+
+
+def add(page: Page, files: Path | Sequence[Path | FilePayload] | FilePayload) -> None:
+    """Choose files to be taken in."""
+    page.locator("#files").set_input_files(files)  # type: ignore[arg-type]
+
+
+def row(page: Page, name: str) -> Locator:
+    """What the list says of a document."""
+    return page.locator("#documents-view li").filter(has_text=name)

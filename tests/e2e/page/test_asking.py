@@ -1,0 +1,162 @@
+"""Ask, watch, read, open a citation, go on; and what is said when it does not work."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.e2e.page.steps import GUIDE, QUESTION, ask, use
+
+pytestmark = pytest.mark.e2e
+
+
+def test_a_question_is_answered_with_citations_that_open_their_passage(page: Page) -> None:
+    use(page, "page")
+    turn = ask(page, QUESTION)
+    answer = turn.locator(".answer")
+    expect(answer).to_contain_text("多饮")
+    answer.get_by_role("button", name="Citation 1: open the passage").first.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("heading")).to_have_text(GUIDE)
+    quote = dialog.locator("mark")
+    expect(quote).to_be_visible()
+    assert len(dialog.locator("blockquote").text_content() or "") > len(quote.text_content() or "")
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()
+    turn.get_by_text("Sources (1)").click()
+    expect(turn.get_by_role("button", name=GUIDE)).to_be_visible()
+
+
+def test_each_step_of_an_answer_is_shown_at_work_and_with_its_time_afterwards(page: Page) -> None:
+    use(page, "page")
+    # Steps pass too quickly to be seen from outside; the page notes them itself.
+    page.evaluate(
+        """() => { window.seen = new Set(); new MutationObserver(() => {
+             const now = document.querySelector('.steps [aria-current=step]');
+             if (now) window.seen.add(now.dataset.node);
+           }).observe(document.body, { subtree: true, childList: true, attributes: true }); }"""
+    )
+    turn = ask(page, QUESTION)
+    assert page.evaluate("[...window.seen]") == [
+        "analyze", "route", "retrieve", "grade", "generate",
+    ]  # fmt: skip
+    turn.get_by_text("What was done when").click()
+    bars = turn.locator(".trace li")
+    expect(bars).to_have_count(5)
+    expect(bars.nth(2)).to_contain_text("Search")
+    expect(bars.nth(2)).to_contain_text(" ms")
+
+
+def test_the_keyboard_is_enough_and_a_conversation_is_kept_continued_and_deleted(
+    page: Page,
+) -> None:
+    use(page, "page")
+    question = page.get_by_label("Your question")
+    question.fill(QUESTION)
+    question.press("Enter")
+    current = page.locator("#threads [aria-current=page]")
+    expect(current).to_have_text(QUESTION)
+    kept = page.locator(f".thread a[href='{current.get_attribute('href')}']")
+
+    page.reload()
+    expect(page.locator(".question")).to_have_text(QUESTION)
+    cite = page.get_by_role("article").get_by_role("button", name="Citation 1")
+    cite.press("Enter")
+    expect(page.get_by_role("dialog").locator("mark")).to_contain_text("多饮")
+    page.keyboard.press("Escape")
+    question.fill("谢谢")
+    question.press("Enter")
+    expect(page.locator("#status")).to_contain_text("Answered in")
+    expect(page.get_by_role("article")).to_have_count(2)
+
+    page.get_by_role("button", name="New conversation").press("Enter")
+    expect(page.get_by_role("article")).to_have_count(0)
+    kept.click()
+    expect(page.get_by_role("article")).to_have_count(2)
+    forget = kept.locator("..").get_by_role("button", name=f"Delete: {QUESTION}")
+    forget.click()
+    page.get_by_role("dialog").get_by_role("button", name="Keep").click()
+    expect(page.get_by_role("article")).to_have_count(2)
+    forget.click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(kept).to_have_count(0)
+    expect(page.get_by_role("article")).to_have_count(0)
+
+
+def test_an_answer_whose_connection_breaks_is_taken_up_where_it_was(page: Page) -> None:
+    use(page, "page")
+    came_back: list[str] = []
+
+    def cut(route: Route) -> None:
+        answer = route.fetch()
+        first, second, *_ = answer.text().split("\n\n")
+        route.fulfill(response=answer, body=f"{first}\n\n{second}\n\nid: ")
+
+    page.route("**/api/query", cut)
+    page.on(
+        "request",
+        lambda one: (
+            came_back.append(one.headers.get("last-event-id", ""))
+            if one.url.endswith("/events")
+            else None
+        ),
+    )
+    turn = ask(page, QUESTION)
+    expect(turn.locator(".answer")).to_contain_text("多饮")
+    assert [place.rpartition("-")[2] for place in came_back] == ["2"]
+
+
+def test_stopping_ends_the_answer_on_the_server_too(page: Page) -> None:
+    use(page, "page")
+    ended: list[int | None] = []
+    page.on(
+        "response",
+        lambda one: ended.append(one.status) if one.request.method == "DELETE" else None,
+    )
+    page.evaluate(
+        """() => new MutationObserver(() => {
+             if (document.querySelector('.steps [aria-current=step]')) document.getElementById('stop').click();
+           }).observe(document.body, { subtree: true, childList: true, attributes: true })"""
+    )
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_have_text("Stopped.")
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+    expect(page.get_by_label("Your question")).to_have_value(QUESTION)
+    assert ended == [204]
+
+
+def test_modes_are_compared_side_by_side(page: Page) -> None:
+    use(page, "page")
+    page.get_by_label("Mode").select_option("compare")
+    whole = ask(page, QUESTION).locator("xpath=ancestor-or-self::article[last()]")
+    expect(whole.locator(".compared h3")).to_have_text(
+        ["naive", "local", "global", "hybrid", "mix"]
+    )
+    expect(whole.locator(".compared .note", has_text="Answered in")).to_have_count(5)
+
+
+def test_what_cannot_be_answered_is_said_in_words_and_can_be_tried_again(page: Page) -> None:
+    use(page, "page")
+    page.route("**/api/query", lambda route: route.abort())
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    turn = page.get_by_role("article")
+    expect(turn).to_contain_text("The server cannot be reached. Check that it runs")
+    page.unroute("**/api/query")
+    turn.get_by_role("button", name="Try again").click()
+    expect(page.locator("#status")).to_contain_text("Answered in")
+    expect(turn).to_have_count(1)
+
+
+def test_a_screen_reader_hears_whole_sentences_once(page: Page) -> None:
+    use(page, "page")
+    page.evaluate(
+        """() => { window.heard = []; new MutationObserver(() =>
+             window.heard.push(document.getElementById('spoken').textContent),
+           ).observe(document.getElementById('spoken'), { childList: true }); }"""
+    )
+    turn = ask(page, QUESTION)
+    told = page.evaluate("window.heard.join('')")
+    shown = turn.locator(".answer").inner_text()
+    assert told.replace("[1]", "1").split() == shown.split()

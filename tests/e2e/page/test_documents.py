@@ -1,0 +1,85 @@
+"""Knowledge bases and their documents: begun, filled, watched, emptied."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.page.steps import add, ask, begin, row, view
+
+pytestmark = pytest.mark.e2e
+
+
+def test_documents_are_added_watched_asked_about_and_removed(page: Page, tmp_path: Path) -> None:
+    begin(page, f"page-{uuid4()}")
+    expect(page.locator("#list")).to_contain_text("No documents yet.")
+    harbour, mill = tmp_path / "harbour.md", tmp_path / "mill.txt"
+    harbour.write_text("# Harbour\n\nThe lighthouse keeper of Skerry Vore is called Ailsa Munro.\n")
+    mill.write_text("The miller of Upper Slaughter is called Tom Penrose.\n")
+    add(page, [harbour, mill])
+    expect(row(page, "harbour.md")).to_contain_text("1 passage")
+    expect(row(page, "mill.txt")).to_contain_text("1 passage")
+    expect(
+        page.get_by_label("Knowledge base", exact=True).locator("option:checked")
+    ).to_contain_text("(2)")
+
+    view(page, "Ask")
+    turn = ask(page, "Who is the lighthouse keeper of Skerry Vore?")
+    expect(turn.locator(".answer")).to_contain_text("Ailsa Munro")
+
+    view(page, "Documents")
+    row(page, "harbour.md").get_by_role("button", name="Delete: harbour.md").click()
+    page.get_by_role("dialog").get_by_role("button", name="Keep").click()
+    expect(row(page, "harbour.md")).to_be_visible()
+    row(page, "harbour.md").get_by_role("button", name="Delete: harbour.md").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(row(page, "harbour.md")).to_have_count(0)
+    expect(row(page, "mill.txt")).to_be_visible()
+
+
+def test_many_files_at_once_all_arrive_while_the_page_stays_usable(
+    page: Page, tmp_path: Path
+) -> None:
+    begin(page, f"page-{uuid4()}")
+    files = [tmp_path / f"note-{number}.txt" for number in range(12)]
+    for number, file in enumerate(files):
+        file.write_text(f"Locker {number} of the boat house holds {number + 3} oars.\n")
+    add(page, files)
+    view(page, "Ask")
+    expect(page.get_by_label("Your question")).to_be_visible()
+    view(page, "Documents")
+    for file in files:
+        expect(row(page, file.name)).to_contain_text("1 passage")
+
+
+def test_a_file_that_cannot_be_taken_in_says_why_beside_those_that_can(
+    page: Page, tmp_path: Path
+) -> None:
+    begin(page, f"page-{uuid4()}")
+    program, note = tmp_path / "program.exe", tmp_path / "note.txt"
+    program.write_bytes(b"MZ\x00\x01\x02")
+    note.write_text("The ferry to Inchcolm leaves at nine.\n")
+    add(page, [program, note])
+    expect(row(page, "program.exe").get_by_role("alert")).not_to_be_empty()
+    expect(row(page, "note.txt")).to_contain_text("1 passage")
+    add(page, note)
+    expect(page.locator("#upload-status")).to_have_text("note.txt is here already.")
+
+
+def test_a_knowledge_base_is_deleted_once_that_is_confirmed(page: Page, tmp_path: Path) -> None:
+    name = f"page-{uuid4()}"
+    begin(page, name)
+    note = tmp_path / "note.txt"
+    note.write_text("The ferry to Inchcolm leaves at nine.\n")
+    add(page, note)
+    expect(row(page, "note.txt")).to_contain_text("1 passage")
+    page.get_by_role("button", name="Delete this knowledge base").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(name)
+    dialog.get_by_role("button", name="Delete").click()
+    expect(
+        page.get_by_label("Knowledge base", exact=True).locator(f"option[value='{name}']")
+    ).to_have_count(0)

@@ -1,0 +1,75 @@
+"""Entities and relations to look at, with the mouse, with the keyboard, and as a list."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.page.steps import GUIDE, QUESTION, ask, use, view
+
+pytestmark = pytest.mark.e2e
+
+
+def test_the_entities_around_an_answer_lead_to_what_is_around_them(page: Page) -> None:
+    use(page, "page")
+    turn = ask(page, QUESTION)
+    turn.get_by_text("Entities around this answer").click()
+    picture = turn.get_by_role("group", name="entities,")
+    expect(picture).to_be_visible()
+    picture.get_by_role("button", name="糖尿病, term").click()
+    expect(page.locator("#about").get_by_role("heading", name="糖尿病")).to_be_visible()
+    expect(page.locator("#about")).to_contain_text("appears with")
+    page.locator("#about").get_by_role("button", name=GUIDE).first.click()
+    expect(page.get_by_role("dialog").locator("blockquote")).to_contain_text("糖尿病")
+    page.keyboard.press("Escape")
+    page.go_back()
+    expect(turn.locator(".answer")).to_contain_text("多饮")
+
+
+def test_the_picture_is_one_stop_of_the_tab_key_and_arrows_walk_it(page: Page) -> None:
+    use(page, "page")
+    view(page, "Graph")
+    picture = page.locator("#picture svg")
+    expect(picture.locator("[tabindex='0']")).to_have_count(1)
+    picture.locator("[tabindex='0']").focus()
+    names = set()
+    for key in ("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+        names.add(page.evaluate("document.activeElement.getAttribute('aria-label')"))
+    assert len(names) > 1
+    last = str(page.evaluate("document.activeElement.getAttribute('aria-label')"))
+    page.keyboard.press("Enter")
+    expect(page.locator("#about h3")).to_have_text(last.split(",", maxsplit=1)[0])
+
+
+def test_the_picture_is_a_list_too(page: Page) -> None:
+    use(page, "page")
+    view(page, "Graph")
+    page.get_by_text("As a list").click()
+    drawn = page.locator("#picture svg g").count()
+    assert page.locator(".as-list ul").first.locator("li").count() == drawn
+    page.locator(".as-list").get_by_role("button").first.click()
+    expect(page.locator("#about h3")).to_be_visible()
+
+
+def test_entities_are_found_by_name(page: Page) -> None:
+    use(page, "page")
+    view(page, "Graph")
+    page.get_by_label("Entity").fill("胰岛素")
+    page.keyboard.press("Enter")
+    expect(page.locator("#about h3")).to_contain_text("胰岛素")
+    page.get_by_role("link", name="Best connected").click()
+    expect(page.locator("#about")).to_be_empty()
+
+
+def test_a_large_graph_is_laid_out_without_two_nodes_in_one_place(page: Page) -> None:
+    places = page.evaluate(
+        """async () => {
+             const { layout } = await import('/static/layout.js');
+             const edges = Array.from({ length: 900 }, (_, i) => [i % 500, (i * 7 + 1) % 500]);
+             const { x, y } = layout(500, edges, { width: 800, height: 500, margin: 40 });
+             return Array.from(x, (value, i) => [value, y[i]]);
+           }"""
+    )
+    assert all(39.9 < x < 760.1 and 19.9 < y < 480.1 for x, y in places)
+    assert len({(round(x, 1), round(y, 1)) for x, y in places}) == 500

@@ -1,0 +1,125 @@
+"""The page for every reader: two languages, any width, light and dark, by ear."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.page.steps import QUESTION, ask, use, view
+
+pytestmark = pytest.mark.e2e
+
+# Contrast as WCAG 2.2 counts it (1.4.3) of every text that is shown, against what lies behind it.
+CONTRAST = """() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const rgb = (color) => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (color) => rgb(color).slice(0, 3).map((part) => part / 255)
+    .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
+  const behind = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = getComputedStyle(at).backgroundColor;
+      if (rgb(color)[3] === 255) return color;
+    }
+  };
+  const poor = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility() || element.closest('svg, option')) continue;
+    const [a, b] = [light(getComputedStyle(element).color), light(behind(element))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) poor.push(element.outerHTML.slice(0, 120));
+  }
+  return poor;
+}"""
+# What can be used has a name, and ids are there once.
+NAMELESS = """() => [...document.querySelectorAll('button, input, select, textarea, a, summary')]
+  .filter((one) => one.checkVisibility())
+  .filter((one) => !(one.textContent.trim() || one.getAttribute('aria-label') || one.labels?.length))
+  .map((one) => one.outerHTML)"""
+
+
+def test_the_page_speaks_the_language_of_the_browser_or_the_one_that_is_chosen(
+    browser: Browser, address: str, page: Page
+) -> None:
+    chinese = browser.new_page(locale="zh-CN")
+    chinese.goto(address)
+    expect(chinese.get_by_label("你的问题")).to_be_visible()
+    expect(chinese.locator("html")).to_have_attribute("lang", "zh")
+    chinese.close()
+    page.get_by_role("button", name="中文").click()
+    expect(page.get_by_label("知识库", exact=True)).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("知识库", exact=True)).to_be_visible()
+
+
+def test_everything_that_is_said_is_said_in_both_languages(page: Page) -> None:
+    words = page.evaluate(
+        """async () => {
+             const { WORDS } = await import('/static/words.js');
+             const shape = (of) => Object.entries(of).flatMap(([name, word]) =>
+               typeof word === 'object' ? shape(word).map((inner) => `${name}.${inner}`) : [`${name}/${word.length > 0 && typeof word === 'function' ? word.length : ''}`]);
+             return { en: shape(WORDS.en).sort(), zh: shape(WORDS.zh).sort() };
+           }"""
+    )
+    assert words["en"] == words["zh"]
+    said = {word.partition("/")[0].partition(".")[0] for word in words["en"]}
+    used = set()
+    for part in (files("server") / "static" / "page").iterdir():
+        used |= set(
+            re.findall(r"""(?:say\(|data-(?:say|name|hint|describe)=)"(\w+)""", part.read_text())
+        )
+    assert used <= said
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_every_view_can_be_read_at_any_width_by_day_and_by_night(
+    browser: Browser, address: str, scheme: str, width: int
+) -> None:
+    page = browser.new_page(
+        color_scheme=scheme,  # type: ignore[arg-type]
+        locale="en-GB",
+        viewport={"width": width, "height": 740},
+    )
+    page.goto(address)
+    use(page, "page")
+    turn = ask(page, QUESTION)
+    for fold in turn.locator("summary").all():
+        fold.click()
+    for name in ("Ask", "Documents", "Graph"):
+        view(page, name)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CONTRAST) == []
+        assert page.evaluate(NAMELESS) == []
+    page.close()
+
+
+def test_nothing_moves_for_those_who_asked_for_that(browser: Browser, address: str) -> None:
+    page = browser.new_page(reduced_motion="reduce", locale="en-GB")
+    page.goto(address)
+    use(page, "page")
+    ask(page, QUESTION)
+    assert page.evaluate("document.getAnimations().length") == 0
+    assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+    page.close()
+
+
+def test_the_tab_key_goes_through_the_page_as_it_is_read(page: Page) -> None:
+    page.keyboard.press("Tab")
+    reached = []
+    for _ in range(6):
+        reached.append(
+            page.evaluate("document.activeElement.textContent || document.activeElement.id")
+        )
+        page.keyboard.press("Tab")
+    assert reached[:4] == ["Skip to the question", "Ask", "Documents", "Graph"]
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Your question")).to_be_focused()
