@@ -23,6 +23,7 @@ from nodes.answering import AnswerEvent, ending
 from nodes.citations import Citations
 from nodes.markers import unmarked
 from nodes.passages import laid_out, lines_of, numbered
+from nodes.spending import failed_call
 from nodes.support import Quote, QuotedPassage, Wording, claim_of
 
 _log = logging.getLogger(__name__)
@@ -218,7 +219,7 @@ async def _points(
     except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
         _log.warning("chat model read no report (%s)", error)
         reason = getattr(error, "message", "it did not answer in time.")
-        return _Noted((), Usage(calls=1), reason)
+        return _Noted((), failed_call(messages), reason)
     return _Noted(reply.points, usage)
 
 

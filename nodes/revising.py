@@ -32,7 +32,7 @@ from nodes.citing import CitedText, Finished, Verdict, language_differs
 from nodes.harmless import harmless
 from nodes.passages import numbered
 from nodes.quoting import quoted, with_nearest
-from nodes.spending import Budget, prompt_size
+from nodes.spending import Budget, failed_call, prompt_size
 
 _log = logging.getLogger(__name__)
 
@@ -219,13 +219,14 @@ class Reviser:
         if lacking := self._budget.lacks(prompt_size(messages)):
             self.warnings.append(NOT_MENDED.format(reason=f"limits.{lacking} is reached."))
             return {}
+        again = self._budget.lacks(calls=2) is None
         try:
             async with asyncio.timeout(min(_SECONDS, self._budget.seconds)):
-                again = self._budget.lacks(calls=2) is None
                 reply, self.usage = await self._chat.structured(messages, Repairs, repair=again)
         except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
             _log.warning("chat model mended nothing (%s)", error)
-            self.usage = Usage(calls=1)
+            tried_again = again and isinstance(error, ModelOutputInvalid)
+            self.usage = failed_call(messages, 2 if tried_again else 1)
             reason = getattr(error, "message", "the chat model did not answer in time.")
             self.warnings.append(NOT_MENDED.format(reason=reason))
             return {}

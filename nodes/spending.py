@@ -97,6 +97,11 @@ def prompt_size(messages: Messages) -> int:
     return sum(estimate_tokens(text) for _, text in messages)
 
 
+def failed_call(messages: Messages, calls: int = 1) -> Usage:
+    """What a call that gave nothing has cost: its prompt, estimated."""
+    return Usage(calls, calls * prompt_size(messages), estimated=True)
+
+
 def reached(limit: Limit, limits: LimitSettings) -> str:
     """The sentence that tells of a limit."""
     most = _REACHED[limit].format(most=getattr(limits, limit))

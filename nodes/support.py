@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
+from domain.negation import clauses, negates
 from domain.retrieval import RetrievedItem
 from domain.sentences import sentence_spans
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
@@ -23,19 +24,27 @@ _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|$))")
 _ITEM = re.compile(r"\A\s*(?:[-*+•·]\s+)?(?:\d{1,2}[.)、．]\s+)?")
 # A second sentence must add this much support to be worth quoting.
 _LONGER_QUOTE = 0.15
-# A statement with a number that its passage lacks is about something else, however much it shares:
-# its support stays below what counts as carried.
-_WRONG_NUMBER = 0.3
+# A statement with a number that its passage lacks, or that denies what the passage says, is not carried
+# however much it shares: its support stays below what counts.
+_CONTRADICTED = 0.3
+# The share of a denied clause's terms that the other side must have, so that both speak of the same:
+# of the statement's in the quote, of the quote's in the statement. docs/rules.md has what they tell.
+_DENIED_BY_STATEMENT, _DENIED_BY_QUOTE = 0.5, 0.6
+_LEAST_TERMS = 2
 # Passages looked into for a sentence that names none.
 _LOOKED_INTO = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a statement speaks of, without stop words: numbers and words, and pairs of ideographs."""
+    """What a statement speaks of, without stop words: numbers and words, and pairs of ideographs.
+
+    `statement` has its words as they stand.
+    """
 
     words: frozenset[str]
     pairs: frozenset[str]
+    statement: str = field(default="", compare=False)
 
     def __len__(self) -> int:
         return len(self.words) + len(self.pairs)
@@ -56,7 +65,7 @@ def claim_of(statement: str) -> Claim:
     text = normalise(_ITEM.sub("", statement))
     words = (_term(word) for word in _WORD.findall(text) if word not in ENGLISH_STOP_WORDS)
     pairs = (pair for run in _HAN_RUN.findall(text) for pair in _pairs(run))
-    return Claim(frozenset(words), frozenset(pairs))
+    return Claim(frozenset(words), frozenset(pairs), statement)
 
 
 def _term(word: str) -> str:
@@ -140,11 +149,11 @@ class QuotedPassage:
         if start == end or not (held or foreign):
             return None
         support = len(held) / len(claim)
-        if not foreign and claim.numbers - held - self._whole.held(claim):
-            support = min(support, _WRONG_NUMBER)
-        return Quote(
-            self._text[start:end], self._offset + start, self._offset + end, support, foreign
-        )
+        quoted = self._text[start:end]
+        lacks_number = claim.numbers - held - self._whole.held(claim)
+        if not foreign and (lacks_number or opposed(claim.statement, quoted)):
+            support = min(support, _CONTRADICTED)
+        return Quote(quoted, self._offset + start, self._offset + end, support, foreign)
 
 
 class Passages:
@@ -183,6 +192,25 @@ class Passages:
         ]
         good = [(index, quote) for index, quote in found if quote and quote.support >= least]
         return max(good, key=lambda one: one[1].support, default=None)
+
+
+def opposed(statement: str, quote: str) -> bool:
+    """Whether one of the two denies what the other says without a word of denial.
+
+    Only words are compared: what denies by other words ("ceased", 拒绝) is not seen.
+    """
+    if negates(statement) == negates(quote):
+        return False
+    if negates(statement):
+        return _denies(statement, quote, _DENIED_BY_STATEMENT)
+    return _denies(quote, statement, _DENIED_BY_QUOTE)
+
+
+def _denies(one: str, other: str, least: float) -> bool:
+    """Whether `one` has a clause of denial of whose terms `other` has a share of `least`."""
+    denied = (claim_of(clause) for clause in clauses(one) if negates(clause))
+    wording = Wording(other)
+    return any(len(claim) >= _LEAST_TERMS and wording.covers(claim) >= least for claim in denied)
 
 
 def headings(item: RetrievedItem) -> str:

@@ -20,7 +20,7 @@ from nodes.context import RunContext
 from nodes.multimodal.images import load_picture
 from nodes.multimodal.parts import Part, read_parts
 from nodes.multimodal.tables import ReadTable, read_table
-from nodes.spending import usage_of
+from nodes.spending import failed_call, usage_of
 from nodes.state import State
 from retrievers.lanes.keywords import extract_keywords
 
@@ -114,11 +114,11 @@ class _Looking:
             async with asyncio.timeout(self._settings.multimodal.seconds):
                 said = await vision.describe(picture, prompt)
         except TimeoutError:
-            self.usage += Usage(calls=1)
+            self.usage += failed_call(prompt)
             self._lost(part.label, _LATE)
             return ""
         except (ModelUnavailable, ModelOutputInvalid) as error:
-            self.usage += Usage(calls=1)
+            self.usage += failed_call(prompt)
             self._lost(part.label, error.message)
             return ""
         self.usage += said.usage

@@ -116,6 +116,21 @@ async def test_a_model_that_cannot_mend_leaves_the_sentence_marked_and_says_so()
     told = await answered(chat(f"{CARRIED} {INVENTED}"))
     assert told.text.endswith("in Paris. (unverified)")
     assert any("could not be mended" in warning for warning in told.answer.warnings)
+    assert told.answer.usage.calls == 2
+    assert told.answer.usage.estimated
+    without = await answered(chat(f"{CARRIED} {INVENTED}"), repair=False)
+    assert told.answer.usage.prompt_tokens > without.answer.usage.prompt_tokens + 100
+
+
+async def test_a_statement_that_turns_a_denial_round_is_mended() -> None:
+    told = await answered(
+        chat(
+            "Each value in Rust hasn't exactly one owner at a time [1].",
+            repairs("Each value has exactly one owner [1]."),
+        )
+    )
+    assert told.text == CARRIED
+    assert told.answer.grounded
 
 
 async def test_a_wrong_number_is_not_carried_however_alike_the_words_are() -> None:

@@ -1,0 +1,27 @@
+"""Whether a sentence denies what it speaks of, told by its words: shared words say nothing of that."""
+
+from __future__ import annotations
+
+import re
+
+# What contains such a word without denying anything, or bounds a number (不超过, no more than).
+_CHINESE = re.compile(
+    r"没有|沒有|没|沒|(?<!除)非(?![常洲遗遺])|不(?![同仅僅但断斷过過久少足超低高大小只管论論如良锈鏽禁详詳等]|得不|可避|可或)"
+    r"|未(?!来|來|必|婚|成年)|[无無](?![论論线線疑锡錫]|人机|人機)|(?<![特分类類性级級区區个個])别(?![人的墅名])|勿"
+)
+_ENGLISH = re.compile(
+    r"\b(?:not(?! only)|cannot|never|neither|nor|none|nobody|nothing|without"
+    r"|no(?! (?:more|less|fewer|longer|later|earlier|sooner) than|\.? ?\d))\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[,;:，；：。.!?！？]\s*|\b(?:but|while|although|whereas)\b|但是?|而")
+
+
+def negates(text: str) -> bool:
+    """Whether `text` has a word of denial in it, Chinese or English."""
+    return _CHINESE.search(text) is not None or _ENGLISH.search(text) is not None
+
+
+def clauses(text: str) -> list[str]:
+    """The clauses of a sentence, cut at its marks and at words that set one against another."""
+    return [part for part in _CLAUSE.split(text) if part.strip()]
