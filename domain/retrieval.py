@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -31,7 +31,16 @@ class ItemKind(StrEnum):
     COMMUNITY = "community"
 
 
-@dataclass(frozen=True, slots=True)
+# A question makes hundreds of what follows. A frozen dataclass sets each attribute by looking it up; to
+# set a slot by its descriptor takes a third of that (1.2 µs instead of 3.4 an item).
+_Setters = tuple[Callable[[object, object], None], ...]
+
+
+def _setters(cls: type) -> _Setters:
+    return tuple(getattr(cls, name).__set__ for name in cls.__slots__)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class LaneScore:
     """Where one lane put an item: rank from 1, the lane's own score, the weight it had in fusion.
 
@@ -44,8 +53,20 @@ class LaneScore:
     weight: float = 1.0
     contribution: float | None = None
 
+    def __init__(
+        self, rank: int, score: float, weight: float = 1.0, contribution: float | None = None
+    ) -> None:
+        set_rank, set_score, set_weight, set_contribution = _OF_LANE_SCORE
+        set_rank(self, rank)
+        set_score(self, score)
+        set_weight(self, weight)
+        set_contribution(self, contribution)
 
-@dataclass(frozen=True, slots=True)
+
+_OF_LANE_SCORE = _setters(LaneScore)
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class RetrievedItem:
     """One result; `score` is > 0 and descends along a result list.
 
@@ -61,6 +82,39 @@ class RetrievedItem:
     external_id: str | None = None
     lanes: Mapping[str, LaneScore] = field(default_factory=dict[str, LaneScore])
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __init__(  # noqa: PLR0917 - the fields in their order
+        self,
+        kind: ItemKind,
+        id: str,  # noqa: A002 - the field's name
+        text: str,
+        score: float,
+        document_id: str | None = None,
+        external_id: str | None = None,
+        lanes: Mapping[str, LaneScore] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        (
+            set_kind,
+            set_id,
+            set_text,
+            set_score,
+            set_document,
+            set_external,
+            set_lanes,
+            set_metadata,
+        ) = _OF_ITEM
+        set_kind(self, kind)
+        set_id(self, id)
+        set_text(self, text)
+        set_score(self, score)
+        set_document(self, document_id)
+        set_external(self, external_id)
+        set_lanes(self, {} if lanes is None else lanes)
+        set_metadata(self, {} if metadata is None else metadata)
+
+
+_OF_ITEM = _setters(RetrievedItem)
 
 
 def rescored(item: RetrievedItem, score: float) -> RetrievedItem:

@@ -74,18 +74,18 @@ def composition_of(
     if mode == AUTO:
         wished = [Mode.GLOBAL, Mode.MIX] if broad else [Mode.MIX]
         mode = next((one for one in wished if _served(MODES[one], known_lanes)), Mode.NAIVE)
-    available = ", ".join(name for name, made_of in MODES.items() if _served(made_of, known_lanes))
-    next_step = f"Available modes: {available}."
     if mode not in list(Mode):
-        raise ModeNotAvailable(f"There is no mode `{mode}`.", next_step=next_step, field="mode")
+        raise _not_available(f"There is no mode `{mode}`.", known_lanes)
     composition = MODES[Mode(mode)]
     if not _served(composition, known_lanes):
-        raise ModeNotAvailable(
-            f"Mode `{mode}` needs the knowledge graph, which this retriever was not given.",
-            next_step=next_step,
-            field="mode",
-        )
+        reason = "needs the knowledge graph, which this retriever was not given"
+        raise _not_available(f"Mode `{mode}` {reason}.", known_lanes)
     return Mode(mode), composition
+
+
+def _not_available(sentence: str, known_lanes: Sequence[str]) -> ModeNotAvailable:
+    served = ", ".join(name for name, made_of in MODES.items() if _served(made_of, known_lanes))
+    return ModeNotAvailable(sentence, next_step=f"Available modes: {served}.", field="mode")
 
 
 def composition_from(lanes: Sequence[str], known_lanes: Sequence[str]) -> Composition:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -49,6 +50,7 @@ class ScopeIndex:
         types: finds relation types by the question's words and meaning.
         walk: the graph, for personalised PageRank.
         entities: ids of the graph's entities, by row.
+        labels: their names.
         reports: of its communities.
     """
 
@@ -57,6 +59,7 @@ class ScopeIndex:
     types: RelationTypes
     walk: WalkIndex
     entities: IdTable
+    labels: Sequence[str]
     reports: ReportIndex
 
     @property
@@ -79,6 +82,7 @@ class ScopeIndex:
             types=RelationTypes(stored.relation_types, passages.lexical, uses),
             walk=WalkIndex(_graph(stored, passages.ids.halves)),
             entities=IdTable(stored.entities),
+            labels=stored.names,
             reports=reports,
         )
 

@@ -43,13 +43,13 @@ class Contents:
         """The same items with their texts, without those that are gone; the stamp; is `hot` current?
 
         Those that have a text stay as they are. Without a graph store that answers there are neither
-        entities nor relations.
+        entities nor relations, which are told with both their ends or not at all.
         """
         chunks, entities, stamp, current = await asyncio.gather(
             self._chunks(passages), self._entities(around), self._stamp(), self.query.is_current()
         )
         told = (item if item.text else _passage(item, chunks.get(item.id)) for item in passages)
-        near = (item if item.text else _told(item, entities) for item in around)
+        near = (_told(item, entities) for item in around)
         return [item for item in told if item], [item for item in near if item], stamp, current
 
     async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, dict[str, Any]]:
@@ -93,15 +93,14 @@ def _passage(item: RetrievedItem, row: Mapping[str, Any] | None) -> RetrievedIte
 
 
 def _told(item: RetrievedItem, entities: Mapping[str, Entity]) -> RetrievedItem | None:
-    """An entity, or a relation between two of them."""
-    if item.kind is ItemKind.ENTITY:
-        entity = entities.get(item.id)
-        return _entity(item, entity) if entity is not None else None
-    source, target = (entities.get(item.metadata[end]) for end in ("source", "target"))
-    if source is None or target is None:
-        return None
-    text = f"{source.name} → {item.metadata['type']} → {target.name}"
-    return RetrievedItem(ItemKind.RELATION, item.id, text, item.score, metadata=item.metadata)
+    """An entity with its text, or a relation if both its ends are told."""
+    if item.kind is ItemKind.RELATION:
+        ends = item.metadata["source"], item.metadata["target"]
+        return item if all(end in entities for end in ends) else None
+    if item.text:
+        return item
+    entity = entities.get(item.id)
+    return _entity(item, entity) if entity is not None else None
 
 
 def _entity(item: RetrievedItem, entity: Entity) -> RetrievedItem:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from domain.errors import ConflictError, SextantError
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from domain.scope import Scope
 from models.protocols import Embedder, Vectors
 from retrievers.index.passages import Near
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
@@ -101,10 +100,7 @@ class QuestionReader:
 
     async def _read(self, query: LaneQuery) -> Reading:
         texts = [query.text, *two_events(query.text)]
-        index, vectors = await asyncio.gather(
-            self._index(query.scope),
-            asyncio.gather(*(self._vector(query, text) for text in texts)),
-        )
+        index, vectors = await self._index_and_vectors(query, texts)
         whole, *events = [
             await self._sought(query, index, text, vector)
             for text, vector in zip(texts, vectors, strict=True)
@@ -122,6 +118,16 @@ class QuestionReader:
         reading, self._outcomes = await asyncio.to_thread(read)
         return reading
 
+    async def _index_and_vectors(
+        self, query: LaneQuery, texts: Sequence[str]
+    ) -> tuple[ScopeIndex, list[Vectors | None]]:
+        kept = self.indexes.kept(query.scope) if self.trusting else None
+        if kept is None:
+            vectors = asyncio.gather(*(self._vector(query, text) for text in texts))
+            return await asyncio.gather(self.indexes.get(query.scope), vectors)
+        self.stamp, index = kept
+        return index, [await self._vector(query, text) for text in texts]
+
     async def _sought(
         self, query: LaneQuery, index: ScopeIndex, text: str, vector: Vectors | None
     ) -> _Sought:
@@ -136,13 +142,6 @@ class QuestionReader:
         if vector is None:
             return None
         return await self.indexes.meanings(self.embedder).type_similarity(index.types, vector)
-
-    async def _index(self, scope: Scope) -> ScopeIndex:
-        kept = self.indexes.kept(scope) if self.trusting else None
-        if kept is None:
-            return await self.indexes.get(scope)
-        self.stamp, index = kept
-        return index
 
     async def _allowed(self, query: LaneQuery, index: ScopeIndex) -> npt.NDArray[np.bool_] | None:
         if query.filters is None:

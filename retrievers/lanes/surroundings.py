@@ -28,7 +28,7 @@ _LEAST = 1e-9
 def surroundings(
     index: ScopeIndex, mass: Floats, named: Mapping[int, float] | None = None
 ) -> list[RetrievedItem]:
-    """Entities and relations by importance, best first, without their texts (`contents`).
+    """Entities and relations by importance, best first; entities without their texts (`contents`).
 
     Args:
         index: the graph.
@@ -85,6 +85,7 @@ def _relations(  # noqa: PLR0917 - what is known of the entities
     worth = np.where(kinds == index.types.co_occurs, _CO_OCCURRENCE_WORTH, 1.0)
     worth *= np.sqrt(scores[pairs[:, 0]] * scores[pairs[:, 1]]) * (1 + weights / heaviest) / 2
     told = (np.maximum(worth, _LEAST), pairs, kinds, weights, hops.depth[among[first]])
+    labels = [index.labels[row] for row in best.tolist()]
     for score, (source, target), number, weight, depth in zip(
         *(column.tolist() for column in told), strict=True
     ):
@@ -92,7 +93,7 @@ def _relations(  # noqa: PLR0917 - what is known of the entities
         yield RetrievedItem(
             ItemKind.RELATION,
             id_text(relation_bytes(ids[source], ids[target], kind).hex()),
-            "",
+            f"{labels[source]} → {kind} → {labels[target]}",
             score,
             metadata={
                 "source": names[source],
