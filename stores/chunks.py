@@ -154,7 +154,7 @@ class ChunkStore:
             return nearest_of(None)
         named = Named(words)
         # Some that are named hold less than the index says, so more than are wanted.
-        looked = k + k // 2 + 8
+        looked = 2 * k + 8
         while True:
             rows = await self._call(scope, "named", *named.values, looked)
             best, certain = named.best(rows, looked, k)

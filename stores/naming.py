@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Sequence
 from struct import Struct
 
@@ -26,7 +27,7 @@ class Named:
         hashes = {word: gram_hashes(word) for word in words}
         long = [word for word in words if hashes[word]]
         short = [word for word in words if not hashes[word]]
-        self._octets = [word.encode() for word in words]
+        self._octets = [(octets, len(octets)) for octets in map(str.encode, words)]
         self.values = (
             id_array(f'"{id_array(hashes[word])}"' for word in long),
             id_array(len(word.encode()) for word in long),
@@ -42,17 +43,15 @@ class Named:
             wanted: how many are wanted.
         """
         rows = rows or b""
-        held, bound, place, number = list[tuple[int, float, bytes]](), (0, 0.0, b""), 0, 0
-        while place < len(rows):
+        held, place, number, certain = list[tuple[int, float, bytes]](), 0, 0, False
+        while place < len(rows) and not certain:
             one, matched, density, length = _NAMED.unpack_from(rows, place)
-            place += _NAMED.size
-            text = rows[place : place + length]
-            place, number, bound = place + length, number + 1, (-matched, -density, one)
-            sizes = [len(word) for word in self._octets if word in text]
+            text = rows[place + _NAMED.size : place + _NAMED.size + length]
+            place, number = place + _NAMED.size + length, number + 1
+            sizes = [size for word, size in self._octets if word in text]
             if sizes:
-                held.append((-len(sizes), -sum(sizes) / max(1, length), one))
-        held.sort()
-        certain = number < looked or (len(held) >= wanted and held[wanted - 1] <= bound)
+                insort(held, (-len(sizes), -sum(sizes) / max(1, length), one))
+            certain = len(held) >= wanted and held[wanted - 1] <= (-matched, -density, one)
         scores = [-count - density / (1 - density) for count, density, _ in held[:wanted]]
         ids = halves(b"".join(one for _, _, one in held[:wanted]))
-        return Nearest(ids, np.array(scores, np.float32)), certain
+        return Nearest(ids, np.array(scores, np.float32)), certain or number < looked
