@@ -15,6 +15,7 @@ from domain.errors import OptionInvalid
 from domain.questions import checked_question
 from domain.retrieval import AUTO, Mode
 from domain.text import clean_text, language_of, normalise
+from nodes.arithmetic import is_arithmetic
 from nodes.asking import ask, conversation
 from nodes.context import RunContext, scope_of
 from nodes.conversing import Asked, asked, history_of, opening
@@ -244,12 +245,6 @@ _SMALL_TALK = re.compile(
     r"|how are you(?: doing)?(?: today)?|what'?s up|(?:who|what) are you|what(?:'s| is) your name"
     r"|what can you do)+"
 )
-# `-` and `/` without spaces also write dates, years and names of standards.
-_ARITHMETIC = re.compile(
-    r"(?:what is|what's|calculate|compute|how much is|请?计算|算一下)?\s*"
-    r"(?=.*\d\s*(?:[+*×÷^]|\s[-/]\s|[-/].*(?:=|多少|几)$)\s*[\d(])[\s\d.()+\-*/×÷^%]+"
-    r"=?\s*(?:(?:等于|是)(?:几|多少))?"
-)
 _PUNCTUATION = re.compile(r"[\s,.!?~。，！？、～…]+")
 
 
@@ -260,4 +255,4 @@ def is_small_talk(question: str) -> bool:
     parts = [part for part in _PUNCTUATION.split(plain) if part] if not words.isascii() else [words]
     if all(_SMALL_TALK.fullmatch(part) for part in parts):
         return True
-    return _ARITHMETIC.fullmatch(plain) is not None
+    return is_arithmetic(question)

@@ -23,6 +23,7 @@ from nodes.asking import conversation
 from nodes.checking import UNCHECKED, Checks, still_stored
 from nodes.context import RunContext, scope_of
 from nodes.conversing import closing
+from nodes.introducing import introduction
 from nodes.multimodal.items import attached_items, is_answered
 from nodes.multimodal.looking import attachments_of
 from nodes.pacing import paced
@@ -33,12 +34,6 @@ from nodes.spending import Budget, budget_of, noted, reached, usage_of
 from nodes.state import State
 from nodes.writing import Writing, written
 
-NO_MODEL = {
-    "en": "No chat model is configured, so I can only answer from your documents. Ask about them, or "
-    "set SEXTANT_CHAT_MODEL and OPENAI_BASE_URL or OPENAI_API_KEY to get direct answers.",
-    "zh": "没有配置聊天模型，因此我只能根据你的文档回答。请就文档内容提问；如需直接回答，请设置 "
-    "SEXTANT_CHAT_MODEL 以及 OPENAI_BASE_URL 或 OPENAI_API_KEY。",
-}
 WITHOUT_DOCUMENTS = "Answered without looking at any document."
 MODEL_FAILED = "The chat model failed, so the answer is quoted from the documents: {reason}"
 OUTDATED = "{count} passages were changed or removed after they were found, and are not quoted."
@@ -162,7 +157,10 @@ class _Writer:
         """Without any document: by the chat model, or a sentence that says why not."""
         chat, state = self._deps.chat, self._state
         if chat is None:
-            for event in said(NO_MODEL[state.language], NO_MODEL_NAME):
+            told = await introduction(
+                state.question, state.language, self._scope, self._deps.documents
+            )
+            for event in said(told, NO_MODEL_NAME):
                 yield event
             return
         self.warnings.append(WITHOUT_DOCUMENTS)
