@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
+from contextvars import ContextVar
 
 from domain.answers import Answer
 from domain.errors import Limited, Overloaded, RunNotFound, TimedOut, error_of
@@ -24,6 +25,8 @@ Events = AsyncGenerator[Event]
 
 # What a status says instead of a node while an answer waits for its turn.
 QUEUE = "queue"
+# How long a slot is kept for a question whose body is still to come.
+_EXPECTED_SECONDS = 1.0
 CANCELLED = Failed("cancelled", "The answer was cancelled.", retryable=True)
 
 
@@ -184,6 +187,27 @@ class Run:
             raise error_of(said.code, said.message, **(said.detail or {}))
 
 
+class Expected:
+    """A slot that is kept for a question on its way."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs: Runs | None = runs
+        # Whoever sends a body slowly, or never, shall not keep others out.
+        self._timer = asyncio.get_running_loop().call_later(_EXPECTED_SECONDS, self.give_up)
+        runs.expected += 1
+
+    def give_up(self) -> None:
+        """Keep it no longer."""
+        if self._runs is not None:
+            self._runs.expected -= 1
+            self._runs = None
+            self._timer.cancel()
+
+
+# The slot that is kept for the request of this context.
+_expected: ContextVar[Expected | None] = ContextVar("expected", default=None)
+
+
 class Runs:
     """All runs of this process, so many at a time, and the ended ones for a while.
 
@@ -194,6 +218,7 @@ class Runs:
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
         self.graphs = Lately()
+        self.expected = 0
         self._turns = asyncio.Semaphore(settings.starting)
         self._live: dict[str, Run] = {}
         self._of_caller = Counter[str]()
@@ -205,6 +230,19 @@ class Runs:
     def live(self) -> int:
         """Answers under way."""
         return len(self._live)
+
+    def expect(self) -> Expected:
+        """Keep a slot for a question of which only the head is there, until it starts or ends.
+
+        So most of a burst is refused before anything of it is read, and not each when it would start.
+
+        Raises:
+            Overloaded: the server has no slot left.
+        """
+        self._check_room()
+        expected = Expected(self)
+        _expected.set(expected)
+        return expected
 
     def start(
         self,
@@ -226,7 +264,10 @@ class Runs:
             Overloaded: the server has no slot left.
             Limited: the caller has none left.
         """
-        self._check_slots(principal)
+        if (expected := _expected.get()) is not None:
+            expected.give_up()
+        self._check_room()
+        self._check_share(principal)
         run = Run(principal.user_id, ask(), encode, self.settings.seconds, self._turns)
         self._live[run.run_id] = run
         self._of_caller[principal.quota_key] += 1
@@ -256,12 +297,14 @@ class Runs:
         await asyncio.gather(*(run.over() for run in live))
         self._kept.clear()
 
-    def _check_slots(self, principal: Principal) -> None:
-        if len(self._live) >= self.settings.concurrent:
+    def _check_room(self) -> None:
+        if len(self._live) + self.expected >= self.settings.concurrent:
             raise Overloaded(
                 f"All {self.settings.concurrent} slots of this server are taken.",
                 next_step="Try again in a few seconds.",
             )
+
+    def _check_share(self, principal: Principal) -> None:
         most = self.settings.per_user
         if principal.login and self._of_caller[principal.quota_key] >= most:
             raise Limited(

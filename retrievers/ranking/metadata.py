@@ -143,21 +143,22 @@ class MetadataRanking:
             lane: {own: rank for rank, own in enumerate(found, start=1)}
             for lane, found in self.lanes.items()
         }
-        return [self._shown(place, ranks) for place in range(begin, min(end, len(self)))]
+        weights = asdict(self.weights)
+        worth = [(name, weight, weight / sum(weights.values())) for name, weight in weights.items()]
+        told = np.stack([self.raw, self.shares])[:, :, begin:end].T.tolist()
+        return [self._shown(begin + place, own, worth, ranks) for place, own in enumerate(told)]
 
-    def _shown(self, place: int, ranks: Mapping[str, Mapping[str, int]]) -> Ranked:
-        own, weights = self.ids[place], asdict(self.weights)
-        total = sum(weights.values())
-        told = zip(weights.items(), self.raw[:, place], self.shares[:, place], strict=True)
+    def _shown(
+        self,
+        place: int,
+        told: Sequence[tuple[float, float]],
+        worth: Sequence[tuple[str, float, float]],
+        ranks: Mapping[str, Mapping[str, int]],
+    ) -> Ranked:
+        own = self.ids[place]
         signals = {
-            name: Share(
-                raw=float(raw),
-                share=float(share),
-                weight=weight,
-                contribution=weight * float(share) / total,
-                rank=ranks.get(name, {}).get(own),
-            )
-            for (name, weight), raw, share in told
+            name: Share(raw, share, weight, part * share, ranks.get(name, {}).get(own))
+            for (raw, share), (name, weight, part) in zip(told, worth, strict=True)
         }
         rerank = None if self.reranked is None else float(self.reranked[place])
         return Ranked(own, float(self.scores[place]), signals, float(self.hybrid[place]), rerank)

@@ -55,7 +55,7 @@ class MetadataWeights:
             OptionInvalid: there is no such preset or signal, or a weight means nothing.
         """
         if given is None or isinstance(given, cls):
-            return given or cls()
+            return given or PRESETS[BALANCED]
         if isinstance(given, str):
             return PRESETS[_known(given, list(PRESETS), "preset")]
         if not isinstance(given, Mapping):

@@ -1,4 +1,4 @@
-"""What every request passes before a route sees it, as plain ASGI: its id, its size, its headers."""
+"""What every request passes before a route sees it, as plain ASGI: its id, its slot, its size, its headers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from starlette.types import Scope
 from server.edge.body_limit import BodyLimit
 from server.edge.headers import SecurityHeaders
 from server.edge.request_id import RequestId
+from server.edge.slots import Slots
 from server.observe.metrics import Metrics
 from server.observe.requests import Observed
 from server.serving import Serving
@@ -22,6 +23,7 @@ _QUESTIONS = frozenset({"/api/query", "/v1/chat/completions"})
 def install(app: FastAPI, metrics: Metrics) -> None:
     """Put them around `app`; the last one added is the first that a request meets."""
     app.add_middleware(BodyLimit, most=_most_bytes)
+    app.add_middleware(Slots, questions=_QUESTIONS)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Observed, metrics=metrics)
     app.add_middleware(RequestId)

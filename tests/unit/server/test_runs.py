@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 
+import pytest
+
 from domain.answers import Answer
 from domain.api_keys import Permission
-from domain.errors import RetrievalError
+from domain.errors import Overloaded, RetrievalError
 from domain.events import Done, Event, Retrieved, Status
 from domain.settings import RunSettings
 from server.auth.caller import Principal
@@ -88,3 +90,35 @@ async def test_as_many_begin_at_once_as_the_setting_says() -> None:
     assert [one.begun.is_set() for _, one in begun] == [True, True, True, False, False]
     await runs.close()
     assert runs.live == 0
+
+
+async def test_a_slot_is_kept_for_a_question_on_its_way_until_it_starts_or_ends() -> None:
+    runs = Runs(RunSettings(concurrent=2))
+    first, second = runs.expect(), runs.expect()
+    with pytest.raises(Overloaded):
+        runs.expect()
+    first.give_up()
+    first.give_up()  # once is enough
+    assert runs.expected == 1
+
+    async def starts() -> None:
+        runs.expect()
+        await started(runs, 1)  # in the slot that was kept for it, though all are taken
+
+    await asyncio.create_task(starts())
+    assert (runs.expected, runs.live) == (1, 1)
+    with pytest.raises(Overloaded):
+        await asyncio.create_task(starts())
+    second.give_up()
+    await asyncio.create_task(starts())
+    assert (runs.expected, runs.live) == (0, 2)
+    await runs.close()
+
+
+async def test_a_slot_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.runs._EXPECTED_SECONDS", 0.0)
+    runs = Runs(RunSettings(concurrent=1))
+    runs.expect()
+    while runs.expected:  # noqa: ASYNC110 -- until the loop has come to its timers
+        await asyncio.sleep(0)
+    runs.expect().give_up()

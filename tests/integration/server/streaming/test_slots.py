@@ -47,6 +47,30 @@ async def test_without_a_free_slot_the_answer_is_503_before_any_work(
         assert again.status_code == 200
 
 
+async def test_a_full_server_refuses_unread_and_lets_come_back_who_has_a_slot(
+    streaming_folder: Path,
+) -> None:
+    resume = asyncio.Event()
+    async with serving_with(streaming_folder, runs={"concurrent": 1}) as served:
+        served.script = lambda _: silent_after(0, "Three words only.", resume)
+        [asked] = await occupied(served, 1)
+        [run_id] = served.runs._live
+        async with served.client() as client:
+            unread = [
+                await client.post("/api/query", content=b"{", headers=headers)
+                for headers in ({}, {"Authorization": "Bearer sxt_garbage"})
+            ]
+            assert [answer.status_code for answer in unread] == [503, 503]
+            assert all(answer.headers["x-request-id"] for answer in unread)
+            assert unread[0].json()["requestId"] == unread[0].headers["x-request-id"]
+            again = {"Last-Event-ID": f"{run_id}-1"}
+            async with client.stream("POST", "/api/query", json=asking(), headers=again) as back:
+                assert back.status_code == 200
+            assert (await client.get("/healthz")).status_code == 200
+        resume.set()
+        assert sent(await asked)[-1].name == "done"
+
+
 async def test_an_answer_that_takes_too_long_is_ended(streaming_folder: Path) -> None:
     bounds = {"seconds": 0.3, "hold_seconds": 5}
     async with serving_with(streaming_folder, runs=bounds) as served, served.client() as client:
