@@ -107,7 +107,7 @@ class Worker:
         """Offer the turns that are missing: of dead workers, of those who told nobody of their jobs."""
         while True:
             with suppress(SextantError):
-                await free_turns_of_dead(app, self._settings.ingestion.job_stale)
+                await free_turns_of_dead(app, self._turns, self._settings.ingestion.job_stale)
                 for backlog in await self._jobs.backlog():
                     await self._turns.offer_all(backlog)
             await asyncio.sleep(self._settings.worker.sweep)

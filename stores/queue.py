@@ -106,11 +106,18 @@ def answering() -> Iterator[None]:
         ) from error
 
 
-async def free_turns_of_dead(app: App, seconds: float) -> None:
-    """Drop the turns of workers that said nothing for so long; who sweeps offers them again."""
+async def free_turns_of_dead(app: App, turns: Turns, seconds: float) -> None:
+    """Drop the turns of workers that said nothing for so long; who sweeps offers documents again.
+
+    A refresh is offered again here, before its turn is dropped: nothing else tells that it is due.
+    """
     from procrastinate.jobs import Status
 
     with answering():
         for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=seconds):
+            if job.task_name == REFRESH:
+                given: dict[str, Any] = dict(job.task_kwargs)
+                scope = Scope(given["user_id"], given["graph_id"])
+                await turns.offer_refresh(scope, since=given["since"])
             await app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
         await app.job_manager.prune_stalled_workers(seconds)

@@ -1,0 +1,59 @@
+"""Run as a process by test_killed_worker.py: a worker that says when a stage is reached, and stops there.
+
+Arguments: data folder, stage of a document or of the refresh of a graph, how far that is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+from domain.documents import Job, JobStage
+from domain.scope import Scope
+from domain.settings import IngestionSettings
+from ingestion import running
+from ingestion.graph.index import GraphIndexer
+from ingestion.graph.upkeep import GraphUpkeep
+from ingestion.pipeline import Ingestor
+from sextant.working import Worker
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+from tests.integration.own_database import settings_over
+
+
+async def main(data_dir: str, stage: str, far: str) -> None:
+    running._NOTE_SECONDS = 0.0  # every step is written down, so that each can be stopped at
+
+    def stop(reached: str, done: int, _: int) -> None:
+        if reached == stage and done >= int(far):
+            sys.stdout.write("reached\n")
+            sys.stdout.flush()
+            signal.pause()
+
+    class Stopping(JobStore):
+        async def progress(self, job: Job, stage: JobStage, done: int, total: int) -> None:
+            await super().progress(job, stage, done, total)
+            stop(stage.value, done, total)
+
+    chosen = {"ingestion": IngestionSettings(embed_batch=2)}
+    settings = settings_over(Path(data_dir)).model_copy(update=chosen)
+    async with await Database.open(settings) as database:
+        embedder = HashEmbedder(384)
+
+        async def opened() -> Ingestor:
+            indexer = GraphIndexer(database)
+            documents, jobs = DocumentStore(database), Stopping(database)
+            return Ingestor(documents, jobs, embedder, settings, indexer)
+
+        async def refresh(scope: Scope) -> None:
+            await GraphUpkeep(database, embedder).refresh(scope, stop)
+
+        await Worker(database, opened, refresh, concurrency=1).run()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
