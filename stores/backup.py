@@ -14,7 +14,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, LiteralString
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -78,7 +78,7 @@ async def restore(
     Open the database anew afterwards: it may come from an older version.
 
     Args:
-        database: where to; no server or worker should use it meanwhile.
+        database: where to; no other process of Sextant may use it.
         source: a file that `backup` wrote, by this version or an older one.
         replace: also when the database has knowledge bases, which are then gone.
         on_bytes: called with the bytes of SQL sent so far.
@@ -91,6 +91,12 @@ async def restore(
     if not await asyncio.to_thread(source.is_file):
         raise OptionInvalid(
             f"There is no file {source}.", next_step="Name a backup.", field="source"
+        )
+    if others := await _count(database, _SQL["others"]):
+        # They would go on with what they knew of the schema that is dropped.
+        raise ConflictError(
+            f"The database is in use by other processes of Sextant: {others}.",
+            next_step="Stop its servers, workers and commands, and restore then.",
         )
     if not replace and await count_graphs(database):
         raise ConflictError(
@@ -132,8 +138,12 @@ def _private(path: Path) -> BinaryIO:
 
 async def count_graphs(database: Database) -> int:
     """The number of knowledge bases of all users together."""
+    return await _count(database, _SQL["count_graphs"])
+
+
+async def _count(database: Database, query: LiteralString) -> int:
     async with database.owner() as connection:
-        row = await (await connection.execute(_SQL["count_graphs"])).fetchone()
+        row = await (await connection.execute(query)).fetchone()
     return int(row[0]) if row else 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import select
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -35,6 +36,8 @@ T = TypeVar("T")
 _SQL = load_queries("database")
 # The lanes of a search that go together, and the share of a lane's time that they may take so.
 _LANES, _PATIENCE = 2, 0.1
+# What PostgreSQL calls this process's connections, so that it is told apart from all others.
+_PROCESS = f"sextant {secrets.token_hex(8)}"
 _SESSION = (
     f"-c search_path={SEARCH_PATH.replace(' ', '')} -c jit=off -c client_min_messages=warning"
 )
@@ -338,7 +341,7 @@ def _conninfo(login: dict[str, Any], settings: Settings) -> str:
         # A network that swallows packets is noticed after this, not after the kernel's 15 minutes.
         "tcp_user_timeout": round(settings.database_timeout * 1000),
     }
-    return make_conninfo(**{**defaults, **login, "options": options, "application_name": "sextant"})
+    return make_conninfo(**{**defaults, **login, "options": options, "application_name": _PROCESS})
 
 
 async def _check(connection: Connection) -> None:

@@ -2,6 +2,12 @@
 -- The knowledge bases of everybody.
 select count(*) from sextant.graphs;
 
+-- name: others
+-- The processes of ours, beside this one, that have connections open (stores/database.py names them).
+select count(distinct application_name) from pg_stat_activity
+where datname = current_database() and application_name like 'sextant%'
+  and application_name <> current_setting('application_name');
+
 -- name: make_room
 -- All that a backup brings again. Waiting longer for running work would only hide that there is some.
 set lock_timeout = '10s'; drop schema if exists sextant_queue cascade; drop schema if exists sextant cascade;
