@@ -393,9 +393,10 @@ with changes as (
   from changed_mentions
   union all select entity_id, 0, 0, 0, null, null, null, null, true from changed_aliases
   union all
-  select node, 0, 0, (evidence_count > 0)::int - (old_count > 0)::int, null, null, null, null, false
+  select node, 0, 0, sum((evidence_count > 0)::int - (old_count > 0)::int), null, null, null, null, false
   from relation_states cross join lateral (values (source_id), (target_id)) as ends (node)
   where source_id <> target_id and (evidence_count > 0) <> (old_count > 0)
+  group by node
 ), sums as (
   select %(scope_id)s::int as scope_id, id, sum(mentions) as mentions, sum(asserted) as asserted, sum(degree) as degree,
     min(name collate "C") as name, min(name collate "C") <> max(name collate "C") as names_differ,
@@ -523,19 +524,27 @@ where a.scope_id = s.scope_id and a.node_id = s.node and a.shown in (true, false
   and a.weight = s.weight and a.relation_id = s.id;
 
 -- name: derive_relations
--- Relations that were not there, from both of their ends.
+-- Relations that were not there, from both of their ends. In the order of `adjacency_heaviest`, almost: by
+-- all of its columns, computed for each end, sorting took twice as long.
+with fresh as materialized (
+  select s.id, s.source_id, s.target_id, s.relation_type, s.total, s.total::float8 as weight,
+    s.evidence_count,
+    coalesce(source.shown and target.shown and s.source_id <> s.target_id, false) as shown
+  from relation_states s
+  left join entities source on source.scope_id = s.scope_id and source.id = s.source_id
+  left join entities target on target.scope_id = s.scope_id and target.id = s.target_id
+  where s.old_count = 0
+)
 insert into adjacency (scope_id, node_id, shown, weight, relation_id, neighbour_id, outgoing,
   user_id, relation_type, total, evidence_count)
-select %(scope_id)s, case when outgoing then s.source_id else s.target_id end,
-  coalesce(source.shown and target.shown and s.source_id <> s.target_id, false),
-  s.total::float8, s.id, case when outgoing then s.target_id else s.source_id end, outgoing,
-  %(user_id)s, s.relation_type, s.total, s.evidence_count
-from relation_states s
-left join entities source on source.scope_id = s.scope_id and source.id = s.source_id
-left join entities target on target.scope_id = s.scope_id and target.id = s.target_id
-cross join (values (true), (false)) as way (outgoing)
-where s.old_count = 0 and (outgoing or s.source_id <> s.target_id)
-order by 2, 3, 4 desc, 5;
+select %(scope_id)s, node, shown, weight, id, neighbour, outgoing, %(user_id)s, relation_type, total,
+  evidence_count
+from (
+  select source_id as node, target_id as neighbour, true as outgoing, * from fresh
+  union all
+  select target_id, source_id, false, * from fresh where source_id <> target_id
+) as ends
+order by node, weight desc;
 
 -- name: mark_communities
 -- Communities whose report may no longer say what is so.
