@@ -15,7 +15,7 @@ let running = null;
 
 /** Show a conversation; without a name a new one begins. */
 export async function open(name) {
-  if (name === thread && turns.childElementCount) return;
+  if (name && name === thread && turns.childElementCount) return;
   running?.abort();
   thread = name;
   turns.replaceChildren();
@@ -128,4 +128,5 @@ question.addEventListener("keydown", (event) => {
     form.requestSubmit();
   }
 });
+byId("fresh").addEventListener("click", () => { location.hash = "#ask"; open(""); question.focus(); });
 byId("stop").addEventListener("click", () => running?.abort());

@@ -20,8 +20,8 @@ export async function show(id) {
       get("api/knowledge/graph", { graphId, limit: MOST, ...(id ? { seed: id } : {}) }),
       id ? get(`api/knowledge/entities/${encodeURIComponent(id)}`, { graphId }) : null,
     ]);
+    if (entity) about.replaceChildren(...describe(entity)); // before the picture: it leaves that its width
     paint(part, id);
-    if (entity) about.replaceChildren(...describe(entity));
     if (!part.nodes.length) tell(status, say("noGraph"));
     else if (part.truncated && id) tell(status, say("cut"));
   } catch (error) {

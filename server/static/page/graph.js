@@ -14,7 +14,7 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
  * @param {{pick: (id: string) => void, strong: (node: any) => boolean, width: number, height?: number}} how
  *   what a click or Enter on an entity does, and which are drawn strongly
  */
-export function draw(nodes, edges, { pick, strong, width, height = Math.min(460, Math.max(300, width * 0.6)) }) {
+export function draw(nodes, edges, { pick, strong, width, height = Math.min(420, Math.max(280, width * 0.5)) }) {
   const at = new Map(nodes.map(({ id }, index) => [id, index]));
   const pairs = edges.map(({ source, target }) => /** @type {[number, number]} */ ([at.get(source), at.get(target)]));
   const degrees = nodes.map(() => 0);
@@ -30,7 +30,7 @@ export function draw(nodes, edges, { pick, strong, width, height = Math.min(460,
       "aria-label": say("entityIs", node.name, node.type, degrees[index]),
     }, [
       shape("circle", { r: (4 + Math.min(7, 1.6 * Math.sqrt(degrees[index]))).toFixed(1) }),
-      shape("text", { y: -11, "text-anchor": "middle" }, [short(node.name)]),
+      shape("text", { x: inside(places.x[index], wide(short(node.name)), width), y: -11, "text-anchor": "middle" }, [short(node.name)]),
       shape("title", {}, [say("entityIs", node.name, node.type, degrees[index])]),
     ]);
     dot.addEventListener("click", () => pick(node.id));
@@ -98,6 +98,8 @@ function list(nodes, edges, at, pick) {
   ]);
 }
 
+// How far a name must be moved to lie within the picture.
+const inside = (x, long, width) => Math.max(0, long / 2 - x) - Math.max(0, x + long / 2 - width);
 const short = (name) => (name.length > 22 ? `${name.slice(0, 20)}…` : name);
 // About what 12 px letters take; Chinese ones are square.
 const wide = (text) => Array.from(text).reduce((sum, letter) => sum + (letter > "⺀" ? 12 : 6.6), 6);

@@ -2,7 +2,7 @@
 
 // The golden angle: points on a spiral by it lie evenly, so that the start is neither random nor crowded.
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
-const [LENGTH, CHARGE, GRAVITY, FRICTION] = [50, 260, 0.06, 0.6];
+const [LENGTH, CHARGE, GRAVITY, FRICTION] = [50, 260, 0.08, 0.6];
 
 /**
  * Places for `count` nodes in a box, by forces: relations are springs, all nodes push each other off,
@@ -26,8 +26,9 @@ export function layout(count, edges, { width, height, margin }) {
   for (let heat = 1, round = 0; round < rounds; heat *= 0.001 ** (1 / rounds), round++) {
     for (const [from, to] of edges) pull(x, y, vx, vy, from, to, heat, degree);
     for (let i = 0; i < count; i++) {
-      vx[i] -= x[i] * GRAVITY * heat * Math.min(1, height / width);
-      vy[i] -= y[i] * GRAVITY * heat;
+      const inward = heat * GRAVITY * (degree[i] ? 1 : 3); // what nothing holds would drift far off
+      vx[i] -= x[i] * inward * Math.min(1, height / width);
+      vy[i] -= y[i] * inward;
       for (let j = 0; j < i; j++) push(x, y, vx, vy, i, j, heat);
     }
     for (let i = 0; i < count; i++) {

@@ -52,4 +52,3 @@ async function forget(threadId, title) {
 }
 
 byId("more-threads").addEventListener("click", page);
-byId("fresh").addEventListener("click", () => { location.hash = "#ask"; byId("question").focus(); });

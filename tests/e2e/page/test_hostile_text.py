@@ -84,10 +84,13 @@ def test_scripts_and_addresses_from_elsewhere_are_refused_by_the_browser(
     policy = answer.headers["content-security-policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy
-    page.evaluate(
-        """() => {
-             window.refused = [];
-             addEventListener('securitypolicyviolation', (one) => window.refused.push(one.effectiveDirective));
+    refused = page.evaluate(
+        """() => new Promise((resolve) => {
+             const refused = [];
+             addEventListener('securitypolicyviolation', (one) => {
+               refused.push(one.effectiveDirective);
+               if (refused.length === 3) resolve(refused.sort());
+             });
              const script = document.createElement('script');
              script.textContent = 'window.attacked = 1';
              document.body.append(script);
@@ -95,9 +98,8 @@ def test_scripts_and_addresses_from_elsewhere_are_refused_by_the_browser(
              image.src = 'http://example.org/leak.png';
              document.body.append(image);
              fetch('http://example.org/').catch(() => {});
-           }"""
+           })"""
     )
-    page.wait_for_function("window.refused.length >= 3")
-    assert sorted(page.evaluate("window.refused")) == ["connect-src", "img-src", "script-src-elem"]
+    assert refused == ["connect-src", "img-src", "script-src-elem"]
     assert page.evaluate("window.attacked") is None
     page.close()
