@@ -42,6 +42,7 @@ async def _by_mode(rag: Sextant, asked: SearchBody) -> SearchResponse:
         mode=str(asked.mode),
         limit=min(end + 1, MOST),
         filters=asked.filters.model_dump(exclude_defaults=True) if asked.filters else None,
+        rerank=asked.rerank,
     )
     chunks = await rag.chunks(asked.graph_id)
     hits, warnings = await chunks.shown(

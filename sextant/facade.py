@@ -369,8 +369,11 @@ class Sextant:
         mode: str = AUTO,
         limit: int = 10,
         filters: Mapping[str, Any] | None = None,
+        rerank: bool = True,
     ) -> Retrieval:
         """Retrieve without answering: ranked items, warnings and times.
+
+        `rerank=False` leaves the reranking model out.
 
         Raises:
             QuestionInvalid, OptionInvalid, ModeNotAvailable: the request is at fault.
@@ -379,7 +382,12 @@ class Sextant:
         limit = in_range(limit, "limit")
         dependencies, _ = await self._parts.workflow()
         found = await dependencies.retriever.search(
-            self._scope(graph_id), question, mode=mode, top_k=limit, filters=filters
+            self._scope(graph_id),
+            question,
+            mode=mode,
+            top_k=limit,
+            filters=filters,
+            rerank=rerank,
         )
         if self.settings.search_log.enabled:
             asked = {"mode": found.mode, "limit": limit, "filters": dict(filters or {})}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from server.schemas import examples
+from server.serving import Serving
 
 pytestmark = pytest.mark.usefixtures("book")
 
@@ -42,6 +45,30 @@ async def test_every_mode_answers_in_the_same_shape(
     assert all(one.keys() == plain["results"][0].keys() for one in found["results"])
     scores = [one["score"] for one in found["results"]]
     assert scores == sorted(scores, reverse=True)
+
+
+class Longest:
+    """A reranker that prefers long passages."""
+
+    name = "longest"
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [float(len(text)) for text in texts]
+
+
+@pytest.mark.parametrize("mode", [None, "mix"])
+async def test_the_reranker_is_left_out_where_it_is_not_wanted(
+    client: httpx.AsyncClient, app: FastAPI, mode: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serving = cast("Serving", app.state.serving)
+    retriever = (await serving.rag.dependencies()).retriever
+    searching = await serving.rag._parts.chunk_search()
+    monkeypatch.setitem(retriever.__dict__, "reranker", Longest())
+    monkeypatch.setattr(searching._ranker, "_reranker", Longest())
+    judged = await search(client, mode=mode)
+    plain = await search(client, mode=mode, rerank=False)
+    assert any("rerank" in one["scores"] for one in judged["results"])
+    assert not any("rerank" in one["scores"] for one in plain["results"])
 
 
 @pytest.mark.parametrize("mode", [None, "naive"])
