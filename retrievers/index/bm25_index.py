@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from itertools import compress
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +49,31 @@ def bm25_terms(text: str) -> list[str]:
     return terms(text, _cut)
 
 
+class Vocabulary:
+    """Terms by number, in the order in which they came; shared by an index and those made from it."""
+
+    def __init__(self, terms: Iterable[str] = ()) -> None:
+        self._numbers = {term: number for number, term in enumerate(terms)}
+        self._adding = Lock()  # indexes are made in threads
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._numbers))  # another index may be made meanwhile
+
+    def added(self, terms: Iterable[str]) -> Ints:
+        """The numbers of terms; those that are new get the next ones."""
+        numbers = self._numbers
+        with self._adding:
+            return np.asarray([numbers.setdefault(one, len(numbers)) for one in terms], np.int32)
+
+    def get(self, term: str, below: int) -> int:
+        """The number of a term; -1 for one that is not among the first `below`."""
+        number = self._numbers.get(term, -1)
+        return number if number < below else -1
+
+
 @dataclass(frozen=True, slots=True)
 class BM25Index:
     """Texts by id. It never changes: `updated` makes another that shares what has stayed.
@@ -54,7 +82,7 @@ class BM25Index:
         states: every part that texts come in, with what changes when they do.
         members: the ids of a part's texts.
         texts: the numbers of a text's terms, in order, with repetitions.
-        vocabulary: term → number.
+        vocabulary: term → number; the terms of later indexes have numbers beyond `holders`.
         holders: how many texts hold each term, by number.
         length: number of terms of all texts together.
     """
@@ -64,7 +92,7 @@ class BM25Index:
         default_factory=dict[Hashable, tuple[str, ...]]
     )
     texts: Mapping[str, Ints] = field(default_factory=dict[str, Ints])
-    vocabulary: Mapping[str, int] = field(default_factory=dict[str, int])
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
     holders: Ints = field(default_factory=lambda: _NONE)
     length: int = 0
 
@@ -80,20 +108,18 @@ class BM25Index:
             fresh: all texts of those that have `changed`.
         """
         gone = {part for part, state in self.states.items() if states.get(part) != state}
-        members = {part: ids for part, ids in self.members.items() if part not in gone}
-        texts, vocabulary = dict(self.texts), dict(self.vocabulary)
-        removed = [texts.pop(one) for part in gone for one in self.members.get(part, ())]
-        added: list[Ints] = []
+        members, texts, vocabulary = dict(self.members), dict(self.texts), self.vocabulary
+        removed = [texts.pop(one) for part in gone for one in members.pop(part, ())]
+        added, joined = list[Ints](), defaultdict[Hashable, list[str]](list)
         for text in fresh:
-            numbers = [
-                vocabulary.setdefault(term, len(vocabulary)) for term in bm25_terms(text.searched)
-            ]
-            texts[text.id] = np.asarray(numbers, np.int32)
+            texts[text.id] = vocabulary.added(bm25_terms(text.searched))
             added.append(texts[text.id])
-            members[text.part] = (*members.get(text.part, ()), text.id)
-        holders = np.zeros(len(vocabulary), np.int32)
+            joined[text.part].append(text.id)
+        members |= {part: tuple(ids) for part, ids in joined.items()}
+        size = len(vocabulary)
+        holders = np.zeros(size, np.int32)
         holders[: len(self.holders)] = self.holders
-        holders += _held(added, len(vocabulary)) - _held(removed, len(vocabulary))
+        holders += _held(added, size) - _held(removed, size)
         length = self.length + sum(map(len, added)) - sum(map(len, removed))
         return BM25Index(dict(states), members, texts, vocabulary, holders, length)._renumbered()
 
@@ -104,7 +130,7 @@ class BM25Index:
             return self
         number = (np.cumsum(used) - 1).astype(np.int32)
         texts = {one: number[terms] for one, terms in self.texts.items()}
-        kept = {term: int(number[old]) for term, old in self.vocabulary.items() if used[old]}
+        kept = Vocabulary(compress(self.vocabulary, used))
         return BM25Index(self.states, self.members, texts, kept, self.holders[used], self.length)
 
     def score(
@@ -117,10 +143,12 @@ class BM25Index:
             candidates: id and text; the text is cut only where the index does not know the id.
             bm25: k1 and b.
         """
-        asked = {self.vocabulary[term] for term in bm25_terms(question) if term in self.vocabulary}
-        if not asked or not candidates:
-            return [0.0] * len(candidates)
+        below = len(self.holders)
+        asked = {self.vocabulary.get(term, below) for term in bm25_terms(question)} - {-1}
         wanted = np.array(sorted(asked), np.int32)
+        wanted = wanted[self.holders[wanted] > 0]
+        if not len(wanted) or not candidates:
+            return [0.0] * len(candidates)
         held = [self._numbers(*candidate) for candidate in candidates]
         lengths = np.array([len(numbers) for numbers in held], np.float64)
         counts = _counts(held, wanted)
@@ -137,7 +165,8 @@ class BM25Index:
         if known is not None:
             return known
         # Unknown terms keep the text's length right; no question has their number.
-        return np.array([self.vocabulary.get(term, -1) for term in bm25_terms(text)], np.int32)
+        below = len(self.holders)
+        return np.array([self.vocabulary.get(term, below) for term in bm25_terms(text)], np.int32)
 
     @property
     def memory(self) -> int:
