@@ -231,7 +231,7 @@ async def measure(bench: Bench, folder: Path, queries: int) -> None:
     print("\n## Vector lane, 10 nearest")
     print("one table:", await bench.gate_vectors(bench.one_table))
     print("ours:", await bench.gate_vectors(bench.vector_ids))
-    print("ours, in memory:", await bench.gate_vectors(hot.vector), flush=True)
+    print("ours, in memory:", await bench.gate_vectors(hot.rows), flush=True)
     vector: dict[str, Search] = {
         _ONE_TABLE: bench.one_table,
         "ours, ids": bench.vector_ids,

@@ -59,17 +59,21 @@ class InMemory:
             f"{client / chunks * 1000:.3f} + {server / chunks * 1000:.3f} ms CPU a chunk"
         )
 
-    async def vector(self, number: int) -> list[int]:
+    async def rows(self, number: int) -> list[int]:
+        """The ten nearest, by row."""
+        return [self._row(*halves) for halves in (await self.vector(number)).ids.tolist()]
+
+    async def vector(self, number: int) -> Nearest:
         """The ten nearest, every vector compared; whether they are current is not asked."""
         question, scope, hot = self._asked(number)
-        return self._rows(await hot.nearest(scope, question.vector, 10))
+        return await hot.nearest(scope, question.vector, 10)
 
-    async def keyword(self, number: int) -> list[int]:
+    async def keyword(self, number: int) -> Nearest:
         """The best by keywords; whether they are current is not asked."""
         question, scope, hot = self._asked(number)
-        return self._rows(await hot.holding(scope, question.keywords, WANTED))
+        return await hot.holding(scope, question.keywords, WANTED)
 
-    async def vector_current(self, number: int) -> list[int]:
+    async def vector_current(self, number: int) -> Nearest:
         """The same, and a trip of its own to be sure, which a search shares with reading texts."""
         found = await self.vector(number)
         await self._asked(number)[2].is_current()
@@ -112,9 +116,6 @@ class InMemory:
         lanes = ("vector", "keyword")
         found = await retriever.search(scope, question.text, lanes=lanes, top_k=10)
         return [item.id for item in found.results]
-
-    def _rows(self, found: Nearest) -> list[int]:
-        return [self._row(*halves) for halves in found.ids.tolist()]
 
 
 def designs(memory: InMemory) -> tuple[dict[str, Search], dict[str, Search], dict[str, Search]]:

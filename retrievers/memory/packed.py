@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from models.protocols import Vectors
 from retrievers.index.sparse import dot
-from retrievers.memory.postings import GramPostings, Rows
+from retrievers.memory.postings import GramPostings
 from retrievers.ranking.normalising import unit
 from retrievers.ranking.relevance import highest
 from stores.binary import Nearest
@@ -80,7 +80,14 @@ class _Search:
     def __init__(self, packed: PackedScope, words: Sequence[str]) -> None:
         self._packed = packed
         self._words = [word.encode() for word in words]
+        self._octets = np.array([len(word) for word in self._words], np.float64)
         self._held = packed.postings.holders(words)
+        sizes = [len(held.rows) for held in self._held]
+        self._word_of = np.repeat(np.arange(len(words)), sizes)
+        # Every word and text that may go together, as one ascending number.
+        self._first_of = np.arange(len(words)) * len(packed.ids)
+        rows = [held.rows for held in self._held] or [np.empty(0, np.int64)]
+        self._named = np.concatenate(rows) + self._first_of[self._word_of]
 
     def best(self, k: int) -> tuple[_Ints, _Ints, _Floats]:
         """Rows, numbers of words held and densities of the best, best first."""
@@ -103,15 +110,10 @@ class _Search:
 
     def _bounds(self) -> tuple[_Ints, _Ints, _Ints]:
         """The texts that may hold a word, and the number and octets of the words that each may hold."""
-        if not self._held:
-            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
-        rows = np.concatenate([held.rows for held in self._held])
-        sizes = [len(held.rows) for held in self._held]
         size = len(self._packed.ids)
+        rows = self._named - self._word_of * size
         matched = np.bincount(rows, minlength=size)
-        octets = np.bincount(
-            rows, np.repeat([float(len(word)) for word in self._words], sizes), size
-        )
+        octets = np.bincount(rows, self._octets[self._word_of], size)
         there = np.flatnonzero(matched)
         return there, matched[there], octets[there].astype(np.int64)
 
@@ -122,28 +124,19 @@ class _Search:
 
     def _looked_into(self, rows: _Ints) -> tuple[_Ints, _Ints, _Floats]:
         """Of some texts those that hold a word, with what they hold."""
-        rows = np.sort(rows)
+        wanted = self._first_of[:, None] + rows
+        place = np.minimum(np.searchsorted(self._named, wanted), len(self._named) - 1)
+        held = self._named[place] == wanted
         starts, find = self._packed.starts, self._packed.texts.find
         begins, ends = starts[rows].tolist(), (starts[rows + 1] - 1).tolist()
-        matched, octets = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-        for word, held in zip(self._words, self._held, strict=True):
-            places = _named(rows, held.rows)
-            if not held.certain:
-                found = (find(word, begins[place], ends[place]) >= 0 for place in places.tolist())
-                places = places[np.fromiter(found, np.bool_, len(places))]
-            matched[places] += 1
-            octets[places] += len(word)
+        for number, (word, own) in enumerate(zip(self._words, self._held, strict=True)):
+            if not own.certain:
+                for text in np.flatnonzero(held[number]).tolist():
+                    held[number, text] = find(word, begins[text], ends[text]) >= 0
+        matched = held.sum(axis=0)
         there = np.flatnonzero(matched)
-        rows = rows[there]
-        return rows, matched[there], self._densities(rows, octets[there])
-
-
-def _named(rows: _Ints, holders: Rows) -> npt.NDArray[np.intp]:
-    """The places of `rows` that are among the holders; both ascend."""
-    if not len(holders):
-        return np.empty(0, np.intp)
-    place = np.minimum(np.searchsorted(holders, rows), len(holders) - 1)
-    return np.flatnonzero(holders[place] == rows)
+        octets = (self._octets @ held)[there].astype(np.int64)
+        return rows[there], matched[there], self._densities(rows[there], octets)
 
 
 def _first(rows: _Ints, matched: _Ints, density: _Floats, k: int) -> npt.NDArray[np.intp]:

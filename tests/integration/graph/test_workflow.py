@@ -46,7 +46,9 @@ def cooperative(request: ApiRequest) -> Reply | str:
     return as_json(ANALYSIS)
 
 
-async def test_small_talk_without_a_model_tells_what_can_be_asked(running_with: RunningWith) -> None:
+async def test_small_talk_without_a_model_tells_what_can_be_asked(
+    running_with: RunningWith,
+) -> None:
     async with running_with() as running:
         greeted = await running.workflow.ainvoke(running.asking("你好"))
         empty = await running.workflow.ainvoke(running.asking("hello") | {"graph_id": "empty"})

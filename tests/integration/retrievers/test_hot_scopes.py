@@ -254,12 +254,14 @@ async def test_a_hot_search_asks_the_store_for_texts_and_the_stamp_only(
     await packed(hots, scope)
     trips: list[int] = []
     own = retriever.chunks._database
+    for kind in (own._trips, own._calls):
+        answer = kind._answer
 
-    async def counted(user_id: str, statements: list[Statement]) -> Any:
-        trips.append(len(statements))
-        return await own.read_together(user_id, statements)
+        async def counted(key: str, asked: list[Statement], answer: Any = answer) -> Any:
+            trips.append(len(asked))
+            return await answer(key, asked)
 
-    monkeypatch.setattr(own._trips, "_answer", counted)
+        monkeypatch.setattr(kind, "_answer", counted)
     assert await ask(retriever, scope, "Rust 糖尿病") == cold
     assert trips == [2]
 
