@@ -154,7 +154,7 @@ async def measure_questions(passages: int, seed: int) -> None:
                 chunks=chunks, embedder=HashEmbedder(384), settings=options, indexes=indexes
             )
             questions = [question_of(text, n) for n, text in enumerate(corpus.texts[:QUESTIONS])]
-            for mode in ("naive", "mix"):
+            for mode in ("naive", "local", "mix"):
                 ask = partial(retriever.search, scope, mode=mode)
                 await timed(f"a question, {mode}", meter, [partial(ask, one) for one in questions])
 

@@ -161,7 +161,8 @@ class GraphRetriever(BaseRetriever):
         rerank: bool,
     ) -> Retrieval:
         started = time.perf_counter()
-        finder, known = self._finder, self.lanes
+        finder = self._finder
+        known = finder.names
         chosen, composition = composition_of(mode, known, broad=mode == AUTO and self._broad(query))
         if lanes is not None:
             composition = composition_from(lanes, known)

@@ -50,7 +50,7 @@ def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
         return np.empty(0, np.intp)
     rows = np.flatnonzero(scores >= _floor(scores, kept))
     if len(rows) > _FEW + 2 * kept:
-        rows = rows[among_highest(scores[rows], kept)]
+        rows = among_highest(scores, kept)
     best: npt.NDArray[np.intp] = rows[np.argsort(-scores[rows], kind="stable")[:kept]]
     return best
 
@@ -60,8 +60,10 @@ def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     kept = min(count, len(scores))
     if kept == len(scores):
         return np.arange(kept)
-    least = np.partition(scores, len(scores) - kept)[len(scores) - kept]
-    rows = np.flatnonzero(scores >= least)
+    rows = np.flatnonzero(scores >= _floor(scores, kept))
+    own = scores[rows]
+    least = np.partition(own, len(own) - kept)[len(own) - kept]
+    rows = rows[own >= least]
     if len(rows) > kept:  # of those that score the least of all, the first
         rows = np.delete(rows, np.flatnonzero(scores[rows] == least)[kept - len(rows) :])
     return rows
