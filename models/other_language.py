@@ -150,9 +150,13 @@ def _sentences(passage: RetrievedItem) -> Iterator[tuple[int, int, str]]:
 
 
 def _named(asked: Sequence[str], passage: RetrievedItem, text: str) -> float:
-    """The share of the question's identifiers that the sentence is about; a row speaks for itself."""
+    """How far the sentence is about the question's identifiers, 0..1.
+
+    What stands under such a name is about it, what stands beside it half; a row speaks for itself.
+    """
     if not asked:
         return 0.0
-    about = text if "|" in text else f"{names_above(passage)} {passage.text}"
-    said = normalise(about)
-    return sum(name in said for name in asked) / len(asked)
+    row = "|" in text
+    about, beside = normalise(text if row else names_above(passage)), normalise(passage.text)
+    told = (1.0 if name in about else 0.5 * (not row and name in beside) for name in asked)
+    return sum(told) / len(asked)

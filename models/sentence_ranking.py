@@ -196,9 +196,13 @@ class _Ranking:
         self._missing = _missing(content_words(question), passages)
         self._bodies = [frozenset(terms(passage.text)) for passage in passages]
         named = [asked & frozenset(terms(_document(passage))) for passage in passages]
+        self._known = [
+            frozenset(term for term in name if _IDENTIFIER.match(term)) for name in named
+        ]
         # A question that is little more than a document's name asks for what bears that name.
         self._names = [
-            name if self._share(name) <= _MOSTLY_NAME else frozenset[str]() for name in named
+            name - known if self._share(name) <= _MOSTLY_NAME else frozenset[str]()
+            for name, known in zip(named, self._known, strict=True)
         ]
 
     def candidates(self) -> Iterator[Candidate]:
@@ -252,7 +256,7 @@ class _Ranking:
         Words of the name choose the document; a sentence that repeats them answers no better.
         """
         name = self._names[source]
-        return self._share(held - name) / (1 - self._share(name))
+        return self._share((held | self._known[source]) - name) / (1 - self._share(name))
 
     def _share(self, held: frozenset[str]) -> float:
         """How much of the question's information `held` has, 0..1."""
