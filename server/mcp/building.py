@@ -26,6 +26,9 @@ from sextant.chunks import Chunks
 from sextant.facade import Sextant
 from stores.versions import document_id_of
 
+# Where a failed call's result has its problem document.
+PROBLEM = "sextant/problem"
+
 _log = logging.getLogger(__name__)
 
 _INSTRUCTIONS = """\
@@ -169,11 +172,16 @@ def _cause(name: str, error: ToolError) -> SextantError:
 
 
 def _failed(error: SextantError) -> CallToolResult:
-    problem = problem_of(error).model_dump(by_alias=True, exclude_none=True)
+    """The result of a failed call; its problem goes beside the content.
+
+    Structured content that is not of the tool's own schema makes the official TypeScript client (1.32)
+    throw, and its caller never learns what was wrong.
+    """
+    problem = problem_of(error).model_dump(mode="json", by_alias=True, exclude_none=True)
     return CallToolResult(
         content=[TextContent(type="text", text=_sentence(error))],
-        structured_content=problem,
         is_error=True,
+        _meta={PROBLEM: problem},
     )
 
 

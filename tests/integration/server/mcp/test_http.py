@@ -9,6 +9,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from server.mcp.building import PROBLEM
 from tests.integration.server.calling import bearer
 from tests.integration.server.mcp.clients import (
     ERAS,
@@ -258,8 +259,10 @@ async def test_a_wrong_call_is_told_what_is_wrong(  # noqa: PLR0917 - reads as a
     async with client_of(served, keys[OWNER]) as client:
         result = await client.call_tool(tool, arguments)
     assert result.is_error
-    assert result.structured_content is not None
-    assert result.structured_content["code"] == code
+    # What is structured has to be of the tool's schema, or the TypeScript client throws.
+    assert result.structured_content is None
+    assert result.meta is not None
+    assert result.meta[PROBLEM]["code"] == code
     assert text_of(result).startswith(f"{code}: ")
     assert says in text_of(result)
     assert "Traceback" not in text_of(result)
