@@ -20,7 +20,8 @@ setup: .venv/.all .cache/neo4j/.ready .cache/chromium/.ready ## Create .venv wit
 
 demo: .venv/.base ## Ingest the sample documents, ask three questions, show cited answers (no key needed)
 	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant demo
-	@printf '\n%s\n' "Ask on: SEXTANT_DATA_DIR='$(SEXTANT_DATA_DIR)' $(PY) -m sextant ask '…' --graph demo"
+	@printf '\n%s\n%s\n' "Ask on: SEXTANT_DATA_DIR='$(SEXTANT_DATA_DIR)' $(PY) -m sextant ask '…' --graph demo" \
+		"In a browser: SEXTANT_DATA_DIR='$(SEXTANT_DATA_DIR)' $(PY) -m sextant serve, then http://127.0.0.1:8000/"
 
 test: lint types unit integration e2e ## Run everything: lint, types, all tests
 

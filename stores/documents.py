@@ -355,7 +355,7 @@ class DocumentStore:
         listed = f"There are: {', '.join(there[:20])}." if there else "There is none yet."
         raise GraphNotFound(
             f"No knowledge base named {scope.graph_id!r}. {listed}",
-            next_step="Run `sextant graphs`, or `sextant ingest` to make one.",
+            next_step="Name one with --graph (over HTTP graphId), or make it with `sextant ingest`.",
             field="graph_id",
         )
 

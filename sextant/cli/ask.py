@@ -34,7 +34,10 @@ def ask(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question from the documents, and from images and tables given with it."""
+    """Answer a question from the documents, with citations.
+
+    Images and tables given with it are taken into account.
+    """
     import asyncio
 
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k}

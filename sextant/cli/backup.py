@@ -22,7 +22,10 @@ def backup(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Save the whole database, of all users, to a file; it may be in use meanwhile."""
+    """Save the whole database, of all users, to a file.
+
+    It may be in use meanwhile.
+    """
     import asyncio
 
     from domain.errors import OptionInvalid

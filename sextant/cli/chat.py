@@ -36,7 +36,7 @@ def chat(
         bool, typer.Option("--list", help="List the conversations that are kept, and leave.")
     ] = False,
 ) -> None:
-    """Talk with the documents: question after question, until you leave.
+    """Talk with the documents, question after question.
 
     Takes one question a line, also from a pipe. /new forgets what was said, /exit ends.
     """

@@ -16,7 +16,10 @@ def mcp(
         typer.Option(help="dotted: kb.search; compat: kb_search, for hosts that take no dot."),
     ] = "dotted",
 ) -> None:
-    """Serve the MCP tools over standard input and output, for a host that starts this command."""
+    """Serve the MCP tools over standard input and output.
+
+    For a chat host or an agent that starts this command.
+    """
     import asyncio
     import importlib
 

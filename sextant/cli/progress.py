@@ -44,7 +44,8 @@ def print_summary(results: Sequence[Ingested]) -> None:
     parts = [f"{stored} ingested ({chunks} passages)", f"{unchanged} unchanged", f"{failed} failed"]
     if same:
         parts.insert(2, f"{same} the same as another")
-    terminal.say(f"{len(results)} files: " + ", ".join(parts))
+    files = "1 file" if len(results) == 1 else f"{len(results)} files"
+    terminal.say(f"{files}: " + ", ".join(parts))
 
 
 @contextmanager

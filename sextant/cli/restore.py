@@ -22,7 +22,10 @@ def restore(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Put a backup in the place of the whole database; stop servers and workers before."""
+    """Put a backup in the place of the whole database.
+
+    Stop servers and workers before.
+    """
     import asyncio
 
     graphs = asyncio.run(_bring(source, replace=replace, as_json=as_json))

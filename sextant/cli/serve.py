@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import socket
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    import uvicorn
 
 app = typer.Typer()
 
@@ -25,7 +28,7 @@ def serve(
         str | None, typer.Option(help="debug, info, warning or error; default: the log level set.")
     ] = None,
 ) -> None:
-    """Serve answers, searches, documents and graphs over HTTP until it is interrupted.
+    """Serve the web page, the HTTP API and MCP.
 
     Stopped by SIGTERM or SIGINT it finishes what it began, for `http.drain_seconds`.
     """
@@ -57,7 +60,7 @@ def serve(
         # A process that loads its model and imports says nothing for longer than uvicorn's 5 s.
         timeout_worker_healthcheck=_SILENCE,
     )
-    listening = config.bind_socket()
+    listening = _bound(config)
     # Uvicorn has said by now that it runs; who comes before it does, waits.
     listening.listen(config.backlog)
     _drop_who_takes_nothing(listening, settings.runs.write_seconds)
@@ -68,6 +71,20 @@ def serve(
     server.run(sockets=[listening])
     if not server.started:
         raise typer.Exit(1)
+
+
+def _bound(config: uvicorn.Config) -> socket.socket:
+    """The socket to listen on; uvicorn logs why there is none, and would end the process."""
+    from domain.errors import OptionInvalid
+
+    try:
+        return config.bind_socket()
+    except SystemExit:
+        raise OptionInvalid(
+            f"{config.host}:{config.port} cannot be listened on; another server may run there.",
+            next_step="Choose another with --port; 0 takes any that is free.",
+            field="port",
+        ) from None
 
 
 def _check_level(log: str | None) -> None:

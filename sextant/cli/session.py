@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from domain.configuration import load_settings
 from domain.settings import Settings
+from sextant.cli import terminal
 
 if TYPE_CHECKING:
     from models.cache import CachedEmbedder
@@ -27,10 +29,18 @@ async def opened(*, to_answer: bool = False, unattended: bool = False) -> AsyncI
     """
     settings = await asyncio.to_thread(load_settings)
     show_log(settings, always=unattended)
+    _tell_of_beginning(settings)
     embedder = await _loading(settings) if to_answer else None
     facade = await asyncio.to_thread(importlib.import_module, "sextant.facade")
     async with facade.Sextant.open(settings, embedder=embedder) as rag:
         yield rag
+
+
+def _tell_of_beginning(settings: Settings) -> None:
+    """Say why the very first command takes longer, to whoever sits there."""
+    new = settings.database_url is None and not settings.data_dir.exists()
+    if new and sys.stderr.isatty():
+        terminal.note(f"Setting up a database in {settings.data_dir}; this is done once.")
 
 
 async def _loading(settings: Settings) -> CachedEmbedder:

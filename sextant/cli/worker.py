@@ -35,7 +35,7 @@ def worker(
         typer.Option(help="Address for metrics; any but this machine's needs SEXTANT_OBSERVE__METRICS_TOKEN."),
     ] = "127.0.0.1",
 ) -> None:  # fmt: skip
-    """Ingest the documents that were uploaded, of all users, until it is stopped.
+    """Ingest what all users upload, until it is stopped.
 
     Start as many as you like, on as many machines: all that they share is the database
     (DATABASE_URL). The first SIGTERM or Ctrl-C lets it finish what it has in hand, or give that back

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from tests.e2e.conftest import Sextant
@@ -22,3 +24,21 @@ def test_what_cannot_be_served_is_refused_before_anything_starts(
     ran = sextant("serve", *arguments)
     assert ran.status == 2
     assert field in ran.err
+
+
+def test_a_port_that_is_taken_is_named_with_a_way_out(sextant: Sextant) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = sextant("serve", "--port", str(port))
+    assert ran.status == 2
+    assert f"127.0.0.1:{port} cannot be listened on" in ran.err
+    assert "--port" in ran.err
+
+
+def test_the_list_of_commands_says_of_each_in_a_whole_sentence_what_it_does(
+    sextant: Sextant,
+) -> None:
+    commands = sextant("--help", COLUMNS="80").out.partition("Commands:")[2].strip().splitlines()
+    assert len(commands) > 20
+    assert [line for line in commands if not line.endswith(".")] == []
+    assert [line for line in commands if line.endswith("...")] == []
