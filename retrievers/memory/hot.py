@@ -76,6 +76,7 @@ class HotScopes:
         self._heat: dict[Scope, _Heat] = {}
         self._not_before: dict[Scope, float] = {}
         self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     def of(self, scope: Scope) -> HotScope | None:
         """The scope in memory as it was packed, to be asked if it `is_current`; counts as a search."""
@@ -108,9 +109,12 @@ class HotScopes:
 
     async def close(self) -> None:
         """Stop packing, and let everything go."""
-        if self._busy and self._task is not None:
+        here = asyncio.get_running_loop()  # a synchronous caller's loop ends what is its own
+        if self._task is not None and self._task.get_loop() is here:
             self._task.cancel()
             await asyncio.wait({self._task})
+        if self._timer is not None:
+            self._timer.cancel()
         self._entries.clear()
 
     def release_idle(self) -> None:
@@ -194,8 +198,11 @@ class HotScopes:
     def _watch(self) -> None:
         """Look for idle scopes as long as there are any."""
         self.release_idle()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self._entries:
-            asyncio.get_running_loop().call_later(_IDLE, self.release_idle)
+            self._timer = asyncio.get_running_loop().call_later(_IDLE, self._watch)
 
 
 @dataclass(frozen=True, slots=True)
