@@ -284,8 +284,9 @@ class Runs:
         run = self._live.get(run_id) or self._kept.get(run_id)
         if run is None or run.user_id != user_id:
             raise RunNotFound(
-                "No answer of that id is under way or kept.",
-                next_step="Ask the question again.",
+                "No answer of that id is under way or kept in this process.",
+                next_step="Ask the question again; of several server processes, only the one that "
+                "answers can go on.",
             )
         return run
 
