@@ -19,7 +19,7 @@ MANUAL = (
         ("How long is the waranty?", "How long is the warranty?"),  # a letter too few
         ("Is calibrattion free?", "Is calibration free?"),  # one too many
         ("Who does the calibratoin?", "Who does the calibration?"),  # two swapped
-        ("Who is the operafor?", "Who is the operator?"),  # another one, in a long word
+        ("Who has operates?", "Who has operates?"),  # another one may be another word
         ("What do scanners cost?", "What do scanners cost?"),  # a plural is no mistake
         ("Who covered it?", "Who covered it?"),
         ("What about the foam?", "What about the foam?"),  # too short to tell
