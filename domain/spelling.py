@@ -3,7 +3,7 @@
 A word that no passage holds is taken for one they do hold that has one letter more or less, or two
 swapped: three of the four commonest misspellings (Damerau 1964, doi:10.1145/363958.363994). The fourth,
 one letter for another, more often makes another word (founder, founded; changed, charged), as do most
-edits of short words; first letters are hardly ever wrong. Of 474 public questions five were read anew so,
+edits of short words; first letters are hardly ever wrong. Of 474 public questions four were read anew so,
 each rightly.
 """
 
