@@ -2,7 +2,7 @@
 # and console scripts both stumble over a folder with spaces in its name, `python -m` does not.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types unit integration e2e dev bench eval format clean
+.PHONY: help setup demo test check lint types unit integration e2e fuzz dev bench eval format clean
 
 PY := .venv/bin/python
 # Where `make demo` keeps its database and model; a caller's own setting wins.
@@ -44,6 +44,9 @@ integration: .venv/.all .cache/neo4j/.ready
 
 e2e: .venv/.all .cache/chromium/.ready
 	$(PY) -m pytest -q tests/e2e
+
+fuzz: .venv/.all ## Call every route with 200 generated requests, alone and one after the other (half an hour)
+	SEXTANT_FUZZ_EXAMPLES=200 $(PY) -m pytest -q tests/e2e/test_generated_requests.py
 
 dev: .venv/.all ## Start `langgraph dev` on the workflow, offline
 	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true LANGSMITH_TRACING=false \
