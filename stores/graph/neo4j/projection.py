@@ -10,24 +10,25 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 from uuid import UUID
 
 from psycopg.rows import DictRow, dict_row
 
-from domain.graph import Entity, Relation
+from domain.graph import Entity
 from domain.scope import Scope
 from stores.database import Database
 from stores.graph.ids import NIL, graph_key
 from stores.graph.neo4j.store import alias_key, graph_word, word_keys
-from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import Vector
+from stores.graph.rows import entity_of
 from stores.queries import load_cypher, load_queries
 
 if TYPE_CHECKING:
     from stores.graph.neo4j.bolt import Bolt, Row, Statement
 
 _SQL = load_queries("graph_projection")
+_ROWS = load_queries("graph_reads")
 _READ = load_cypher("reads")
 _WRITE = load_cypher("writes")
 
@@ -76,12 +77,10 @@ class Projection:
 
     async def entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
         """Entities as `load_entities` takes them."""
-        entities = await PostgresGraph(self.database).get_entities(self.scope, ids)
-        attached = {
-            row["id"]: row
-            for row in await self._fetch("attachments", ids=[one.id for one in entities], nil=NIL)
-        }
-        rows = ((one, attached[one.id]) for one in entities if one.id in attached)
+        found = await self._fetch(_ROWS["entities"], ids=list(ids))
+        hanging = await self._fetch(_SQL["attachments"], ids=[row["id"] for row in found], nil=NIL)
+        attached = {row["id"]: row for row in hanging}
+        rows = ((entity_of(row), attached[row["id"]]) for row in found if row["id"] in attached)
         return await asyncio.to_thread(lambda: [_entity_row(self.scope, *row) for row in rows])
 
     async def load_entities(self, note: int, rows: Sequence[Row]) -> None:
@@ -92,8 +91,8 @@ class Projection:
 
     async def relation_columns(self, ids: Sequence[UUID]) -> Row:
         """Relations as `load_relations` takes them."""
-        relations = await PostgresGraph(self.database).get_relations(self.scope, ids)
-        return await asyncio.to_thread(_relation_columns, relations)
+        rows = await self._fetch(_ROWS["relations"], ids=list(ids), nil=NIL)
+        return await asyncio.to_thread(_relation_columns, rows)
 
     async def load_relations(self, note: int, columns: Row) -> None:
         """Write the relations of a note, once, where all entities are and none of them is."""
@@ -130,13 +129,13 @@ class Projection:
     async def write_relations_of(self, entity_ids: Sequence[UUID]) -> None:
         """Write the relations of entities that have come into sight, though these have not changed."""
         if entity_ids:
-            rows = await self._fetch("relations_of", ids=list(entity_ids))
+            rows = await self._fetch(_SQL["relations_of"], ids=list(entity_ids))
             await self.write_relations([row["relation_id"] for row in rows])
 
     async def write_communities(self, ids: Sequence[UUID]) -> None:
         """Write communities with their members and reports."""
         for some in _slices(ids, BATCH):
-            found = await self._fetch("communities", ids=list(some))
+            found = await self._fetch(_SQL["communities"], ids=list(some))
             rows = [_community_row(self._graph, row) for row in found]
             names = [str(one) for one in some]
             await self.bolt.write(
@@ -176,10 +175,11 @@ class Projection:
     def _statement(self, name: str, **values: object) -> Statement:
         return _WRITE[name], {"graph": self._graph, **values}
 
-    async def _fetch(self, query: str, **values: object) -> list[DictRow]:
+    async def _fetch(self, query: LiteralString, **values: object) -> list[DictRow]:
+        """Rows of the record, however long it takes: a question's time limit is not a projector's."""
         async with self.database.transaction(self.scope.user_id) as connection:
             cursor = connection.cursor(row_factory=dict_row, binary=True)
-            await cursor.execute(_SQL[query], {"scope_id": self.scope_id, **values})
+            await cursor.execute(query, {"scope_id": self.scope_id, **values})
             return await cursor.fetchall()
 
     @property
@@ -206,15 +206,15 @@ def _entity_row(scope: Scope, entity: Entity, attached: DictRow) -> Row:
     }
 
 
-def _relation_columns(relations: Sequence[Relation]) -> Row:
+def _relation_columns(rows: Sequence[DictRow]) -> Row:
     return {
-        "ids": [str(one.id) for one in relations],
-        "sources": [str(one.source_id) for one in relations],
-        "targets": [str(one.target_id) for one in relations],
-        "kinds": [one.relation_type for one in relations],
-        "weights": [one.weight for one in relations],
-        "descriptions": [one.description for one in relations],
-        "chunks": [[str(chunk) for chunk in one.chunk_ids] for one in relations],
+        "ids": [str(row["id"]) for row in rows],
+        "sources": [str(row["source_id"]) for row in rows],
+        "targets": [str(row["target_id"]) for row in rows],
+        "kinds": [row["relation_type"] for row in rows],
+        "weights": [row["weight"] for row in rows],
+        "descriptions": [row["description"] for row in rows],
+        "chunks": [[str(chunk) for chunk in row["chunk_ids"]] for row in rows],
     }
 
 
