@@ -1,0 +1,131 @@
+"""Searching: passages, entities, and the log of both."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from domain.settings.group import Group, Weight
+
+
+class RetrievalSettings(Group):
+    """Constants of retrieval; defaults are those of seeds 000 and 001."""
+
+    top_k: int = Field(10, ge=1, le=50, description="Passages handed to the answer.")
+    min_similarity: float = Field(
+        0.3, ge=0, le=1, description="Vector hits below this cosine are dropped (HybridRetriever)."
+    )
+    rrf_k: int = Field(60, ge=1, description="The k of reciprocal rank fusion.")
+    vector_weight: Weight = Field(0.7, description="Weight of the vector lane in fusion.")
+    keyword_weight: Weight = Field(0.3, description="Weight of the keyword lane in fusion.")
+    max_keywords: int = Field(10, ge=1, le=50, description="Keywords taken from one question.")
+    hnsw_ef_search: int = Field(
+        140,
+        ge=10,
+        le=1000,
+        description="Width of the HNSW search over passages; at 100, real vectors missed a recall of 0.99.",
+    )
+    entity_ef_search: int = Field(
+        100, ge=10, le=1000, description="Width of the HNSW search over entities (seed 001)."
+    )
+    exact_below: int = Field(
+        5000, ge=0, description="Scopes with fewer chunks are searched exactly, without HNSW."
+    )
+    lane_timeout: float = Field(10.0, gt=0, description="Seconds after which one lane is given up.")
+    index_passages: int = Field(
+        200_000,
+        ge=0,
+        description="Passages of which the graph modes keep words, graph and reports in memory, over all scopes; about 2 KB each.",
+    )
+    index_vectors: int = Field(
+        20_000,
+        ge=0,
+        description="Passages up to which a scope's vectors are kept with them, 1.5 KB each; of a larger scope PostgreSQL is asked.",
+    )
+    index_idle: float = Field(
+        3600.0,
+        gt=0,
+        description="Seconds after which an index in memory that nobody asks is let go.",
+    )
+    hot_memory: int = Field(
+        128_000_000,
+        ge=0,
+        description="Bytes of knowledge bases that are searched often kept in memory, 3 KB a chunk; 0: none.",
+    )
+    bm25_rerank: bool = Field(
+        default=True, description="HybridRetriever orders what its lanes found by BM25, too."
+    )
+    bm25_fusion: Literal["linear", "rrf"] = Field(
+        "linear",
+        description="Weighted sum of similarity and BM25, each brought to 0..1; or a second reciprocal rank fusion.",
+    )
+    bm25_vector_weight: Weight = Field(0.7, description="Weight of the similarity beside BM25.")
+    bm25_weight: Weight = Field(0.3, description="Weight of BM25.")
+    bm25_k1: Weight = Field(1.2, description="How long repetitions of a term count for BM25.")
+    bm25_b: float = Field(0.75, ge=0, le=1, description="How much a text's length counts for BM25.")
+    bm25_memory: int = Field(
+        256_000_000,
+        ge=0,
+        description="Bytes of BM25 indexes kept over all users; about 1 KB a passage.",
+    )
+    bm25_at_start: bool = Field(
+        default=False,
+        description="Build the BM25 index when a HybridRetriever is opened, before the first question.",
+    )
+    rerank_timeout: float = Field(
+        5.0,
+        gt=0,
+        description="Seconds after which a reranker is late and the order stays as it was.",
+    )
+    rerank_pairs: int = Field(
+        50, ge=1, le=1000, description="Passages that a reranker reads at most."
+    )
+    rerank_chars: int = Field(
+        2000, ge=1, description="Characters of a passage that a reranker reads."
+    )
+    slow_ms: float = Field(
+        500.0, gt=0, description="A retrieval slower than this is logged as a warning."
+    )
+
+
+class EntitySearchSettings(Group):
+    """Searching entities; defaults are those of seed 001."""
+
+    vector_weight: Weight = Field(0.5, description="Weight of the lane of meaning.")
+    fts_weight: Weight = Field(0.3, description="Weight of the full-text lane.")
+    graph_weight: Weight = Field(0.2, description="Weight of the graph lane.")
+    threshold: float = Field(
+        0.5, ge=-1, le=1, description="Vector hits up to this cosine are dropped."
+    )
+    candidates: int = Field(20, ge=1, le=200, description="Hits of the vector and full-text lanes.")
+    seeds: int = Field(
+        5, ge=0, le=50, description="Best vector hits that the graph lane starts from."
+    )
+    depth: int = Field(2, ge=1, le=4, description="Levels of the graph lane.")
+    neighbours: int = Field(
+        10, ge=1, le=100, description="New entities that the graph lane takes from a level."
+    )
+    decay: float = Field(
+        0.7, ge=0, le=1, description="What each level leaves of a relation's weight."
+    )
+    bonus: float = Field(0.02, ge=0, description="Added for each further lane that agrees.")
+    related: int = Field(5, ge=1, le=20, description="Related entities shown with a result.")
+    cache_seconds: float = Field(
+        300.0, ge=0, description="How long a ranking is kept for the same search; a write ends it."
+    )
+    cache_entries: int = Field(512, ge=0, description="Rankings kept, over all users.")
+    cache_per_user: int = Field(64, ge=0, description="Rankings kept of one user.")
+    kept_neighbourhoods: int = Field(
+        1024, ge=0, description="Entities with many relations whose heaviest are kept, 8 KB each."
+    )
+
+
+class SearchLogSettings(Group):
+    """The log of searches and what they returned (`sextant searches`)."""
+
+    enabled: bool = Field(
+        default=False,
+        description="Keep searches with the ids and scores of their results, to look into later; no text of documents.",
+    )
+    days: int = Field(30, ge=1, le=3650, description="Days for which a search is kept.")
