@@ -25,7 +25,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.parse import parse_file
 from ingestion.pipeline import Ingestor
-from ingestion.running import Progress
+from ingestion.progress import Progress
 from models.protocols import Vectors
 from stores.chunks import ChunkStore
 from stores.database import Database

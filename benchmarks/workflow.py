@@ -64,7 +64,7 @@ class InstantAnswerer:
 
     async def extract(self, *_: object, **__: object) -> Extraction:
         """The sentence."""
-        return Extraction((Quotation(SENTENCE, 0, 0, len(SENTENCE), 1.0),), None)
+        return Extraction((Quotation(SENTENCE, 0, 0, len(SENTENCE)),), None)
 
 
 class InstantChat(ChatModel):

@@ -23,7 +23,8 @@ from ingestion.graph.index import GraphIndexer
 from ingestion.guards import check_size
 from ingestion.hosts import ParserHosts
 from ingestion.limits import Limits
-from ingestion.running import JobRunner, OnProgress, Progress
+from ingestion.progress import OnProgress, Progress
+from ingestion.running import JobRunner
 from ingestion.together import Together
 from ingestion.workers import is_dead, worker_name
 from models.protocols import Embedder

@@ -14,9 +14,8 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
@@ -36,6 +35,7 @@ from ingestion.graph.index import GraphIndexer, Indexed
 from ingestion.hosts import ParserHosts
 from ingestion.metadata.describing import Described, describe
 from ingestion.parse import Describe, parse_file
+from ingestion.progress import OnProgress, Progress
 from ingestion.stages import Stages
 from ingestion.together import Together
 from ingestion.transfer.documents import is_packed, unpack
@@ -59,23 +59,6 @@ _SMALL = 16
 _NOTE_SECONDS = 1.0
 # So long goes a job on that was cancelled or whose document was deleted.
 _WATCH_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far one file is: `done` of `total` chunks in stage `embed`; 0 of 0 where nothing counts.
-
-    `note` says in words how it ended, where no result does.
-    """
-
-    filename: str
-    stage: JobStage
-    done: int = 0
-    total: int = 0
-    note: str = ""
-
-
-OnProgress = Callable[[Progress], None]
 
 
 def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:

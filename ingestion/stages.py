@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 from domain.documents import JobStage
 from domain.happenings import Outcome, StageRan, tell
-
-if TYPE_CHECKING:
-    from ingestion.running import Progress
+from ingestion.progress import OnProgress, Progress
 
 _ENDED = frozenset({JobStage.DONE, JobStage.FAILED})
 
@@ -24,7 +21,7 @@ class Stages:
         on_progress: hears of progress as well.
     """
 
-    def __init__(self, on_progress: Callable[[Progress], None]) -> None:
+    def __init__(self, on_progress: OnProgress) -> None:
         self._on_progress = on_progress
         self._stage: JobStage | None = None
         self._began = 0.0

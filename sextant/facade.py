@@ -42,8 +42,8 @@ from stores.versions import document_id_of
 
 if TYPE_CHECKING:
     from ingestion.pipeline import Ingested
+    from ingestion.progress import OnProgress
     from ingestion.reembedding import OnChunks
-    from ingestion.running import OnProgress
     from ingestion.transfer.importing import ImportReport, OnStage
     from nodes.context import Dependencies
     from retrievers.chunk_search import SearchRequest

@@ -16,7 +16,7 @@ from stores.database import Database
 if TYPE_CHECKING:
     from ingestion.graph.communities.reporting import OnStage
     from ingestion.graph.upkeep import GraphUpkeep
-    from ingestion.running import OnProgress
+    from ingestion.progress import OnProgress
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Refresher:
     ) -> None:
         """Bring communities up to date; a failure costs no document, so it is a warning."""
         from domain.documents import JobStage
-        from ingestion.running import Progress
+        from ingestion.progress import Progress
 
         def tell(stage: JobStage, done: int = 0, total: int = 0, note: str = "") -> None:
             if on_progress is not None:

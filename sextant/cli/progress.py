@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from domain.documents import JobStage
 from ingestion.pipeline import Ingested
-from ingestion.running import OnProgress, Progress
+from ingestion.progress import OnProgress, Progress
 from sextant.cli import terminal
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from domain.scope import Scope
 from domain.settings import IngestionSettings, Settings
 from ingestion.pipeline import Ingestor
-from ingestion.running import Progress
+from ingestion.progress import Progress
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.jobs import JobStore

@@ -9,7 +9,7 @@ from domain.settings import Settings
 from ingestion.metadata.describing import describe
 from ingestion.parse import parse_file
 from ingestion.pipeline import Ingestor
-from ingestion.running import Progress
+from ingestion.progress import Progress
 from stores.chunks import ChunkStore, StoredChunk
 from stores.database import Database
 from stores.descriptions import Descriptions

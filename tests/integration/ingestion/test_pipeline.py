@@ -14,7 +14,7 @@ from domain.errors import FileEmpty, FileRejected, FileTypeUnknown, FileUnsafe, 
 from domain.scope import Scope
 from domain.settings import IngestionSettings, Settings, WorkerSettings
 from ingestion.pipeline import Ingestor
-from ingestion.running import Progress
+from ingestion.progress import Progress
 from ingestion.workers import worker_name
 from models.protocols import Vectors
 from stores.chunks import ChunkStore

@@ -23,7 +23,7 @@ from domain.errors import (
 )
 from domain.events import Done, Token
 from domain.settings import Settings
-from ingestion.running import Progress
+from ingestion.progress import Progress
 from sextant import Sextant
 from testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import short_folder

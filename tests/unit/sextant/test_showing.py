@@ -14,7 +14,7 @@ from domain.documents import JobStage
 from domain.errors import FileEmpty, GraphNotFound, SextantError
 from domain.events import Done, Event, Failed, Status, Token
 from ingestion.pipeline import Ingested
-from ingestion.running import Progress
+from ingestion.progress import Progress
 from sextant.cli import progress, terminal
 from sextant.cli.answers import print_answer
 
