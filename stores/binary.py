@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 
 Vectors = npt.NDArray[np.float32]
 
@@ -50,3 +52,9 @@ def embedded(blocks: Sequence[bytes]) -> Embedded:
     row = np.dtype([("id", (">u8", 2)), ("head", ">u4"), ("vector", (">f4", length))])
     rows = np.frombuffer(joined, row)
     return Embedded(rows["id"].astype(np.uint64), rows["vector"].astype(np.float32))
+
+
+def told_rows(told: bytes | None) -> list[dict[str, Any]]:
+    """Rows that a function of the server told as JSON."""
+    rows: list[dict[str, Any]] = orjson.loads(told) if told else []
+    return rows

@@ -18,7 +18,7 @@ from domain.documents import Modality
 from domain.errors import EmbeddingModelChanged
 from domain.filters import ChunkFilters
 from domain.scope import Scope
-from stores.binary import Embedded, Nearest, embedded, halves, nearest_of
+from stores.binary import Embedded, Nearest, embedded, halves, nearest_of, told_rows
 from stores.database import Database
 from stores.filtering import custom_plans, filter_values, within
 from stores.grams import fold, salted_grams
@@ -31,7 +31,7 @@ from stores.stamps import Stamp, stamp_of
 Vectors = npt.NDArray[np.float32]
 
 _SQL = load_queries("chunks")
-_GET, _TOLD, _DOCUMENTS = (of_scope(_SQL[name]) for name in ("get", "told", "documents"))
+_GET, _DOCUMENTS = (of_scope(_SQL[name]) for name in ("get", "documents"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +163,7 @@ class ChunkStore:
             looked *= 8
 
     def _call(self, scope: Scope, function: str, *values: object) -> Awaitable[bytes | None]:
-        whose = (scope.user_id, scope.graph_id)
-        return self._database.call("\0".join(whose), _SQL[function], *whose, *values)
+        return self._database.call(scope, _SQL[function], *values)
 
     async def keyword_search(
         self,
@@ -211,8 +210,7 @@ class ChunkStore:
 
     async def told(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
         """What results tell of the chunks of these ids, in this order: half the cost of `get`."""
-        values = key_of(scope) | {"ids": id_array(ids)}
-        return await self._database.read(scope.user_id, _TOLD, values)
+        return told_rows(await self._call(scope, "told", id_array(ids)))
 
     async def count(self, scope: Scope) -> int:
         """How many chunks of the scope can be found."""

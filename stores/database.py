@@ -24,6 +24,7 @@ from psycopg.types import TypeInfo
 from psycopg_pool import AsyncConnectionPool
 
 from domain.errors import DatabaseUnavailable, SettingsInvalid
+from domain.scope import Scope
 from domain.settings import Settings
 from stores.embedded import SUPERUSER, EmbeddedServer
 from stores.migrations import APP_ROLE, SEARCH_PATH, migrate
@@ -34,8 +35,9 @@ from stores.trips import Statement, Trips
 T = TypeVar("T")
 
 _SQL = load_queries("database")
-# The lanes of a search that go together, and the share of a lane's time that they may take so.
-_LANES, _PATIENCE = 2, 0.1
+# The calls of a search that go together (two lanes; passages, entities and stamps), and the share of a
+# lane's time that they may take so.
+_CALLS, _PATIENCE = 4, 0.1
 # What PostgreSQL calls this process's connections, so that it is told apart from all others.
 _PROCESS = f"sextant {secrets.token_hex(8)}"
 _SESSION = (
@@ -84,7 +86,7 @@ class Database:
         self._server = server
         self._lost = False  # whether the last call found no server
         self._trips: Trips[list[DictRow]] = Trips(self._answer)
-        self._calls: Trips[bytes | None] = Trips(self._values, most=_LANES)
+        self._calls: Trips[bytes | None] = Trips(self._values, most=_CALLS)
 
     @classmethod
     async def open(cls, settings: Settings) -> Database:
@@ -167,21 +169,23 @@ class Database:
         """
         return await self._trips.ask(user_id, Statement(query, values))
 
-    async def call(self, key: str, function: LiteralString, *values: object) -> bytes | None:
+    async def call(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
         """The value of a server's function that names its tenant itself, in a single round trip.
 
-        Two of a key that are called at the same moment, as the lanes of a search are, share a statement;
-        if that fails or takes long, each goes by itself, so that neither takes the other along.
+        Those of a scope that are called at the same moment, as by the lanes of a search, share a
+        statement, and so a moment; if that fails or takes long, each goes by itself, so that none takes
+        the others along.
 
         Args:
-            key: whose calls go together.
+            scope: user and knowledge base, the function's first arguments.
             function: a call with a placeholder for each value.
-            values: its arguments.
+            values: its other arguments.
 
         Raises:
             DatabaseUnavailable: the server does not answer within the time of a lane.
         """
-        return await self._calls.ask(key, Statement(function, values))
+        whose = (scope.user_id, scope.graph_id)
+        return await self._calls.ask("\0".join(whose), Statement(function, (*whose, *values)))
 
     async def _values(self, _: str, calls: Sequence[Statement]) -> list[bytes | None]:
         query = "select " + ", ".join(call.query for call in calls)

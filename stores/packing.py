@@ -17,10 +17,9 @@ from stores.chunks import Vectors
 from stores.database import Database
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import ScopeRow, find_scope, key_of, of_scope
+from stores.scopes import ScopeRow, find_scope
 
 _SQL = load_queries("packing")
-_STAMP = of_scope(_SQL["stamp"])
 # 2 MB at a time: 10 ms of the server, and as much of a thread that takes it in.
 _AT_ONCE = 1024
 
@@ -80,8 +79,7 @@ class Unpacked:
 
 async def stamp_of_chunks(database: Database, scope: Scope) -> str:
     """What changes whenever the scope's chunks, their texts or vectors do; one round trip."""
-    [row] = await database.read(scope.user_id, _STAMP, key_of(scope))
-    return str(row["stamp"])
+    return _written(await database.call(scope, _SQL["stamp"]))
 
 
 @asynccontextmanager
@@ -97,11 +95,13 @@ async def unpacked(database: Database, scope: Scope) -> AsyncIterator[Unpacked |
             yield None
             return
         cursor = connection.cursor(row_factory=dict_row)
-        stamp = await (await cursor.execute(_SQL["stamp"], _of(found))).fetchone()
+        asked = "select " + _SQL["stamp"] + " as stamp"
+        whose = (scope.user_id, scope.graph_id)
+        stamp = await (await cursor.execute(asked, whose)).fetchone()
         size = await (await cursor.execute(_SQL["size"], _of(found))).fetchone()
         assert stamp is not None and size is not None  # noqa: S101, PT018 - aggregates
         yield Unpacked(
-            stamp["stamp"],
+            _written(stamp["stamp"]),
             size["chunks"],
             size["octets"],
             size["vector_octets"],
@@ -109,6 +109,10 @@ async def unpacked(database: Database, scope: Scope) -> AsyncIterator[Unpacked |
             connection,
             found,
         )
+
+
+def _written(stamp: bytes | None) -> str:
+    return (stamp or b"").decode()
 
 
 def _of(row: ScopeRow) -> dict[str, object]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from domain.scope import Scope
+from stores.binary import told_rows
 from stores.database import Database
 from stores.queries import load_queries
-from stores.scopes import key_of, of_scope
 
-_STAMP = of_scope(load_queries("stamps")["stamp"])
+_STAMP = load_queries("stamps")["stamp"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,5 +23,5 @@ class Stamp:
 
 async def stamp_of(database: Database, scope: Scope) -> Stamp:
     """The stamp of the scope as it is now; one round trip."""
-    [row] = await database.read(scope.user_id, _STAMP, key_of(scope))
+    [row] = told_rows(await database.call(scope, _STAMP))
     return Stamp(**row)

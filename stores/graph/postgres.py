@@ -12,7 +12,7 @@ from psycopg.rows import DictRow, dict_row
 from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
 from domain.text import clean_text, normalise_name
-from stores.binary import Embedded, embedded
+from stores.binary import Embedded, embedded, told_rows
 from stores.database import Database
 from stores.graph.ids import NIL, entity_id, name_key, name_tokens
 from stores.graph.protocol import (
@@ -99,7 +99,8 @@ class PostgresGraph:
         if only != EVERY_ENTITY:
             among = {"ids": id_array(ids), **_bounds(only)}
             return [entity_of(row) for row in await self._rows(scope, "entities_among", **among)]
-        return [entity_of(row) for row in await self._rows(scope, "entities", ids=id_array(ids))]
+        told = await self._database.call(scope, _SQL["entities"], id_array(ids))
+        return [entity_of(row) for row in told_rows(told)]
 
     async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
         """The `k` entities with most relations, then mentions."""

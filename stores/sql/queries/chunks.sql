@@ -139,16 +139,8 @@ cross join lateral (
 order by wanted.place;
 
 -- name: told
--- What a result tells of a chunk, found as above; ids as text, for that is how results name them.
-select c.*
-from unnest(%(ids)s::uuid[]) with ordinality as wanted(id, place)
-cross join lateral (
-  select id::text, document_id::text, external_id, text, filename, document_title, source, section_path,
-    coalesce(nullif(title, ''), document_title) as title, section_id::text, page,
-    start_offset as start, end_offset as "end", modality, ordinal, context
-  from found_chunks where scope_id = %(scope_id)s and id = wanted.id offset 0
-) as c
-order by wanted.place;
+-- What results tell of chunks; see told_chunks (migration 0034).
+told_chunks(%s, %s, %s::uuid[])
 
 -- name: count
 -- How many chunks of a knowledge base can be found.

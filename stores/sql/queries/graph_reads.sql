@@ -68,15 +68,8 @@ join seen_entities e on e.scope_id = r.scope_id and e.id = r.entity_id
 order by r.rank desc, e.id;
 
 -- name: entities
--- Entities by id, in the order asked; one that was merged is the one it was merged into.
-with wanted as (
-  select %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
-    where g.scope_id = %(scope_id)s and g.from_id = asked.id), asked.id) as id,
-    min(asked.place) as place
-  from unnest(%(ids)s::uuid[]) with ordinality as asked (id, place) group by 2
-)
-select e.* from wanted w
-join seen_entities e on e.scope_id = w.scope_id and e.id = w.id order by w.place;
+-- Entities by id; see told_entities (migration 0034).
+told_entities(%s, %s, %s::uuid[])
 
 -- name: entities_among
 -- The same of some entities.

@@ -1,9 +1,6 @@
 -- name: stamp
--- Changes with every change of a scope's chunks or their vectors, for each is a change of its document's
--- row, which gets the number of the transaction, or of the vectors' space. Numbers only grow, so a stamp
--- does not come back.
-select concat_ws(' ', count(*), sum(xmin::text::bigint), (select created_at from embedding_space)) as stamp
-from documents where scope_id = %(scope_id)s;
+-- What tells whether chunks and vectors are as they were; see chunk_stamp (migration 0034).
+chunk_stamp(%s, %s)
 
 -- name: size
 -- How many chunks there are to search by keyword and by vector, and how many bytes of text they have.
