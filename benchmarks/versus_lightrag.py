@@ -119,7 +119,7 @@ async def measure_ours(corpus: Corpus, sizes: Sequence[int], folder: Path) -> li
     embedder = InstantEmbedder()
     done, stages = 0, []
     async with await Database.open(settings) as database, AsyncExitStack() as stack:
-        rag = Sextant(settings, database, CachedEmbedder(embedder, 0), stack)
+        rag = Sextant(database, CachedEmbedder(embedder, 0), stack)
         for size in sizes:
             files = folder / str(size)
             files.mkdir()

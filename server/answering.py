@@ -15,7 +15,8 @@ from server.auth.principal import Principal, rag_of
 from server.runs import QUEUE, Encode, Run, Runs, nothing
 from server.serving import serving_of
 from server.sse import ClientLeft, EventStream, while_connected
-from sextant.facade import Options, Sextant
+from sextant.asking import Options
+from sextant.facade import Sextant
 
 # What nginx logs for a client that left; nobody receives it.
 _CLIENT_LEFT = 499

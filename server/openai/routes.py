@@ -19,7 +19,7 @@ from server.routing import router as new_router
 from server.schemas import answer_examples as examples
 from server.serving import serving_of
 from server.sse import MEDIA_TYPE
-from sextant.facade import Options
+from sextant.asking import Options
 
 router = new_router("openai", prefix="/v1")
 

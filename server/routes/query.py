@@ -21,7 +21,7 @@ from server.schemas import answer_examples as examples
 from server.schemas.answers import QueryRequest, QueryResponse, answer_on_wire, on_wire
 from server.serving import serving_of
 from server.sse import MEDIA_TYPE, frame
-from sextant.facade import Options
+from sextant.asking import Options
 
 router = new_router("answers", prefix="/api/query")
 

@@ -12,7 +12,7 @@ from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, TopK
 
 if TYPE_CHECKING:
-    from sextant.facade import Options
+    from sextant.asking import Options
 
 app = typer.Typer()
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterator
 
-    from sextant.facade import Options, Sextant
+    from sextant.asking import Options
+    from sextant.facade import Sextant
 
 app = typer.Typer()
 

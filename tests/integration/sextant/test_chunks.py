@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from domain.errors import DocumentNotFound, ModelUnavailable, OptionInvalid
 from domain.scope import Scope
-from domain.settings import SearchLogSettings, Settings
+from domain.settings import SearchLogSettings
 from models.cache import CachedEmbedder
 from retrievers.chunk_search import SearchRequest
 from sextant.chunks import StructureNode
@@ -52,7 +52,7 @@ async def opened(database: Database, user: str, **changed: Any) -> AsyncIterator
     before, database.settings = database.settings, settings
     try:
         async with AsyncExitStack() as stack:
-            yield Sextant(settings, database, CachedEmbedder(HashEmbedder(384), 8), stack)
+            yield Sextant(database, CachedEmbedder(HashEmbedder(384), 8), stack)
     finally:
         database.settings = before
 
@@ -209,11 +209,11 @@ async def test_documents_of_an_older_version_are_described_from_what_is_stored(
 
 
 async def test_warming_up_loads_the_model_and_a_missing_one_is_no_error(
-    database: Database, user: str, settings: Settings
+    database: Database, user: str
 ) -> None:
     """Seed 004: "预热 `VectorClient`、缓存常见查询向量"."""
     async with opened(database, user) as rag:
         await rag.warm_up()
     async with AsyncExitStack() as stack:
-        gone = Sextant(settings, database, CachedEmbedder(Gone(384), 8), stack)
+        gone = Sextant(database, CachedEmbedder(Gone(384), 8), stack)
         await gone.warm_up()

@@ -1,0 +1,261 @@
+"""What can be asked of one user's knowledge bases: answers, and passages or entities without one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from domain.answers import Answer
+from domain.errors import SextantError, error_of
+from domain.events import Done, Event, Failed
+from domain.options import in_range
+from domain.retrieval import AUTO, Retrieval
+from domain.scope import DEFAULT_GRAPH, Scope
+from sextant.parts import Parts
+from stores.database import Database
+from stores.documents import DocumentStore
+
+if TYPE_CHECKING:
+    from retrievers.chunk_search import SearchRequest
+    from retrievers.chunk_search import SearchResponse as ChunkSearchResponse
+    from retrievers.entity_search.options import SearchOptions
+    from retrievers.entity_search.response import SearchResponse
+    from retrievers.hybrid_retriever import HybridRetriever
+    from sextant.chunks import Chunks
+    from sextant.conversations import Conversations
+
+
+class Options(TypedDict, total=False):
+    """What may be said beside a question; see `Sextant.stream`."""
+
+    graph_id: str
+    mode: str
+    top_k: int | None
+    history: Sequence[Mapping[str, str]]
+    filters: Mapping[str, Any] | None
+    multimodal_content: Sequence[Mapping[str, Any]]
+    rerank: bool
+    thread_id: str | None
+
+
+class Asking:
+    """The part of `Sextant` that answers and searches, and changes nothing.
+
+    Args:
+        database: where everything is.
+        parts: what answers and searches, opened when it is first needed.
+    """
+
+    def __init__(self, database: Database, parts: Parts) -> None:
+        self.database = database
+        self.settings = database.settings
+        self.user_id = database.settings.user_id
+        self._documents = DocumentStore(database)
+        self._parts = parts
+
+    async def query(self, question: str, **options: Unpack[Options]) -> Answer:
+        """Answer a question, with citations; takes the options of `stream`.
+
+        Raises:
+            SextantError: what went wrong, as the error that says it best.
+        """
+        async with aclosing(self.stream(question, **options)) as events:
+            async for event in events:
+                match event:
+                    case Done(answer=answer):
+                        return answer
+                    case Failed(code=code, message=message, detail=detail):
+                        raise error_of(code, message, **(detail or {}))
+        raise SextantError("The answer broke off.", next_step="Ask again.")
+
+    async def aquery_with_multimodal(
+        self,
+        query: str,
+        multimodal_content: Sequence[Mapping[str, Any]],
+        mode: str = AUTO,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        top_k: int | None = None,
+        history: Sequence[Mapping[str, str]] = (),
+        filters: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Answer a question about images and tables, together with the documents (seed 002).
+
+        `img_path` may name any file that this process can read: this is for the caller's own files.
+        What came over a network goes to `query` or `stream`, which read none.
+
+        Args:
+            query: in Chinese or English.
+            multimodal_content: `{"type": "image", "img_path": …}` or `{"type": "table", "table_data":
+                …, "table_caption": …}`, each with the further forms of docs/multimodal.md.
+            mode: one of the six modes, or `auto`.
+            graph_id: the knowledge base.
+            top_k: as for `stream`.
+            history: as for `stream`.
+            filters: as for `stream`.
+
+        Raises:
+            SextantError: what went wrong; an image or table that cannot be used is named by its field.
+        """
+        from sextant.attaching import with_local_images
+
+        return await self.query(
+            query,
+            graph_id=graph_id,
+            mode=mode,
+            top_k=top_k,
+            history=history,
+            filters=filters,
+            multimodal_content=await with_local_images(multimodal_content, self.settings),
+        )
+
+    async def stream(
+        self,
+        question: str,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        mode: str = AUTO,
+        top_k: int | None = None,
+        history: Sequence[Mapping[str, str]] = (),
+        filters: Mapping[str, Any] | None = None,
+        multimodal_content: Sequence[Mapping[str, Any]] = (),
+        rerank: bool = True,
+        thread_id: str | None = None,
+    ) -> AsyncGenerator[Event]:
+        """Answer a question and tell what happens meanwhile.
+
+        Args:
+            question: in Chinese or English.
+            graph_id: the knowledge base.
+            mode: one of the six modes, or `auto`.
+            top_k: passages the answer may use; default `settings.retrieval.top_k`.
+            history: the conversation so far, as `{"role": …, "content": …}`.
+            filters: bounds on what is searched.
+            multimodal_content: images and tables that belong to the question (docs/multimodal.md).
+                Files of this machine are not read, however they are named: see
+                `aquery_with_multimodal`.
+            rerank: let the reranker, where one is configured, order the passages.
+            thread_id: the conversation that this is a turn of, of whatever name (docs/conversations.md).
+
+        Yields:
+            `Status`, `Retrieved`, `Token`, `Cited` and `Sources` as they happen, then one `Done`, or
+            one `Failed`. Closing the generator stops the run and its model call.
+
+        Raises:
+            ConversationBusy: another question of the thread is being answered.
+        """
+        _, workflow = await self._parts.workflow()
+        from graph.streaming import stream_answer
+
+        asked = {
+            "query": question,
+            "graph_id": graph_id,
+            "user_id": self.user_id,
+            "mode": mode,
+            "top_k": top_k,
+            "history": [dict(turn) for turn in history],
+            "filters": dict(filters) if filters else None,
+            "multimodal_content": [dict(part) for part in multimodal_content],
+            "rerank": rerank,
+        }
+        if thread_id is None:
+            answering = stream_answer(workflow, asked)
+        else:
+            answering = self.conversations().stream(workflow, asked, thread_id)
+        async with aclosing(answering) as events:
+            async for event in events:
+                yield event
+
+    def conversations(self) -> Conversations:
+        """The conversations that questions with a `thread_id` make: to list, to read, to forget."""
+        from sextant.conversations import Conversations
+
+        return Conversations(self.database, self.user_id)
+
+    async def search(
+        self,
+        question: str,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        mode: str = AUTO,
+        limit: int = 10,
+        filters: Mapping[str, Any] | None = None,
+        rerank: bool = True,
+    ) -> Retrieval:
+        """Retrieve without answering: ranked items, warnings and times.
+
+        `rerank=False` leaves the reranking model out.
+
+        Raises:
+            QuestionInvalid, OptionInvalid, ModeNotAvailable: the request is at fault.
+            RetrievalError: every lane failed.
+        """
+        limit = in_range(limit, "limit")
+        dependencies, _ = await self._parts.workflow()
+        found = await dependencies.retriever.search(
+            self._scope(graph_id),
+            question,
+            mode=mode,
+            top_k=limit,
+            filters=filters,
+            rerank=rerank,
+        )
+        if self.settings.search_log.enabled:
+            asked = {"mode": found.mode, "limit": limit, "filters": dict(filters or {})}
+            await self._chunks(graph_id).note_retrieval(question, asked, found)
+        return found
+
+    async def search_entities(
+        self,
+        question: str,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        options: SearchOptions | None = None,
+    ) -> SearchResponse:
+        """Search entities by meaning, words and the graph around the best (docs/entity-search.md).
+
+        Raises:
+            QuestionInvalid, OptionInvalid: the request is at fault.
+            RetrievalError: neither meaning nor words could be searched.
+        """
+        searching = await self._parts.entity_search()
+        return await searching.search(question, self._scope(graph_id), options)
+
+    async def search_chunks(
+        self, request: SearchRequest, graph_id: str = DEFAULT_GRAPH
+    ) -> ChunkSearchResponse:
+        """Search chunks with all that is known of them: `(await chunks()).search` in one step less."""
+        return await self._chunks(graph_id).search(request)
+
+    @asynccontextmanager
+    async def hybrid_retriever(
+        self, graph_id: str = DEFAULT_GRAPH, **options: object
+    ) -> AsyncIterator[HybridRetriever]:
+        """A knowledge base as a LangChain retriever: vectors, keywords and BM25 (docs/retrieval.md).
+
+        Args:
+            graph_id: the knowledge base.
+            options: those of `HybridRetrieverOptions`; by default what the settings say.
+
+        Raises:
+            OptionInvalid: an option is unknown or out of range.
+            ImportError: the extra `langchain` is not installed.
+        """
+        scope = await self._known(graph_id)
+        async with (await self._parts.hybrid()).open(scope, **options) as retriever:
+            yield retriever
+
+    def _scope(self, graph_id: str) -> Scope:
+        return Scope(self.user_id, graph_id)
+
+    async def _known(self, graph_id: str) -> Scope:
+        """The scope of a knowledge base that there is."""
+        scope = self._scope(graph_id)
+        await self._documents.require_graph(scope)
+        return scope
+
+    def _chunks(self, graph_id: str) -> Chunks:
+        from sextant.chunks import Chunks
+
+        return Chunks(self.database, self._scope(graph_id), self._parts.chunk_search)
