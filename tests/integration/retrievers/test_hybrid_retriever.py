@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from uuid import uuid4
 
 import pytest
 import pytest_asyncio
 from langchain_core.documents import Document
-from langchain_postgres import Column, PGEngine, PGVectorStore
-from psycopg import AsyncConnection, sql
+from langchain_postgres import PGEngine, PGVectorStore
+from psycopg import sql
 
 from domain.errors import EmbeddingModelChanged, OptionInvalid, RetrievalError
 from domain.scope import Scope
@@ -23,8 +22,8 @@ from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.langchain import ScopeVectorStore, open_vector_store
-from testing.embeddings import LangChainHash
 from testing.hash_embedder import HashEmbedder
+from tests.integration.foreign_table import WIDTH, Foreign, foreign_table
 
 PASSAGES = [
     Passage("symptoms", "典型症状", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
@@ -33,7 +32,6 @@ PASSAGES = [
     Passage("ownership", "Rust", "Each value in Rust has exactly one owner at a time."),
     Passage("weather", "Weather", "The weather in London was mild that week."),
 ]
-WIDTH = 64
 
 
 @pytest_asyncio.fixture
@@ -45,67 +43,12 @@ async def own(database: Database, scope: Scope) -> AsyncIterator[ScopeVectorStor
         yield store
 
 
-@dataclass(frozen=True)
-class Foreign:
-    """A table that `PGVectorStore` made for itself, with the rows of two users."""
-
-    store: PGVectorStore
-    engine: PGEngine
-    table: str
-    columns: list[str]
-
-    async def opened(self, engine: PGEngine | None = None, width: int = WIDTH) -> PGVectorStore:
-        """The same table once more, by another engine or with vectors of another length."""
-        return await PGVectorStore.create(
-            engine or self.engine,
-            LangChainHash(width),
-            self.table,
-            schema_name="public",
-            metadata_columns=self.columns,
-        )
-
-
 @pytest_asyncio.fixture(params=["column", "json"])
 async def foreign(database: Database, request: pytest.FixtureRequest) -> AsyncIterator[Foreign]:
     """The user's number is a column of the table, or a key of its JSON metadata."""
-    async with database.owner() as connection:
-        row = await (await connection.execute("select current_user")).fetchone()
-    assert row is not None
-
-    async def connect() -> AsyncConnection[object]:
-        return await AsyncConnection.connect(database._owner_conninfo)
-
-    engine = PGEngine.from_connection_string("postgresql+psycopg://", async_creator=connect)
-    table = f"foreign_{uuid4().hex[:12]}"
     columns = ["user_id"] if request.param == "column" else []
-    await engine.ainit_vectorstore_table(
-        table,
-        WIDTH,
-        schema_name="public",
-        metadata_columns=[Column(name, "INTEGER") for name in columns],
-    )
-    store = await PGVectorStore.create(
-        engine, LangChainHash(WIDTH), table, schema_name="public", metadata_columns=columns
-    )
-    for user in (1, 2):
-        await store.aadd_documents(
-            [
-                Document(
-                    id=str(uuid4()),
-                    page_content=f"{passage.title}\n{passage.text}",
-                    metadata={"user_id": user, "filename": f"{passage.id}-{user}.md"},
-                )
-                for passage in PASSAGES
-            ]
-        )
-    try:
-        yield Foreign(store, engine, table, columns)
-    finally:
-        async with database.owner() as connection:
-            await connection.execute(
-                sql.SQL("drop table {}").format(sql.Identifier("public", table))
-            )
-        await engine.close()
+    async with foreign_table(database, PASSAGES, users=(1, 2), columns=columns) as made:
+        yield made
 
 
 def retriever(
