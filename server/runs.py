@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import time
 from collections import Counter
@@ -188,19 +189,22 @@ class Run:
 
 
 class Expected:
-    """A slot that is kept for a question on its way."""
+    """A question on its way, and the slot that is kept for it if somebody's share has room for it."""
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs: Runs | None = runs
-        # Whoever sends a body slowly, or never, shall not keep others out.
-        self._timer = asyncio.get_running_loop().call_later(_EXPECTED_SECONDS, self.give_up)
-        runs.expected += 1
+    def __init__(self, callers: Counter[str], caller: str | None) -> None:
+        self._callers, self._caller = callers, caller
+        if caller is not None:
+            callers[caller] += 1
+            # Whoever sends a body slowly, or never, shall not keep others out.
+            self._timer = asyncio.get_running_loop().call_later(_EXPECTED_SECONDS, self.give_up)
 
     def give_up(self) -> None:
         """Keep it no longer."""
-        if self._runs is not None:
-            self._runs.expected -= 1
-            self._runs = None
+        if self._caller is not None:
+            self._callers.subtract([self._caller])
+            if not self._callers[self._caller]:
+                del self._callers[self._caller]
+            self._caller = None
             self._timer.cancel()
 
 
@@ -218,7 +222,7 @@ class Runs:
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
         self.graphs = Lately()
-        self.expected = 0
+        self._expected_of = Counter[str]()
         self._turns = asyncio.Semaphore(settings.starting)
         self._live: dict[str, Run] = {}
         self._of_caller = Counter[str]()
@@ -231,16 +235,29 @@ class Runs:
         """Answers under way."""
         return len(self._live)
 
-    def expect(self) -> Expected:
+    @property
+    def expected(self) -> int:
+        """Slots kept for questions on their way."""
+        return self._expected_of.total()
+
+    def expect(self, principal: Principal | None) -> Expected:
         """Keep a slot for a question of which only the head is there, until it starts or ends.
 
         So most of a burst is refused before anything of it is read, and not each when it would start.
+
+        Args:
+            principal: whose share it comes from; for a stranger none is kept, and none beyond a share.
 
         Raises:
             Overloaded: the server has no slot left.
         """
         self._check_room()
-        expected = Expected(self)
+        caller = None
+        if principal is not None:
+            own = principal.quota_key
+            has = self._of_caller[own] + self._expected_of[own]
+            caller = own if has < self._share_of(principal) else None
+        expected = Expected(self._expected_of, caller)
         _expected.set(expected)
         return expected
 
@@ -306,12 +323,14 @@ class Runs:
             )
 
     def _check_share(self, principal: Principal) -> None:
-        most = self.settings.per_user
-        if principal.login and self._of_caller[principal.quota_key] >= most:
+        if self._of_caller[principal.quota_key] >= self._share_of(principal):
             raise Limited(
-                f"You have {most} answers under way, as many as you may.",
+                f"You have {self.settings.per_user} answers under way, as many as you may.",
                 next_step="Wait until one of them ends.",
             )
+
+    def _share_of(self, principal: Principal) -> float:
+        return self.settings.per_user if principal.login else math.inf
 
     def _over(self, run: Run, principal: Principal, *, keep: bool) -> None:
         run.end()

@@ -12,6 +12,7 @@ from ipaddress import IPv6Address, ip_address
 from starlette.requests import HTTPConnection
 
 from domain.api_keys import Permission, digest_of, is_api_key, with_lesser
+from domain.errors import Forbidden, Unauthorised
 from domain.settings import Settings
 from server.auth.caller import Principal, unauthorised
 from server.auth.local import require_local
@@ -81,13 +82,28 @@ class Authenticator:
         """
         if not await self.login_required():
             require_local(connection, pages)
-            return Principal(self._settings.user_id, frozenset(Permission), login=False)
+            return self._nobody()
         credential = _credential(connection)
         if is_api_key(credential):
             return await self._by_key(digest_of(credential), _neighbourhood(connection))
         if self._tokens is None:
             raise unauthorised()
         return await self._tokens.principal(credential)
+
+    def known(self, connection: HTTPConnection) -> Principal | None:
+        """Who asks, as far as memory says so at once; a stranger, and whoever brings a token, is None."""
+        try:
+            if not self._login:
+                require_local(connection)
+                return self._nobody()
+            digest = digest_of(_credential(connection))
+        except (Unauthorised, Forbidden):
+            return None
+        until, asked = self._known.get(digest, (0.0, None))
+        if asked is None or time.monotonic() >= until or not asked.done():
+            return None
+        key = None if asked.cancelled() or asked.exception() else asked.result()
+        return _principal_of(key) if key else None
 
     async def close(self) -> None:
         """End what was begun."""
@@ -96,9 +112,13 @@ class Authenticator:
 
     async def _by_key(self, digest: bytes, address: str) -> Principal:
         key = await self._key(digest, address)
-        if key is None or (key.expires_at is not None and key.expires_at <= datetime.now(UTC)):
+        principal = None if key is None else _principal_of(key)
+        if principal is None:
             raise unauthorised()
-        return Principal(key.user_id, with_lesser(key.permissions), key.id)
+        return principal
+
+    def _nobody(self) -> Principal:
+        return Principal(self._settings.user_id, frozenset(Permission), login=False)
 
     async def _key(self, digest: bytes, address: str) -> KeyInUse | None:
         """The key, asked for once however many requests wait for it, and again after a while."""
@@ -141,6 +161,13 @@ class Authenticator:
         """What does not hold is not kept among the good: garbage drives none of them out."""
         if self._known.get(digest, (0.0, None))[1] is asked:
             del self._known[digest]
+
+
+def _principal_of(key: KeyInUse) -> Principal | None:
+    """Whom a key stands for until it expires."""
+    if key.expires_at is not None and key.expires_at <= datetime.now(UTC):
+        return None
+    return Principal(key.user_id, with_lesser(key.permissions), key.id)
 
 
 def _neighbourhood(connection: HTTPConnection) -> str:

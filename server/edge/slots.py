@@ -7,7 +7,7 @@ from collections.abc import Container
 from typing import cast
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from domain.errors import Overloaded
@@ -19,7 +19,8 @@ class Slots:
     """Answers 503 while all slots are taken, before a key is looked at or a body read.
 
     That costs a tenth of what it does where the question would start, and whoever comes then is told
-    soon. Who may have a slot is decided where it starts, as ever.
+    soon. Who may have a slot is decided where it starts, as ever; kept on the way it is only for those
+    whose key held lately, so that strangers, however many, take none from them.
 
     Args:
         app: what is served.
@@ -35,9 +36,10 @@ class Slots:
         if not self._takes_a_slot(scope):
             await self._app(scope, receive, send)
             return
-        runs = cast("Serving", scope["app"].state.serving).runs
+        serving = cast("Serving", scope["app"].state.serving)
+        principal = serving.authenticator.known(HTTPConnection(scope))
         try:
-            expected = runs.expect()
+            expected = serving.runs.expect(principal)
         except Overloaded as error:
             problem = problem_of(error, request_id_of(Request(scope)))
             await answer_with(problem)(scope, receive, send)

@@ -94,15 +94,15 @@ async def test_as_many_begin_at_once_as_the_setting_says() -> None:
 
 async def test_a_slot_is_kept_for_a_question_on_its_way_until_it_starts_or_ends() -> None:
     runs = Runs(RunSettings(concurrent=2))
-    first, second = runs.expect(), runs.expect()
+    first, second = runs.expect(ANN), runs.expect(ANN)
     with pytest.raises(Overloaded):
-        runs.expect()
+        runs.expect(ANN)
     first.give_up()
     first.give_up()  # once is enough
     assert runs.expected == 1
 
     async def starts() -> None:
-        runs.expect()
+        runs.expect(ANN)
         await started(runs, 1)  # in the slot that was kept for it, though all are taken
 
     await asyncio.create_task(starts())
@@ -118,7 +118,24 @@ async def test_a_slot_is_kept_for_a_question_on_its_way_until_it_starts_or_ends(
 async def test_a_slot_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("server.runs._EXPECTED_SECONDS", 0.0)
     runs = Runs(RunSettings(concurrent=1))
-    runs.expect()
+    runs.expect(ANN)
     while runs.expected:  # noqa: ASYNC110 -- until the loop has come to its timers
         await asyncio.sleep(0)
-    runs.expect().give_up()
+    runs.expect(ANN).give_up()
+
+
+async def test_no_slot_is_kept_for_a_stranger_nor_more_for_one_caller_than_it_may_have() -> None:
+    runs = Runs(RunSettings(concurrent=4, per_user=2))
+    strangers = [runs.expect(None) for _ in range(20)]
+    assert runs.expected == 0
+    greedy = [runs.expect(ANN) for _ in range(20)]
+    assert runs.expected == 2
+    bob = runs.expect(Principal("bob", frozenset(Permission)))
+    assert runs.expected == 3
+    for one in (*strangers, *greedy, bob):
+        one.give_up()
+    assert runs.expected == 0
+    await started(runs, 2)
+    runs.expect(ANN)
+    assert (runs.expected, runs.live) == (0, 2)
+    await runs.close()

@@ -12,6 +12,7 @@ from datetime import timedelta
 import httpx
 import jwt
 import pytest
+from starlette.requests import HTTPConnection
 
 from domain.api_keys import Permission, new_secret
 from domain.settings import Settings
@@ -221,3 +222,28 @@ async def test_whoever_brings_many_wrong_keys_is_not_heard_and_known_keys_go_on(
         assert await status(known) == 200
         assert await status(later, "203.0.113.6") == 200
         assert await status(later) == 200
+
+
+async def test_strangers_take_no_slot_from_whoever_is_known(
+    with_logins: Settings, keys: ApiKeyStore
+) -> None:
+    """What a slot is kept for on the way needs a key that has held, at this moment."""
+    login = with_logins.auth.model_copy(update={"key_cache_seconds": 60})
+    app = create_app(with_logins.model_copy(update={"auth": login}))
+    app.include_router(probes)
+    right, wrong = await key_for(keys, "alice"), new_secret().text
+
+    def known(headers: dict[str, str]) -> str | None:
+        brought = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        connection = HTTPConnection({"type": "http", "headers": brought})
+        principal = app.state.serving.authenticator.known(connection)
+        return principal.user_id if principal else None
+
+    async with app.router.lifespan_context(app):
+        assert known(bearer(right)) is None
+        for key in (right, wrong):
+            async with calling(app, bearer(key)) as client:
+                await client.get(ROUTE)
+        assert known(bearer(right)) == "alice"
+        others = [{}, bearer(wrong), bearer(token()), bearer(right) | {"X-API-Key": wrong}]
+        assert [known(headers) for headers in others] == [None] * 4
