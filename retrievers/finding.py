@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from domain.errors import ConflictError, InputError, RetrievalError
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem, ranked
+from domain.retrieval import ItemKind, RetrievedItem
 from domain.settings import RetrievalSettings
 from models.protocols import Embedder
 from retrievers.index.scope_index import ScopeIndexes
@@ -163,8 +163,7 @@ class Finder:
         self, found: Mapping[str, Sequence[RetrievedItem]], join: Join, top_k: int | None
     ) -> list[RetrievedItem]:
         if len(found) == 1 or (join is Join.LEAD and len(found) == 2):
-            first, *second = (_placed(lane, hits) for lane, hits in found.items())
-            return led(first, *second) if second else first
+            return led(found, top_k)
         weights = {VECTOR: self.settings.vector_weight, KEYWORD: self.settings.keyword_weight}
         return fuse(found, weights, self.settings.rrf_k, top_k)
 
@@ -192,10 +191,3 @@ def _around(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
             if hit.kind is not ItemKind.CHUNK and (known is None or known.score < hit.score):
                 found[hit.id] = hit
     return sorted(found.values(), key=lambda item: (-item.score, item.id))
-
-
-def _placed(lane: str, hits: Sequence[RetrievedItem]) -> list[RetrievedItem]:
-    return [
-        ranked(hit, hit.score, {**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
-        for rank, hit in enumerate(hits, start=1)
-    ]

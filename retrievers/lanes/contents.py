@@ -95,8 +95,8 @@ def _passage(item: RetrievedItem, row: Mapping[str, Any] | None) -> RetrievedIte
 def _told(item: RetrievedItem, entities: Mapping[str, Entity]) -> RetrievedItem | None:
     """An entity with its text, or a relation if both its ends are told."""
     if item.kind is ItemKind.RELATION:
-        ends = item.metadata["source"], item.metadata["target"]
-        return item if all(end in entities for end in ends) else None
+        said = item.metadata
+        return item if said["source"] in entities and said["target"] in entities else None
     if item.text:
         return item
     entity = entities.get(item.id)

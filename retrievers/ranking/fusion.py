@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
-from domain.retrieval import LaneScore, RetrievedItem, ranked, rescored
+from domain.retrieval import LaneScore, RetrievedItem, ranked
 
 DEFAULT_K = 60
 # What a lane adds to the one that leads.
@@ -82,7 +82,9 @@ def interleaved(first: Sequence[str], second: Sequence[str], kept: int) -> list[
     return list(dict.fromkeys([*head, *(one for turn in turns for one in turn if one)]))
 
 
-def led(lead: Sequence[RetrievedItem], other: Sequence[RetrievedItem]) -> list[RetrievedItem]:
+def led(
+    found: Mapping[str, Sequence[RetrievedItem]], wanted: int | None = None
+) -> list[RetrievedItem]:
     """Let one lane lead and the other settle what the first leaves undecided.
 
     An item scores what the lead gives it plus a fiftieth of what the other gives it. More would lose
@@ -90,16 +92,25 @@ def led(lead: Sequence[RetrievedItem], other: Sequence[RetrievedItem]) -> list[R
     as soon as reports were there, for reports are about much and questions about little.
 
     Args:
-        lead: hits best first, no id twice, scores above 0 up to 1.
-        other: the same of the other lane.
+        found: the lead's name → its hits, best first, no id twice, scores above 0 up to 1; then the
+            same of the other lane, if there is one.
+        wanted: how many of the best; None: all.
     """
-    items = {hit.id: hit for hit in lead}
-    for hit in other:
-        share = rescored(hit, _OTHER_SHARE * hit.score)
-        first = items.get(hit.id)
-        if first is None:
-            items[hit.id] = share
-        else:
-            score, lanes = first.score + share.score, {**share.lanes, **first.lanes}
-            items[hit.id] = ranked(first, score, lanes)
-    return sorted(items.values(), key=lambda hit: (-hit.score, hit.id))
+    shares = dict(zip(found, (1.0, _OTHER_SHARE), strict=False))
+    scores: defaultdict[str, float] = defaultdict(float)
+    for lane, hits in found.items():
+        for hit in hits:
+            scores[hit.id] += shares[lane] * hit.score
+    ranking = list(scores.items())
+    if len(found) > 1:  # one alone keeps its order
+        ranking.sort(key=lambda entry: (-entry[1], entry[0]))
+    best = dict(ranking[:wanted])
+    items: dict[str, RetrievedItem] = {}
+    lanes: defaultdict[str, dict[str, LaneScore]] = defaultdict(dict)
+    for lane, hits in found.items():
+        for rank, hit in enumerate(hits, start=1):
+            if hit.id in best:
+                items.setdefault(hit.id, hit)
+                place = LaneScore(rank, hit.score, 1.0, shares[lane] * hit.score)
+                lanes[hit.id] = {**hit.lanes, **lanes[hit.id], lane: place}
+    return [ranked(items[one], score, lanes[one]) for one, score in best.items()]

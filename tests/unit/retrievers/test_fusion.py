@@ -89,10 +89,8 @@ def test_what_the_lanes_add_sums_up_to_the_score(
 
 
 def test_where_one_lane_leads_the_other_adds_a_fiftieth() -> None:
-    lanes = {"local": LaneScore(1, 0.5, contribution=0.5), "walk": LaneScore(1, 3.0)}
-    lead = replace(item("a", 0.5), lanes=lanes)
-    other = replace(item("a", 0.8), lanes={"global": LaneScore(2, 0.8, contribution=0.8)})
-    [both] = led([lead], [other])
+    lead = replace(item("a", 0.5), lanes={"walk": LaneScore(1, 3.0)})
+    [both] = led({"local": [lead], "global": [item("a", 0.8)]})
     assert both.score == pytest.approx(0.516)
     assert both.lanes["local"].contribution == 0.5
     assert both.lanes["global"].contribution == pytest.approx(0.016)
@@ -146,7 +144,7 @@ def test_moving_up_in_one_lane_raises_an_items_score(
 def test_the_lead_keeps_its_order_where_it_is_clear(lead: list[float], other: list[float]) -> None:
     first = [item(f"a{place}", score) for place, score in enumerate(sorted(lead, reverse=True))]
     second = [item(f"a{place}", score) for place, score in enumerate(other)]
-    merged = {hit.id: place for place, hit in enumerate(led(first, second))}
+    merged = {hit.id: place for place, hit in enumerate(led({"local": first, "global": second}))}
     for above, below in pairwise(first):
         if above.score - below.score > 0.021:
             assert merged[above.id] < merged[below.id]
@@ -156,7 +154,7 @@ def test_the_lead_keeps_its_order_where_it_is_clear(lead: list[float], other: li
 def test_leading_loses_nothing_and_falls(lead: list[float], other: list[float]) -> None:
     first = [item(f"a{place}", score) for place, score in enumerate(sorted(lead, reverse=True))]
     second = [item(f"b{place}", score) for place, score in enumerate(sorted(other, reverse=True))]
-    merged = led(first, [*second, *first[:1]])
+    merged = led({"local": first, "global": [*second, *first[:1]]})
     assert {hit.id for hit in merged} == {hit.id for hit in [*first, *second]}
     scores = [hit.score for hit in merged]
     assert scores == sorted(scores, reverse=True)
@@ -165,14 +163,22 @@ def test_leading_loses_nothing_and_falls(lead: list[float], other: list[float]) 
 
 def test_what_the_lead_leaves_undecided_the_other_settles() -> None:
     lead = [item("first", 1.0), item("a", 0.5), item("b", 0.5)]
-    assert [hit.id for hit in led(lead, [item("b", 1.0)])] == ["first", "b", "a"]
+    found = {"local": lead, "global": [item("b", 1.0)]}
+    assert [hit.id for hit in led(found)] == ["first", "b", "a"]
+    assert led(found, 2) == led(found)[:2]
 
 
 def test_an_item_of_both_keeps_what_both_said() -> None:
-    first = replace(item("x", 1.0), lanes={"local": LaneScore(1, 1.0)})
-    second = replace(item("x", 0.4), lanes={"global": LaneScore(3, 0.4)})
-    [merged] = led([first], [second])
-    assert set(merged.lanes) == {"local", "global"}
+    first = replace(item("x", 1.0), lanes={"walk": LaneScore(2, 1.0)})
+    second = replace(item("x", 0.4), lanes={"walk": LaneScore(9, 0.1), "words": LaneScore(3, 0.4)})
+    [merged] = led({"local": [first], "global": [second]})
+    assert set(merged.lanes) == {"local", "global", "walk", "words"}
+    assert merged.lanes["walk"].rank == 2
+
+
+def test_a_lane_alone_keeps_its_order() -> None:
+    found = [item("b", 0.5), item("a", 0.5)]
+    assert [hit.id for hit in led({"local": found})] == ["b", "a"]
 
 
 IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
