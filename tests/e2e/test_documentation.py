@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+import builtins
 import json
 import re
 import shlex
 import shutil
 import subprocess
+import symtable
 import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from testing.openai_server import ApiRequest, ScriptedOpenAI
+from testing.pictures import picture
 from tests.e2e.conftest import SAMPLES, Sextant
 from tests.e2e.served import served
+from tests.e2e.studio import developing
 
 pytestmark = pytest.mark.e2e
 
 ROOT = Path(__file__).parents[2]
 README = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 # Typed as they stand they install, ask a person, serve for ever, or measure for hours.
 _NOT_HERE = re.compile(r"\b(?:make|serve|chat|ID|export SEXTANT_DATA_DIR)\b")
 RUST = [
@@ -35,10 +43,30 @@ _CONFLICTS = re.compile(r"/(?:retry|cancel)$")
 # Runs a block that awaits outside of any function, as `python -m asyncio` does.
 _AWAITING = """
 import ast, asyncio, inspect, sys
-made = eval(compile(sys.argv[1], "README", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), {})
+made = eval(compile(sys.argv[1], "block", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), {})
 if inspect.iscoroutine(made):
     asyncio.run(made)
 """
+# What a block takes as given, and how a caller comes by it.
+_GIVEN = {
+    "rag": "from sextant import Sextant\nasync with Sextant.open() as rag:",
+    "store": "from tests.e2e.vector_store import opened\nasync with opened() as store:",
+}
+# What a page writes for a server of the reader's, and the fixture that has one.
+_ADDRESSES = {
+    "http://127.0.0.1:8000": "server",
+    "http://localhost:8000": "server",
+    "http://127.0.0.1:2024": "studio",
+}
+# What the pages ask without naming a file.
+_ASKED_OF = {
+    "default": "rust-ownership.md",
+    "rust": "rust-ownership.md",
+    "pumps": "heron-3-manual.pdf",
+    "handbooks": "employee-handbook.docx",
+    "contracts": "软件开发合同.docx",
+    "hr": "employee-handbook.docx",
+}
 _CURL = """curl() { command curl --silent --show-error --fail-with-body --max-time 60 "$@"; }\n"""
 
 
@@ -53,6 +81,15 @@ def commands(page: Path) -> list[str]:
     shown = [line for block in blocks(page, "sh") for line in block.splitlines()]
     lines = [re.sub(r"\s+#.*", "", line) for line in shown]
     return [line for line in lines if "sextant" in line and not _NOT_HERE.search(line)]
+
+
+def python_blocks() -> list[Any]:
+    """Every block of Python in any page, by the page's name and its place there."""
+    return [
+        pytest.param(block, id=f"{page.name}-{place}")
+        for page in PAGES
+        for place, block in enumerate(blocks(page, "python"), start=1)
+    ]
 
 
 def curls(page: Path) -> list[str]:
@@ -73,13 +110,29 @@ def desk(tmp_path_factory: pytest.TempPathFactory, sextant: Sextant) -> Path:
         (folder / place).mkdir()
         shutil.copy(handbook, folder / place)
     (folder / "rust.jsonl").write_text("\n".join(map(json.dumps, RUST)))
+    (folder / "xray.jpg").write_bytes(picture(kind="JPEG"))
     sextant("ingest", documents, "--graph", "demo", "--json").json()
-    sextant("ingest", documents / "软件开发合同.docx", "--graph", "contracts", "--json").json()
-    sextant("ingest", handbook, "--graph", "hr", "--json").json()
+    for graph, name in _ASKED_OF.items():
+        sextant("ingest", documents / name, "--graph", graph, "--json").json()
+    sextant("import", folder / "rust.jsonl", "--graph", "docs", "--json").json()
     return folder
 
 
-def run(command: list[str], told: str, folder: Path, environment: dict[str, str]) -> None:
+@pytest.fixture(scope="module")
+def server(desk: Path, environment: dict[str, str]) -> Iterator[str]:
+    """The address of `sextant serve` over the desk's knowledge bases."""
+    with served(environment) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def studio(desk: Path, environment: dict[str, str]) -> Iterator[str]:
+    """The address of `langgraph dev` over the same."""
+    with developing(environment) as address:
+        yield address
+
+
+def run(command: list[str], told: str, folder: Path, environment: dict[str, str]) -> str:
     done = subprocess.run(
         command,
         cwd=folder,
@@ -91,6 +144,7 @@ def run(command: list[str], told: str, folder: Path, environment: dict[str, str]
     )
     refused = _CONFLICTS.search(told) and '"status":409' in done.stdout
     assert done.returncode == 0 or refused, f"{told}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
 
 
 def run_shell(line: str, folder: Path, environment: dict[str, str]) -> None:
@@ -105,31 +159,58 @@ def test_the_commands_of_the_front_page_run(desk: Path, environment: dict[str, s
         run_shell(typed, desk, environment)
 
 
-@pytest.mark.parametrize("page", README, ids=lambda page: page.name)
-def test_the_python_of_the_front_page_runs(
-    page: Path, desk: Path, environment: dict[str, str]
+def test_no_block_of_python_is_overlooked() -> None:
+    fences = [re.findall(r"^\s*[`~]{3,}\s*py", page.read_text(), re.MULTILINE) for page in PAGES]
+    assert len(python_blocks()) == sum(map(len, fences)) >= 15
+
+
+@pytest.mark.parametrize("block", python_blocks())
+async def test_the_python_of_every_page_runs(
+    block: str, desk: Path, environment: dict[str, str], request: pytest.FixtureRequest
 ) -> None:
-    shown = list(blocks(page, "python"))
-    assert len(shown) >= 3
-    for block in shown:
+    here = with_given(block).replace("sxt_…", "any")
+    for address, fixture in _ADDRESSES.items():
+        if address in block:
+            here = here.replace(address, request.getfixturevalue(fixture))
+    looks = "img_path" in block
+    async with ScriptedOpenAI(described) as model:
         given = environment | {"PYTHONPATH": str(ROOT)}
-        run([sys.executable, "-c", _AWAITING, opened(block)], block, desk, given)
+        if looks:
+            given |= {"SEXTANT_VISION_MODEL": "eyes", "OPENAI_BASE_URL": model.base_url}
+        printed = await asyncio.to_thread(
+            run, [sys.executable, "-c", _AWAITING, here], block, desk, given
+        )
+    assert bool(model.chat_requests) == looks
+    assert "'type': 'error'" not in printed  # how a run of LangGraph's server fails
 
 
-def opened(block: str) -> str:
-    """A block that goes on with an open `rag`, as it stands inside."""
-    if "rag" not in block or "Sextant.open" in block:
-        return block
-    inside = textwrap.indent(block, "    ")
-    return f"from sextant import Sextant\nasync with Sextant.open() as rag:\n{inside}"
+def described(request: ApiRequest) -> str:
+    """What a vision model says of a picture."""
+    return "A red field." if request.images else "no"
 
 
-def test_every_curl_line_is_answered(desk: Path, environment: dict[str, str]) -> None:
+def with_given(block: str) -> str:
+    """A block inside of what opens the names that it uses and does not make."""
+    for name in taken_as_given(block):
+        assert name in _GIVEN, f"{name} comes from nowhere:\n{block}"
+        block = f"{_GIVEN[name]}\n{textwrap.indent(block, '    ')}"
+    return block
+
+
+def taken_as_given(block: str) -> list[str]:
+    return [
+        name.get_name()
+        for name in symtable.symtable(block, "block", "exec").get_symbols()
+        if not (name.is_assigned() or name.is_imported() or hasattr(builtins, name.get_name()))
+    ]
+
+
+def test_every_curl_line_is_answered(desk: Path, environment: dict[str, str], server: str) -> None:
     lines = curls(ROOT / "docs" / "http.md")
     assert len(lines) > 20
-    with served(environment) as address, httpx.Client(base_url=address, timeout=120) as client:
+    with httpx.Client(base_url=server, timeout=120) as client:
         client.post("/api/query", json={**LEAVE, "threadId": "leave"}).raise_for_status()
-        known = {"S": address, "J": "content-type: application/json"}
+        known = {"S": server, "J": "content-type: application/json"}
         for line in lines:
             known |= _ids(line, known, client)
             run_shell(line, desk, environment | known)
