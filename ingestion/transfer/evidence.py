@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
-from itertools import islice
-from typing import TypeVar
+from collections.abc import AsyncIterator, Collection, Sequence
 from uuid import UUID
 
 from domain.graph import MentionKind
 from domain.scope import Scope
 from ingestion.graph.extraction.link import Bearer
 from ingestion.graph.index import link_names
+from ingestion.transfer.batches import next_of
 from ingestion.transfer.lines import (
     ChunkLine,
     DecisionLine,
@@ -36,7 +35,6 @@ from stores.graph.transfer import (
 )
 from stores.graph.writing import GraphWriter
 
-T = TypeVar("T")
 _BATCH = 2000
 
 
@@ -55,20 +53,20 @@ class EvidenceWriter:
     async def write_all(self) -> AsyncIterator[tuple[list[Problem], int]]:
         """Write batch by batch; yields the problems of each, and how many lines it had."""
         documents = self._lines.documents()
-        while stored := await _some(documents, _BATCH // 10):
+        while stored := await next_of(documents, _BATCH // 10):
             await self._add_chunks([chunk for _, chunks in stored for chunk in chunks])
             yield [], len(stored)
         names = self._lines.entities()
-        while groups := await _some(names, _BATCH):
+        while groups := await next_of(names, _BATCH):
             await self._add_entities(groups)
             yield [], sum(map(len, groups))
         relations = self._lines.relations()
-        while batch := await _some(relations, _BATCH):
+        while batch := await next_of(relations, _BATCH):
             yield await self._add_relations(batch), len(batch)
         if self._fresh:
             await link_names(self._writer, self._fresh)
         decisions = self._lines.decisions()
-        while said := await _some(decisions, _BATCH):
+        while said := await next_of(decisions, _BATCH):
             yield await self._decide(said), len(said)
 
     async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
@@ -243,8 +241,3 @@ def _asserted(here: UUID, line: EntityLine) -> MentionRow:
     return MentionRow(
         here, None, MentionKind.IMPORT, line.name, line.entity_type, line.description, line.id
     )
-
-
-async def _some(items: Iterator[T], number: int) -> list[T]:
-    """The next items, fetched off the loop."""
-    return await asyncio.to_thread(lambda: list(islice(items, number)))

@@ -8,16 +8,15 @@ transaction. Everything goes by the user's own ids: the same import again change
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import PurePath
-from typing import TypeVar
 from uuid import UUID
 
 from domain.errors import FileRejected, OptionInvalid
 from domain.scope import Scope
 from ingestion.pipeline import Ingestor
+from ingestion.transfer.batches import next_of
 from ingestion.transfer.documents import chunk_id, pack
 from ingestion.transfer.evidence import EvidenceWriter
 from ingestion.transfer.lines import ChunkLine, DocumentLine, Problem
@@ -26,7 +25,6 @@ from ingestion.transfer.spool import Numbered, Spool, spool
 from stores.graph.record import GraphRecord
 
 OnStage = Callable[[str, int, int], None]
-T = TypeVar("T")
 
 _BATCH = 200
 # A file of nothing but bad lines is a wrong file: the first so many say so.
@@ -105,7 +103,7 @@ class Importer:
     async def _store_documents(self, scope: Scope, lines: Spool, run: _Run) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0
         waiting = lines.documents()
-        while batch := await _some(waiting, _BATCH):
+        while batch := await next_of(waiting, _BATCH):
             for document, chunks in batch:
                 await self._store(scope, lines, document, chunks, run)
                 done += 1
@@ -170,11 +168,6 @@ def _filename(line: DocumentLine) -> str:
 
 def _ids(document_id: UUID, chunks: Sequence[ChunkLine]) -> dict[str, UUID]:
     return {chunk.id: chunk_id(document_id, chunk.id) for chunk in chunks}
-
-
-async def _some(items: Iterator[T], number: int) -> list[T]:
-    """The next items, fetched off the loop."""
-    return await asyncio.to_thread(lambda: list(islice(items, number)))
 
 
 def _silent(stage: str, done: int, total: int) -> None:

@@ -6,11 +6,11 @@ import asyncio
 import gzip
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from domain.errors import OptionInvalid
+from ingestion.transfer.batches import next_of
 from ingestion.transfer.lines import LineInvalid, Problem, read_line
 from ingestion.transfer.spool import Numbered, Spool
 
@@ -56,7 +56,7 @@ async def _batches(source: Source) -> AsyncIterator[list[tuple[int, Raw]]]:
         file = await asyncio.to_thread(_opened, path)
         try:
             rows = _numbered(file)
-            while batch := await asyncio.to_thread(lambda: list(islice(rows, _BATCH))):
+            while batch := await next_of(rows, _BATCH):
                 yield batch
         finally:
             await asyncio.to_thread(file.close)

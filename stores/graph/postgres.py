@@ -68,7 +68,7 @@ class PostgresGraph:
     ) -> list[EntityHit]:
         """See `GraphStore`."""
         question = clean_text(" ".join(words))
-        rows = await self._rows(scope, "by_words", question=question, k=max(0, k), **_bounds(only))
+        rows = await self._rows(scope, "by_words", question=question, k=max(0, k), **only.bounds())
         return [EntityHit(entity_of(row), row["score"]) for row in rows]
 
     async def entities_by_vector(
@@ -77,7 +77,7 @@ class PostgresGraph:
         """See `GraphStore`."""
         query = np.ascontiguousarray(vector, dtype=np.float32)
         if only != EVERY_ENTITY:
-            among = {"vector": query, "k": max(0, k), **_bounds(only)}
+            among = {"vector": query, "k": max(0, k), **only.bounds()}
             rows = await self._rows(scope, "by_vector_among", **among)
             return [EntityHit(entity_of(row), row["score"]) for row in rows]
         wide = str(min(1000, max(self._settings.entity_ef_search, k)))
@@ -97,7 +97,7 @@ class PostgresGraph:
     ) -> list[Entity]:
         """See `GraphStore`."""
         if only != EVERY_ENTITY:
-            among = {"ids": id_array(ids), **_bounds(only)}
+            among = {"ids": id_array(ids), **only.bounds()}
             return [entity_of(row) for row in await self._rows(scope, "entities_among", **among)]
         told = await self._database.call(scope, _SQL["entities"], id_array(ids))
         return [entity_of(row) for row in told_rows(told)]
@@ -167,16 +167,6 @@ async def _fetch(connection: Connection, query: str, **values: object) -> list[D
     cursor = connection.cursor(row_factory=dict_row, binary=True)
     await cursor.execute(_SQL[query], values)
     return await cursor.fetchall()
-
-
-def _bounds(only: EntityFilter) -> dict[str, object]:
-    """The values of the statements that look only among some entities."""
-    return {
-        "types": list(only.entity_types) or None,
-        "since": only.created_after,
-        "until": only.created_before,
-        "known_at": only.known_at,
-    }
 
 
 def _community(row: DictRow) -> Community:

@@ -82,6 +82,15 @@ class EntityFilter:
     created_before: datetime | None = None
     known_at: datetime | None = None
 
+    def bounds(self) -> dict[str, object]:
+        """The values of the statements that look only among some entities, in SQL and in Cypher."""
+        return {
+            "types": list(self.entity_types) or None,
+            "since": self.created_after,
+            "until": self.created_before,
+            "known_at": self.known_at,
+        }
+
 
 EVERY_ENTITY = EntityFilter()
 

@@ -91,7 +91,7 @@ class Neo4jGraph:
         for every in (True, False):
             query = _lucene(scope, phrases, every=every)
             values = {"asked": query, "k": k, "wide": max(_MOST_NAMES, k)}
-            rows = await self._rows(scope, "by_words", **values, **_bounds(only))
+            rows = await self._rows(scope, "by_words", **values, **only.bounds())
             if rows:
                 return [EntityHit(entity_of(row["e"]), row["score"]) for row in rows]
         return []
@@ -104,7 +104,7 @@ class Neo4jGraph:
             return []
         query = _floats(vector)
         if only != EVERY_ENTITY:
-            among = await self._rows(scope, "by_vector_among", vector=query, k=k, **_bounds(only))
+            among = await self._rows(scope, "by_vector_among", vector=query, k=k, **only.bounds())
             return [EntityHit(entity_of(row["e"]), row["score"]) for row in among]
         [sizes] = await self._rows(scope, "sizes")
         own, every = int(sizes["own"]), int(sizes["every"])
@@ -125,7 +125,7 @@ class Neo4jGraph:
     ) -> list[Entity]:
         """See `GraphStore`."""
         query = "entities" if only == EVERY_ENTITY else "entities_among"
-        bounds = {} if only == EVERY_ENTITY else _bounds(only)
+        bounds = {} if only == EVERY_ENTITY else only.bounds()
         rows = await self._rows(scope, query, ids=_texts(ids), **bounds)
         return [entity_of(row["e"]) for row in rows]
 
@@ -207,15 +207,6 @@ def _lucene(scope: Scope, phrases: Sequence[str], *, every: bool) -> str:
     one = [f'(name:"{phrase}"^10 description:"{phrase}")' for phrase in phrases]
     wanted = " ".join(f"+{own}" for own in one) if every else f"+({' '.join(one)})"
     return f"+graph_word:{graph_word(scope)}^0 {wanted}"
-
-
-def _bounds(only: EntityFilter) -> dict[str, object]:
-    return {
-        "types": list(only.entity_types) or None,
-        "since": only.created_after,
-        "until": only.created_before,
-        "known_at": only.known_at,
-    }
 
 
 def _texts(ids: Iterable[UUID]) -> list[str]:

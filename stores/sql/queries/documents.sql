@@ -33,9 +33,9 @@ select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for update;
 
 -- name: graphs
--- The knowledge bases of a user.
-select g.graph_id, count(d.id)::int as documents, coalesce(sum(d.chunk_count), 0)::int as chunks,
-  g.created_at
+-- The knowledge bases of a user, with the documents that are in, or on their way in.
+select g.graph_id, count(d.id) filter (where d.status <> 'failed')::int as documents,
+  coalesce(sum(d.chunk_count), 0)::int as chunks, g.created_at
 from graphs g left join documents d on d.scope_id = g.scope_id
 where g.user_id = %(user_id)s group by g.scope_id order by g.graph_id;
 

@@ -190,6 +190,7 @@ async def test_a_failed_replacement_leaves_the_old_version_and_a_failed_first_ve
     await documents.fail(scope, first.document_id)
     assert await texts(chunks, scope) == set(TEXT.splitlines())
     assert (await documents.get(scope, first.document_id)).status is DocumentStatus.FAILED
+    assert [graph.documents for graph in await documents.graphs(scope.user_id)] == [1]
 
 
 async def test_batches_stored_at_the_same_time_are_each_there_once_and_counted(
