@@ -111,6 +111,26 @@ async def test_a_scope_that_grows_gets_an_index_and_still_returns_k_rows(
 
 
 @pytest.mark.usefixtures("early")
+async def test_a_search_looks_at_more_candidates_in_a_larger_partition(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    async def width(partition: int, least: int) -> int:
+        async with database.owner() as connection:
+            query = "select sextant.search_width(%s, %s)"
+            row = await (await connection.execute(query, [partition, least])).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    await ingest(scope, ["x"] * LARGE, clustered(LARGE, 8))
+    partition = await partition_of(database, scope)
+    assert await width(partition, 1) == pytest.approx(LARGE / 50, abs=1)
+    await ingest(scope, ["y"] * LARGE, clustered(LARGE, 9))  # a page more or less is 5 chunks
+    assert await width(partition, 1) == pytest.approx(2 * LARGE / 50, abs=1)
+    assert [await width(partition, 140), await width(0, 140)] == [140, 140]
+    assert await width(partition, 2000) == 1000
+
+
+@pytest.mark.usefixtures("early")
 async def test_searches_go_on_while_a_scope_moves_to_its_own_partition(
     database: Database, ingest: Ingest, scope: Scope
 ) -> None:
