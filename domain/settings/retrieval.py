@@ -49,7 +49,7 @@ class RetrievalSettings(Group):
         description="Seconds after which an index in memory that nobody asks is let go.",
     )
     hot_memory: int = Field(
-        128_000_000,
+        64_000_000,
         ge=0,
         description="Bytes of knowledge bases that are searched often kept in memory, 3 KB a chunk; 0: none.",
     )

@@ -18,6 +18,7 @@ from domain.errors import SextantError
 from domain.scope import Scope
 from models.protocols import Vectors
 from retrievers.memory.packed import PackedScope, Packing
+from retrievers.memory.trimming import give_back
 from stores.binary import Nearest
 from stores.chunks import ChunkStore
 from stores.database import Database
@@ -167,7 +168,10 @@ class HotScopes:
             packing = Packing(found.stamp, found.chunks)
             async for block in found.blocks():
                 await asyncio.to_thread(packing.add, block)
-        return await asyncio.to_thread(packing.packed)
+        packed = await asyncio.to_thread(packing.packed)
+        del packing, block
+        await asyncio.to_thread(give_back)
+        return packed
 
     def _has_room(self, scope: Scope, size: int, *, clear: bool = False) -> bool:
         """Whether a scope of this size fits beside those that are searched as much.

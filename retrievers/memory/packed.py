@@ -193,11 +193,13 @@ class Packing:
         assert self._vectors is not None  # noqa: S101 - nothing is packed of no chunk
         if self._at != self.chunks or not self._vectors.any(axis=1).all():
             return None
+        texts = b"".join(self._texts)
+        self._texts.clear()  # not twice while the rest is joined
         return PackedScope(
             self.stamp,
             np.concatenate(self._ids),
             self._vectors,
-            b"".join(self._texts),
+            texts,
             np.append(0, np.cumsum(np.concatenate(self._octets) + 1)),
             GramPostings.joined(self._postings),
         )

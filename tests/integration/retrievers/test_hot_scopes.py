@@ -11,6 +11,7 @@ from uuid import uuid4, uuid5
 import numpy as np
 import pytest
 import pytest_asyncio
+from psutil import Process
 
 from domain.documents import Chunk, ParsedDocument, Section
 from domain.errors import EmbeddingModelChanged
@@ -19,10 +20,13 @@ from domain.settings import Settings
 from retrievers.chunk_search import ChunkSearch, SearchRequest
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScope, HotScopes
+from retrievers.memory.trimming import give_back
 from stores.binary import Nearest
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
+from stores.packing import stamp_of_chunks
+from stores.pools import Connection
 from stores.trips import Statement
 from testing.hash_embedder import HashEmbedder
 
@@ -364,3 +368,44 @@ async def test_closing_while_a_scope_is_being_packed_leaves_nothing_behind(
     await asyncio.sleep(0)
     await hots.close()
     assert not hots.memory
+
+
+async def test_transactions_that_end_in_another_order_do_not_bring_a_stamp_back(
+    database: Database, write: Write, scope: Scope
+) -> None:
+    """Of numbers n to n + 3 the outer two have the sum of the inner two, and are as many."""
+
+    async def put(connection: Connection, name: str) -> None:
+        await connection.execute(
+            "insert into documents (user_id, scope_id, source, last_version, pending_version)"
+            " select user_id, scope_id, %s, 1, 1 from graphs where graph_id = %s",
+            (name, scope.graph_id),
+        )
+
+    await write(scope, "stays", ["糖尿病"])
+    async with database.transaction(scope.user_id) as outer:
+        await put(outer, "first")
+        for name in ("second", "third"):
+            async with database.transaction(scope.user_id) as inner:
+                await put(inner, name)
+        before = await stamp_of_chunks(database, scope)
+    async with database.transaction(scope.user_id) as last:
+        await last.execute("delete from documents where source in ('second', 'third')")
+        await put(last, "fourth")
+    assert await stamp_of_chunks(database, scope) != before
+
+
+async def test_memory_freed_by_packing_goes_back_to_the_system() -> None:
+    """Blocks below what glibc maps by itself, each with a small thing after it that stays."""
+    give_back()
+    before = Process().memory_info().rss
+    blocks, stay = list[bytearray](), list[bytearray]()
+    for _ in range(600):
+        blocks.append(bytearray(100_000))
+        stay.append(bytearray(600))
+    taken = Process().memory_info().rss - before
+    blocks.clear()
+    give_back()
+    assert taken > 50_000_000
+    assert Process().memory_info().rss - before < taken / 4
+    assert stay
