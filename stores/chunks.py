@@ -21,7 +21,7 @@ from domain.scope import Scope
 from stores.binary import Embedded, Nearest, embedded, halves, nearest_of, told_rows
 from stores.database import Database
 from stores.filtering import custom_plans, filter_values, within
-from stores.grams import fold, salted_grams
+from stores.grams import folded_words, salted_grams
 from stores.naming import Named
 from stores.pools import Connection
 from stores.queries import load_queries
@@ -149,7 +149,7 @@ class ChunkStore:
         Raises:
             DatabaseUnavailable: no answer within the lane's time.
         """
-        words = _folded(keywords)
+        words = folded_words(keywords)
         if k < 1 or not words:
             return nearest_of(None)
         named = Named(words)
@@ -183,7 +183,7 @@ class ChunkStore:
         if filters is None:
             held = await self.holding(scope, keywords, k)
             return await self._whole(scope, held.ids, held.cosines.tolist())
-        words = _folded(keywords)
+        words = folded_words(keywords)
         if k < 1 or not words:
             return []
         async with self._filtered(scope) as (connection, found):
@@ -293,10 +293,6 @@ def _fitting() -> Iterator[None]:
             "with, or run `sextant reembed`.",
             field="embedding",
         ) from error
-
-
-def _folded(keywords: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(folded for word in keywords if (folded := fold(word))))
 
 
 def _keyword_values(scope: ScopeRow, words: list[str], k: int) -> dict[str, object]:

@@ -12,7 +12,8 @@ a superset and the text itself decides (anchors: performance §2).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -33,6 +34,7 @@ _HALF = np.uint64(32)
 _HASH_BITS = 15
 _HASH_SHIFT = np.uint64(64 - _HASH_BITS)
 _SALTS = 1 << (32 - _HASH_BITS)
+_UNSTORED = re.compile(r"[\0\ud800-\udfff]")
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 ÷ golden ratio: Knuth's multiplicative hashing
 
 # The blocks of `domain.text.is_cjk`, as ranges for numpy.
@@ -42,6 +44,15 @@ _IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0
 def fold(text: str) -> str:
     """Lower case, one character for one: PostgreSQL has no final sigma and no dotted capital I."""
     return text.replace("Σ", "σ").replace("İ", "i").lower()
+
+
+def folded_words(keywords: Iterable[str]) -> list[str]:
+    """The distinct keywords, folded, in their order, without those that no stored text can hold.
+
+    PostgreSQL stores neither NUL nor half of a surrogate pair, and refuses to be asked for one.
+    """
+    folded = dict.fromkeys(map(fold, keywords))
+    return [word for word in folded if word and not _UNSTORED.search(word)]
 
 
 def salted_grams(folded: Sequence[str], scope_id: int) -> list[Grams]:

@@ -14,7 +14,7 @@ from retrievers.memory.postings import GramPostings
 from retrievers.ranking.normalising import unit
 from retrievers.ranking.relevance import highest
 from stores.binary import Nearest
-from stores.grams import fold
+from stores.grams import folded_words
 from stores.packing import Block
 
 _Ints = npt.NDArray[np.int64]
@@ -62,8 +62,7 @@ class PackedScope:
 
     def holding(self, keywords: Sequence[str], k: int) -> Nearest:
         """As `ChunkStore.holding` finds them, with the same scores and in the same order."""
-        words = list(dict.fromkeys(folded for word in keywords if (folded := fold(word))))
-        rows, matched, density = _Search(self, words).best(k)
+        rows, matched, density = _Search(self, folded_words(keywords)).best(k)
         scores = (matched + density / (1 + density)).astype(np.float32)
         return Nearest(self.ids[rows], scores)
 

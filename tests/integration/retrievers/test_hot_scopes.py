@@ -359,6 +359,16 @@ async def test_another_users_knowledge_base_is_not_searched_by_mistake(
     assert not len((await hot.nearest(other, np.ones(DIMENSION, np.float32), 3)).ids)
 
 
+async def test_what_postgresql_cannot_store_is_in_no_text(
+    hots: HotScopes, write: Write, scope: Scope
+) -> None:
+    await write(scope, "a", ["糖尿病"])
+    hot = await packed(hots, scope)
+    words = ["\0", "糖尿病\0", "\ud800", "糖\udfff尿"]
+    assert not len((await hot.holding(scope, words, 3)).ids)
+    assert len((await hot.holding(scope, [*words, "糖尿病"], 3)).ids) == 1
+
+
 async def test_closing_while_a_scope_is_being_packed_leaves_nothing_behind(
     hots: HotScopes, write: Write, scope: Scope
 ) -> None:

@@ -250,3 +250,78 @@ async def test_texts_and_grams_lie_apart_however_short_so_that_rows_are_narrow(
     async with database.transaction(corpus.scope.user_id) as connection:
         row = await (await connection.execute(inside)).fetchone()
     assert row == (0,)
+
+
+HOSTILE = (
+    *(
+        "x" * 2000,
+        "糖" * 2000,
+        "糖尿病" + "\n" * 1997,
+        "%" * 2000,
+        "_",
+        "%",
+        "\\",
+        "\\%",
+        "\\_",
+        "'",
+        '"',
+    ),
+    *(
+        "{}",
+        "{a,b}",
+        'a","b',
+        "NULL",
+        "null",
+        "\n",
+        "\t",
+        " ",
+        "ß",
+        "ẞ",
+        "SS",
+        "ı",
+        "İ",
+        "i",
+        "I",
+        "ſ",
+    ),
+    *(
+        "🙂",
+        "👨\u200d👩\u200d👧",
+        "\ufeff",
+        "\u202e",
+        "$1",
+        "%s",
+        "%(k)s",
+        "):*",
+        "a&b",
+        "型",
+        "𠀀",
+        "ǅ",
+        "ŉ",
+        "Ω",
+    ),
+)
+
+
+async def test_hostile_keywords_are_looked_for_as_they_are_written(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    texts = [*HOSTILE, *(f"a{word}b" for word in HOSTILE), "aNULLb {a,b}", "STRASSE Straße ẞ"]
+    await ingest(scope, texts, np.asarray(np.eye(len(texts), 384), np.float32))
+    chunks = ChunkStore(database)
+    for word in (*HOSTILE, "ss", "nullb", "straße", "STRASSE"):
+        hits = await chunks.keyword_search(scope, [word], 200)
+        assert {hit.chunk.text: int(hit.score) for hit in hits} == await ilike(
+            database, scope, [word]
+        ), word
+
+
+async def test_what_postgresql_cannot_store_is_in_no_text(
+    database: Database, corpus: Corpus
+) -> None:
+    chunks = ChunkStore(database)
+    for word in ("\0", "糖尿病\0", "\0" * 2000, "\ud800", "糖\udfff尿"):
+        assert len((await chunks.holding(corpus.scope, [word], 5)).ids) == 0
+        both = await chunks.holding(corpus.scope, [word, "糖尿病"], 5)
+        alone = await chunks.holding(corpus.scope, ["糖尿病"], 5)
+        assert both.ids.tolist() == alone.ids.tolist()
