@@ -23,7 +23,9 @@ demo: .venv/.base ## Ingest the sample documents, ask three questions, show cite
 	@printf '\n%s\n%s\n' "Ask on: SEXTANT_DATA_DIR='$(SEXTANT_DATA_DIR)' $(PY) -m sextant ask '…' --graph demo" \
 		"In a browser: SEXTANT_DATA_DIR='$(SEXTANT_DATA_DIR)' $(PY) -m sextant serve, then http://127.0.0.1:8000/"
 
-test: lint types unit integration e2e ## Run everything: lint, types, all tests
+# Both wait more than they work, so that two cores do them in the time of one; each tells of all its failures.
+test: lint types unit ## Run everything: lint, types, all tests
+	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=target integration e2e
 
 check: .venv/.all ## Format check, lint, types and unit tests side by side, in under a minute
 	@$(MAKE) --no-print-directory --jobs --output-sync=target lint types unit
