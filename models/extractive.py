@@ -30,8 +30,8 @@ _QUOTES = 3
 _MEANING_WEIGHT = 0.15
 # What is quoted besides the best, by its share of the best's score: from a passage that is quoted
 # already; from another one; from another one that speaks of something in the question that nothing
-# quoted so far does, as the second hop of a question. With 0.7 for all, a third more answers had a
-# quotation from a passage that has nothing to say to the question (docs/rules.md).
+# quoted so far does, as the second hop of a question. With 0.7 for all more answers have a quotation
+# from a passage that has nothing to say to the question.
 _SAME_PASSAGE, _OTHER_PASSAGE, _SOMETHING_NEW = 0.7, 0.9, 0.7
 _SAME = 0.7
 

@@ -20,6 +20,7 @@ from nodes.asking import ask, conversation
 from nodes.context import RunContext, scope_of
 from nodes.conversing import Asked, asked, history_of, opening
 from nodes.follow_up import standing_alone
+from nodes.multimodal.keeping import look_again
 from nodes.multimodal.looking import look_at, with_attachments
 from nodes.names import names_in, telling_words
 from nodes.parts import MOST_PARTS, clauses_of, sides_of
@@ -77,7 +78,9 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     known = list(run.deps.retriever.lanes)
     chosen, _ = composition_of(wish, known)
     fresh = _new_turn(state, question, run)
-    fresh |= await look_at(State(**vars(state) | fresh), scope_of(state, runtime), run)
+    if question.content or (state.tables and not is_small_talk(fresh["question"])):
+        look = look_at if question.content else look_again
+        fresh |= await look(State(**vars(state) | fresh), scope_of(state, runtime), run)
     if wish == Mode.BYPASS:
         return fresh | {"strategy": wish, "reason": "bypass was asked for"}
     understood, broad = await _understand(State(**vars(state) | fresh), run)

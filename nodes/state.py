@@ -24,7 +24,8 @@ class InputState:
 
     With a checkpointer, what a turn leaves out keeps the value of the turn before. The question does
     not, with its images, tables and history, for they belong to one turn and may be too large to be
-    kept; nor does `mode`: it is also an output, and the mode of one answer must not bind the next.
+    kept (small tables are: `State.tables`); nor does `mode`: it is also an output, and the mode of one
+    answer must not bind the next.
     """
 
     query: Annotated[str, UntrackedValue] = ""
@@ -47,14 +48,17 @@ class InputState:
 class OutputState:
     """What a caller gets; the shapes are those of `domain.answers`, as dicts.
 
-    `messages` end with the question and its answer.
+    `messages` end with the question and its answer. A checkpoint has no `sources`: they hold texts,
+    those of attached tables whole, and the messages say where each is.
     """
 
     messages: Messages = field(default_factory=list[AnyMessage])
     answer: str = ""
     mode: Annotated[str, UntrackedValue] = ""
     citations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    sources: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    sources: Annotated[list[dict[str, Any]], UntrackedValue] = field(
+        default_factory=list[dict[str, Any]]
+    )
     graph_context: dict[str, Any] = field(default_factory=dict[str, Any])
     attempts: int = 0
     grounded: bool = False
@@ -80,8 +84,9 @@ class State(InputState, OutputState):
     searched by meaning alone, `abroad` the question as it is searched in documents of the other
     language; `searched` those already run; `found_for` what each had found. `items`
     are the passages found, best first; `around` the entities, relations and reports that go with
-    them; `attachments` what came with the question, as `domain.attachments` has it; `evidence` the
-    ids of passages judged relevant; `missing` what the grader did not find. `attempts` counts
+    them; `attachments` what came with the question, as `domain.attachments` has it; `tables` those
+    that later turns of a conversation may ask about (`nodes.multimodal.keeping`); `evidence` the ids
+    of passages judged relevant; `missing` what the grader did not find. `attempts` counts
     refinement rounds (0..3). `deadline` is when the answer must be there (seconds since the epoch;
     0: not begun).
     """
@@ -106,7 +111,10 @@ class State(InputState, OutputState):
     found_for: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     items: list[RetrievedItem] = field(default_factory=list[RetrievedItem])
     around: list[RetrievedItem] = field(default_factory=list[RetrievedItem])
-    attachments: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    attachments: Annotated[list[dict[str, Any]], UntrackedValue] = field(
+        default_factory=list[dict[str, Any]]
+    )
+    tables: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     evidence: list[str] = field(default_factory=list[str])
     relevance: float = 0.0
     sufficient: bool = False

@@ -37,6 +37,8 @@ _LATE = "It did not answer in time."
 _CALLS_KEPT = 3
 # What attachments add to a query: more would drown the question in its vector.
 _SEARCHED_CHARS = 600
+# What tables of one turn may weigh to be kept for the next: they are written with every turn.
+_KEPT_CHARS = 100_000
 
 
 async def look_at(state: State, scope: Scope, run: RunContext) -> dict[str, Any]:
@@ -72,6 +74,7 @@ async def look_at(state: State, scope: Scope, run: RunContext) -> dict[str, Any]
     warnings = [warning for table in tables.values() for warning in table.warnings]
     return {
         "attachments": [attachment.as_plain() for attachment in attachments],
+        "tables": _kept(parts, tables),
         "warnings": list(dict.fromkeys([*state.warnings, *warnings, *looking.warnings])),
         "usage": asdict(usage_of(state) + looking.usage),
     }
@@ -151,6 +154,22 @@ def _table(part: Part, read: ReadTable, state: State) -> Attachment:
         findings=computed.asked,
         statistics=computed.statistics,
     )
+
+
+def _kept(parts: Sequence[Part], tables: dict[str, ReadTable]) -> list[dict[str, Any]]:
+    """Tables as later turns may look at them again, all or none: they are numbered anew."""
+    kept, weight = list[dict[str, Any]](), 0
+    for part in parts:
+        if part.label not in tables:
+            continue
+        table, data = tables[part.label].table, part.values["table_data"]
+        weight += sum(len(cell) for row in (table.names, *table.rows) for cell in row)
+        if isinstance(data, str):  # as it was written: what is merged in it counts once
+            weight += len(data)
+        else:
+            data = {"columns": list(table.names), "rows": [list(row) for row in table.rows]}
+        kept.append({"type": part.kind.value, "table_data": data, "table_caption": part.caption})
+    return kept if weight <= _KEPT_CHARS else []
 
 
 def attachments_of(state: State) -> list[Attachment]:

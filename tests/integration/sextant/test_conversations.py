@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from base64 import b64encode
 from contextlib import aclosing
+from functools import partial
 from io import BytesIO
 from typing import Any
 from uuid import uuid4
@@ -81,7 +82,7 @@ def picture() -> str:
     return b64encode(shown.getvalue()).decode()
 
 
-async def test_pictures_and_tables_are_not_kept_nor_carried_over(
+async def test_pictures_are_not_kept_and_a_question_of_its_own_leaves_the_table(
     rag: Sextant, database: Database
 ) -> None:
     image = picture()
@@ -99,6 +100,41 @@ async def test_pictures_and_tables_are_not_kept_nor_carried_over(
     after = await rag.query("What is the Stork 9 valve made of?", graph_id="parts", thread_id="t")
     assert not [source for source in after.sources if source.kind != "document"]
     assert not [warning for warning in after.warnings if "image" in warning]
+    again = await rag.query("And the fewest?", graph_id="parts", thread_id="t")
+    assert not [source for source in again.sources if source.kind != "document"]
+
+
+async def test_a_table_stays_at_hand_while_the_questions_are_about_it(rag: Sextant) -> None:
+    asked = partial(rag.query, graph_id="parts", thread_id="t")
+    await asked("Which city has the most people?", multimodal_content=[TABLE])
+    for question, told in (
+        ("And the fewest?", "the smallest people is 3 (Bergen)[T1:r2c2]"),
+        ("thanks", ""),
+        ("What is the total of people?", "people adds up to 10 (2 rows)[T1:c2]"),
+        ("How many people does Oslo have?", "7[T1:r1c2]"),
+    ):
+        answer = await asked(question)
+        assert told in answer.answer
+        assert bool(told) == ("table" in [source.kind for source in answer.sources])
+    elsewhere = await rag.query("And the fewest?", graph_id="parts", thread_id="other")
+    assert "T1" not in elsewhere.answer
+
+
+async def test_a_table_too_large_to_be_kept_with_every_turn_is_of_one_question(
+    rag: Sextant, database: Database
+) -> None:
+    rows = [["city", "people"], *([f"city of a long name {n}", n] for n in range(4000))]
+    large = {"type": "table", "table_data": rows}
+    first = await rag.query(
+        "Which city has the most people?",
+        graph_id="parts", thread_id="t", multimodal_content=[large],
+    )  # fmt: skip
+    assert "3999 (city of a long name 3999)[T1:r4000c2]" in first.answer
+    async with database.transaction(rag.user_id) as connection:
+        rows_kept = await connection.execute("select channel, blob from checkpoint_blobs")
+        assert not [channel async for channel, blob in rows_kept if blob and b"name 1234" in blob]
+    again = await rag.query("And the fewest?", graph_id="parts", thread_id="t")
+    assert not [source for source in again.sources if source.kind == "table"]
 
 
 async def test_each_user_has_their_own(rag: Sextant) -> None:

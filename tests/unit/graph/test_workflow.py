@@ -3,19 +3,24 @@
 import os
 import subprocess
 import sys
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatResult
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from domain.errors import DatabaseUnavailable, GraphNotFound, ModelUnavailable, QuestionInvalid
 from domain.retrieval import Retrieval
 from domain.scope import Scope
 from graph import create_query_workflow
 from graph.workflow import Workflow
+from models.chat import as_chat_model
 from nodes.generate import WITHOUT_DOCUMENTS
 from nodes.introducing import NO_MODEL
 from tests.unit.nodes.conftest import Bench, Build, ScriptedRetriever, chat, item
@@ -28,6 +33,16 @@ ANALYSIS = '{"question": "糖尿病的主要症状是什么？", "complexity": "
 WEAK = '{"relevant": [], "sufficient": false, "missing": "症状"}'
 ENOUGH = '{"relevant": [1], "sufficient": true}'
 ANSWER = "典型症状为多饮、多尿和体重下降[1]。"
+
+
+class ListeningModel(GenericFakeChatModel):
+    """Says its messages in turn, and keeps what it was asked."""
+
+    heard: list[str] = Field(default_factory=list[str])
+
+    def _generate(self, messages: list[BaseMessage], *given: Any, **options: Any) -> ChatResult:
+        self.heard.append("\n".join(str(message.content) for message in messages))
+        return super()._generate(messages, *given, **options)
 
 
 def rewrite(query: str) -> str:
@@ -171,6 +186,23 @@ async def test_a_second_turn_of_a_thread_starts_afresh(
     assert first["mode"] == second["mode"] == "naive"
     state = (await workflow.aget_state(thread)).values
     assert "asked for" not in state["reason"], "the second turn's mode was auto again"
+
+
+async def test_a_follow_up_shows_the_model_the_table_of_the_question_before(bench: Build) -> None:
+    model = ListeningModel(messages=cycle([AIMessage("Bergen [T1:r2c1].")]))
+    deps = bench(retriever=ScriptedRetriever([[SYMPTOMS]]), chat=as_chat_model(model)).deps
+    workflow = create_query_workflow(dependencies=deps, checkpointer=InMemorySaver())
+    thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
+    html = "<table><tr><th>city<th>people<tr><td>Oslo<td>7<tr><td>Bergen<td>3</table>"
+    table = {"type": "table", "table_data": html, "table_caption": "cities"}
+    await workflow.ainvoke({"query": "Which is first?", "multimodal_content": [table]}, thread)
+    model.heard.clear()
+    followed = await workflow.ainvoke({"query": "And the second row?"}, thread)
+    assert any("r2 | Bergen | 3" in prompt for prompt in model.heard)
+    assert followed["answer"] == "Bergen [T1:r2c1]."
+    model.heard.clear()
+    await workflow.ainvoke({"query": "糖尿病的主要症状是什么？"}, thread)
+    assert not any("Bergen | 3" in prompt for prompt in model.heard)
 
 
 def test_importing_the_exported_graph_touches_neither_disk_nor_database(tmp_path: Path) -> None:
