@@ -77,7 +77,7 @@ class Projection:
 
     async def entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
         """Entities as `load_entities` takes them."""
-        found = await self._fetch(_ROWS["entities"], ids=list(ids))
+        found = await self._fetch(_SQL["entities"], ids=list(ids))
         hanging = await self._fetch(_SQL["attachments"], ids=[row["id"] for row in found], nil=NIL)
         attached = {row["id"]: row for row in hanging}
         rows = ((entity_of(row), attached[row["id"]]) for row in found if row["id"] in attached)

@@ -99,3 +99,14 @@ select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, c.e
   array(select m.entity_id from community_members m
     where m.scope_id = c.scope_id and m.community_id = c.id) as entity_ids
 from communities c where c.scope_id = %(scope_id)s and c.id = any(%(ids)s);
+
+-- name: entities
+-- Entities by id, in the order asked; one that was merged is the one it was merged into.
+with wanted as (
+  select %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
+    where g.scope_id = %(scope_id)s and g.from_id = asked.id), asked.id) as id,
+    min(asked.place) as place
+  from unnest(%(ids)s::uuid[]) with ordinality as asked (id, place) group by 2
+)
+select e.* from wanted w
+join seen_entities e on e.scope_id = w.scope_id and e.id = w.id order by w.place;
