@@ -302,9 +302,7 @@ async def test_an_embedded_server_that_dies_is_started_again_at_the_next_call(
             os.kill(pid, signal.SIGKILL)
             # Its children may answer once more before they notice.
             with pytest.raises(DatabaseUnavailable, match="sextant doctor"):
-                async with asyncio.timeout(30):
-                    while True:
-                        await documents.list(scope)
+                await asyncio.wait_for(_list_for_ever(documents, scope), 30)
             at_once = await asyncio.gather(*(documents.list(scope) for _ in range(3)))
             assert [[one.source for one in listed] for listed in at_once] == [["kept"]] * 3
             async with database.owner() as connection:
@@ -312,6 +310,11 @@ async def test_an_embedded_server_that_dies_is_started_again_at_the_next_call(
         assert not is_running(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _list_for_ever(documents: DocumentStore, scope: Scope) -> None:
+    while True:
+        await documents.list(scope)
 
 
 async def test_no_server_at_the_url_is_a_typed_error_with_the_next_step() -> None:
