@@ -155,8 +155,6 @@ def test_without_a_segmenter_a_simple_one_steps_in(
     absent: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seed 003, 风险: 提供 fallback 到简单分词方案."""
-    if "jieba" not in absent:
-        pytest.importorskip("jieba")
     for name in absent:
         monkeypatch.setitem(sys.modules, name, None)
     try:
