@@ -25,9 +25,13 @@ def address(environment: dict[str, str], sextant: Sextant) -> Iterator[str]:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, or the one that SEXTANT_CHROMIUM names."""
+    """Debian's Chromium, or the one that SEXTANT_CHROMIUM names.
+
+    One for each module: as long as it is open Playwright's event loop runs in this thread, and no
+    test of another folder could run its own.
+    """
     named = os.environ.get("SEXTANT_CHROMIUM")
     found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
     program = named or next(filter(None, found), None)
