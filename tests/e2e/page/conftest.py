@@ -17,9 +17,12 @@ from tests.e2e.served import served
 PATIENCE = 60_000
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def address(environment: dict[str, str], sextant: Sextant) -> Iterator[str]:
-    """A server over one sample document."""
+    """A server over one sample document.
+
+    One for each module: later tests' workers would find that a server's has done their work.
+    """
     sextant("ingest", SAMPLES / "documents" / GUIDE, "--graph", "page", "--json").json()
     with served(environment) as running:
         yield running
