@@ -22,6 +22,7 @@ from models.sentence_ranking import (
     asks_for_number,
     holds_number,
     identifiers,
+    is_question,
     names_above,
     quotable_spans,
     table_heads,
@@ -30,7 +31,6 @@ from models.sentence_ranking import (
 # So many sentences are embedded at most, half a second of CPU, and so many of one passage.
 _MOST = 40
 _MOST_OF_PASSAGE = 25
-_QUESTION = re.compile(r"[?？]\W*$")
 _WHOLE = re.compile(r"[.。!！;；][\"'”’)）]?$|\|")
 _FIELD = re.compile(r"[\w ]{1,12}[:：]\s*\S{1,12}$")
 _CHINESE = re.compile(rf"[{HAN}（）]+")
@@ -80,7 +80,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
             named = _named(asked, passage, text)
             bonus = _bonus(text, named, wants_number=asks_for_number(question)) - _RANK_COST * rank
             compared = _CHINESE.sub(" ", meaning) if own == "zh" else meaning
-            asks = _QUESTION.search(text) is not None
+            asks = is_question(text)
             found.append(Foreign(source, start, end, text, compared, bonus, named > 0, asks))
         rank += bool(sentences)
     about = [one for one in found if one.named or not asked]

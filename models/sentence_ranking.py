@@ -149,6 +149,11 @@ def identifiers(question: str) -> list[str]:
     return [token for token in _TOKEN.findall(normalise(question)) if _IDENTIFIER.match(token)]
 
 
+def is_question(sentence: str) -> bool:
+    """Whether a sentence ends as a question does."""
+    return _QUESTION.search(sentence) is not None
+
+
 def asks_for_number(question: str) -> bool:
     """Whether a number or a date would answer `question`."""
     return _ASKS_FOR_NUMBER.search(question) is not None
@@ -225,9 +230,7 @@ class _Ranking:
         """The terms of a question right before this sentence, which stands over it like a title."""
         before = place - 1
         same = before >= 0 and self._spans[before][0] == self._spans[place][0]
-        return (
-            self._terms[before] if same and _QUESTION.search(self._texts[before]) else frozenset()
-        )
+        return self._terms[before] if same and is_question(self._texts[before]) else frozenset()
 
     def _surroundings(self, place: int) -> float:
         """What passage and neighbours add: sentences lean on what was said around them."""
@@ -247,7 +250,7 @@ class _Ranking:
         return (
             _NUMBER_BONUS * wanted_number
             + _LANGUAGE_BONUS * (language_of(text) == self._language)
-            - _QUESTION_COST * bool(_QUESTION.search(text))
+            - _QUESTION_COST * is_question(text)
         )
 
     def _beyond_name(self, source: int, held: frozenset[str]) -> float:

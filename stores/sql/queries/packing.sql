@@ -1,5 +1,5 @@
 -- name: stamp
--- What tells whether chunks and vectors are as they were; see chunk_stamp (migration 0034).
+-- What tells whether chunks and vectors are as they were; see chunk_stamp (migration 0036).
 chunk_stamp(%s, %s)
 
 -- name: size
