@@ -43,6 +43,8 @@ _ASKED_FOR_WORDS = """
 mean meaning price cost name reason
 """
 _ASKED_FOR = frozenset(_ASKED_FOR_WORDS.split())
+# The bars that end a row, with what white space stands before them, a line's end too.
+_AROUND_BARS = "| \t\r\n\u3000"
 _QUESTION = re.compile(r"[?？]\W*$")
 
 # A sentence longer than this is offered clause by clause, so that quotes stay short.
@@ -109,7 +111,7 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
             for stop in _CLAUSE_END.finditer(text, begin, end):
                 yield begin, stop.start() + 1
                 begin = stop.end()
-        last = begin + len(text[begin:end].rstrip(" |"))
+        last = begin + len(text[begin:end].rstrip(_AROUND_BARS))
         if begin < last:
             yield begin, last
 

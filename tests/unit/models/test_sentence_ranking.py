@@ -80,6 +80,7 @@ def test_number_words_are_numbers() -> None:
         ("短；句。", ["短；句。"]),
         ("甲" * 100 + "；" + "乙" * 100 + "。", ["甲" * 100 + "；", "乙" * 100 + "。"]),
         ("  \n\n", []),
+        ("E.\n|", ["E."]),
     ],
 )
 def test_quotes_are_sentences_without_line_marks_and_clauses_of_long_ones(
