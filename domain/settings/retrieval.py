@@ -6,7 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
+from domain.machine import usable_memory
 from domain.settings.group import Group, Weight
+
+# A search out of memory takes half the CPU (docs/performance.md); several processes, PostgreSQL and
+# whatever else runs there shall fit beside it.
+_HOT_PART = 32
 
 
 class RetrievalSettings(Group):
@@ -49,9 +54,9 @@ class RetrievalSettings(Group):
         description="Seconds after which an index in memory that nobody asks is let go.",
     )
     hot_memory: int = Field(
-        64_000_000,
+        default_factory=lambda: usable_memory() // _HOT_PART,
         ge=0,
-        description="Bytes of knowledge bases that are searched often kept in memory, 3 KB a chunk; 0: none.",
+        description="Bytes of knowledge bases that are searched often kept in each process, 3 KB a chunk; 0: none; default: a 32nd of the machine's memory.",
     )
     bm25_rerank: bool = Field(
         default=True, description="HybridRetriever orders what its lanes found by BM25, too."
