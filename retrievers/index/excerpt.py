@@ -28,7 +28,7 @@ Shares = npt.NDArray[np.floating[Any]]
 
 
 class Excerpt:
-    """Some passages of a graph, all entities that they mention, and relations between these.
+    """Some passages of a graph, the entities that they mention, and the relations of entities near them.
 
     Args:
         index: the whole graph.
@@ -36,25 +36,27 @@ class Excerpt:
         sources: entities whose relations are walked: those near where the walk starts.
 
     Attributes:
-        passages, entities: rows of the whole graph; their places here number them anew.
+        passages, entities: rows of the whole graph; their places here number them anew. An entity that
+            is neither mentioned here nor a source gives nothing on: what it gets is told at the end.
     """
 
     def __init__(self, index: WalkIndex, passages: Places, sources: Places) -> None:
         self._index = index
         self.passages = passages
         self._owner, role = index.roles.rows(passages)
-        relations = index.relations.heaviest(sources, _RELATIONS)
-        here = np.zeros(2 * index.entities, np.bool_)
-        for rows in (role, sources, relations.target):
-            here[rows] = True
-        self.entities: Places = np.flatnonzero(here[: index.entities] | here[index.entities :])
+        titling = role >= index.entities
+        entity = np.where(titling, role - index.entities, role)
+        here = np.zeros(index.entities, np.bool_)
+        here[entity], here[sources] = True, True
+        self.entities: Places = np.flatnonzero(here)
         count = len(self.entities)
+        self._place = np.empty(index.entities, np.intp)  # of no meaning but for what is here
+        self._place[self.entities] = np.arange(count)
+        self._role = self._place[entity] + count * titling
         self._roles = np.concatenate([self.entities, index.entities + self.entities])
-        self._place = place = np.zeros(2 * index.entities, np.intp)
-        place[self._roles] = np.arange(2 * count)
-        self._role = place[role]
-        self._source, self._target = place[relations.source], place[relations.target]
-        self._weights, self._kinds = relations.weights, relations.kinds
+        self._relations = index.relations.heaviest(sources, _RELATIONS)
+        self._source = np.repeat(self._place[sources], self._relations.size)
+        self._inner = np.flatnonzero(here[self._relations.target])
 
     def about(self, owner: Places, entities: Places, weights: Floats, owners: int) -> Shares:
         """`WalkIndex.passages_about` for the passages here, for several owners of entities at once.
@@ -109,6 +111,8 @@ class Excerpt:
         preference = np.square(LEAST_FIT + fit[passages].astype(np.float64))
         shares = self._by_role(preference)
         related, relation = self._by_relation(type_match)
+        inner, target = relation[self._inner], self._place[self._relations.target[self._inner]]
+        source = self._source[self._inner]
         leaving = index.leaving[passages].astype(np.float64)
         stay, outflow = keep * (1 - leaving), leaving / np.maximum(index.held[passages], TINY)
         weight = keep * index.weight[entities].astype(np.float64)
@@ -117,21 +121,31 @@ class Excerpt:
             seeds.astype(np.float64) for seeds in (passage_seeds[passages], entity_seeds[entities])
         )
         from_passages, from_entities = RESTART * at_passage, RESTART * at_entity
+        related_mass = at_entity
         for _ in range(STEPS):
             # `take` that clips is a quarter faster than an index that is checked.
             arriving = (shares * np.tile(at_entity, 2)).take(self._role, mode="clip")
             leaving = (at_passage * outflow).take(self._owner, mode="clip")
-            handed = (at_entity * related).take(self._source, mode="clip") * relation
+            related_mass = at_entity * related
+            handed = related_mass.take(source, mode="clip") * inner
             # Mass leaves only for what is mentioned, the first half. Not in place: of no entries
             # `bincount` makes integers.
             onward = weight * np.bincount(self._role, leaving, 2 * count)[:count]
-            onward += np.bincount(self._target, handed, count)
+            onward += np.bincount(target, handed, count)
             arrived = np.bincount(self._owner, arriving, width)
             at_passage = from_passages + stay * at_passage + preference * arrived
             at_entity = from_entities + onward
-        everywhere = np.zeros_like(passage_seeds), np.zeros_like(entity_seeds)
+        everywhere = np.zeros_like(passage_seeds), self._beyond(related_mass, relation)
         everywhere[0][passages], everywhere[1][entities] = at_passage, at_entity
         return everywhere
+
+    def _beyond(self, mass: Shares, relation: Shares) -> Floats:
+        """What all entities get over relations in one step; reckoned only where some are not here."""
+        if len(self._inner) == len(relation):
+            return np.zeros(self._index.entities, np.float32)
+        handed = mass.take(self._source, mode="clip") * relation
+        got = np.bincount(self._relations.target, handed, self._index.entities)
+        return got.astype(np.float32)
 
     def _by_role(self, preference: Shares) -> Shares:
         """What an entity in each role gives of its mass per preference of a passage.
@@ -147,12 +161,14 @@ class Excerpt:
     def _by_relation(self, type_match: Mapping[int, float]) -> tuple[Shares, Shares]:
         """What an entity gives of its mass per weight of a relation, and the relations' weights."""
         index, entities = self._index, self.entities
-        preferred = np.ones(index.types + 1, np.float32)
-        for kind, match in type_match.items():
-            preferred[kind] += TYPE_PREFERENCE * match
-        heavier = self._weights * preferred[self._kinds]
-        more = np.bincount(self._source, heavier - self._weights, len(entities))
-        relation = index.relation_share[entities] / np.maximum(
-            index.relations.strength[entities] + more, TINY
-        )
-        return relation, heavier * np.float32(1 - RESTART)
+        relation = self._relations.weights
+        strength = index.relations.strength[entities].astype(np.float64)
+        if type_match:
+            preferred = np.ones(index.types + 1, np.float32)
+            for kind, match in type_match.items():
+                preferred[kind] += TYPE_PREFERENCE * match
+            heavier = relation * preferred[index.relations.kinds[self._relations.relation]]
+            strength += np.bincount(self._source, heavier - relation, len(entities))
+            relation = heavier
+        given: Shares = index.relation_share[entities] / np.maximum(strength, TINY)
+        return given, relation * np.float32(1 - RESTART)

@@ -35,12 +35,15 @@ class Expansion:
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """Relations seen from one end, as parallel arrays; `source` and `target` are entities."""
+    """Relations seen from one end, as parallel arrays: `size` of each entity that was asked for.
 
-    source: Places
+    `target` is an entity, `relation` the relation's row.
+    """
+
+    size: Places
     target: Places
     weights: Floats
-    kinds: Indices
+    relation: Indices
 
 
 class Relations:
@@ -94,10 +97,7 @@ class Relations:
         """The heaviest relations of some entities, `most` of each, whichever end it is."""
         places, size = self._adjacency.places(entities, most)
         return Outgoing(
-            np.repeat(entities, size),
-            self._adjacency.columns[places],
-            self._weights[places],
-            self.kinds[self._relation[places]],
+            size, self._adjacency.columns[places], self._weights[places], self._relation[places]
         )
 
     def around(self, entities: Places, most: int) -> Places:
