@@ -27,6 +27,8 @@ from nodes.context import Dependencies
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.memory.hot import HotScopes
+from retrievers.memory.room import Room
+from retrievers.memory.texts import Texts
 from retrievers.ranking.chat_reranker import open_reranker
 from stores.chunks import ChunkStore
 from stores.database import Database
@@ -80,9 +82,9 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
     reranker = await asyncio.to_thread(open_reranker, settings, chat)
     judge = await asyncio.to_thread(open_judge, settings, reranker)
     vision = await asyncio.to_thread(build_vision_model, settings)
-    chunks, documents = ChunkStore(database), DocumentStore(database)
-    stack, hot = AsyncExitStack(), HotScopes(database)
-    stack.push_async_callback(hot.close)
+    chunks, documents, record = ChunkStore(database), DocumentStore(database), GraphRecord(database)
+    stack, room = AsyncExitStack(), Room(settings.retrieval.hot_memory)
+    stack.push_async_callback(room.close)
     graph = await stack.enter_async_context(open_graph_store(settings, database))
     retriever = GraphRetriever(
         chunks=chunks,
@@ -91,7 +93,7 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
         documents=documents,
         indexes=ScopeIndexes(
             chunks,
-            GraphRecord(database),
+            record,
             settings.retrieval.index_passages,
             settings.data_dir,
             vectors=settings.retrieval.index_vectors,
@@ -100,7 +102,8 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
         ),
         graph=graph,
         reranker=reranker,
-        hot=hot,
+        hot=HotScopes(database, room),
+        texts=Texts(chunks, record, room),
     )
     try:
         quotes = QuoteStore(database)

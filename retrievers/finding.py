@@ -11,7 +11,7 @@ from domain.retrieval import ItemKind, RetrievedItem
 from domain.settings import RetrievalSettings
 from models.protocols import Embedder
 from retrievers.index.scope_index import ScopeIndexes
-from retrievers.lanes.contents import Contents
+from retrievers.lanes.contents import Contents, told_from
 from retrievers.lanes.degrading import log_failures
 from retrievers.lanes.lane import (
     KEYWORD,
@@ -27,6 +27,7 @@ from retrievers.lanes.local import LocalLane
 from retrievers.lanes.mix import MixLane
 from retrievers.lanes.reading import QuestionReader
 from retrievers.lanes.reports import GlobalLane, ReportsLane
+from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, Join
 from retrievers.ranking.fusion import fuse, led
 from stores.chunks import ChunkStore
@@ -63,6 +64,7 @@ class Finder:
     settings: RetrievalSettings
     indexes: ScopeIndexes | None
     graph: GraphStore | None
+    texts: Texts | None = None
 
     @property
     def names(self) -> list[str]:
@@ -81,17 +83,22 @@ class Finder:
             InputError, ConflictError: the request or the stored vectors are at fault.
             RetrievalError: every lane failed, those that step in, too.
         """
-        found = await self._run(composition, request, top_k, self._reader(trusting=True))
+        # What the stores' own lanes find is told by the stores, as it is once they have found it.
+        by_index = {VECTOR, KEYWORD}.isdisjoint(composition.lanes)
+        reader = self._reader(trusting=True, texts=self.texts if by_index else None)
+        found = await self._run(composition, request, top_k, reader)
         if found.current:
             return found
         request.warnings.clear()
         return await self._run(composition, replace(request, hot=None), top_k, self._reader())
 
-    def _reader(self, *, trusting: bool = False) -> QuestionReader | None:
+    def _reader(
+        self, *, trusting: bool = False, texts: Texts | None = None
+    ) -> QuestionReader | None:
         """Made anew for each run, for its lanes share one question."""
         if self.indexes is None:
             return None
-        return QuestionReader(self.chunks, self.embedder, self.indexes, trusting)
+        return QuestionReader(self.chunks, self.embedder, self.indexes, trusting, texts)
 
     def _lanes(self, reader: QuestionReader | None, *, whole: bool = False) -> dict[str, Lane]:
         lanes: list[Lane] = [
@@ -117,9 +124,8 @@ class Finder:
         names = [*composition.lanes, *beside]
         runs = await run_lanes([known[name] for name in names], request, timeout)
         found = self._ranked(composition, runs, top_k)
-        trusted = reader.stamp if reader is not None else None
         try:
-            found = await self._read(request, found, top_k, trusted)
+            found = await self._told(request, found, top_k, reader)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane: without texts it has found nothing
@@ -145,10 +151,23 @@ class Finder:
         timings["fusion"] = (time.perf_counter() - started) * 1000
         return Found(runs, passages, around, timings)
 
+    async def _told(
+        self, request: LaneQuery, found: Found, top_k: int | None, reader: QuestionReader | None
+    ) -> Found:
+        """The same with the texts of the first passages, if they and the index are of one moment."""
+        if reader is None or reader.told is None or reader.now is None:
+            return await self._read(request, found, top_k, reader.stamp if reader else None)
+        started = time.perf_counter()
+        around = found.around if self.graph is not None else []
+        passages, around = told_from(reader.told, found.passages[:top_k], around)
+        now = await within(self.settings.lane_timeout, reader.now)
+        timings = {**found.timings, "texts": (time.perf_counter() - started) * 1000}
+        return Found(found.runs, passages, around, timings, current=now == reader.stamp)
+
     async def _read(
         self, request: LaneQuery, found: Found, top_k: int | None, trusted: Stamp | None
     ) -> Found:
-        """The same with the texts of the first passages, if they and the index are of one moment."""
+        """The same from the stores."""
         if all(item.text for item in [*found.passages, *found.around]):
             # Where no text is read, nothing has told yet whether the index is of now.
             return replace(found, current=trusted is None and request.hot is None)

@@ -34,6 +34,7 @@ from retrievers.lanes.degrading import degraded
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
 from retrievers.lanes.reading import linked_names
 from retrievers.memory.hot import HotScopes
+from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, composition_from, composition_of
 from retrievers.ranking.reranking import RerankLimits, rerank
 from retrievers.sync import run_sync
@@ -83,6 +84,7 @@ class GraphRetriever(BaseRetriever):
         graph: with it results come with entities and relations, and `global` and `hybrid` are there.
         reranker: orders the best passages of `hybrid` and `mix` anew.
         hot: when given, what is searched often is searched in memory.
+        texts: when given, what results tell is told from memory where the graph modes are asked often.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
@@ -95,6 +97,7 @@ class GraphRetriever(BaseRetriever):
     graph: SkipValidation[GraphStore | None] = None
     reranker: SkipValidation[Reranker | None] = None
     hot: SkipValidation[HotScopes | None] = None
+    texts: SkipValidation[Texts | None] = None
 
     @property
     def lanes(self) -> list[str]:
@@ -103,7 +106,14 @@ class GraphRetriever(BaseRetriever):
 
     @property
     def _finder(self) -> Finder:
-        return Finder(self.chunks, self.embedder, self.settings.retrieval, self.indexes, self.graph)
+        return Finder(
+            self.chunks,
+            self.embedder,
+            self.settings.retrieval,
+            self.indexes,
+            self.graph,
+            self.texts,
+        )
 
     async def search(
         self,

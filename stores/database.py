@@ -281,7 +281,7 @@ def unavailable() -> Iterator[None]:
 _abandoned: set[asyncio.Task[Any]] = set()
 
 
-async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
+async def within(seconds: float, work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
     """Await `work`, but not longer than `seconds`, whatever its cancellation takes.
 
     `asyncio.timeout` waits until the cancelled work has ended, and psycopg tells the server first:

@@ -50,7 +50,7 @@ class InMemory:
         client, server = time.process_time(), server_seconds(backends)
         for tenant in dict.fromkeys(question.tenant for question in self._questions):
             while self._scopes.of(self._scope_of(tenant)) is None:
-                await self._scopes.settled()
+                await self._scopes.room.settled()
         client, server = time.process_time() - client, server_seconds(backends) - server
         chunks = sum([await self._cold.chunks.count(scope) for scope in self._scopes.memory])
         return (

@@ -1,4 +1,4 @@
-"""What results say: lanes over the index find by id, and what was found is read once for all of them."""
+"""What results say: lanes over the index find by id, and what was found is told once for all of them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,25 @@ from domain.errors import ConflictError, InputError, SextantError
 from domain.graph import Entity
 from domain.retrieval import ItemKind, RetrievedItem
 from retrievers.lanes.lane import LaneQuery
+from retrievers.memory.texts import ScopeTexts
 from stores.chunks import ChunkStore
 from stores.graph.protocol import GraphStore
+from stores.graph.rows import entity_of
 from stores.stamps import Stamp
 
 NO_GRAPH_STORE = "图数据库暂不可用，结果不含实体与关系"
 
 _OF_THEIR_OWN = frozenset({"id", "place", "text", "document_id", "external_id"})
+
+
+def told_from(
+    texts: ScopeTexts, passages: Sequence[RetrievedItem], around: Sequence[RetrievedItem]
+) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
+    """The same items with their texts, from what is in memory; as `Contents.read` tells them."""
+    chunks = texts.passages.of([item.id for item in passages if not item.text])
+    rows = texts.entities.of(_entity_ids(around))
+    entities = {own: entity_of(row) for own, row in rows.items()}
+    return _passages(passages, chunks), _around(around, entities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +60,7 @@ class Contents:
         chunks, entities, stamp, current = await asyncio.gather(
             self._chunks(passages), self._entities(around), self._stamp(), self.query.is_current()
         )
-        told = (item if item.text else _passage(item, chunks.get(item.id)) for item in passages)
-        near = (_told(item, entities) for item in around)
-        return [item for item in told if item], [item for item in near if item], stamp, current
+        return _passages(passages, chunks), _around(around, entities), stamp, current
 
     async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, dict[str, Any]]:
         ids = [item.id for item in items if not item.text]
@@ -58,7 +68,7 @@ class Contents:
         return {row["id"]: row for row in rows}
 
     async def _entities(self, items: Sequence[RetrievedItem]) -> dict[str, Entity]:
-        ids = [UUID(item.id) for item in items if item.kind is ItemKind.ENTITY and not item.text]
+        ids = [UUID(own) for own in _entity_ids(items)]
         if self.graph is None or not ids:
             return {}
         try:
@@ -72,6 +82,22 @@ class Contents:
 
     async def _stamp(self) -> Stamp | None:
         return await self.chunks.stamp(self.query.scope) if self.stamped else None
+
+
+def _entity_ids(items: Sequence[RetrievedItem]) -> list[str]:
+    return [item.id for item in items if item.kind is ItemKind.ENTITY and not item.text]
+
+
+def _passages(
+    items: Sequence[RetrievedItem], chunks: Mapping[str, Mapping[str, Any]]
+) -> list[RetrievedItem]:
+    told = (item if item.text else _passage(item, chunks.get(item.id)) for item in items)
+    return [item for item in told if item]
+
+
+def _around(items: Sequence[RetrievedItem], entities: Mapping[str, Entity]) -> list[RetrievedItem]:
+    told = (_told(item, entities) for item in items)
+    return [item for item in told if item]
 
 
 def _passage(item: RetrievedItem, row: Mapping[str, Any] | None) -> RetrievedItem | None:

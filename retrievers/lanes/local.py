@@ -47,6 +47,7 @@ class LocalLane:
         if not isinstance(found, Reading):
             return found
         evidence = await self._with_nearest(query, found)
+        self.reader.look(query.scope)
         if not evidence.named:
             query.warn(NO_ENTITY)
         return await asyncio.to_thread(_found, query, found, evidence)

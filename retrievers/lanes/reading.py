@@ -12,12 +12,14 @@ import numpy.typing as npt
 
 from domain.errors import ConflictError, SextantError
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from domain.scope import Scope
 from models.protocols import Embedder, Vectors
 from retrievers.index.passages import Near
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from retrievers.index.sparse import Floats, Places
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.two_events import two_events
+from retrievers.memory.texts import ScopeTexts, Texts
 from retrievers.ranking.mixing import Evidence, Ranking, fit_of, link_strength
 from retrievers.ranking.relevance import blend, highest, nearest_wanted, nearness, with_parts
 from stores.chunks import ChunkStore
@@ -66,16 +68,22 @@ class QuestionReader:
         chunks, embedder, indexes: what is read.
         trusting: take the scope's index as it is in memory, where it is; whoever asks compares `stamp`
             with the scope's when it reads the texts of what was found.
+        texts: where texts may be at hand.
 
     Attributes:
         stamp: of the index that was trusted; None: it was the scope's own when the question came.
+        told: the texts of all that this index finds, if they are at hand.
+        now: the scope's stamp, where they are: it is asked for after all that is read of the store.
     """
 
     chunks: ChunkStore
     embedder: Embedder
     indexes: ScopeIndexes
     trusting: bool = False
+    texts: Texts | None = None
     stamp: Stamp | None = field(default=None, init=False)
+    told: ScopeTexts | None = field(default=None, init=False)
+    now: asyncio.Task[Stamp] | None = field(default=None, init=False)
     _reading: asyncio.Task[Reading] | None = field(default=None, init=False)
     _works: list[Work] | None = field(default_factory=list[Work], init=False)
     _outcomes: list[Any] = field(default_factory=list[Any], init=False)
@@ -98,6 +106,12 @@ class QuestionReader:
             raise outcome
         return outcome
 
+    def look(self, scope: Scope) -> None:
+        """Ask for the scope's stamp, if it is wanted, now that the store has been read."""
+        if self.told is not None:
+            self.now = asyncio.create_task(self.chunks.stamp(scope))
+            self.now.add_done_callback(_seen)
+
     async def _read(self, query: LaneQuery) -> Reading:
         texts = [query.text, *two_events(query.text)]
         index, vectors = await self._index_and_vectors(query, texts)
@@ -108,6 +122,7 @@ class QuestionReader:
         similar = await self._type_similarity(index, vectors[0])
         allowed = await self._allowed(query, index)
         works, self._works = self._works or [], None
+        self.look(query.scope)
 
         def read() -> tuple[Reading, list[Any]]:
             nearest = whole.nearest(index)
@@ -126,6 +141,8 @@ class QuestionReader:
             vectors = asyncio.gather(*(self._vector(query, text) for text in texts))
             return await asyncio.gather(self.indexes.get(query.scope), vectors)
         self.stamp, index = kept
+        if self.texts is not None:
+            self.told = self.texts.of(query.scope, self.stamp, index)
         return index, [await self._vector(query, text) for text in texts]
 
     async def _sought(
@@ -189,6 +206,12 @@ class _Sought:
         if self.centred is None:
             return self.found
         return index.passages.nearest(self.centred, nearest_wanted(len(index.chunk_ids)))
+
+
+def _seen(task: asyncio.Task[Stamp]) -> None:
+    """Nobody need wait for it, as when the question's time is over."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _outcome(work: Work, reading: Reading) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -99,8 +100,11 @@ class PostgresGraph:
         if only != EVERY_ENTITY:
             among = {"ids": id_array(ids), **only.bounds()}
             return [entity_of(row) for row in await self._rows(scope, "entities_among", **among)]
-        told = await self._database.call(scope, _SQL["entities"], id_array(ids))
-        return [entity_of(row) for row in told_rows(told)]
+        return [entity_of(row) for row in await self.told(scope, ids)]
+
+    async def told(self, scope: Scope, ids: Sequence[UUID | str]) -> list[dict[str, Any]]:
+        """What there is to tell of entities, as rows, in the order of `ids`; as `get_entities`."""
+        return told_rows(await self._database.call(scope, _SQL["entities"], id_array(ids)))
 
     async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
         """The `k` entities with most relations, then mentions."""

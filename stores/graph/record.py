@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -119,6 +120,10 @@ class GraphRecord:
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
         """Every community that has a report, and the vectors that reports have."""
         return await PostgresGraph(self._database).reports(scope)
+
+    async def told(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """What there is to tell of entities, as rows (`stores.graph.rows.entity_of`)."""
+        return await PostgresGraph(self._database).told(scope, ids)
 
     async def arrays(self, scope: Scope) -> GraphArrays:
         """The whole graph, all of one moment; 100,000 entities with 600,000 relations take seconds."""

@@ -20,6 +20,7 @@ from domain.settings import Settings
 from retrievers.chunk_search import ChunkSearch, SearchRequest
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScope, HotScopes
+from retrievers.memory.room import Room
 from retrievers.memory.trimming import give_back
 from stores.binary import Nearest
 from stores.chunks import ChunkStore
@@ -96,11 +97,16 @@ async def hots(database: Database) -> HotScopes:
     return HotScopes(database)
 
 
+def timed(database: Database, clock: Clock) -> HotScopes:
+    """Scopes in memory that go by a clock of their own."""
+    return HotScopes(database, Room(database.settings.retrieval.hot_memory, clock))
+
+
 async def packed(hots: HotScopes, scope: Scope) -> HotScope:
     """The scope once it has been searched often enough."""
     for _ in range(3):
         hots.of(scope)
-    await hots.settled()
+    await hots.room.settled()
     hot = hots.of(scope)
     assert hot is not None
     return hot
@@ -172,7 +178,7 @@ async def test_after_every_change_memory_and_store_find_the_same(
 ) -> None:
     """Documents come, are replaced and go; a scope of the same texts beside it never shows through."""
     rng, clock = seeded(seed), Clock()
-    hots, documents = HotScopes(database, clock), DocumentStore(database)
+    hots, documents = timed(database, clock), DocumentStore(database)
     scope, twin = Scope(f"user-{uuid4()}"), Scope(f"user-{uuid4()}")
     live: dict[str, list[str]] = {}
     for step in range(6):
@@ -242,7 +248,7 @@ async def test_searches_find_a_new_text_at_once_and_never_one_that_is_gone(
             assert set(await ask(retriever, scope, request.query)) == set(texts)
             response = await search.search(scope, request)
             assert {hit.text for hit in response.results} == set(texts)
-        await hots.settled()
+        await hots.room.settled()
     assert set(hots.memory) <= {scope}
 
 
@@ -275,10 +281,10 @@ async def test_what_is_searched_seldom_or_filtered_is_left_to_the_store(
 ) -> None:
     await write(scope, "a", ["糖尿病"])
     clock = Clock()
-    hots = HotScopes(database, clock)
+    hots = timed(database, clock)
     for _ in range(5):
         assert hots.of(scope) is None
-        await hots.settled()
+        await hots.room.settled()
         clock.now += 120
     assert not hots.memory
 
@@ -291,7 +297,7 @@ async def test_nothing_is_kept_when_the_memory_is_set_to_none(
         hots = HotScopes(database)
         for _ in range(10):
             assert hots.of(scope) is None
-        await hots.settled()
+        await hots.room.settled()
         assert not hots.memory
 
 
@@ -309,13 +315,13 @@ async def test_memory_stays_within_its_bound_and_goes_to_those_searched_clearly_
         await write(scope, "a", texts_of(rng, 40))
     bound = 170_000  # room for two of them
     async with await Database.open(with_memory(settings, bound)) as database:
-        hots = HotScopes(database, clock)
+        hots = timed(database, clock)
         first, second, third = scopes
         await packed(hots, first)
         await packed(hots, second)
         for _ in range(4):
             hots.of(third)
-            await hots.settled()
+            await hots.room.settled()
         assert set(hots.memory) == {first, second}
         clock.now += 200
         await packed(hots, second)
@@ -323,9 +329,9 @@ async def test_memory_stays_within_its_bound_and_goes_to_those_searched_clearly_
         assert set(hots.memory) == {second, third}
         assert sum(hots.memory.values()) <= bound
         clock.now += 900
-        hots.release_idle()
+        hots.room.release_idle()
         assert not hots.memory
-        await hots.close()
+        await hots.room.close()
 
 
 async def test_a_scope_that_is_larger_than_the_memory_stays_in_the_store(
@@ -336,7 +342,7 @@ async def test_a_scope_that_is_larger_than_the_memory_stays_in_the_store(
         hots = HotScopes(database)
         for _ in range(6):
             assert hots.of(scope) is None
-            await hots.settled()
+            await hots.room.settled()
         assert not hots.memory
 
 
@@ -376,7 +382,7 @@ async def test_closing_while_a_scope_is_being_packed_leaves_nothing_behind(
     for _ in range(3):
         hots.of(scope)
     await asyncio.sleep(0)
-    await hots.close()
+    await hots.room.close()
     assert not hots.memory
 
 

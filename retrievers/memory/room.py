@@ -1,0 +1,203 @@
+"""Room in memory for what is asked often: so many bytes, for those who ask most."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, TypeVar, cast
+
+from domain.errors import SextantError
+from domain.scope import Scope
+
+logger = logging.getLogger(__name__)
+
+# Something is worth keeping from the third question within a minute or so.
+_HALF_LIFE, _HOT, _REMEMBERED = 60.0, 2.5, 10_000
+# One that is asked as often as those that would have to go for it does not push them out.
+_CLEARLY = 2.0
+_IDLE = 600.0
+# Seconds until what could not be kept is looked at again, and the share of the time that making one
+# which keeps changing may take.
+_REST, _SHARE = 60.0, 0.05
+
+
+class Sized(Protocol):
+    """What takes room."""
+
+    @property
+    def nbytes(self) -> int:
+        """How much."""
+        ...
+
+
+V = TypeVar("V", bound=Sized)
+
+# What is kept, and of which scope.
+Key = tuple[type[Sized], Scope]
+# Whether so many bytes would find room.
+Fits = Callable[[int], bool]
+Make = Callable[[Fits], Awaitable[V | None]]
+
+
+@dataclass(slots=True)
+class _Heat:
+    """How many questions there were, those of a half-life ago counting half."""
+
+    questions: float
+    at: float
+
+    def now(self, moment: float) -> float:
+        return self.questions * math.exp2((self.at - moment) / _HALF_LIFE)
+
+
+@dataclass(slots=True)
+class _Entry:
+    value: Sized
+    used: float
+    seconds: float
+
+
+class Room:
+    """Of every scope a value of each kind: those asked most, as far as their bytes go.
+
+    Values are made one at a time, in a task that nobody waits for.
+
+    Args:
+        most: bytes; 0: nothing is kept.
+        clock: seconds, of any origin.
+    """
+
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._clock = clock
+        self._entries: dict[Key, _Entry] = {}
+        self._heat: dict[Key, _Heat] = {}
+        self._not_before: dict[Key, float] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def ask(self, kind: type[V], scope: Scope, make: Make[V]) -> V | None:
+        """What is kept; if nothing is and it has been asked often, `make` is set to work.
+
+        Args:
+            kind: what is wanted.
+            scope: whose.
+            make: gives the value, or None where it cannot be kept; it is told how to find out whether
+                there is room, so that it need not make what has none.
+        """
+        if not self._most:
+            return None
+        key = (kind, scope)
+        moment = self._clock()
+        heat = self._warmed(key, moment)
+        entry = self._entries.get(key)
+        if entry is not None:
+            entry.used = moment
+            return cast(V, entry.value)
+        if heat >= _HOT and not self._busy and self._not_before.get(key, -math.inf) <= moment:
+            self._task = asyncio.get_running_loop().create_task(self._fill(key, make))
+        return None
+
+    def drop(self, scope: Scope, value: Sized) -> None:
+        """Let a value go that is no longer so; making it again waits for its share of the time."""
+        key = (type(value), scope)
+        entry = self._entries.get(key)
+        if entry is not None and entry.value is value:
+            del self._entries[key]
+            self._not_before[key] = self._clock() + entry.seconds / _SHARE
+
+    async def settled(self) -> None:
+        """Wait until nothing is being made."""
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
+    async def close(self) -> None:
+        """Stop making, and let everything go."""
+        here = asyncio.get_running_loop()  # a synchronous caller's loop ends what is its own
+        if self._task is not None and self._task.get_loop() is here:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+        if self._timer is not None:
+            self._timer.cancel()
+        self._entries.clear()
+
+    def release_idle(self) -> None:
+        """Let go of what nobody has asked for during the idle time."""
+        since = self._clock() - _IDLE
+        for key in [key for key, entry in self._entries.items() if entry.used <= since]:
+            del self._entries[key]
+
+    @property
+    def memory(self) -> dict[Key, int]:
+        """Bytes of each value."""
+        return {key: entry.value.nbytes for key, entry in self._entries.items()}
+
+    @property
+    def _busy(self) -> bool:
+        return self._task is not None and not (
+            self._task.done() or self._task.get_loop().is_closed()
+        )
+
+    def _warmed(self, key: Key, moment: float) -> float:
+        before = self._heat.pop(key, None)
+        heat = 1.0 + (before.now(moment) if before else 0.0)
+        self._heat[key] = _Heat(heat, moment)
+        if len(self._heat) > _REMEMBERED:
+            forgotten = next(iter(self._heat))
+            del self._heat[forgotten]
+            self._not_before.pop(forgotten, None)
+        return heat
+
+    async def _fill(self, key: Key, make: Make[Sized]) -> None:
+        started = self._clock()
+        self._not_before[key] = started + _REST
+        try:
+            value = await make(partial(self._has_room, key))
+        except SextantError as error:
+            logger.info("not kept in memory: %s", error)
+            return
+        if value is None or not self._has_room(key, value.nbytes, clear=True):
+            return
+        moment = self._clock()
+        self._entries[key] = _Entry(value, moment, moment - started)
+        self._watch()
+
+    def _has_room(self, key: Key, size: int, *, clear: bool = False) -> bool:
+        """Whether a value of this size fits beside those that are asked as much.
+
+        Args:
+            key: whose value.
+            size: its bytes.
+            clear: let go of what is in its way, the least asked first.
+        """
+        moment = self._clock()
+        sizes = {other: bytes_ for other, bytes_ in self.memory.items() if other != key}
+        heats = {other: self._heat_of(other, moment) for other in sizes}
+        going = sorted(sizes, key=lambda other: heats[other])
+        going = [one for one in going if heats[one] * _CLEARLY <= self._heat_of(key, moment)]
+        over = sum(sizes.values()) + size - self._most
+        for other in going:
+            if over <= 0:
+                break
+            over -= sizes[other]
+            if clear:
+                del self._entries[other]
+        return over <= 0
+
+    def _heat_of(self, key: Key, moment: float) -> float:
+        heat = self._heat.get(key)
+        return heat.now(moment) if heat else 0.0
+
+    def _watch(self) -> None:
+        """Look for idle values as long as there are any."""
+        self.release_idle()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._entries:
+            self._timer = asyncio.get_running_loop().call_later(_IDLE, self._watch)

@@ -1,0 +1,192 @@
+"""What results tell from memory is what PostgreSQL tells at that moment, to whoever may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from domain.graph import Community, Finding
+from domain.retrieval import Retrieval
+from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.pipeline import Ingestor
+from retrievers import GraphRetriever
+from retrievers.index.scope_index import ScopeIndexes
+from retrievers.memory.room import Room
+from retrievers.memory.texts import ScopeTexts, Texts
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.communities import CommunityStore
+from stores.graph.merges import Merge
+from stores.graph.postgres import PostgresGraph
+from stores.graph.record import GraphRecord
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+
+WORDS = ("Bread", "Dough", "Chess", "Rust", "Tide", "Comet", "面包", "潮汐")
+QUESTIONS = (
+    "Does Chess meet the Tide or the Dough?",
+    "面包与潮汐有什么关系？",
+    "what is lost here",
+)
+MODES = ("local", "global", "hybrid", "mix")
+
+
+class Clock:
+    """A clock that is put forward by hand."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def ingestor(database: Database, settings: Settings) -> Ingestor:
+    documents, jobs = DocumentStore(database), JobStore(database)
+    return Ingestor(documents, jobs, HashEmbedder(384), settings, GraphIndexer(database))
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+Warm = Callable[[int], tuple[GraphRetriever, Room]]
+
+
+@pytest.fixture
+def warm(database: Database, clock: Clock) -> Warm:
+    """A retriever that keeps texts in a room of so many bytes."""
+
+    def made(size: int) -> tuple[GraphRetriever, Room]:
+        room, chunks, record = Room(size, clock), ChunkStore(database), GraphRecord(database)
+        retriever = GraphRetriever(
+            chunks=chunks,
+            embedder=HashEmbedder(384),
+            settings=database.settings,
+            indexes=ScopeIndexes(chunks, record, 10_000),
+            graph=PostgresGraph(database),
+            texts=Texts(chunks, record, room),
+        )
+        return retriever, room
+
+    return made
+
+
+def told(found: Retrieval) -> Any:
+    """All that a reader sees."""
+    return found.results, found.graph_items, found.graph_context, found.warnings
+
+
+async def write(ingestor: Ingestor, scope: Scope, word: str, rng: Random) -> None:
+    others = " ".join(rng.sample(WORDS, 3))
+    text = (
+        f"# {word}\n\nHere {word} meets {others}.\n\n## More of {word}\n\n{word} likes {others}.\n"
+    )
+    await ingestor.ingest_bytes(scope, text.encode(), f"{word}.md")
+
+
+async def change(database: Database, ingestor: Ingestor, scope: Scope, rng: Random) -> None:
+    """One of the ways in which a knowledge base changes."""
+    documents, record = DocumentStore(database), GraphRecord(database)
+    top = await PostgresGraph(database).top_entities(scope, 50)
+    match rng.choice(("write", "write", "delete", "merge", "unmerge", "report")):
+        case "delete" if len(every := await documents.list(scope)) > 1:
+            await documents.delete(scope, rng.choice(every).id)
+        case "merge" if len(top) > 1:
+            one, other = rng.sample(top, 2)
+            await record.merge(scope, [Merge(one.id, other.id)])
+        case "unmerge" if merges := await record.merges(scope):
+            await record.unmerge(scope, [rng.choice(merges).from_id])
+        case "report" if top:
+            finding = Finding("They meet.", ())
+            members = tuple(one.id for one in top[:3])
+            report = Community(uuid4(), 0, None, "Meetings", "Who meets.", (finding,), 5.0, members)
+            await CommunityStore(database).save(scope, [report])
+        case _:
+            await write(ingestor, scope, rng.choice(WORDS), rng)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_after_every_change_memory_tells_what_the_store_tells(  # noqa: PLR0917 - fixtures
+    database: Database, ingestor: Ingestor, warm: Warm, clock: Clock, scope: Scope, seed: int
+) -> None:
+    """While it is cold, in memory, changed since, and in memory again; nobody tells of the change."""
+    rng = Random(seed)  # noqa: S311 - nothing is kept secret by it
+    retriever, room = warm(10_000_000)
+    store = retriever.model_copy(update={"texts": None})
+    for word in WORDS[:4]:
+        await write(ingestor, scope, word, rng)
+    for _ in range(6):
+        for question in QUESTIONS:
+            for mode in MODES:
+                here = await retriever.search(scope, question, mode=mode, top_k=4)
+                there = await store.search(scope, question, mode=mode, top_k=4)
+                assert told(here) == told(there), (question, mode)
+            await room.settled()
+        assert set(room.memory) == {(ScopeTexts, scope)}
+        await change(database, ingestor, scope, rng)
+        clock.now += 500
+
+
+async def test_in_memory_a_question_asks_the_store_for_the_stamp_only(
+    ingestor: Ingestor, warm: Warm, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retriever, room = warm(10_000_000)
+    await write(ingestor, scope, "Chess", Random(1))  # noqa: S311 - as above
+    for _ in range(4):
+        await retriever.search(scope, QUESTIONS[0], mode="mix")
+        await room.settled()
+    own, asked = retriever.chunks._database, list[str]()
+    for kind in (own._trips, own._calls):
+        answer = kind._answer
+
+        async def noted(key: str, statements: Any, answer: Any = answer) -> Any:
+            asked.extend(one.query for one in statements)
+            return await answer(key, statements)
+
+        monkeypatch.setattr(kind, "_answer", noted)
+    for mode in MODES:
+        asked.clear()
+        assert (await retriever.search(scope, QUESTIONS[0], mode=mode)).results
+        assert [query.split("\n")[-1] for query in asked] == ["scope_stamp(%s, %s)"]
+
+
+async def test_of_the_same_question_every_tenant_is_told_its_own_passages(
+    ingestor: Ingestor, warm: Warm
+) -> None:
+    """Two users with a knowledge base of the same name, in memory at once."""
+    retriever, room = warm(10_000_000)
+    first, second, stranger = (Scope(f"user-{uuid4()}", "same") for _ in range(3))
+    await write(ingestor, first, "Chess", Random(1))  # noqa: S311 - as above
+    await write(ingestor, second, "Tide", Random(2))  # noqa: S311 - as above
+    for _ in range(4):
+        for scope, word in ((first, "Chess"), (second, "Tide")):
+            found = await retriever.search(scope, QUESTIONS[0], mode="hybrid", top_k=9)
+            assert {item.metadata["filename"] for item in found.results} == {f"{word}.md"}
+            await room.settled()
+        assert not (await retriever.search(stranger, QUESTIONS[0], mode="hybrid")).results
+        await room.settled()
+    assert set(room.memory) >= {(ScopeTexts, first), (ScopeTexts, second)}
+
+
+async def test_texts_that_have_no_room_are_told_by_the_store(
+    ingestor: Ingestor, warm: Warm, scope: Scope
+) -> None:
+    for word in WORDS:
+        await write(ingestor, scope, word, Random(word))  # noqa: S311 - as above
+    for size in (0, 4_000):
+        retriever, room = warm(size)
+        for _ in range(4):
+            found = await retriever.search(scope, QUESTIONS[0], mode="mix", top_k=3)
+            assert all(item.text for item in found.results)
+            await room.settled()
+        assert not room.memory
