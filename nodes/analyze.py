@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
 import prompts
+from domain.answers import Usage
 from domain.breadth import is_broad
 from domain.errors import OptionInvalid
 from domain.questions import checked_question
@@ -21,7 +24,7 @@ from nodes.context import RunContext, scope_of
 from nodes.conversing import Asked, asked, history_of, opening
 from nodes.follow_up import standing_alone
 from nodes.multimodal.keeping import look_again
-from nodes.multimodal.looking import look_at, with_attachments
+from nodes.multimodal.looking import look_at, opened, with_attachments
 from nodes.names import names_in, telling_words
 from nodes.parts import MOST_PARTS, clauses_of, sides_of
 from nodes.replies import Line, Sentences, Words
@@ -78,12 +81,16 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     known = list(run.deps.retriever.lanes)
     chosen, _ = composition_of(wish, known)
     fresh = _new_turn(state, question, run)
-    if question.content or (state.tables and not is_small_talk(fresh["question"])):
-        look = look_at if question.content else look_again
-        fresh |= await look(State(**vars(state) | fresh), scope_of(state, runtime), run)
+    begun = State(**vars(state) | fresh)
+    # Small talk is not about the tables that are at hand, and leaves them there.
+    at_hand = [] if is_small_talk(begun.question) else state.tables
+    brought = await opened(question.content or at_hand, scope_of(state, runtime), run)
+    looking = (look_at if question.content else look_again)(brought, begun, run)
     if wish == Mode.BYPASS:
-        return fresh | {"strategy": wish, "reason": "bypass was asked for"}
-    understood, broad = await _understand(State(**vars(state) | fresh), run)
+        return fresh | await looking | {"strategy": wish, "reason": "bypass was asked for"}
+    # Neither waits for the other: an image is described for the question as it was asked.
+    looked, (understood, broad) = await asyncio.gather(looking, _understand(begun, run))
+    understood = looked | understood | _costs_of_both(looked, understood)
     if wish != AUTO:
         understood |= {"complexity": COMPLEX, "reason": f"{wish} was asked for"}
     elif broad and run.deps.settings.communities.enabled:
@@ -94,6 +101,15 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         if wish == AUTO:
             update["reason"] += f"; {_WHY[chosen]}"
     return with_attachments(update, run.deps.settings.limits.question_chars)
+
+
+def _costs_of_both(looked: dict[str, Any], understood: dict[str, Any]) -> dict[str, Any]:
+    """What a turn has cost that began with nothing spent, and its warnings, where both did something."""
+    if "usage" not in looked:
+        return {}
+    spent = (Usage(**update.get("usage", {})) for update in (looked, understood))
+    warnings = noted(looked.get("warnings", ()), *understood.get("warnings", ()))
+    return {"usage": asdict(sum(spent, Usage())), "warnings": warnings}
 
 
 # Why `auto` chooses a mode (`retrievers.modes.composition_of`).

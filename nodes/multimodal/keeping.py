@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from domain.scope import Scope
 from nodes.context import RunContext
 from nodes.follow_up import leans_on_history
-from nodes.multimodal.looking import look_at
+from nodes.multimodal.looking import Opened, look_at
 from nodes.state import State
 
 
-async def look_again(state: State, scope: Scope, run: RunContext) -> dict[str, Any]:
+async def look_again(kept: Opened, state: State, run: RunContext) -> dict[str, Any]:
     """The tables that the conversation has at hand, as a state update, where the question is about them.
 
     It is when it leans on what was said, or when rules compute what it asks of them. Any other
     question leaves the tables, and they are at hand no more.
     """
-    update = await look_at(replace(state, multimodal_content=state.tables), scope, run)
+    if not kept.parts:
+        return {}
+    update = await look_at(kept, state, run)
     computed = any(plain["findings"] for plain in update["attachments"])
     return update if computed or leans_on_history(state.question) else {"tables": []}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import prompts
@@ -20,7 +20,7 @@ from nodes.context import RunContext
 from nodes.multimodal.images import load_picture
 from nodes.multimodal.parts import Part, read_parts
 from nodes.multimodal.tables import ReadTable, read_table
-from nodes.spending import failed_call, usage_of
+from nodes.spending import failed_call, noted, usage_of
 from nodes.state import State
 from retrievers.lanes.keywords import extract_keywords
 
@@ -41,19 +41,23 @@ _SEARCHED_CHARS = 600
 _KEPT_CHARS = 100_000
 
 
-async def look_at(state: State, scope: Scope, run: RunContext) -> dict[str, Any]:
-    """The attachments of a turn as a state update, with warnings and what looking cost.
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What came with a question, read and checked; `pictures` and `tables` by the labels of `parts`."""
 
-    Everything is checked before the first model is called. A vision model that is missing or fails is
-    a warning: the text of the question is still answered.
+    parts: Sequence[Part]
+    pictures: dict[str, Picture]
+    tables: dict[str, ReadTable]
+
+
+async def opened(content: Sequence[Any], scope: Scope, run: RunContext) -> Opened:
+    """Read and check images and tables, before any model is asked.
 
     Raises:
         InputError: a part cannot be used; `field` names it (`multimodal_content[0].img_path`).
     """
-    if not state.multimodal_content:
-        return {}
     settings = run.deps.settings
-    parts = read_parts(state.multimodal_content, settings.multimodal)
+    parts = read_parts(content, settings.multimodal) if content else []
     limits = picture_limits(settings)
     pictures, tables = dict[str, Picture](), dict[str, ReadTable]()
     for part in parts:
@@ -63,8 +67,20 @@ async def look_at(state: State, scope: Scope, run: RunContext) -> dict[str, Any]
             pictures[part.label] = await load_picture(
                 part, scope, run.deps.documents, settings.multimodal, limits
             )
+    return Opened(parts, pictures, tables)
+
+
+async def look_at(brought: Opened, state: State, run: RunContext) -> dict[str, Any]:
+    """The attachments of a turn as a state update, with warnings and what looking cost; nothing without any.
+
+    A vision model that is missing or fails is a warning: the text of the question is still answered.
+    """
+    if not brought.parts:
+        return {}
+    parts, tables = brought.parts, brought.tables
     looking = _Looking(state, run)
-    seen = dict(zip(pictures, await looking.at_all(parts, pictures), strict=True))
+    said = await looking.at_all(parts, brought.pictures)
+    seen = dict(zip(brought.pictures, said, strict=True))
     attachments = [
         _image(part, seen[part.label])
         if part.label in seen
@@ -75,7 +91,7 @@ async def look_at(state: State, scope: Scope, run: RunContext) -> dict[str, Any]
     return {
         "attachments": [attachment.as_plain() for attachment in attachments],
         "tables": _kept(parts, tables),
-        "warnings": list(dict.fromkeys([*state.warnings, *warnings, *looking.warnings])),
+        "warnings": noted(state.warnings, *warnings, *looking.warnings),
         "usage": asdict(usage_of(state) + looking.usage),
     }
 

@@ -1,5 +1,6 @@
 """Questions with images and tables, over a real PostgreSQL and a vision model on the loopback."""
 
+import asyncio
 from io import BytesIO
 from typing import Any
 
@@ -116,6 +117,30 @@ async def test_the_vision_model_sees_the_image_and_documents_are_searched_by_wha
     assert result["sources"][0]["text"].endswith("多饮、多尿、多食和体重下降。")
     assert result["citations"][0]["quote"] == SEEN
     assert result["grounded"]
+
+
+async def test_the_question_is_analysed_while_the_image_is_looked_at(
+    running_with: RunningWith,
+) -> None:
+    both, begun = asyncio.Event(), set[str]()
+
+    def together(request: ApiRequest) -> Reply | str:
+        """Neither of the first two calls is answered before the other has come."""
+        usual: Reply | str = scripted("图像标注了多饮、多尿[I1]。")(request)
+        if len(begun) == 2:
+            return usual
+        begun.add("image" if request.images else "question")
+        if len(begun) == 2:
+            both.set()
+        text = usual if isinstance(usual, str) else usual.text
+        return Reply(text, pause_after=0, resume=both)
+
+    async with running_with(together, vision_model="eyes") as run, asyncio.timeout(10):
+        asked = run.asking("图像标注了什么？", mode="naive", multimodal_content=[image()])
+        result = await run.workflow.ainvoke(asked)
+        assert result["usage"]["calls"] == len(run.endpoint.chat_requests)
+    assert result["sources"][0]["label"] == "I1"
+    assert not result["warnings"]
 
 
 async def test_without_a_vision_model_the_text_is_answered_and_the_warning_says_what_to_set(
