@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.terms import terms
+from retrievers.ranking.bm25 import BM25, idf
 
 
 def test_chinese_is_cut_into_pairs_and_english_into_stems() -> None:
@@ -80,6 +81,28 @@ def test_scores_are_finite_and_coverage_is_a_share(texts: list[str], question: s
     rows = np.arange(len(texts))
     left = match.residuals(rows, rows)
     assert ((left >= 0) & (left <= match.scores + 1e-4)).all()
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12), min_size=1, max_size=40),
+    st.lists(st.sampled_from("abcdefgh"), max_size=5),
+    st.data(),
+)
+def test_common_and_rare_words_weigh_what_bm25_says(
+    texts: list[list[str]], question: list[str], data: st.DataObject
+) -> None:
+    match = LexicalIndex.build(map(" ".join, texts)).match(" ".join(question))
+    asked = [term for term in dict.fromkeys(question) if any(term in text for text in texts)]
+    asked = [term for term in asked if terms(term)]  # "a" is a stop word
+    lengths = np.array([len(terms(" ".join(text))) for text in texts], np.float64)
+    saturation = BM25().saturation(lengths, max(lengths.mean(), 1.0))
+    counts = np.array([[text.count(term) for text in texts] for term in asked], np.float64)
+    counts = counts.reshape(len(asked), len(texts))
+    information = idf((counts > 0).sum(axis=1), len(texts))
+    expected = BM25().weights(np.asarray(information)[:, None], counts, saturation)
+    rows = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1))), np.intp)
+    np.testing.assert_allclose(match.weights(rows), expected[:, rows], rtol=1e-4)
+    np.testing.assert_allclose(match.scores, expected.sum(axis=0), rtol=1e-4)
 
 
 def test_passages_of_different_batches_are_told_apart() -> None:

@@ -53,7 +53,8 @@ def updated(index: PassageIndex, version: dict[int, list[str]]) -> PassageIndex:
 
 
 def parts(match: LexicalMatch) -> tuple[list[list[float]], list[float], float]:
-    return match.weights.tolist(), match.information.tolist(), match.unknown
+    rows = np.arange(len(match.scores))
+    return match.weights(rows).tolist(), match.information.tolist(), match.unknown
 
 
 @given(st.lists(VERSIONS, min_size=2, max_size=5))

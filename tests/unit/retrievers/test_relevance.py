@@ -68,7 +68,7 @@ def test_words_are_trusted_by_the_share_of_the_question_that_a_passage_holds(
 ) -> None:
     # The one term has idf 1, and its weight can be 2.2 at most: 0.286 covers 0.13 of the question.
     scores, information = np.array([0, weight], np.float32), np.ones(1, np.float32)
-    match = LexicalMatch(scores[None], scores, information, 0)
+    match = LexicalMatch((), scores, information, 0)
     assert lexical_trust(match) == pytest.approx(trust)
 
 
@@ -88,7 +88,7 @@ def test_words_say_little_where_passages_hold_little_of_the_question(
 ) -> None:
     whole = np.float32(BM25().most)
     match = LexicalMatch(
-        weights=np.empty((0, 1), np.float32),
+        held=(),
         scores=np.array([coverage * whole], np.float32),
         information=np.array([1], np.float32),
         unknown=0.0,
