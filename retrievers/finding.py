@@ -31,7 +31,7 @@ from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, Join
 from retrievers.ranking.fusion import fuse, led
 from stores.chunks import ChunkStore
-from stores.database import within
+from stores.deadlines import within
 from stores.graph.protocol import GraphStore
 from stores.stamps import Stamp
 

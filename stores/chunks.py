@@ -141,7 +141,7 @@ class ChunkStore:
         width = min(1000, max(self._settings.hnsw_ef_search, k))
         question = np.ascontiguousarray(vector, dtype=np.float32)
         with _fitting():
-            return nearest_of(await self._call(scope, "nearest", question, k, width))
+            return nearest_of(await self._lane(scope, "nearest", question, k, width))
 
     async def holding(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
         """The best `k` chunks as `keyword_search` finds them, by id and score only.
@@ -156,14 +156,14 @@ class ChunkStore:
         # Some that are named hold less than the index says, so more than are wanted.
         looked = 2 * k + 8
         while True:
-            rows = await self._call(scope, "named", *named.values, looked)
+            rows = await self._lane(scope, "named", *named.values, looked)
             best, certain = named.best(rows, looked, k)
             if certain:
                 return best
             looked *= 8
 
-    def _call(self, scope: Scope, function: str, *values: object) -> Awaitable[bytes | None]:
-        return self._database.call(scope, _SQL[function], *values)
+    def _lane(self, scope: Scope, function: str, *values: object) -> Awaitable[bytes | None]:
+        return self._database.call(scope, _SQL[function], *values, apart=True)
 
     async def keyword_search(
         self,
@@ -210,7 +210,7 @@ class ChunkStore:
 
     async def told(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
         """What results tell of the chunks of these ids, in this order: half the cost of `get`."""
-        return told_rows(await self._call(scope, "told", id_array(ids)))
+        return told_rows(await self._database.call(scope, _SQL["told"], id_array(ids)))
 
     async def count(self, scope: Scope) -> int:
         """How many chunks of the scope can be found."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 import select
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, LiteralString, TypeVar
+from typing import Any, LiteralString
 
 from pgvector.psycopg.vector import register_vector_info
 from psycopg import (
@@ -31,8 +31,6 @@ from stores.migrations import APP_ROLE, SEARCH_PATH, migrate
 from stores.pools import Connection, Pools
 from stores.queries import load_queries
 from stores.trips import Statement, Trips
-
-T = TypeVar("T")
 
 _SQL = load_queries("database")
 # The calls of a search that go together (two lanes; passages, entities and stamps), and the share of a
@@ -87,6 +85,7 @@ class Database:
         self._lost = False  # whether the last call found no server
         self._trips: Trips[list[DictRow]] = Trips(self._answer)
         self._calls: Trips[bytes | None] = Trips(self._values, most=_CALLS)
+        self._under_way = 0  # statements of calls
 
     @classmethod
     async def open(cls, settings: Settings) -> Database:
@@ -169,23 +168,29 @@ class Database:
         """
         return await self._trips.ask(user_id, Statement(query, values))
 
-    async def call(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
+    async def call(
+        self, scope: Scope, function: LiteralString, *values: object, apart: bool = False
+    ) -> bytes | None:
         """The value of a server's function that names its tenant itself, in a single round trip.
 
-        Those of a scope that are called at the same moment, as by the lanes of a search, share a
-        statement, and so a moment; if that fails or takes long, each goes by itself, so that none takes
-        the others along.
+        Those of a scope that are called at the same moment share a statement, and so a moment; if that
+        fails or takes long, each goes by itself, so that none takes the others along.
 
         Args:
             scope: user and knowledge base, the function's first arguments.
             function: a call with a placeholder for each value.
             values: its other arguments.
+            apart: need not be of the moment of the others, as the lanes of a search. Where nothing else
+                is under way, the server has a core for each; else a statement for all is cheaper.
 
         Raises:
             DatabaseUnavailable: the server does not answer within the time of a lane.
         """
         whose = (scope.user_id, scope.graph_id)
-        return await self._calls.ask("\0".join(whose), Statement(function, (*whose, *values)))
+        alone = (function,) if apart and not self._under_way else ()
+        return await self._calls.ask(
+            "\0".join(whose + alone), Statement(function, (*whose, *values))
+        )
 
     async def _values(self, _: str, calls: Sequence[Statement]) -> list[bytes | None]:
         query = "select " + ", ".join(call.query for call in calls)
@@ -203,10 +208,14 @@ class Database:
             ) from error
 
     async def _row(self, query: LiteralString, values: Sequence[object]) -> list[bytes | None]:
-        async with self._answering(), (await self._pools.here()).connection() as connection:
-            cursor = connection.cursor(binary=True)
-            await cursor.execute(query, values, prepare=True)
-            return list(await cursor.fetchone() or ())
+        self._under_way += 1
+        try:
+            async with self._answering(), (await self._pools.here()).connection() as connection:
+                cursor = connection.cursor(binary=True)
+                await cursor.execute(query, values, prepare=True)
+                return list(await cursor.fetchone() or ())
+        finally:
+            self._under_way -= 1
 
     async def _answer(self, user_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
         seconds = self.settings.retrieval.lane_timeout
@@ -276,43 +285,6 @@ def unavailable() -> Iterator[None]:
             f"PostgreSQL did not answer as it should: {str(error).strip() or type(error).__name__}.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
         ) from error
-
-
-_abandoned: set[asyncio.Task[Any]] = set()
-
-
-async def within(seconds: float, work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
-    """Await `work`, but not longer than `seconds`, whatever its cancellation takes.
-
-    `asyncio.timeout` waits until the cancelled work has ended, and psycopg tells the server first:
-    against a network that swallows packets a 3 s deadline took 13 s (anchors: reliability §2.4). Here
-    the work is cancelled and left to end by itself.
-
-    Raises:
-        TimeoutError: the time is over.
-    """
-    task = asyncio.ensure_future(work)
-    try:
-        done, _ = await asyncio.wait({task}, timeout=seconds)
-    except asyncio.CancelledError:
-        _abandon(task)
-        raise
-    if not done:
-        _abandon(task)
-        raise TimeoutError(f"no answer within {seconds:g} s")
-    return task.result()
-
-
-def _abandon(task: asyncio.Task[Any]) -> None:
-    _abandoned.add(task)
-    task.add_done_callback(_forget)
-    task.cancel()
-
-
-def _forget(task: asyncio.Task[Any]) -> None:
-    _abandoned.discard(task)
-    if not task.cancelled():
-        task.exception()  # seen: asyncio need not report it
 
 
 def _logins(settings: Settings, server: EmbeddedServer | None) -> tuple[str, str]:

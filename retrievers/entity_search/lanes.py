@@ -17,7 +17,7 @@ from domain.settings import EntitySearchSettings
 from models.protocols import Embedder, Vectors
 from retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
 from retrievers.entity_search.words import words_of
-from stores.database import within
+from stores.deadlines import within
 from stores.entity_stamps import EntityStamp
 from stores.graph.protocol import EntityFilter, EntityHit, GraphStore
 

@@ -6,7 +6,6 @@ choice of lanes (`retrievers.modes`), and fusion makes one ranking of what they 
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,9 +19,9 @@ from domain.scope import Scope
 from models.protocols import Embedder
 from retrievers.lanes.keywords import extract_keywords
 from retrievers.memory.hot import HotScope
-from stores.binary import Nearest
+from stores.binary import Nearest, written
 from stores.chunks import ChunkHit, ChunkStore
-from stores.database import within
+from stores.deadlines import settled
 
 VECTOR = "vector"
 KEYWORD = "keyword"
@@ -126,15 +125,9 @@ class KeywordLane:
 def _bare(found: Nearest) -> list[RetrievedItem]:
     """Chunks by id, whose texts are read after fusion (`retrievers.lanes.contents`)."""
     return [
-        RetrievedItem(ItemKind.CHUNK, _written(high, low), "", max(score, _LEAST_SCORE))
-        for (high, low), score in zip(found.ids.tolist(), found.cosines.tolist(), strict=True)
+        RetrievedItem(ItemKind.CHUNK, one, "", max(score, _LEAST_SCORE))
+        for one, score in zip(written(found.ids), found.cosines.tolist(), strict=True)
     ]
-
-
-def _written(high: int, low: int) -> str:
-    """`str(UUID(…))`, in a fifth of the time."""
-    left, right = f"{high:016x}", f"{low:016x}"
-    return f"{left[:8]}-{left[8:12]}-{left[12:]}-{right[:4]}-{right[4:]}"
 
 
 def as_item(hit: ChunkHit, lanes: Mapping[str, LaneScore] | None = None) -> RetrievedItem:
@@ -193,15 +186,23 @@ async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) ->
         InputError, ConflictError: a lane says that the request or the stored vectors are at fault;
             going on without the lane would hide what the caller must mend.
     """
-    return list(await asyncio.gather(*(_timed(lane, query, deadline) for lane in lanes)))
+    tasks = await settled(deadline, [_timed(lane, query) for lane in lanes])
+    return [
+        task.result()
+        if task.done()
+        else LaneRun(
+            lane.name, [], deadline * 1000, TimeoutError(f"no answer within {deadline:g} s")
+        )
+        for lane, task in zip(lanes, tasks, strict=True)
+    ]
 
 
-async def _timed(lane: Lane, query: LaneQuery, deadline: float) -> LaneRun:
+async def _timed(lane: Lane, query: LaneQuery) -> LaneRun:
     started = time.perf_counter()
     hits: list[RetrievedItem] = []
     error: Exception | None = None
     try:
-        hits = await within(deadline, lane.search(query))
+        hits = await lane.search(query)
     except (InputError, ConflictError):
         raise
     except Exception as failure:  # noqa: BLE001 - a lane is an edge: its failure is data from here on

@@ -12,7 +12,7 @@ from domain.retrieval import LaneScore, RetrievedItem, rescored
 from domain.settings import RetrievalSettings
 from models.protocols import Reranker
 from retrievers.ranking.normalising import min_max
-from stores.database import within
+from stores.deadlines import within
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,8 @@ from domain.errors import GraphStoreUnavailable
 from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.database import Database, within
+from stores.database import Database
+from stores.deadlines import within
 from stores.graph.neo4j.projection import Projection
 from stores.graph.neo4j.projector import standing
 from stores.graph.neo4j.store import Neo4jGraph

@@ -23,7 +23,7 @@ from domain.errors import ConflictError, DatabaseUnavailable, SettingsInvalid
 from domain.scope import Scope
 from domain.settings import Settings
 from stores.chunks import ChunkStore, Vectors
-from stores.database import Database, within
+from stores.database import Database
 from stores.documents import DocumentStore
 from stores.embedded import SUPERUSER, EmbeddedServer, is_running
 from stores.embedding_space import check_space
@@ -329,17 +329,3 @@ async def test_a_url_that_cannot_be_read_is_a_typed_error_without_its_password()
     with pytest.raises(SettingsInvalid, match="postgresql://user") as caught:
         await Database.open(settings)
     assert "hunter2" not in "".join(traceback.format_exception(caught.value))
-
-
-async def test_a_deadline_does_not_wait_for_the_cancelled_work() -> None:
-    released = asyncio.Event()
-
-    async def stubborn() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await released.wait()
-
-    with pytest.raises(TimeoutError):
-        await within(0.01, stubborn())
-    released.set()

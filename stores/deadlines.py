@@ -1,0 +1,57 @@
+"""Waiting for work no longer than a deadline, whatever its cancellation takes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_abandoned: set[asyncio.Task[Any]] = set()
+
+
+async def within(seconds: float, work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
+    """Await `work`, but not longer than `seconds`, whatever its cancellation takes.
+
+    Raises:
+        TimeoutError: the time is over.
+    """
+    [task] = await settled(seconds, [work])
+    if not task.done():
+        raise TimeoutError(f"no answer within {seconds:g} s")
+    return task.result()
+
+
+async def settled(
+    seconds: float, works: Iterable[Coroutine[Any, Any, T] | asyncio.Task[T]]
+) -> list[asyncio.Task[T]]:
+    """Run works at once until all are done, one has failed, or `seconds` are over.
+
+    `asyncio.timeout` waits until the cancelled work has ended, and psycopg tells the server first:
+    against a network that swallows packets a 3 s deadline took 13 s (anchors: reliability §2.4). Here
+    what is not done is cancelled and left to end by itself.
+
+    Returns:
+        The tasks, in the order of the works.
+    """
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in tasks:
+            _forget(task) if task.done() else _abandon(task)
+    return tasks
+
+
+def _abandon(task: asyncio.Task[Any]) -> None:
+    _abandoned.add(task)
+    task.add_done_callback(_forget)
+    task.cancel()
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    _abandoned.discard(task)
+    if not task.cancelled():
+        task.exception()  # seen: asyncio need not report it
