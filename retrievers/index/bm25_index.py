@@ -17,9 +17,11 @@ from functools import cache
 from importlib import import_module
 from itertools import compress
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from rpds import HashTrieMap
 
 from retrievers.index.keeping import Kept
 from retrievers.index.terms import pairs, terms
@@ -37,6 +39,7 @@ Ints = npt.NDArray[np.int32]
 
 _BM25 = BM25()
 _NONE = np.empty(0, np.int32)
+_NOTHING: HashTrieMap[Any, Any] = HashTrieMap()
 # Renumbering costs as much as copying all texts, so it waits until half of the numbers are of no use.
 _DEAD_SHARE = 2
 
@@ -78,60 +81,65 @@ class Vocabulary:
 class BM25Index:
     """Texts by id. It never changes: `updated` makes another that shares what has stayed.
 
+    The maps are hash tries (Bagwell, "Ideal Hash Trees", 2001), so that another index costs what has
+    changed, where a copy of a dictionary of 100,000 texts takes 1.4 ms.
+
     Attributes:
-        states: every part that texts come in, with what changes when they do.
-        members: the ids of a part's texts.
+        parts: the ids of a part's texts.
         texts: the numbers of a text's terms, in order, with repetitions.
         vocabulary: term → number; the terms of later indexes have numbers beyond `holders`.
         holders: how many texts hold each term, by number.
         length: number of terms of all texts together.
     """
 
-    states: Mapping[Hashable, str] = field(default_factory=dict[Hashable, str])
-    members: Mapping[Hashable, tuple[str, ...]] = field(
-        default_factory=dict[Hashable, tuple[str, ...]]
-    )
-    texts: Mapping[str, Ints] = field(default_factory=dict[str, Ints])
+    parts: HashTrieMap[Hashable, tuple[str, ...]] = _NOTHING
+    texts: HashTrieMap[str, Ints] = _NOTHING
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     holders: Ints = field(default_factory=lambda: _NONE)
     length: int = 0
 
-    def changed(self, states: Mapping[Hashable, str]) -> list[Hashable]:
-        """The parts whose texts must be read to come to these states."""
-        return [part for part, state in states.items() if self.states.get(part) != state]
-
-    def updated(self, states: Mapping[Hashable, str], fresh: Iterable[Text]) -> BM25Index:
-        """The index at `states`; costs what cutting the fresh texts costs (0.1 ms each).
+    def updated(self, gone: Iterable[Hashable], fresh: Iterable[Text]) -> BM25Index:
+        """Without the texts of some parts, and with fresh ones; costs what cutting these does.
 
         Args:
-            states: the parts there are.
-            fresh: all texts of those that have `changed`.
+            gone: parts whose texts are others now, or none.
+            fresh: all texts of parts that are new or `gone`.
         """
-        gone = {part for part, state in self.states.items() if states.get(part) != state}
-        members, texts, vocabulary = dict(self.members), dict(self.texts), self.vocabulary
-        removed = [texts.pop(one) for part in gone for one in members.pop(part, ())]
-        added, joined = list[Ints](), defaultdict[Hashable, list[str]](list)
+        parts, texts, vocabulary = self.parts, self.texts, self.vocabulary
+        removed, added = list[Ints](), dict[str, Ints]()
+        joined = defaultdict[Hashable, list[str]](list)
+        for part in gone:
+            for one in parts.get(part, ()):
+                removed.append(texts[one])
+                texts = texts.remove(one)
+            parts = parts.discard(part)
         for text in fresh:
-            texts[text.id] = vocabulary.added(bm25_terms(text.searched))
-            added.append(texts[text.id])
+            added[text.id] = vocabulary.added(bm25_terms(text.searched))
             joined[text.part].append(text.id)
-        members |= {part: tuple(ids) for part, ids in joined.items()}
-        size = len(vocabulary)
-        holders = np.zeros(size, np.int32)
-        holders[: len(self.holders)] = self.holders
-        holders += _held(added, size) - _held(removed, size)
-        length = self.length + sum(map(len, added)) - sum(map(len, removed))
-        return BM25Index(dict(states), members, texts, vocabulary, holders, length)._renumbered()
+        grown = np.zeros(len(vocabulary) - len(self.holders), np.int32)
+        holders = np.concatenate([self.holders, grown])
+        for numbers in added.values():
+            holders[np.unique(numbers)] += 1
+        for numbers in removed:
+            holders[np.unique(numbers)] -= 1
+        index = BM25Index(
+            parts.update({part: tuple(ids) for part, ids in joined.items()}),
+            texts.update(added),
+            vocabulary,
+            holders,
+            self.length + sum(map(len, added.values())) - sum(map(len, removed)),
+        )
+        return index._renumbered() if removed else index
 
     def _renumbered(self) -> BM25Index:
         """Without the terms that no text holds any longer, once they are many."""
-        used = self.holders > 0
-        if np.count_nonzero(used) * _DEAD_SHARE >= len(used):
+        if np.count_nonzero(self.holders) * _DEAD_SHARE >= len(self.holders):
             return self
+        used = self.holders > 0
         number = (np.cumsum(used) - 1).astype(np.int32)
-        texts = {one: number[terms] for one, terms in self.texts.items()}
+        texts = HashTrieMap({one: number[terms] for one, terms in self.texts.items()})
         kept = Vocabulary(compress(self.vocabulary, used))
-        return BM25Index(self.states, self.members, texts, kept, self.holders[used], self.length)
+        return BM25Index(self.parts, texts, kept, self.holders[used], self.length)
 
     def score(
         self, question: str, candidates: Sequence[tuple[str, str]], bm25: BM25 = _BM25
@@ -171,17 +179,8 @@ class BM25Index:
     @property
     def memory(self) -> int:
         """About how many bytes it takes: arrays, their objects, names and table entries."""
-        numbers = sum(one.nbytes for one in self.texts.values())
-        return numbers + 400 * len(self.texts) + 150 * len(self.vocabulary) + 200 * len(self.states)
-
-
-def _held(texts: Sequence[Ints], vocabulary: int) -> Ints:
-    """How many of these texts hold each term."""
-    if not texts:
-        return np.zeros(vocabulary, np.int32)
-    owner = np.repeat(np.arange(len(texts), dtype=np.int64), [len(text) for text in texts])
-    distinct = np.unique(owner * max(1, vocabulary) + np.concatenate(texts))
-    return np.bincount(distinct % max(1, vocabulary), minlength=vocabulary).astype(np.int32)
+        numbers = self.length * _NONE.itemsize
+        return numbers + 500 * len(self.texts) + 150 * len(self.vocabulary) + 300 * len(self.parts)
 
 
 def _counts(texts: Sequence[Ints], wanted: Ints) -> npt.NDArray[np.float64]:
@@ -194,6 +193,22 @@ def _counts(texts: Sequence[Ints], wanted: Ints) -> npt.NDArray[np.float64]:
     return cells.reshape(len(texts), len(wanted)).astype(np.float64)
 
 
+@dataclass(frozen=True, slots=True)
+class _Current:
+    """An index with the states of the parts that it was built from."""
+
+    states: Mapping[Hashable, str]
+    index: BM25Index
+
+
+def _differing(
+    before: Mapping[Hashable, str], now: Mapping[Hashable, str]
+) -> tuple[list[Hashable], list[Hashable]]:
+    """The parts whose texts are no longer so, and those whose texts must be read."""
+    gone = [part for part, state in before.items() if now.get(part) != state]
+    return gone, [part for part, state in now.items() if before.get(part) != state]
+
+
 class BM25Indexes:
     """The indexes of the users asked last: built on demand, brought up to date by what has changed.
 
@@ -203,7 +218,9 @@ class BM25Indexes:
     """
 
     def __init__(self, most: float = 256e6, idle: float = 1800.0) -> None:
-        self._kept: Kept[Hashable, str, BM25Index] = Kept(most, lambda one: one.memory, idle=idle)
+        self._kept: Kept[Hashable, str, _Current] = Kept(
+            most, lambda one: one.index.memory, idle=idle
+        )
 
     async def get(self, rows: Rows) -> BM25Index:
         """The index of these rows as they are now.
@@ -211,14 +228,15 @@ class BM25Indexes:
         A caller that stops waiting does not stop the build.
         """
 
-        async def make(before: tuple[str, BM25Index] | None) -> BM25Index:
-            index = before[1] if before else BM25Index()
+        async def make(before: tuple[str, _Current] | None) -> _Current:
+            known = before[1] if before else _Current({}, BM25Index())
             states = await rows.states()
-            fresh = await rows.texts(index.changed(states))
-            return await asyncio.to_thread(index.updated, states, fresh)
+            gone, come = await asyncio.to_thread(_differing, known.states, states)
+            fresh = await rows.texts(come)
+            return _Current(states, await asyncio.to_thread(known.index.updated, gone, fresh))
 
-        index, _ = await self._kept.get(rows.key, await rows.stamp(), make, math.inf)
-        return index
+        current, _ = await self._kept.get(rows.key, await rows.stamp(), make, math.inf)
+        return current.index
 
     async def rebuild(self, all_rows: Iterable[Rows]) -> None:
         """Build the indexes of these rows one after the other: at start, before anybody asks."""
