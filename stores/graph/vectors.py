@@ -70,7 +70,6 @@ class EntityVectors:
             ]
             async with connection.cursor() as cursor:
                 await cursor.executemany(_SQL["add_vector"], rows)
-            await connection.execute(_SQL["bump"], key)
             ids = [text.id for text in texts]
             await connection.execute(_SQL["note_projection"], {**key, "ids": ids})
 

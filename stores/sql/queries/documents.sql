@@ -40,8 +40,9 @@ from graphs g left join documents d on d.scope_id = g.scope_id
 where g.user_id = %(user_id)s group by g.scope_id order by g.graph_id;
 
 -- name: doom
--- Which knowledge base the next statement deletes; the setting ends with the transaction.
-select set_config('sextant.doomed_scope', %(scope_id)s, true);
+-- Which knowledge base the next statement deletes; the settings end with the transaction.
+select set_config('sextant.doomed_scope', %(scope_id)s, true),
+  set_config('sextant.locked_graph', %(scope_id)s, true);
 
 -- name: delete_doomed
 -- Every row of one knowledge base, in whatever tables the schema has; graphs last, which its

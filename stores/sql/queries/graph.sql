@@ -61,7 +61,8 @@ from unnest(array['incoming_mentions', 'incoming_relations', 'incoming_aliases',
 insert into graph_versions (scope_id, user_id, version)
 values (%(scope_id)s, current_setting('sextant.user_id'), 0)
 on conflict (scope_id) do update set version = graph_versions.version
-returning user_id, version, projected, set_config('plan_cache_mode', 'force_generic_plan', true);
+returning user_id, version, projected, set_config('plan_cache_mode', 'force_generic_plan', true),
+  set_config('sextant.locked_graph', scope_id::text, true);
 
 -- name: bump
 -- The graph is another one from here on.

@@ -19,12 +19,6 @@ insert into entity_vectors (scope_id, entity_id, user_id, embedding)
 select scope_id, id, user_id, %(vector)s from current
 on conflict (scope_id, entity_id) do update set embedding = excluded.embedding;
 
--- name: bump
--- What is nearest to a question may be another from here on.
-insert into entity_vector_versions (scope_id, user_id, version)
-values (%(scope_id)s, current_setting('sextant.user_id'), 1)
-on conflict (scope_id) do update set version = entity_vector_versions.version + 1;
-
 -- name: note_projection
 -- A graph database takes these over, if one follows.
 insert into graph_outbox (scope_id, user_id, kind, ids)

@@ -1,5 +1,5 @@
 -- name: stamp
--- What tells whether chunks and vectors are as they were; see chunk_stamp (migration 0036).
+-- What tells whether chunks and vectors are as they were; see chunk_stamp (migration 0037).
 chunk_stamp(%s, %s)
 
 -- name: size

@@ -152,7 +152,7 @@ async def test_another_users_id_gives_nothing(me: Session, stranger: Session) ->
         "select * from knowledge_entity",
         "select * from relates_to",
         "select * from document_sections",
-        "select * from entity_vector_versions",
+        "select * from scope_generations",
     )
     for view in views:
         assert await stranger.rows(view) == []

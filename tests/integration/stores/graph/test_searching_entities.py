@@ -302,10 +302,13 @@ async def test_a_hot_query_is_answered_from_memory_until_something_is_written(bu
     assert world.embedder.asked == asked
     now[0] = 300.0
     assert [await cached(), await cached()] == [False, True]
-    await world.add({"Tokio": ("tool", "Rust内存", 0.7)})
+    tokio = MentionRow(world.id("Tokio"), None, MentionKind.IMPORT, "Tokio", "tool", "Rust内存")
+    await world.record.add(world.scope, GraphEvidence([tokio]))
+    await world.reading.catch_up(world.scope)
     assert [await cached(), await cached()] == [False, True]
     vectors = EntityVectors(world.database)
-    await vectors.store(world.scope, [], np.zeros((0, 384), np.float32))
+    waiting = await vectors.to_embed(world.scope)
+    await vectors.store(world.scope, waiting, np.stack([at(0.7)]))
     assert [await cached(), await cached()] == [False, True]
 
 

@@ -1,0 +1,144 @@
+-- A stamp that costs the same however large a knowledge base is (before: a look at every document).
+--
+-- Whoever writes leaves a number here that was never here before, in the same transaction: seen when
+-- the write is seen, gone when it is rolled back. A writer takes any row of its scope and kind that no
+-- other holds, and makes one where all are held, so none waits; there are as many rows as writers have
+-- met. The stamp is all of them together: of two moments with a write between them, the later has a
+-- number, of that writer or of one who came after it, that the earlier has not.
+--
+-- The numbers are random, because counted ones come back: from a sequence a backup brings back numbers
+-- that a process may still know, and a reader can see the next one before what it counts.
+create table scope_generations (
+  scope_id int not null references graphs on delete cascade,
+  kind text not null,
+  user_id text not null,
+  generation bigint not null
+) with (fillfactor = 50);
+create index on scope_generations (scope_id);
+select tenant_table('scope_generations');
+grant select, delete on scope_generations to sextant_app;
+create policy owner_notes on scope_generations to current_user using (true);
+
+-- Notes a write, once a transaction (of a savepoint: at every call).
+create function note_written(written_scope int, what text) returns void
+language plpgsql security definer
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  fresh bigint := uuid_hash_extended(gen_random_uuid(), 0);
+  place tid;
+begin
+  if exists (select from scope_generations where scope_id = written_scope and kind = what
+      and xmin = pg_current_xact_id()::xid) then
+    return;
+  end if;
+  select ctid into place from scope_generations
+  where scope_id = written_scope and kind = what limit 1 for update skip locked;
+  update scope_generations set generation = fresh where ctid = place;
+  if not found then
+    insert into scope_generations (scope_id, kind, user_id, generation)
+    select scope_id, what, user_id, fresh from graphs where scope_id = written_scope;
+  end if;
+end $$;
+
+create function note_touched() returns trigger language plpgsql security definer
+set search_path from current
+as $$
+begin
+  perform note_written(scope_id, tg_argv[0]) from (select distinct scope_id from touched) as scopes;
+  return null;
+end $$;
+
+-- Every row that comes, changes or goes is a write to its scope.
+create function note_writes_to(own regclass, what text) returns void language plpgsql as $$
+declare
+  event text;
+begin
+  foreach event in array array['insert', 'update', 'delete'] loop
+    execute format('create trigger note_%1$s after %1$s on %2$s referencing %3$s table as touched '
+      'for each statement execute function note_touched(%4$L)',
+      event, own, case event when 'insert' then 'new' else 'old' end, what);
+  end loop;
+end $$;
+select note_writes_to('documents', 'passages'), note_writes_to('chunks', 'passages'),
+  note_writes_to('chunk_vectors', 'passages'), note_writes_to('chunk_grams', 'passages'),
+  note_writes_to('communities', 'reports'), note_writes_to('community_members', 'reports'),
+  note_writes_to('entity_vectors', 'vectors');
+drop function note_writes_to(regclass, text);
+
+-- A graph changes by millions of rows, and gets another version when it does.
+create function note_version() returns trigger language plpgsql security definer
+set search_path from current
+as $$
+begin
+  perform note_written(new.scope_id, 'graph');
+  return null;
+end $$;
+create trigger note_version after update on graph_versions for each row
+when (old.version <> new.version) execute function note_version();
+
+-- Who writes to a graph without having locked it (sextant.locked_graph) may have changed any of the
+-- tenant's; without a tenant, any at all.
+create function note_graphs() returns trigger language plpgsql security definer
+set search_path from current
+as $$
+begin
+  perform note_written(scope_id, 'graph') from graphs
+  where user_id = coalesce(nullif(current_setting('sextant.user_id', true), ''), user_id);
+  return null;
+end $$;
+do $$
+declare
+  own text;
+begin
+  foreach own in array array['mentions', 'relation_evidence', 'aliases', 'entity_merges',
+    'entity_names', 'entities', 'adjacency']
+  loop
+    -- A vector that an entity gets is no change of the graph.
+    execute format('create trigger note_graphs after insert or delete or update%s on %I '
+      'for each statement when (coalesce(current_setting(''sextant.locked_graph'', true), '''') = '''') '
+      'execute function note_graphs()', case own when 'entities' then ' of scope_id, id, name, '
+      'entity_type, description, external_id, mention_count, asserted_count, degree' else '' end, own);
+  end loop;
+end $$;
+revoke execute on function note_written(int, text), note_touched(), note_version(), note_graphs()
+  from public;
+
+-- The same questions as before (0034, 0036), answered from the numbers.
+create or replace function scope_stamp(of_user text, of_graph text) returns bytea
+language plpgsql stable
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  perform set_config('sextant.user_id', of_user, true);
+  return (
+    select convert_to(json_build_array(json_build_object(
+      'passages', concat_ws(' ', own, passages, (select created_at from embedding_space)),
+      'graph', concat_ws(' ', own, graph),
+      'reports', concat_ws(' ', own, reports)))::text, 'UTF8')
+    from (
+      select min(g.scope_id) as own, bit_xor(s.generation) filter (where s.kind = 'passages') as passages,
+        bit_xor(s.generation) filter (where s.kind = 'graph') as graph,
+        bit_xor(s.generation) filter (where s.kind = 'reports') as reports
+      from graphs g left join scope_generations s on s.scope_id = g.scope_id
+      where g.user_id = of_user and g.graph_id = of_graph
+    ) as written);
+end $$;
+
+create or replace function chunk_stamp(of_user text, of_graph text) returns bytea
+language plpgsql stable
+set search_path from current
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  perform set_config('sextant.user_id', of_user, true);
+  return (
+    select convert_to(concat_ws(' ', min(g.scope_id), bit_xor(s.generation),
+      (select created_at from embedding_space)), 'UTF8')
+    from graphs g left join scope_generations s on s.scope_id = g.scope_id and s.kind = 'passages'
+    where g.user_id = of_user and g.graph_id = of_graph);
+end $$;
+
+drop table entity_vector_versions;
