@@ -42,7 +42,8 @@ def assemble_graph_context(items: Iterable[RetrievedItem]) -> dict[str, list[dic
         item.metadata
         for item in ordered
         if item.kind is ItemKind.RELATION
-        and {item.metadata["source"], item.metadata["target"]} <= known
+        and item.metadata["source"] in known
+        and item.metadata["target"] in known
     )
     return {
         "entities": [

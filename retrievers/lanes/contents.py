@@ -5,31 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from domain.errors import ConflictError, InputError, SextantError
-from domain.graph import Entity
 from domain.retrieval import ItemKind, RetrievedItem
 from retrievers.lanes.lane import LaneQuery
+from retrievers.lanes.telling import Told, of_entity, of_passage, with_told
 from retrievers.memory.texts import ScopeTexts
 from stores.chunks import ChunkStore
 from stores.graph.protocol import GraphStore
-from stores.graph.rows import entity_of
 from stores.stamps import Stamp
 
 NO_GRAPH_STORE = "图数据库暂不可用，结果不含实体与关系"
-
-_OF_THEIR_OWN = frozenset({"id", "place", "text", "document_id", "external_id"})
 
 
 def told_from(
     texts: ScopeTexts, passages: Sequence[RetrievedItem], around: Sequence[RetrievedItem]
 ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
     """The same items with their texts, from what is in memory; as `Contents.read` tells them."""
-    chunks = texts.passages.of([item.id for item in passages if not item.text])
-    rows = texts.entities.of(_entity_ids(around))
-    entities = {own: entity_of(row) for own, row in rows.items()}
+    chunks = texts.passages.of(_bare(passages, ItemKind.CHUNK))
+    entities = texts.entities.of(_bare(around, ItemKind.ENTITY))
     return _passages(passages, chunks), _around(around, entities)
 
 
@@ -62,13 +57,13 @@ class Contents:
         )
         return _passages(passages, chunks), _around(around, entities), stamp, current
 
-    async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, dict[str, Any]]:
-        ids = [item.id for item in items if not item.text]
+    async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, Told]:
+        ids = _bare(items, ItemKind.CHUNK)
         rows = await self.chunks.told(self.query.scope, ids) if ids else []
-        return {row["id"]: row for row in rows}
+        return {row["id"]: of_passage(row) for row in rows}
 
-    async def _entities(self, items: Sequence[RetrievedItem]) -> dict[str, Entity]:
-        ids = [UUID(own) for own in _entity_ids(items)]
+    async def _entities(self, items: Sequence[RetrievedItem]) -> dict[str, Told]:
+        ids = [UUID(own) for own in _bare(items, ItemKind.ENTITY)]
         if self.graph is None or not ids:
             return {}
         try:
@@ -78,69 +73,34 @@ class Contents:
         except SextantError:
             self.query.warn(NO_GRAPH_STORE)
             return {}
-        return {str(entity.id): entity for entity in found}
+        return {str(entity.id): of_entity(entity) for entity in found}
 
     async def _stamp(self) -> Stamp | None:
         return await self.chunks.stamp(self.query.scope) if self.stamped else None
 
 
-def _entity_ids(items: Sequence[RetrievedItem]) -> list[str]:
-    return [item.id for item in items if item.kind is ItemKind.ENTITY and not item.text]
+def _bare(items: Sequence[RetrievedItem], kind: ItemKind) -> list[str]:
+    """The ids of those that have no text yet."""
+    return [item.id for item in items if item.kind is kind and not item.text]
 
 
-def _passages(
-    items: Sequence[RetrievedItem], chunks: Mapping[str, Mapping[str, Any]]
-) -> list[RetrievedItem]:
-    told = (item if item.text else _passage(item, chunks.get(item.id)) for item in items)
-    return [item for item in told if item]
+def _passages(items: Sequence[RetrievedItem], told: Mapping[str, Told]) -> list[RetrievedItem]:
+    return [
+        item if item.text else with_told(item, told[item.id])
+        for item in items
+        if item.text or item.id in told
+    ]
 
 
-def _around(items: Sequence[RetrievedItem], entities: Mapping[str, Entity]) -> list[RetrievedItem]:
-    told = (_told(item, entities) for item in items)
-    return [item for item in told if item]
-
-
-def _passage(item: RetrievedItem, row: Mapping[str, Any] | None) -> RetrievedItem | None:
-    if row is None:
-        return None
-    return RetrievedItem(
-        ItemKind.CHUNK,
-        item.id,
-        row["text"],
-        item.score,
-        row["document_id"],
-        row["external_id"],
-        item.lanes,
-        {
-            **{name: value for name, value in row.items() if name not in _OF_THEIR_OWN},
-            "section_path": tuple(row["section_path"]),
-        },
-    )
-
-
-def _told(item: RetrievedItem, entities: Mapping[str, Entity]) -> RetrievedItem | None:
-    """An entity with its text, or a relation if both its ends are told."""
-    if item.kind is ItemKind.RELATION:
-        said = item.metadata
-        return item if said["source"] in entities and said["target"] in entities else None
-    if item.text:
-        return item
-    entity = entities.get(item.id)
-    return _entity(item, entity) if entity is not None else None
-
-
-def _entity(item: RetrievedItem, entity: Entity) -> RetrievedItem:
-    return RetrievedItem(
-        ItemKind.ENTITY,
-        item.id,
-        f"{entity.name}: {entity.description}" if entity.description else entity.name,
-        item.score,
-        external_id=entity.external_id,
-        metadata={
-            "name": entity.name,
-            "type": entity.entity_type,
-            "aliases": entity.aliases,
-            "degree": entity.degree,
-            **item.metadata,
-        },
-    )
+def _around(items: Sequence[RetrievedItem], told: Mapping[str, Told]) -> list[RetrievedItem]:
+    """Entities that are told, relations both of whose ends are, and what has a text."""
+    around: list[RetrievedItem] = []
+    for item in items:
+        if item.kind is ItemKind.RELATION:
+            if item.metadata["source"] in told and item.metadata["target"] in told:
+                around.append(item)
+        elif item.text:
+            around.append(item)
+        elif item.id in told:
+            around.append(with_told(item, told[item.id]))
+    return around

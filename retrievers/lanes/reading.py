@@ -122,7 +122,8 @@ class QuestionReader:
         similar = await self._type_similarity(index, vectors[0])
         allowed = await self._allowed(query, index)
         works, self._works = self._works or [], None
-        self.look(query.scope)
+        if self.now is None:
+            self.look(query.scope)
 
         def read() -> tuple[Reading, list[Any]]:
             nearest = whole.nearest(index)
@@ -143,6 +144,8 @@ class QuestionReader:
         self.stamp, index = kept
         if self.texts is not None:
             self.told = self.texts.of(query.scope, self.stamp, index)
+        if query.filters is None and index.passages.vectors is not None:
+            self.look(query.scope)  # nothing else is read: it comes while the question is embedded
         return index, [await self._vector(query, text) for text in texts]
 
     async def _sought(

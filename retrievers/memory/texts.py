@@ -17,11 +17,13 @@ import orjson
 
 from domain.scope import Scope
 from retrievers.index.scope_index import ScopeIndex
+from retrievers.lanes.telling import Told, of_entity, of_passage
 from retrievers.memory.room import Fits, Room
 from retrievers.memory.trimming import give_back
 from stores.chunks import ChunkStore
 from stores.graph.arrays import IdTable, halves_of_texts, places_of
 from stores.graph.record import GraphRecord
+from stores.graph.rows import entity_of
 from stores.stamps import Stamp
 
 T = TypeVar("T")
@@ -34,30 +36,31 @@ _AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows by id, each as the JSON that it is told in: a dictionary of it would take four times as much.
+    """What is told by id, each as JSON: Python's own objects would take several times as much.
 
     Attributes:
-        ids: of the rows.
-        told: the rows, one after the other.
+        ids: of what is told.
+        told: one after the other.
         ends: where each ends, after the 0 where the first begins.
+        listed: what of the metadata is a tuple.
     """
 
     ids: IdTable
     told: bytes
     ends: npt.NDArray[np.int64]
+    listed: str
 
-    def of(self, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """The rows of some ids; without those that are not there."""
+    def of(self, wanted: Sequence[str]) -> dict[str, Told]:
+        """What is told of some ids; without those that are not there."""
         places = places_of(self.ids.halves, halves_of_texts(wanted))
-        starts, ends = self.ends[places], self.ends[places + 1]
-        told = memoryview(self.told)
-        return {
-            own: orjson.loads(told[start:end])
-            for own, start, end, place in zip(
-                wanted, starts.tolist(), ends.tolist(), places.tolist(), strict=True
-            )
-            if place >= 0 and end > start
-        }
+        starts, ends = self.ends[places].tolist(), self.ends[places + 1].tolist()
+        found = {}
+        for own, place, start, end in zip(wanted, places.tolist(), starts, ends, strict=True):
+            if place >= 0 and end > start:
+                told = Told(*orjson.loads(self.told[start:end]))
+                told.metadata[self.listed] = tuple(told.metadata[self.listed])
+                found[own] = told
+        return found
 
     @property
     def nbytes(self) -> int:
@@ -110,33 +113,43 @@ class Texts:
         self, scope: Scope, stamp: Stamp, index: ScopeIndex, fits: Fits
     ) -> ScopeTexts | None:
         """All of them, unless they take too much room or something has changed since the index was read."""
-        passages = await _rows(index.chunk_ids, partial(self._chunks.told, scope), fits)
-        if passages is None:
+        rows = await _rows(index.chunk_ids, partial(self._chunks.told, scope), of_passage, fits)
+        if rows is None:
             return None
+        passages = Rows(index.chunk_ids, *rows, "section_path")
         beside = lambda size: fits(passages.nbytes + size)  # noqa: E731
-        entities = await _rows(index.entities, partial(self._record.told, scope), beside)
-        if entities is None or await self._chunks.stamp(scope) != stamp:
+        rows = await _rows(index.entities, partial(self._record.told, scope), _of_entity, beside)
+        if rows is None or await self._chunks.stamp(scope) != stamp:
             return None
         await asyncio.to_thread(give_back)
-        return ScopeTexts(stamp, passages, entities)
+        return ScopeTexts(stamp, passages, Rows(index.entities, *rows, "aliases"))
 
 
 async def _rows(
-    ids: IdTable, tell: Callable[[Sequence[str]], Awaitable[list[dict[str, Any]]]], fits: Fits
-) -> Rows | None:
-    """The rows of all ids; None as soon as they seem to have no room."""
+    ids: IdTable,
+    read: Callable[[Sequence[str]], Awaitable[list[dict[str, Any]]]],
+    tell: Callable[[Row], Told],
+    fits: Fits,
+) -> tuple[bytes, npt.NDArray[np.int64]] | None:
+    """What is told of all ids, and where each ends; None as soon as it seems to have no room."""
     told, sizes = bytearray(), list[int]()
     for start in range(0, len(ids), _AT_ONCE):
         wanted = ids.texts_of(range(start, min(start + _AT_ONCE, len(ids))))
-        own = await asyncio.to_thread(_written, wanted, await tell(wanted))
+        own = await asyncio.to_thread(_written, wanted, await read(wanted), tell)
         told += b"".join(own)
         sizes += map(len, own)
         if not fits(len(told) * len(ids) // len(sizes)):
             return None
-    return Rows(ids, bytes(told), np.cumsum([0, *sizes]))
+    return bytes(told), np.cumsum([0, *sizes])
 
 
-def _written(wanted: Sequence[str], rows: Sequence[Row]) -> list[bytes]:
-    """The row of each id wanted; nothing where there is none."""
-    written = {row["id"]: orjson.dumps(row) for row in rows}
+def _written(
+    wanted: Sequence[str], rows: Sequence[Row], tell: Callable[[Row], Told]
+) -> list[bytes]:
+    """What is told of each id wanted; nothing where there is no row."""
+    written = {row["id"]: orjson.dumps(tuple(tell(row))) for row in rows}
     return [written.get(own, b"") for own in wanted]
+
+
+def _of_entity(row: Row) -> Told:
+    return of_entity(entity_of(row))
