@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.hybrid.corpus import Question
 from benchmarks.hybrid.measuring import Search, server_seconds
 from benchmarks.hybrid.rivals import WANTED
+from domain.retrieval import Retrieval
 from domain.scope import Scope
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScope, HotScopes
@@ -79,7 +80,7 @@ class InMemory:
         await self._asked(number)[2].is_current()
         return found
 
-    async def hybrid(self, number: int) -> list[str]:
+    async def hybrid(self, number: int) -> Retrieval:
         """Both lanes in memory; texts and the stamp from PostgreSQL."""
         return await self._best(self._hot, number)
 
@@ -87,7 +88,7 @@ class InMemory:
         """Whether memory and PostgreSQL give the same."""
         words = [await self._same_words(number) for number in range(len(self._questions))]
         whole = [
-            len({*await self.hybrid(number)} & {*await self._best(self._cold, number)}) / 10
+            len(_ids(await self.hybrid(number)) & _ids(await self._best(self._cold, number))) / 10
             for number in range(len(self._questions))
         ]
         return (
@@ -110,12 +111,15 @@ class InMemory:
         assert hot is not None, "nothing is changed meanwhile"
         return question, scope, hot
 
-    async def _best(self, retriever: GraphRetriever, number: int) -> list[str]:
+    async def _best(self, retriever: GraphRetriever, number: int) -> Retrieval:
         question = self._questions[number]
         scope = self._scope_of(question.tenant)
         lanes = ("vector", "keyword")
-        found = await retriever.search(scope, question.text, lanes=lanes, top_k=10)
-        return [item.id for item in found.results]
+        return await retriever.search(scope, question.text, lanes=lanes, top_k=10)
+
+
+def _ids(found: Retrieval) -> set[str]:
+    return {item.id for item in found.results}
 
 
 def designs(memory: InMemory) -> tuple[dict[str, Search], dict[str, Search], dict[str, Search]]:

@@ -22,6 +22,8 @@ from retrievers.ranking.fusion import rrf
 from retrievers.ranking.normalising import min_max
 
 WANTED = 20
+# Candidates that HNSW looks at: the anchors' number, and those at which the rival is as exact as we are.
+WIDTHS = (100, 200, 300, 400, 600, 800, 1000)
 _TABLES = f"""
 create schema if not exists bench;
 create table bench.vectors (id int primary key, tenant int not null, embedding vector({DIMENSION}));
@@ -37,7 +39,6 @@ analyze bench.texts;
 """
 # As the anchors' best one-table design: it looks on until it has found enough, by custom plans.
 _SESSION = """
-set hnsw.ef_search = 100;
 set hnsw.iterative_scan = relaxed_order;
 set plan_cache_mode = force_custom_plan;
 """
@@ -56,22 +57,35 @@ class PlainTables:
     @classmethod
     async def build(cls, conninfo: str, library: Library) -> PlainTables:
         """Fill the tables and index them."""
+        async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
+            await register_vector_async(connection)
+            await connection.execute(_TABLES)
+            async with connection.cursor() as cursor:
+                async with cursor.copy("copy bench.vectors from stdin (format binary)") as rows:
+                    rows.set_types(["int4", "int4", "vector"])
+                    for row, tenant in enumerate(library.tenants.tolist()):
+                        await rows.write_row((row, tenant, library.vectors[row]))
+                async with cursor.copy("copy bench.texts from stdin (format binary)") as rows:
+                    rows.set_types(["int4", "int4", "text"])
+                    for row, tenant in enumerate(library.tenants.tolist()):
+                        await rows.write_row((row, tenant, library.texts[row]))
+            await connection.execute(_INDEXES)
+        return await cls.open(conninfo)
+
+    @classmethod
+    async def open(cls, conninfo: str) -> PlainTables:
+        """A connection to the tables, at the least of the widths."""
         connection = await AsyncConnection.connect(conninfo, autocommit=True)
         await register_vector_async(connection)
-        await connection.execute(_TABLES)
-        async with connection.cursor() as cursor:
-            async with cursor.copy("copy bench.vectors from stdin (format binary)") as rows:
-                rows.set_types(["int4", "int4", "vector"])
-                for row, tenant in enumerate(library.tenants.tolist()):
-                    await rows.write_row((row, tenant, library.vectors[row]))
-            async with cursor.copy("copy bench.texts from stdin (format binary)") as rows:
-                rows.set_types(["int4", "int4", "text"])
-                for row, tenant in enumerate(library.tenants.tolist()):
-                    await rows.write_row((row, tenant, library.texts[row]))
-        await connection.execute(_INDEXES)
         await connection.execute(_SESSION)
         connection.prepare_threshold = 0
-        return cls(connection)
+        tables = cls(connection)
+        await tables.look_at(WIDTHS[0])
+        return tables
+
+    async def look_at(self, width: int) -> None:
+        """Have HNSW look at so many candidates."""
+        await self._connection.execute(f"set hnsw.ef_search = {width}")
 
     @property
     def backend(self) -> int:
