@@ -44,9 +44,9 @@ class RetrievalSettings(Group):
         description="Passages of which the graph modes keep words, graph and reports in memory, over all scopes; about 2 KB each.",
     )
     index_vectors: int = Field(
-        20_000,
+        100_000,
         ge=0,
-        description="Passages up to which a scope's vectors are kept with them, 1.5 KB each; of a larger scope PostgreSQL is asked.",
+        description="Passages up to which a scope's vectors are kept with them, 1.6 KB each; of a larger scope PostgreSQL is asked.",
     )
     index_idle: float = Field(
         3600.0,

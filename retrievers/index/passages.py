@@ -11,12 +11,19 @@ import numpy.typing as npt
 
 from models.protocols import Vectors
 from retrievers.index.lexical import LexicalIndex
+from retrievers.index.signs import Signs
 from retrievers.index.sparse import Floats, Places, dot
 from retrievers.ranking.normalising import unit
 from retrievers.ranking.relevance import highest
 from stores.binary import Embedded
 from stores.chunks import Passage
 from stores.graph.arrays import IdTable, halves_of, places_of
+
+# From so many passages on it is faster to look at the signs of all vectors first, and then at the vectors
+# of so many times as many as are wanted.
+_MANY = 30_000
+_LOOKED_AT = 5
+_BLOCK = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,7 @@ class PassageIndex:
         ids: id of every passage.
         lexical: BM25 over the passages.
         vectors: the passages' vectors, normalised, shape (n, dimension); None: they are not kept.
+        signs: of the vectors, where they are many.
     """
 
     states: Mapping[UUID, str]
@@ -44,6 +52,7 @@ class PassageIndex:
     ids: IdTable
     lexical: LexicalIndex
     vectors: Vectors | None = None
+    signs: Signs | None = None
 
     @classmethod
     def empty(cls) -> PassageIndex:
@@ -100,7 +109,10 @@ class PassageIndex:
                 vectors[rows[own]], there[rows[own]] = part.vectors[own], True
         if not there.all():
             return self
-        return replace(self, vectors=unit(vectors))
+        vectors = unit(vectors)
+        return replace(
+            self, vectors=vectors, signs=Signs.of(vectors) if len(vectors) >= _MANY else None
+        )
 
     @property
     def embedded(self) -> Embedded:
@@ -110,8 +122,18 @@ class PassageIndex:
         return Embedded(self.ids.halves, self.vectors)
 
     def nearest(self, question: Vectors, count: int) -> Near:
-        """The `count` passages nearest to a question; `vectors` must be there."""
+        """The `count` passages nearest to a question; `vectors` must be there.
+
+        Of many passages, some of the farthest among them may be others (`Signs`).
+        """
         assert self.vectors is not None  # noqa: S101 - as said
-        cosines: Floats = dot(self.vectors, unit(question))
-        rows = highest(cosines, count)
-        return Near(rows, cosines[rows])
+        question = unit(question)
+        if self.signs is None:
+            cosines: Floats = dot(self.vectors, question)
+            best = highest(cosines, count)
+            return Near(best, cosines[best])
+        rows = self.signs.alike(question, _LOOKED_AT * count)
+        blocks = np.split(rows, range(_BLOCK, len(rows), _BLOCK))
+        cosines = np.concatenate([dot(self.vectors.take(own, axis=0), question) for own in blocks])
+        best = highest(cosines, count)
+        return Near(rows[best], cosines[best])

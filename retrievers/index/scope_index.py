@@ -108,7 +108,7 @@ class ScopeIndexes:
         passages: int,
         folder: Path | None = None,
         *,
-        vectors: int = 20_000,
+        vectors: int = 100_000,
         patience: float = 5.0,
         idle: float = math.inf,
     ) -> None:
