@@ -8,7 +8,7 @@ commute, so no order of additions and deletions shows in the result.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
@@ -16,10 +16,12 @@ from uuid import UUID
 
 from stores.graph.evidence import Accepted, Added, GraphEvidence, Problem
 from stores.graph.ids import NIL, name_tokens
+from stores.graph.loading import ENTITY_TYPES, MOST_HELD, Assertions, binary_blocks
 from stores.pools import Connection
 from stores.queries import load_queries
 
 _SQL = load_queries("graph")
+_LOADING = load_queries("graph_loading")
 
 _TYPES = {
     "mentions": ["int4", "uuid", "uuid", "text", "int8", *["text"] * 4, "int4", "int4"],
@@ -50,6 +52,7 @@ class GraphWriter:
     version: int
     projected: bool
     added: Added = field(default_factory=Added)
+    _held: Assertions | None = field(default_factory=Assertions)
     _waiting: dict[str, int] = field(default_factory=dict)
     _place: int = 0
     _names: set[str] = field(default_factory=set)
@@ -68,14 +71,37 @@ class GraphWriter:
         accepted = Accepted(self._place)
         await asyncio.to_thread(accepted.add, evidence)
         self._place = accepted.place
+        self.added.problems += accepted.problems
+        if not await self._hold(accepted):
+            await self._send(accepted)
+        return accepted.problems
+
+    async def _hold(self, accepted: Accepted) -> bool:
+        """Keep assertions here while the graph is empty; else send what was kept so far."""
+        held = self._held
+        if (
+            held is not None
+            and not self.version
+            and Assertions.only(accepted)
+            and len(held) < MOST_HELD
+        ):
+            await asyncio.to_thread(held.take, accepted)
+            return True
+        await self._let_go()
+        return False
+
+    async def _let_go(self) -> None:
+        held, self._held = self._held, None
+        if held:
+            await self._send(await asyncio.to_thread(held.accepted))
+
+    async def _send(self, accepted: Accepted) -> None:
         fresh = accepted.names - self._names
         self._names |= fresh
         words = await asyncio.to_thread(self._words, fresh)
         rows = {"mentions": accepted.mentions, "relations": accepted.relations}
         for table, batch in {"names": words, "aliases": accepted.aliases, **rows}.items():
             await self._copy(table, batch)
-        self.added.problems += accepted.problems
-        return accepted.problems
 
     async def forget(self, document_id: UUID, ids: Sequence[UUID] | None = None) -> None:
         """Take away what a document said: all of it, or what the chunks `ids` of it said."""
@@ -89,6 +115,9 @@ class GraphWriter:
 
     async def derive(self) -> None:
         """Store what waits, and bring everything that is derived up to date with the evidence."""
+        if self._held is not None and len(self._held) >= _MANY and not await self._run("is_merged"):
+            await self._load(self._held)
+        await self._let_go()
         await self._store()
         # The server goes from one statement to the next without waiting for us.
         async with self.connection.pipeline():
@@ -170,6 +199,27 @@ class GraphWriter:
         elif "relations" in waiting:
             self.added.relations += await self._replace("relations", waiting["relations"])
 
+    async def _load(self, held: Assertions) -> None:
+        """Store a whole graph, and all that follows from it."""
+        self._held = None
+        loaded = await asyncio.to_thread(held.worked_out, self.scope_id)
+        await self._expect_many()
+        await self.execute(_LOADING["workspace"])
+        await self._copy_rows(_LOADING["copy_entities"], ENTITY_TYPES, loaded.entities)
+        await self._copy_rows(_LOADING["copy_texts"], ["int4", "text"], loaded.texts)
+        for table, columns in (("relations", loaded.relations), ("ends", loaded.ends)):
+            async with self.connection.cursor().copy(_LOADING[f"copy_{table}"]) as copy:
+                for block in binary_blocks(columns):
+                    await copy.write(block)
+        self.added.mentions += await self.execute(_LOADING["load_mentions"])
+        self.added.relations += await self.execute(_LOADING["load_evidence"])
+        for table in ("names", "entities", "adjacency"):
+            await self.execute(_LOADING[f"load_{table}"])
+        if self.projected:
+            await self._run("note_emptied")
+        await self._run("bump")
+        self.version += 1
+
     async def _expect_many(self) -> None:
         if not self._many:
             self._many = True
@@ -198,8 +248,13 @@ class GraphWriter:
             return
         if table != "names":
             self._waiting[table] = self._waiting.get(table, 0) + len(rows)
-        async with self.connection.cursor().copy(_SQL[f"copy_{table}"]) as copy:
-            copy.set_types(_TYPES[table])
+        await self._copy_rows(_SQL[f"copy_{table}"], _TYPES[table], rows)
+
+    async def _copy_rows(
+        self, query: LiteralString, types: Sequence[str], rows: Iterable[tuple[Any, ...]]
+    ) -> None:
+        async with self.connection.cursor().copy(query) as copy:
+            copy.set_types(types)
             for row in rows:
                 await copy.write_row(row)
 
