@@ -167,7 +167,7 @@ class Excerpt:
             preferred = np.ones(index.types + 1, np.float32)
             for kind, match in type_match.items():
                 preferred[kind] += TYPE_PREFERENCE * match
-            heavier = relation * preferred[index.relations.kinds[self._relations.relation]]
+            heavier = relation * preferred[index.relations.kinds_at(self._relations.places)]
             strength += np.bincount(self._source, heavier - relation, len(entities))
             relation = heavier
         given: Shares = index.relation_share[entities] / np.maximum(strength, TINY)

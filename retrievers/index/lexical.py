@@ -27,10 +27,14 @@ _MOST_COUNTED = np.iinfo(np.uint16).max  # of a term in a passage; BM25 is flat 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A term's BM25 weight in the passages that hold it; `holders` None: in every passage, by row."""
+    """A term's BM25 weight in the passages that hold it; `holders` None: in every passage, by row.
+
+    `most` is the greatest.
+    """
 
     holders: _Ints | None
     weights: Floats
+    most: np.float32
 
     def add_to(self, scores: Floats) -> None:
         """Add the weights to what the passages have."""
@@ -73,7 +77,7 @@ class LexicalMatch:
         A term counts as much as the known passage does not hold it, measured by the passage that
         holds it most. Shape (known, rows).
         """
-        most = np.array([term.weights.max() for term in self.held], np.float32)
+        most = np.array([term.most for term in self.held], np.float32)
         weights = self.weights(np.concatenate([known, rows]))
         unread: Floats = 1 - weights[:, : len(known)] / most[:, None]
         left: Floats = unread.T @ weights[:, len(known) :]
@@ -131,6 +135,7 @@ class LexicalIndex:
             postings.counts.astype(np.float32),
             saturation[postings.holders],
         )
+        self._most = np.maximum.reduceat(self._weights, postings.starts[:-1])
         common = np.flatnonzero(holding * _COMMON > self.passages)
         self._common = {term: self._everywhere(term) for term in common.tolist()}
 
@@ -190,9 +195,9 @@ class LexicalIndex:
     def _held(self, term: int) -> Held:
         everywhere = self._common.get(term)
         if everywhere is not None:
-            return Held(None, everywhere)
+            return Held(None, everywhere, self._most[term])
         span = self._span(term)
-        return Held(self._postings.holders[span], self._weights[span])
+        return Held(self._postings.holders[span], self._weights[span], self._most[term])
 
     def information_of(self, words: str) -> float:
         """Summed idf of the terms of a few words; terms that no passage holds count nothing."""

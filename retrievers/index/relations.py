@@ -37,13 +37,13 @@ class Expansion:
 class Outgoing:
     """Relations seen from one end, as parallel arrays: `size` of each entity that was asked for.
 
-    `target` is an entity, `relation` the relation's row.
+    `target` is an entity, `places` tell `Relations.kinds_at` which relations these are.
     """
 
     size: Places
     target: Places
     weights: Floats
-    relation: Indices
+    places: Places
 
 
 class Relations:
@@ -96,9 +96,13 @@ class Relations:
     def heaviest(self, entities: Places, most: int) -> Outgoing:
         """The heaviest relations of some entities, `most` of each, whichever end it is."""
         places, size = self._adjacency.places(entities, most)
-        return Outgoing(
-            size, self._adjacency.columns[places], self._weights[places], self._relation[places]
-        )
+        # All places are there: `take` need not check.
+        target = self._adjacency.columns.take(places, mode="clip")
+        return Outgoing(size, target, self._weights.take(places, mode="clip"), places)
+
+    def kinds_at(self, places: Places) -> Indices:
+        """The types of what `heaviest` returned."""
+        return self.kinds[self._relation[places]]
 
     def around(self, entities: Places, most: int) -> Places:
         """The other ends of the `most` heaviest relations of each entity, again and again."""

@@ -72,7 +72,7 @@ def stated(
     named: Mapping[int, float],
     type_match: Mapping[int, float],
     type_similarity: Floats | None = None,
-) -> Floats:
+) -> Floats | None:
     """How far each passage states what the question asks about an entity that it names, 0..1.
 
     The best statement of a passage counts: strength of the entity's link × fit of the relation's
@@ -88,11 +88,14 @@ def stated(
         type_match: `RelationTypes.named_by`.
         type_similarity: similarity of every type's text to the question, when vectors are there;
             NaN where it is not known.
+
+    Returns:
+        One number a passage; None: no passage states anything of them.
     """
-    found = np.zeros(passages, np.float32)
     touching, strength = relations.touching(named)
-    if not len(touching):
-        return found
+    owner, passage = relations.stated_in.rows(touching)
+    if not len(passage):
+        return None
     kind = relations.kinds[touching]
     fit = np.zeros(int(kind.max()) + 1, np.float32)
     for one, share in type_match.items():
@@ -100,7 +103,7 @@ def stated(
             fit[one] = share
     if type_similarity is not None:
         fit = np.maximum(fit, _fit_by_meaning(type_similarity, kind)[: len(fit)])
-    owner, passage = relations.stated_in.rows(touching)
+    found = np.zeros(passages, np.float32)
     np.maximum.at(found, passage, (strength * fit[kind])[owner])
     return found
 

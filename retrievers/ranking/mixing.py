@@ -110,15 +110,18 @@ def rank_around(index: WalkIndex, evidence: Evidence) -> Ranking:
 
 def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
     fit = fit_of(index, evidence)
-    passages, entities = _seeds(index, evidence, fit)
+    best = highest(fit, _BEGUN)
+    seeds = best[:_SEED_PASSAGES]
+    seeds = seeds[fit[seeds] > 0]
+    passages, entities = _seeds(index, evidence, fit, seeds)
     named = float(entities.sum())
     whole = named + float(passages.sum())
     if not whole:
         return Ranking(np.zeros_like(passages), entities, fit, trust=0.0)
     trust = named / whole
-    anchors = _anchors(index, evidence, passages, entities)
-    started = np.concatenate([np.flatnonzero(passages), anchors.rows])
-    part = _part(index, evidence, fit, started)
+    anchors = _anchors(index, evidence, seeds, passages, entities)
+    started = np.concatenate([seeds, anchors.rows])
+    part = _part(index, evidence, fit, started, best)
     bridge = _bridge(index, part, evidence, anchors)
     passages[part.passages] += np.float32(_BRIDGE_MASS * whole) * bridge
     whole = named + float(passages.sum())
@@ -132,7 +135,9 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
     return Ranking(at_passage, at_entity, fit, trust)
 
 
-def _part(index: WalkIndex, evidence: Evidence, fit: Floats, started: Places) -> Excerpt:
+def _part(
+    index: WalkIndex, evidence: Evidence, fit: Floats, started: Places, best: Places
+) -> Excerpt:
     """What of the graph the walk is kept to: all of a small one.
 
     Of a larger one the passages that fit, and those about the entities near where it starts: the named
@@ -142,14 +147,18 @@ def _part(index: WalkIndex, evidence: Evidence, fit: Floats, started: Places) ->
     if index.passages <= _KEPT:
         return Excerpt(index, np.arange(index.passages), np.arange(index.entities))
     named = np.fromiter(evidence.named, np.intp, len(evidence.named))
-    begun = np.union1d(started, highest(fit, _BEGUN))
-    weights = np.zeros(index.entities, np.float32)
-    weights[index.mentions_of(begun)[1]] = 1
-    weights[named] = 1
-    near = np.flatnonzero(weights)
-    weights[index.relations.around(near, _NEIGHBOURS)] = _NEIGHBOUR_WORTH
-    weights[near], weights[named] = 1, _NAMED_WORTH
-    telling = np.flatnonzero(weights)
+    begun = np.concatenate([started, best])
+    met = np.zeros(index.entities, np.bool_)
+    met[index.mentions_of(begun)[1]] = True
+    met[named] = True
+    near = np.flatnonzero(met)
+    around = index.relations.around(near, _NEIGHBOURS)
+    met[around] = True
+    weights = np.empty(index.entities, np.float32)  # of no meaning but for what was met
+    weights[around] = _NEIGHBOUR_WORTH
+    weights[near] = 1
+    weights[named] = _NAMED_WORTH
+    telling = np.flatnonzero(met)
     telling = telling[index.mention_count[telling] <= _TELLING]
     about = scaled(index.passages_about(telling, weights[telling]))
     worth = fit + _ABOUT_WORTH * about
@@ -169,12 +178,13 @@ def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
         evidence.type_match,
         evidence.type_similarity,
     )
-    return scaled(fit + _STATED_WEIGHT * statement)
+    return fit if statement is None else scaled(fit + _STATED_WEIGHT * statement)
 
 
-def _seeds(index: WalkIndex, evidence: Evidence, fit: Floats) -> tuple[Floats, Floats]:
+def _seeds(
+    index: WalkIndex, evidence: Evidence, fit: Floats, best: Places
+) -> tuple[Floats, Floats]:
     passages = np.zeros(index.passages, np.float32)
-    best = _best(fit, _SEED_PASSAGES)
     passages[best] = fit[best] ** _SEED_SHARPNESS
     entities = np.zeros(index.entities, np.float32)
     for entity, strength in evidence.named.items():
@@ -192,14 +202,19 @@ class _Anchors:
     weights: Floats
 
 
-def _anchors(index: WalkIndex, evidence: Evidence, passages: Floats, entities: Floats) -> _Anchors:
+def _anchors(
+    index: WalkIndex, evidence: Evidence, seeds: Places, passages: Floats, entities: Floats
+) -> _Anchors:
     """The passages that fit best or are titled with a named entity."""
-    weights = passages.copy()
+    weights, rows = passages.copy(), [seeds]
     for entity in evidence.named:
         titled = index.titled_by(entity)
         weights[titled] += entities[entity] / max(len(titled), 1)
-    rows = _best(weights, _ANCHORS)
-    return _Anchors(rows, weights[rows])
+        rows.append(titled)
+    held = np.unique(np.concatenate(rows))
+    held = held[weights[held] > 0]
+    best = held[highest(weights[held], _ANCHORS)]
+    return _Anchors(best, weights[best])
 
 
 def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Anchors) -> Floats:
@@ -227,9 +242,3 @@ def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Ancho
     mass = np.bincount(reached, share[anchor] * amount, width)
     whole = float(anchors.weights.sum())
     return (mass / (whole or 1.0)).astype(np.float32)
-
-
-def _best(scores: Floats, count: int) -> Places:
-    """Rows of the highest positive scores, best first, ties by row."""
-    rows = highest(scores, count)
-    return rows[scores[rows] > 0]

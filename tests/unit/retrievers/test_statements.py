@@ -26,8 +26,8 @@ def found(
         entities=3,
     )
     similarity = None if type_similarity is None else np.array(type_similarity, np.float32)
-    fits: list[float] = stated(relations, 4, named, type_match, similarity).tolist()
-    return fits
+    fit = stated(relations, 4, named, type_match, similarity)
+    return [] if fit is None else fit.tolist()
 
 
 def test_a_type_is_named_by_the_share_of_its_information() -> None:
@@ -61,5 +61,5 @@ def test_a_type_of_unknown_meaning_fits_nothing_by_meaning() -> None:
 
 
 def test_nothing_named_and_nothing_stated_find_nothing() -> None:
-    assert found({}, {_TREATS: 1.0}) == [0, 0, 0, 0]
+    assert found({}, {_TREATS: 1.0}) == []
     assert found({_DRUG: 1.0}, {}) == [0, 0, 0, 0]
