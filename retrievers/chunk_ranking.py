@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from domain.errors import RetrievalError
-from domain.scope import Scope
 from domain.settings import RetrievalSettings
 from models.protocols import Reranker
 from retrievers.lanes.degrading import degraded, log_failures
 from retrievers.lanes.keywords import NO_KEYWORDS
 from retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
+from retrievers.memory.traits import HotTraits
 from retrievers.pages.cursor import Position
 from retrievers.ranking.metadata import (
     Found,
@@ -66,6 +65,7 @@ class ChunkRanker:
         lanes: find them; their ids and scores are all that is asked of them.
         reranker: has its share of the score; None: none has.
         settings: constants of retrieval.
+        traits: when given, what is known of chunks in memory is not asked for.
     """
 
     def __init__(
@@ -74,17 +74,21 @@ class ChunkRanker:
         lanes: Sequence[Lane],
         reranker: Reranker | None,
         settings: RetrievalSettings,
+        traits: HotTraits | None = None,
     ) -> None:
         self._database = database
         self._chunks = ChunkStore(database)
         self._lanes = lanes
         self._reranker = reranker
         self._settings = settings
+        self._traits = traits
 
     async def rank(
         self, query: LaneQuery, weights: MetadataWeights, now: datetime, *, rerank: bool
     ) -> ChunkRanking:
         """Every chunk that a lane found, by `rank_by_metadata` and the reranker, if it may and can.
+
+        Of a `query.hot` all may come from memory: whether that is current is to be asked afterwards.
 
         Raises:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
@@ -96,12 +100,7 @@ class ChunkRanker:
             warnings.append(NO_KEYWORDS)
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
-        traits, current = await asyncio.gather(
-            described(self._database, query.scope, runs), query.is_current()
-        )
-        if not current:
-            query.warnings.clear()
-            return await self.rank(replace(query, hot=None), weights, now, rerank=rerank)
+        traits = await self._described(query, runs)
         ranking = rank_by_metadata(Question(query.text, now), traits, scores_of(runs), weights)
         timings["ranking"] = (time.perf_counter() - started) * 1000
         if rerank and self._reranker is not None:
@@ -110,6 +109,15 @@ class ChunkRanker:
             timings["rerank"] = (time.perf_counter() - started) * 1000
             warnings += [late] if late else []
         return ChunkRanking(ranking, tuple(dict.fromkeys(warnings)), timings)
+
+    async def _described(self, query: LaneQuery, runs: Sequence[LaneRun]) -> list[Traits]:
+        """What ranking asks of all that was found, each chunk once; those that are gone are left out."""
+        ids = list(dict.fromkeys(hit.id for run in runs for hit in run.hits))
+        known = self._traits.of(query.hot) if self._traits and query.hot else None
+        told = known.of(ids) if known else None
+        if told is None:
+            told = await traits_of(self._database, query.scope, ids) if ids else []
+        return told
 
     async def _reranked(
         self, reranker: Reranker, query: LaneQuery, ranking: MetadataRanking
@@ -127,12 +135,6 @@ class ChunkRanker:
 def scores_of(runs: Sequence[LaneRun]) -> dict[str, Found]:
     """What each lane found; of one that failed nothing."""
     return {run.name: {hit.id: hit.score for hit in run.hits} for run in runs if run.error is None}
-
-
-async def described(database: Database, scope: Scope, runs: Sequence[LaneRun]) -> list[Traits]:
-    """What ranking asks of all that was found, each chunk once; chunks that are gone are left out."""
-    ids = dict.fromkeys(hit.id for run in runs for hit in run.hits)
-    return await traits_of(database, scope, ids) if ids else []
 
 
 def _checked(runs: Sequence[LaneRun]) -> tuple[str, ...]:

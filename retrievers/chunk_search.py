@@ -7,6 +7,7 @@ with their semantic metadata and, when asked for, with the chunks around them.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -33,6 +34,7 @@ from retrievers.chunk_hits import ChunkHits, HitModel, SearchHit
 from retrievers.chunk_ranking import ChunkRanker, ChunkRanking
 from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
 from retrievers.memory.hot import HotScopes
+from retrievers.memory.traits import HotTraits
 from retrievers.pages.cursor import Position, decode, encode, identity
 from retrievers.pages.hot import HotRankings
 from retrievers.ranking.metadata import Ranked
@@ -141,7 +143,8 @@ class ChunkSearch:
         chunks = ChunkStore(database)
         # By id: what both lanes found is then read once, and of what is not shown no text.
         lanes = (VectorLane(chunks, embedder, whole=False), KeywordLane(chunks, whole=False))
-        self._ranker = ChunkRanker(database, lanes, reranker, self._settings.retrieval)
+        traits = HotTraits(database, hot.room) if hot else None
+        self._ranker = ChunkRanker(database, lanes, reranker, self._settings.retrieval, traits)
         self._kept: HotRankings[ChunkRanking] = HotRankings(_KEPT_SECONDS, _KEPT, _KEPT_PER_USER)
 
     @property
@@ -169,24 +172,34 @@ class ChunkSearch:
             RetrievalError: both lanes failed; carries each cause.
         """
         with searching("chunks") as told:
-            found, told.timings = await self._search(scope, request, now or datetime.now(UTC))
+            found, told.timings = await self._search(
+                scope, request, now or datetime.now(UTC), self._hot
+            )
             told.degraded = bool(found.warnings)
         return found
 
     async def _search(
-        self, scope: Scope, request: SearchRequest, now: datetime
+        self, scope: Scope, request: SearchRequest, now: datetime, hot: HotScopes | None
     ) -> tuple[SearchResponse, Mapping[str, float]]:
         """The response, and the milliseconds of each lane that ran for it."""
         started = time.perf_counter()
-        asked = self._asked(scope, request, now)
+        asked = self._asked(scope, request, now, hot)
         ranking, kept = await self._ranking(asked)
-        if not len(ranking):
-            await DocumentStore(self._database).require_graph(scope)
         page, more = ranking.page(asked.position, request.limit)
         warnings = list(ranking.warnings)
-        hits = await self._hits.of(
-            scope, page, warnings, neighbors=request.include_neighbors, debug=request.debug
+        # At the same moment, so that being sure of what is in memory costs no trip of its own.
+        hits, current = await asyncio.gather(
+            self._hits.of(
+                scope, page, warnings, neighbors=request.include_neighbors, debug=request.debug
+            ),
+            asked.query.is_current(),
         )
+        if not current:
+            return await self._search(scope, request, now, None)
+        if not len(ranking):
+            await DocumentStore(self._database).require_graph(scope)
+        if not kept and len(ranking) <= _KEPT_CHUNKS:
+            self._kept.keep(scope.user_id, asked.key, ranking, "", asked.moment)
         spent = (time.perf_counter() - started) * 1000
         found = SearchResponse(
             results=hits,
@@ -198,9 +211,11 @@ class ChunkSearch:
         )
         return found, {} if kept else ranking.timings
 
-    def _asked(self, scope: Scope, request: SearchRequest, now: datetime) -> _Asked:
+    def _asked(
+        self, scope: Scope, request: SearchRequest, now: datetime, hot: HotScopes | None
+    ) -> _Asked:
         weights = MetadataWeights.read(request.ranking)
-        query = self._query(scope, request)
+        query = self._query(scope, request, hot)
         key = identity(scope, query.text, query.limit, query.filters, weights, request.rerank)
         position = None if request.cursor is None else decode(request.cursor, key)
         moment = position.taken_at if position else now
@@ -214,11 +229,9 @@ class ChunkSearch:
         ranking = await self._ranker.rank(
             asked.query, asked.weights, asked.moment, rerank=asked.rerank
         )
-        if len(ranking) <= _KEPT_CHUNKS:
-            self._kept.keep(user, asked.key, ranking, "", asked.moment)
         return ranking, False
 
-    def _query(self, scope: Scope, request: SearchRequest) -> LaneQuery:
+    def _query(self, scope: Scope, request: SearchRequest, hot: HotScopes | None) -> LaneQuery:
         limit = in_range(request.limit, "limit", most=MOST)
         filters = ChunkFilters.read(request.filters)
         return LaneQuery(
@@ -227,7 +240,7 @@ class ChunkSearch:
             limit=max(_OVERFETCH * limit, _FEWEST),
             max_keywords=self._settings.retrieval.max_keywords,
             filters=filters,
-            hot=self._hot.of(scope) if self._hot and filters is None else None,
+            hot=hot.of(scope) if hot and filters is None else None,
         )
 
 

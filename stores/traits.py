@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from domain.scope import Scope
 from stores.database import Database
@@ -38,6 +39,9 @@ async def traits_of(database: Database, scope: Scope, ids: Iterable[str]) -> lis
     Raises:
         DatabaseUnavailable: the server does not answer within the time of a lane.
     """
-    wanted = id_array(ids)
-    rows = await database.read(scope.user_id, _TRAITS, key_of(scope) | {"ids": wanted})
-    return [Traits(**row) for row in rows]
+    return [Traits(**row) for row in await trait_rows(database, scope, ids)]
+
+
+async def trait_rows(database: Database, scope: Scope, ids: Iterable[str]) -> list[dict[str, Any]]:
+    """The same as rows, with the names of `Traits`."""
+    return await database.read(scope.user_id, _TRAITS, key_of(scope) | {"ids": id_array(ids)})

@@ -1,0 +1,83 @@
+"""Something of each of many ids, as JSON: Python's own objects would take several times as much."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from retrievers.memory.room import Fits
+from stores.graph.arrays import IdTable, halves_of_texts, places_of
+
+Row = Mapping[str, Any]
+
+# Rows at a time: some milliseconds of the server, and one of the event loop.
+_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class JsonRows:
+    """What is told by id.
+
+    Attributes:
+        ids: of what is told.
+        told: one after the other.
+        ends: where each ends, after the 0 where the first begins.
+    """
+
+    ids: IdTable
+    told: bytes
+    ends: npt.NDArray[np.int64]
+
+    def of(self, wanted: Sequence[str]) -> dict[str, Any]:
+        """What is told of some ids, in their order; without those that are not there."""
+        places = places_of(self.ids.halves, halves_of_texts(wanted))
+        starts, ends = self.ends[places].tolist(), self.ends[places + 1].tolist()
+        return {
+            own: orjson.loads(self.told[start:end])
+            for own, place, start, end in zip(wanted, places.tolist(), starts, ends, strict=True)
+            if place >= 0 and end > start
+        }
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory, without the ids, which are somebody else's."""
+        return len(self.told) + self.ends.nbytes
+
+
+async def read_rows(
+    ids: IdTable,
+    read: Callable[[Sequence[str]], Awaitable[list[dict[str, Any]]]],
+    tell: Callable[[Row], object],
+    fits: Fits,
+) -> JsonRows | None:
+    """What is told of all ids; None as soon as it seems to have no room.
+
+    Args:
+        ids: of all.
+        read: rows of some, each with its `id`.
+        tell: what is kept of a row, as JSON has it.
+        fits: whether so many bytes find room.
+    """
+    told, sizes = bytearray(), list[int]()
+    for start in range(0, len(ids), _AT_ONCE):
+        wanted = ids.texts_of(range(start, min(start + _AT_ONCE, len(ids))))
+        own = await asyncio.to_thread(_written, wanted, await read(wanted), tell)
+        told += b"".join(own)
+        sizes += map(len, own)
+        if not fits(len(told) * len(ids) // len(sizes)):
+            return None
+    return JsonRows(ids, bytes(told), np.cumsum([0, *sizes]))
+
+
+def _written(
+    wanted: Sequence[str], rows: Sequence[Row], tell: Callable[[Row], object]
+) -> list[bytes]:
+    """What is told of each id wanted; nothing where there is no row."""
+    written = {row["id"]: orjson.dumps(tell(row)) for row in rows}
+    return [written.get(own, b"") for own in wanted]

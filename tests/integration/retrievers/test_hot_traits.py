@@ -1,0 +1,158 @@
+"""What ranking asks of chunks comes from memory where a knowledge base is searched there, and is never old."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+import pytest_asyncio
+
+from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.pipeline import Ingestor
+from retrievers.chunk_search import ChunkSearch, SearchRequest, SearchResponse
+from retrievers.memory.hot import HotScopes
+from retrievers.memory.packed import PackedScope
+from retrievers.memory.traits import HotTraits, PackedTraits
+from stores.database import Database
+from stores.descriptions import Descriptions, Said
+from stores.documents import DocumentStore
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+QUESTION = "付款节点与违约责任"
+TEXT = """# 采购合同
+
+## 付款
+
+北京云图科技有限公司在付款节点后三十日内付款。
+
+## 违约
+
+逾期的违约责任按日计算，由上海远航物流有限公司主张。
+
+## 其他
+
+双方友好协商。
+"""
+
+
+@pytest.fixture
+def hots(database: Database) -> HotScopes:
+    return HotScopes(database)
+
+
+@pytest.fixture
+def hot(database: Database, hots: HotScopes) -> ChunkSearch:
+    """A search that remembers."""
+    return ChunkSearch(database, HashEmbedder(384), hot=hots)
+
+
+@pytest.fixture
+def cold(database: Database) -> ChunkSearch:
+    """A search that asks PostgreSQL for everything."""
+    return ChunkSearch(database, HashEmbedder(384))
+
+
+@pytest_asyncio.fixture
+async def scope(database: Database, settings: Settings) -> Scope:
+    """A knowledge base with a contract."""
+    scope = Scope(f"user-{uuid4()}", "contracts")
+    ingestor = Ingestor(
+        DocumentStore(database),
+        JobStore(database),
+        HashEmbedder(384),
+        settings,
+        graph=GraphIndexer(database),
+    )
+    await ingestor.ingest_bytes(scope, TEXT.encode(), "contract.md")
+    return scope
+
+
+async def ask(search: ChunkSearch, scope: Scope) -> SearchResponse:
+    """A search that says how each score came about."""
+    request = SearchRequest(query=QUESTION, debug=True, include_neighbors=True)
+    return await search.search(scope, request, now=NOW)
+
+
+def shown(found: SearchResponse) -> list[dict[str, Any]]:
+    """All of each hit, numbers to six places: cosines are added up in another order in memory."""
+    return [_rounded(hit.model_dump()) for hit in found.results]
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(own) for name, own in value.items()}
+    return round(value, 6) if isinstance(value, float) else value
+
+
+async def warm(search: ChunkSearch, hots: HotScopes, scope: Scope) -> None:
+    """Search until chunks and traits are in memory."""
+    for _ in range(8):
+        await ask(search, scope)
+        await hots.room.settled()
+    assert set(hots.room.memory) == {(PackedScope, scope), (PackedTraits, scope)}
+
+
+async def test_a_search_in_memory_tells_what_one_of_the_store_tells(
+    hot: ChunkSearch, cold: ChunkSearch, hots: HotScopes, scope: Scope
+) -> None:
+    await warm(hot, hots, scope)
+    there = await ask(cold, scope)
+    assert there.results[0].signals is not None
+    assert shown(await ask(hot, scope)) == shown(there)
+
+
+async def test_it_asks_the_store_for_what_is_shown_and_whether_all_is_current(
+    hot: ChunkSearch,
+    hots: HotScopes,
+    scope: Scope,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await warm(hot, hots, scope)
+    asked = list[str]()
+    for kind in (database._trips, database._calls):
+        answer = kind._answer
+
+        async def noted(key: str, statements: Any, answer: Any = answer) -> Any:
+            asked.extend(one.query for one in statements)
+            return await answer(key, statements)
+
+        monkeypatch.setattr(kind, "_answer", noted)
+    await hot.search(scope, SearchRequest(query=QUESTION))
+    assert len(asked) == 3  # texts and entities of what is shown, and the stamp
+    assert sum(query.endswith("chunk_stamp(%s, %s)") for query in asked) == 1
+    assert not any("as titles" in query for query in asked)
+
+
+async def test_what_is_said_anew_of_a_chunk_counts_in_the_next_search(
+    hot: ChunkSearch, cold: ChunkSearch, hots: HotScopes, scope: Scope, database: Database
+) -> None:
+    await warm(hot, hots, scope)
+    before = await ask(hot, scope)
+    last = before.results[-1]
+    said = Said(UUID(last.chunk_id), "", (), (QUESTION,), ())
+    await Descriptions(database, scope).write_by_model([said], [])
+    after = await ask(hot, scope)
+    assert shown(after) == shown(await ask(cold, scope))
+    there = {hit.chunk_id: hit.scores["topic"] for hit in after.results}
+    assert there[last.chunk_id] > last.scores["topic"]
+
+
+async def test_of_chunks_that_are_not_all_in_memory_the_store_is_asked(
+    hot: ChunkSearch, hots: HotScopes, scope: Scope, database: Database
+) -> None:
+    await warm(hot, hots, scope)
+    packed = hots.of(scope)
+    assert packed is not None
+    traits = HotTraits(database, hots.room).of(packed)
+    assert traits is not None
+    here = packed.packed.ids
+    own = [str(UUID(int=(int(high) << 64) | int(low))) for high, low in here.tolist()]
+    assert [one.id for one in traits.of(own) or []] == own
+    assert traits.of([*own, str(uuid4())]) is None
