@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from domain.errors import SextantError
@@ -18,7 +18,13 @@ from models.other_language import (
     without_identifiers,
 )
 from models.protocols import Embedder
-from models.sentence_ranking import Candidate, content_words, rank_sentences, terms
+from models.sentence_ranking import (
+    Candidate,
+    about_what_is_named,
+    content_words,
+    rank_sentences,
+    terms,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -35,15 +41,15 @@ _MEANING_WEIGHT = 0.15
 _SAME_PASSAGE, _OTHER_PASSAGE, _SOMETHING_NEW = 0.7, 0.9, 0.7
 _SAME = 0.7
 
-# Weak evidence. The best sentence convinces when the share of the question it covers, plus eight
-# times what its cosine has over the usual one (0.2 at most), less half the share of the question's words
-# that its document's passages lack, reaches 0.175; without a known scale of cosines that part counts
-# 0.1. Languages share no words: across them the cosine decides.
+# Weak evidence. The best sentence convinces when its score by words, plus eight times what its cosine
+# has over the usual one, less half the share of the question's words that its document's passages
+# lack, reaches 0.66; without a known scale of cosines that part counts 0.15. Languages share no words:
+# across them the cosine decides.
 # Half the words of a short question missing means that it asks of something else ("who is X's uncle?"
 # where only X's wife is named). What this lets through and keeps out: docs/evaluation.md.
-_EVIDENCE = 0.175
+_EVIDENCE = 0.66
 _SIMILARITY_WEIGHT = 8.0
-_SIMILARITY_CAP = 0.2
+_UNKNOWN_SIMILARITY = 0.15
 _MISSING_WEIGHT = 0.5
 _SHORT, _HALF = 3, 0.5
 _USUAL_SIMILARITY = {
@@ -107,22 +113,27 @@ class ExtractiveAnswerer:
         ranked = await asyncio.to_thread(rank_sentences, question, items, language)
         if not ranked:
             return Extraction((), 0 if items else None)
-        compared = await self._compared(question, ranked[:_COMPARED])
+        about = about_what_is_named(question, items)
+        if not about:
+            return Extraction((), ranked[0].source)
+        named = [one for one in ranked if one.source in about]
+        compared = await self._compared(question, (named or ranked)[:_COMPARED])
         best = compared[0]
-        convincing = self._convinces(best, question)
+        convincing = bool(named) and self._convinces(best, question)
         if convincing and _in_language_of(question, best.candidate):
             return Extraction(tuple(map(_quotation, _distinct(compared, question))), None)
-        if foreign := await self._in_other_language(question, items):
+        if foreign := await self._in_other_language(question, items, about):
             return Extraction(tuple(map(_quotation, foreign[:_QUOTES])), None)
         if convincing and best.candidate.covered:
             return Extraction(tuple(map(_quotation, _distinct(compared, question))), None)
         return Extraction((), best.candidate.source)
 
     async def _in_other_language(
-        self, question: str, items: Sequence[RetrievedItem]
+        self, question: str, items: Sequence[RetrievedItem], about: Collection[int]
     ) -> list[Foreign]:
         """The sentences in the other language that answer; none without a known scale of cosines."""
-        offered = await asyncio.to_thread(foreign_sentences, question, items)
+        found = await asyncio.to_thread(foreign_sentences, question, items)
+        offered = [one for one in found if one.source in about]
         usual = _USUAL_SIMILARITY.get(self._embedder.name if self._embedder else "")
         if self._embedder is None or not offered or usual is None:
             return []
@@ -168,15 +179,14 @@ class ExtractiveAnswerer:
         """Whether the best sentence is evidence enough to be shown as an answer."""
         asked, said = language_of(question), language_of(best.candidate.meaning)
         usual = _USUAL_SIMILARITY.get(self._embedder.name if self._embedder else "")
-        near = _SIMILARITY_CAP / 2
+        near = _UNKNOWN_SIMILARITY
         if usual is not None and best.similarity is not None:
-            surplus = best.similarity - usual[asked, said]
-            near = min(_SIMILARITY_CAP, _SIMILARITY_WEIGHT * surplus)
+            near = _SIMILARITY_WEIGHT * (best.similarity - usual[asked, said])
         if asked != said:
             return best.similarity is not None and near >= 0
         if best.candidate.missing >= _HALF and len(content_words(question)) <= _SHORT:
             return False
-        evidence = best.candidate.covered + near - _MISSING_WEIGHT * best.candidate.missing
+        evidence = best.candidate.score + near - _MISSING_WEIGHT * best.candidate.missing
         return evidence >= _EVIDENCE
 
 

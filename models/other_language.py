@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from domain.retrieval import RetrievedItem
-from domain.text import language_of, normalise
+from domain.text import has_cjk, language_of, normalise
 from models.sentence_ranking import (
     HAN,
     asks_for_number,
@@ -34,6 +34,7 @@ _MOST_OF_PASSAGE = 25
 _WHOLE = re.compile(r"[.。!！;；][\"'”’)）]?$|\|")
 _FIELD = re.compile(r"[\w ]{1,12}[:：]\s*\S{1,12}$")
 _CHINESE = re.compile(rf"[{HAN}（）]+")
+_FEWEST_WORDS = 3
 _RANK_COST = 0.008
 _NUMBER_BONUS = 0.01
 _NAMED_BONUS = 0.08
@@ -68,13 +69,19 @@ class Foreign:
 def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[Foreign]:
     """The sentences of `passages` that are not in the question's language, in their order.
 
-    Where the question has identifiers, only what is about one of them.
+    Where the question has identifiers, only what is about one of them. A name or a title in the other
+    language is no sentence of it: neither is taken from passages in the question's own.
     """
     own, asked = language_of(question), identifiers(question)
     found = list[Foreign]()
     rank = 0
     for source, passage in enumerate(passages):
-        sentences = [one for one in _sentences(passage) if language_of(one[2]) != own]
+        at_home = language_of(passage.text) == own
+        sentences = [
+            one
+            for one in _sentences(passage)
+            if language_of(one[2]) != own and not (at_home and _is_name(one[2], own))
+        ]
         for start, end, meaning in sentences[:_MOST_OF_PASSAGE]:
             text = passage.text[start:end]
             named = _named(asked, passage, text)
@@ -86,6 +93,11 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     about = [one for one in found if one.named or not asked]
     best = sorted(about, key=lambda one: -one.bonus)[:_MOST]
     return sorted(best, key=lambda one: (one.source, one.start))
+
+
+def _is_name(text: str, own: str) -> bool:
+    """Whether `text` in a passage of the language `own` is but a name, or names in a sentence of it."""
+    return own == "zh" and "|" not in text and (has_cjk(text) or len(text.split()) < _FEWEST_WORDS)
 
 
 def _bonus(text: str, named: float, *, wants_number: bool) -> float:

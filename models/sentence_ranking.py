@@ -14,11 +14,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from domain.identifiers import unmentioned
 from domain.retrieval import RetrievedItem
 from domain.segmenting import words_of
 from domain.sentences import sentence_spans
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import language_of, normalise
+from models.columns import also_called
 
 HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _TOKEN = re.compile(rf"[{HAN}]+|(?:(?![{HAN}])[^\W_])+(?:[-.'’&](?:(?![{HAN}])[^\W_])+)*")
@@ -59,6 +61,9 @@ _NUMBER_BONUS = 0.1
 _LANGUAGE_BONUS = 0.1
 # A question repeats the words asked for without answering them; the sentence behind it answers.
 _QUESTION_COST = 1.0
+# A row that has the asked BM-40 as a cell is about it, in whatever language its table is.
+_ROW_BONUS = 0.2
+_CELLS = " | "
 _MOSTLY_NAME = 0.8
 _IDENTIFIER_FACTOR = 3.0
 _CARDINALS = "zero one two three four five six seven eight nine ten eleven twelve"
@@ -103,16 +108,17 @@ def rank_sentences(
 
 
 def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield `(start, end)` of what can be quoted from `text`: sentences, or clauses of long ones."""
+    """Yield `(start, end)` of what can be quoted from `text`: sentences with a word, clauses of long ones."""
     for start, end in sentence_spans(text):
         mark = _LINE_MARK.match(text, start, end)
         begin = mark.end() if mark else start
         if end - begin > _LONG:
             for stop in _CLAUSE_END.finditer(text, begin, end):
-                yield begin, stop.start() + 1
+                if _TOKEN.search(text, begin, stop.start()):
+                    yield begin, stop.start() + 1
                 begin = stop.end()
         last = begin + len(text[begin:end].rstrip(_AROUND_BARS))
-        if begin < last:
+        if _TOKEN.search(text, begin, last):
             yield begin, last
 
 
@@ -166,15 +172,32 @@ def holds_number(text: str) -> bool:
     return _NUMBER.search(text) is not None
 
 
-def _missing(words: Sequence[str], passages: Sequence[RetrievedItem]) -> list[float]:
-    """For each passage, the share of `words` that neither it nor its document's others hold."""
+def told_by_documents(passages: Sequence[RetrievedItem]) -> list[str]:
+    """For each passage, all that was found of its document: headings, context and text, normalised."""
     documents = defaultdict[str, str](str)
     for passage in passages:
         context = passage.metadata.get("context") or ""
         said = f"{names_above(passage)} {context} {passage.text}\n"
         documents[passage.document_id or passage.id] += normalise(said)
-    texts = [documents[passage.document_id or passage.id] for passage in passages]
-    return [sum(word not in text for word in words) / (len(words) or 1) for text in texts]
+    return [documents[passage.document_id or passage.id] for passage in passages]
+
+
+def about_what_is_named(question: str, passages: Sequence[RetrievedItem]) -> frozenset[int]:
+    """The passages whose documents have most of the things that `question` names by E47, Heron 3.
+
+    None, where one of these is in no passage at all; all, where nothing is named so.
+    """
+    told = told_by_documents(passages)
+    if unmentioned(question, told):
+        return frozenset()
+    missed = [len(unmentioned(question, [text])) for text in told]
+    return frozenset(place for place, count in enumerate(missed) if count == min(missed))
+
+
+def _missing(words: Sequence[str], passages: Sequence[RetrievedItem]) -> list[float]:
+    """For each passage, the share of `words` that neither it nor its document's others hold."""
+    told = told_by_documents(passages)
+    return [sum(word not in text for word in words) / (len(words) or 1) for text in told]
 
 
 class _Ranking:
@@ -183,6 +206,7 @@ class _Ranking:
     def __init__(self, question: str, passages: Sequence[RetrievedItem], language: str) -> None:
         self._language = language
         self._wants_number = asks_for_number(question)
+        self._asked_codes = frozenset(identifiers(question))
         self._spans = [
             (source, start, end)
             for source, passage in enumerate(passages)
@@ -194,7 +218,7 @@ class _Ranking:
         self._weights = _weights(asked, self._terms)
         self._table_heads = [table_heads(passage) for passage in passages]
         self._headings = [
-            frozenset(terms(_titles(passage) + " ".join(heads)))
+            frozenset(terms(f"{_titles(passage)}{' '.join(heads)} {also_called(heads)}"))
             for passage, heads in zip(passages, self._table_heads, strict=True)
         ]
         self._heading_weights = [
@@ -252,6 +276,7 @@ class _Ranking:
         return (
             _NUMBER_BONUS * wanted_number
             + _LANGUAGE_BONUS * (language_of(text) == self._language)
+            + _ROW_BONUS * (not self._asked_codes.isdisjoint(normalise(text).split(_CELLS)))
             - _QUESTION_COST * is_question(text)
         )
 

@@ -1,0 +1,62 @@
+"""Names of one thing and no other: E47, BM-40, INC-2025-017, Heron 5.
+
+Whoever asks by such a name means that thing. What documents say of Heron 3 answers no question about
+Heron 5, however much of its other words they share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from domain.text import normalise
+
+# Letters first: "1980s" and "20th" name nothing.
+_CODE = re.compile(r"(?<![^\W_])[A-Za-z]+(?:[-.]?[A-Za-z0-9]+)*(?![^\W_])", re.ASCII)
+_DIGIT = re.compile(r"\d")
+# A name with the number of its model, no date and no quantity. Units follow the number in Chinese.
+_LATIN_MODEL = re.compile(r"\b([A-Z][A-Za-z]+) (\d{1,2})\b(?![.,:/%-]?\d)")
+_MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
+_CHINESE_MODEL = re.compile(
+    r"([\u4e00-\u9fff]{2})(\d{1,2})(?![\d.,:/%％年月日号號时時点點分秒天周个個人名位次元块塊万萬亿億千百"
+    r"米公克斤吨升度种種条條台件层層楼樓岁歲世代届屆章节節款页頁后後以之到至~～-])"
+)
+_PARTS = re.compile(r"[^\W\d_]+|\d+")
+
+
+def unmentioned(question: str, texts: Iterable[str]) -> list[str]:
+    """The names in `question` that no text has, as they were asked by.
+
+    A code (letters, then digits among them) is missed where it does not stand. A name with a number is
+    missed where the name stands with other numbers only.
+
+    Args:
+        question: as it was asked.
+        texts: what was found for it.
+    """
+    codes = [code for code in _CODE.findall(question) if _DIGIT.search(code)]
+    models = [
+        (name, number)
+        for name, number in (*_LATIN_MODEL.findall(question), *_CHINESE_MODEL.findall(question))
+        if not _MONTH.match(name)
+    ]
+    if not (codes or models):
+        return []
+    said = normalise("\n".join(texts))
+    missed = [code for code in codes if not _wherever(code).search(said)]
+    missed += [
+        f"{name} {number}" if name.isascii() else name + number
+        for name, number in models
+        if _wherever(name, r"[\W_]?\d").search(said)
+        and not _wherever(f"{name} {number}").search(said)
+    ]
+    return list(dict.fromkeys(missed))
+
+
+def _wherever(name: str, follows: str = r"(?![a-z\d])") -> re.Pattern[str]:
+    """`name` as a text may write it: BM-40, bm 40, BM40; v2.8 as 2.8, too."""
+    parts = [re.escape(part) for part in _PARTS.findall(normalise(name))]
+    if parts[0] == "v":
+        parts[:2] = [f"v?{parts[1]}"]
+    before = r"(?<![a-z\d])" if name.isascii() else ""
+    return re.compile(before + r"[\W_]?".join(parts) + follows)
