@@ -27,7 +27,8 @@ _Codes = npt.NDArray[np.uint32]
 _Keys = npt.NDArray[np.unsignedinteger[Any]]
 _Mask = npt.NDArray[np.bool_]
 
-_CODE_BITS = np.uint64(21)  # Unicode ends below 2^21, so three characters fit in 63 bits
+_BITS = 21  # Unicode ends below 2^21, so three characters fit in 63 bits
+_CODE_BITS = np.uint64(_BITS)
 _HALF = np.uint64(32)
 # A gram's hash has 15 bits: real texts have some 200,000 different grams, and an index with a seventh
 # of the keys took two thirds of the time to keep; a chunk of 200 grams then has 0.6 % of the others.
@@ -82,21 +83,27 @@ def salted_grams(folded: Sequence[str], scope_id: int) -> list[Grams]:
     return np.split(values.view(np.int32), ends)
 
 
-def gram_hashes(folded: str) -> set[int]:
-    """The grams of one short text without a salt: for a word, a tenth of the time of `salted_grams`."""
+def word_grams(folded: str) -> list[int]:
+    """The grams of one short text as numbers of 21 bits a character: a tenth of the time of arrays."""
     ideographs, words = [*map(is_cjk, folded)], [*map(str.isalnum, folded)]
-    hashes = set[int]()
+    codes, grams = [*map(ord, folded)], list[int]()
     for start in range(len(folded) - 1):
-        length = 2 if ideographs[start] or ideographs[start + 1] else 3
-        window = slice(start, start + length)
-        whole = start + length <= len(folded) and all(words[window])
-        if whole and (length == 2 or not any(ideographs[window])):
-            packed = 0
-            for char in folded[window]:
-                packed = packed << int(_CODE_BITS) | ord(char)
-            packed ^= packed >> int(_HALF)
-            hashes.add(packed * int(_GOLDEN) % 2**64 >> int(_HASH_SHIFT))
-    return hashes
+        if not (words[start] and words[start + 1]):
+            continue
+        pair = codes[start] << _BITS | codes[start + 1]
+        if ideographs[start] or ideographs[start + 1]:
+            grams.append(pair)
+        elif start + 2 < len(folded) and words[start + 2] and not ideographs[start + 2]:
+            grams.append(pair << _BITS | codes[start + 2])
+    return grams
+
+
+def gram_hashes(folded: str) -> set[int]:
+    """The grams of one short text without a salt."""
+    return {
+        (gram ^ gram >> int(_HALF)) * int(_GOLDEN) % 2**64 >> int(_HASH_SHIFT)
+        for gram in word_grams(folded)
+    }
 
 
 def _keys(codes: _Codes, owner: _Keys, mask: _Mask, length: int) -> _Keys:

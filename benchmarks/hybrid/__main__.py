@@ -7,8 +7,9 @@ Without numbers: 10,000 chunks and 60 questions, some two minutes. Figures to re
 small tenants, half in the tenant's topics and half outside. Every query runs through all designs of
 its group, in an order that turns; embedding is excluded. Gates come first; a row whose gate fails is
 worth nothing. The rival of the vector lane stands there twice: at 100 candidates, and at as many as it
-takes for a recall of 0.99 in every size and kind. `--vectors` names two NumPy files of vectors that a model gave real texts, instead of
-drawn ones. The packages in `requirements.txt` beside this file add N2 and LanceDB.
+takes for a recall of 0.99 in every size and kind. `--vectors` names two NumPy files of vectors that a
+model gave real texts, instead of drawn ones. The packages in `requirements.txt` beside this file add N2
+and LanceDB.
 """
 
 from __future__ import annotations

@@ -124,14 +124,15 @@ class _Search:
     def _looked_into(self, rows: _Ints) -> tuple[_Ints, _Ints, _Floats]:
         """Of some texts those that hold a word, with what they hold."""
         wanted = self._first_of[:, None] + rows
-        place = np.minimum(np.searchsorted(self._named, wanted), len(self._named) - 1)
+        place = np.minimum(self._named.searchsorted(wanted), len(self._named) - 1)
         held = self._named[place] == wanted
         starts, find = self._packed.starts, self._packed.texts.find
         begins, ends = starts[rows].tolist(), (starts[rows + 1] - 1).tolist()
-        for number, (word, own) in enumerate(zip(self._words, self._held, strict=True)):
-            if not own.certain:
-                for text in np.flatnonzero(held[number]).tolist():
-                    held[number, text] = find(word, begins[text], ends[text]) >= 0
+        numbers, texts = held.nonzero()
+        for number, text in zip(numbers.tolist(), texts.tolist(), strict=True):
+            certain = self._held[number].certain
+            if not certain and find(self._words[number], begins[text], ends[text]) < 0:
+                held[number, text] = False
         matched = held.sum(axis=0)
         there = np.flatnonzero(matched)
         octets = (self._octets @ held)[there].astype(np.int64)

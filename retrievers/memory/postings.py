@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
-from stores.grams import is_ideograph, is_word
+from stores.grams import is_ideograph, is_word, word_grams
 
 Rows = npt.NDArray[np.unsignedinteger]
 _Keys = npt.NDArray[np.uint64]
@@ -90,36 +91,30 @@ class GramPostings:
         return self.keys.nbytes + self.starts.nbytes + self.rows.nbytes
 
     def holders(self, words: Sequence[str]) -> list[Holders]:
-        """The texts that may hold each of some folded words: every one that does is among them.
+        """The texts that may hold each of some folded words: every one that does is among them."""
+        grams = [word_grams(word) for word in words]
+        keys = np.array([gram for own in grams for gram in own], np.uint64)
+        lists = iter(self._lists(keys))
+        return [
+            self._holders(word, own, list(islice(lists, len(own))))
+            for word, own in zip(words, grams, strict=True)
+        ]
 
-        All words are cut at once: one by one took three times as long.
-        """
-        codes = np.frombuffer("\n".join(words).encode("utf-32-le"), np.uint32)
-        keys, at = _grams(codes)
-        word_of = np.repeat(np.arange(len(words)), [len(word) + 1 for word in words])[at]
-        place = np.searchsorted(self.keys, keys)
-        grams: list[list[tuple[int, int, bool]]] = [[] for _ in words]
-        for word, first, last, triple in zip(
-            word_of.tolist(), *self._bounds(place, keys), (keys > _TWO).tolist(), strict=True
-        ):
-            grams[word].append((first, last, triple))
-        return [self._holders(word, own) for word, own in zip(words, grams, strict=True)]
-
-    def _bounds(self, place: _Ints, keys: _Keys) -> tuple[list[int], list[int]]:
-        """Where the texts of each gram begin and end in `rows`."""
+    def _lists(self, keys: _Keys) -> list[Rows]:
+        """The texts of each gram."""
         if not len(self.keys):
-            return [0] * len(keys), [0] * len(keys)
-        place = np.minimum(place, len(self.keys) - 1)
-        known = self.keys[place] == keys
-        return self.starts[place].tolist(), self.starts[place + known].tolist()
+            return [self.rows] * len(keys)
+        place = np.minimum(self.keys.searchsorted(keys), len(self.keys) - 1)
+        first, last = self.starts[place], self.starts[place + (self.keys[place] == keys)]
+        bounds = zip(first.tolist(), last.tolist(), strict=True)
+        return [self.rows[start:end] for start, end in bounds]
 
-    def _holders(self, word: str, grams: list[tuple[int, int, bool]]) -> Holders:
+    def _holders(self, word: str, grams: list[int], lists: list[Rows]) -> Holders:
         if not grams:
-            if len(word) <= 2 and all(map(str.isalnum, word)):
+            if len(word) <= 2 and word.isalnum():
                 return Holders(self._with_part(word), certain=True)
             return Holders(np.arange(self.texts, dtype=self.rows.dtype), certain=False)
-        lists = [self.rows[first:last] for first, last, _ in grams]
-        alone = len(grams) == 1 and len(word) == (3 if grams[0][2] else 2)
+        alone = len(grams) == 1 and len(word) == (3 if grams[0] > int(_TWO) else 2)
         return Holders(lists[0] if len(lists) == 1 else _common(lists), certain=alone)
 
     def _with_part(self, word: str) -> Rows:
@@ -142,7 +137,7 @@ def _common(lists: Sequence[Rows]) -> Rows:
     for rows in rest:
         if len(common) <= _FEW:
             break
-        place = np.minimum(np.searchsorted(rows, common), len(rows) - 1)
+        place = np.minimum(rows.searchsorted(common), len(rows) - 1)
         common = common[rows[place] == common]
     return common
 
