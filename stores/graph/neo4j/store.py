@@ -139,7 +139,7 @@ class Neo4jGraph:
         self, scope: Scope, ids: Sequence[UUID], *, depth: int = 1, per_node: int = 10
     ) -> list[Hop]:
         """See `GraphStore`."""
-        rows = await self._rows(
+        [columns] = await self._rows(
             scope,
             "neighbourhood",
             ids=_texts(ids),
@@ -147,8 +147,7 @@ class Neo4jGraph:
             per_node=per_node,
             hub_degree=HUB_DEGREE,
         )
-        ends = ("relation_id", "source_id", "target_id")
-        return [Hop(**{**row, **{end: UUID(row[end]) for end in ends}}) for row in rows]
+        return _hops(columns)
 
     async def chunks_of(self, scope: Scope, entity_ids: Sequence[UUID], k: int) -> list[ChunkLink]:
         """See `GraphStore`."""
@@ -227,6 +226,19 @@ def _relation(row: Row) -> Relation:
         weight=row["weight"],
         chunk_ids=tuple(map(UUID, row["chunk_ids"])),
     )
+
+
+def _hops(columns: Row) -> list[Hop]:
+    """As rows: nearest first, then heaviest."""
+    ends = {one: UUID(one) for one in {*columns["sources"], *columns["targets"]}}
+    names = ("depths", "weights", "relations", "sources", "targets", "kinds")
+    rows = zip(*(columns[name] for name in names), strict=True)
+    return [
+        Hop(UUID(relation), ends[source], ends[target], kind, weight, depth)
+        for depth, weight, relation, source, target, kind in sorted(
+            rows, key=lambda row: (row[0], -row[1], row[2])
+        )
+    ]
 
 
 def _community(row: Row) -> Community:
