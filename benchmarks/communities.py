@@ -22,7 +22,7 @@ from uuid import UUID, uuid4
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.graph import BATCH, backend_of, costs, portions
+from benchmarks.graph import BATCH, Costs, backend_of, costs, portions
 from domain.graph import Community, MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
@@ -135,7 +135,7 @@ async def main() -> None:
     )
     topics = Topics(entities, seed)
     everything = np.arange(topics.count)
-    cpu: dict[str, float] = {}
+    cpu: Costs = {}
     with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
         options = Settings(_env_file=None, data_dir=folder, database_url=None, database_pool=1)
         async with await Database.open(options) as database:

@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -118,17 +119,34 @@ def bare_rows(graph: GraphEvidence) -> dict[str, list[tuple[Any, ...]]]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds by the clock, and of CPU by the client and the server."""
+
+    wall: float
+    client: float
+    server: float
+
+    def over(self, other: Cost) -> str:
+        """How many times the cost of `other` this is."""
+        cpu = (self.client + self.server) / (other.client + other.server)
+        return f"{cpu:.2f}x the CPU and {self.wall / other.wall:.2f}x the time"
+
+
+Costs = dict[str, Cost]
+
+
 @asynccontextmanager
-async def costs(name: str, backend: int, into: dict[str, float]) -> AsyncIterator[None]:
-    """Print what a block costs, and keep its CPU seconds under `name`."""
+async def costs(name: str, backend: int, into: Costs) -> AsyncIterator[None]:
+    """Print what a block costs, and keep it under `name`."""
     meter = Meter(backend)
     started, (client, server) = time.perf_counter(), meter.read()
     yield
     seconds, (client_then, server_then) = time.perf_counter() - started, meter.read()
-    into[name] = client_then - client + server_then - server
+    cost = into[name] = Cost(seconds, client_then - client, server_then - server)
     print(
-        f"{name:<32} {seconds:7.2f} s, CPU {client_then - client:6.2f} s client"
-        f" {server_then - server:6.2f} s server",
+        f"{name:<32} {cost.wall:7.2f} s, CPU {cost.client:6.2f} s client"
+        f" {cost.server:6.2f} s server",
         flush=True,
     )
 
@@ -139,13 +157,13 @@ async def backend_of(database: Database, scope: Scope) -> int:
         return connection.info.backend_pid
 
 
-async def import_bare(database: Database, graph: GraphEvidence, cpu: dict[str, float]) -> None:
+async def import_bare(database: Database, graph: GraphEvidence, spent: Costs) -> None:
     """COPY into bare tables, then index them."""
     rows = bare_rows(graph)
     gc.freeze()  # made-up facts are not the collector's to look through again and again
     async with database.owner() as owner:
         await owner.execute(BARE_TABLES)
-        async with costs("bare: COPY, then index", owner.info.backend_pid, cpu):
+        async with costs("bare: COPY, then index", owner.info.backend_pid, spent):
             for table, values in rows.items():
                 copying = f"copy bare.{table} from stdin (format binary)".encode()
                 async with owner.cursor() as cursor, cursor.copy(copying) as copy:
@@ -158,7 +176,7 @@ async def import_bare(database: Database, graph: GraphEvidence, cpu: dict[str, f
         await owner.execute("grant select on all tables in schema bare to sextant_app")
 
 
-async def import_same(database: Database, cpu: dict[str, float]) -> None:
+async def import_same(database: Database, spent: Costs) -> None:
     """COPY the record's own rows into tables without indexes, then index them as the record is."""
     async with database.owner() as owner:
         await owner.execute("create schema same")
@@ -171,7 +189,7 @@ async def import_same(database: Database, cpu: dict[str, float]) -> None:
                 f"copy {table} to stdout (format binary)".encode()
             ) as out:
                 content[table] = b"".join([bytes(block) async for block in out])
-        async with costs("same rows: COPY, then index", owner.info.backend_pid, cpu):
+        async with costs("same rows: COPY, then index", owner.info.backend_pid, spent):
             for table, data in content.items():
                 copying = f"copy same.{table} from stdin (format binary)".encode()
                 async with owner.cursor().copy(copying) as copy:
@@ -183,12 +201,10 @@ async def import_same(database: Database, cpu: dict[str, float]) -> None:
             await owner.commit()
 
 
-async def import_ours(
-    database: Database, scope: Scope, graph: GraphEvidence, cpu: dict[str, float]
-) -> None:
+async def import_ours(database: Database, scope: Scope, graph: GraphEvidence, spent: Costs) -> None:
     """The same facts as evidence, in batches, derived once."""
     async with (
-        costs("record: evidence, then derive", await backend_of(database, scope), cpu),
+        costs("record: evidence, then derive", await backend_of(database, scope), spent),
         GraphRecord(database).writing(scope) as writer,
     ):
         for table, rows in (("mentions", graph.mentions), ("relations", graph.relations)):
@@ -261,19 +277,17 @@ async def main() -> None:
         for given, default in zip([*sys.argv[1:], "", "", ""], (100_000, 600_000, 1), strict=False)
     )
     graph, small = make_graph(entities, relations, seed), make_graph(2_000, 12_000, seed)
-    cpu: dict[str, float] = {}
+    spent: Costs = {}
     with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
         options = Settings(_env_file=None, data_dir=folder, database_url=None, database_pool=1)
         async with await Database.open(options) as database:
             scope = Scope("bench", str(uuid4()))
-            await import_bare(database, graph, cpu)
-            await import_ours(database, scope, graph, cpu)
-            await import_same(database, cpu)
-            bare, ours, same = cpu.values()
-            print(
-                f"import: {ours / bare:.2f}x the CPU of bare tables, {ours / same:.2f}x of the same rows"
-            )
-            async with costs("read whole", await backend_of(database, scope), cpu):
+            await import_bare(database, graph, spent)
+            await import_ours(database, scope, graph, spent)
+            await import_same(database, spent)
+            bare, ours, same = spent.values()
+            print(f"import: {ours.over(bare)} of bare tables, {ours.over(same)} of the same rows")
+            async with costs("read whole", await backend_of(database, scope), spent):
                 arrays = await GraphRecord(database).arrays(scope)
             print(f"  {len(arrays.names)} entities, {len(arrays.relation_source)} relations")
             await compare_hops(database, scope, graph)

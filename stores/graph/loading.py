@@ -21,7 +21,7 @@ import numpy.typing as npt
 from stores.graph.evidence import Accepted
 from stores.graph.ids import NIL, name_tokens
 
-MOST_HELD = 2_000_000  # rows; a relation takes 24 bytes, an entity 1 KB
+MOST_HELD = 1_000_000  # rows: working them out takes some 200 MB
 _BLOCK = 50_000  # rows that are sent at once
 _HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)  # PostgreSQL manual, COPY, "Binary Format"
 _TAIL = b"\xff\xff"
@@ -93,8 +93,7 @@ class Assertions:
         source, target, types, said = (np.frombuffer(one, np.intc)[kept] for one in columns)
         weights, ids = np.frombuffer(self._weights)[kept], ids[kept]
         named = np.array([one in self._named for one in self._ends], bool)
-        # A sum is a numeric, and the weight is as PostgreSQL makes it of one: of 15 digits.
-        sums = np.array([float(f"{weight:.15g}") for weight in weights.tolist()])
+        sums = _of_15_digits(weights)
         order, outgoing = _heaviest(_rank(node_ids), source, target, named, sums)
         node = np.concatenate([source, target])[order]
         neighbour = np.concatenate([target, source])[order]
@@ -159,6 +158,14 @@ def binary_blocks(columns: tuple[Array, ...]) -> Iterator[bytes]:
             rows[f"size {number}"], rows[f"value {number}"] = part.itemsize, part
         yield rows.tobytes()
     yield _TAIL
+
+
+def _of_15_digits(weights: Array) -> Array:
+    """Weights as PostgreSQL makes them of sums, which are numeric: a float8 becomes 15 digits."""
+    rounded: Array = weights.round(6)
+    more = (rounded != weights) | (weights >= 1e9)
+    rounded[more] = [float(f"{weight:.15g}") for weight in weights[more].tolist()]
+    return rounded
 
 
 def _last_of_each(ids: Array) -> Array:

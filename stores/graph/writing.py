@@ -16,7 +16,7 @@ from uuid import UUID
 
 from stores.graph.evidence import Accepted, Added, GraphEvidence, Problem
 from stores.graph.ids import NIL, name_tokens
-from stores.graph.loading import ENTITY_TYPES, MOST_HELD, Assertions, binary_blocks
+from stores.graph.loading import ENTITY_TYPES, MOST_HELD, Assertions, Loaded, binary_blocks
 from stores.pools import Connection
 from stores.queries import load_queries
 
@@ -205,20 +205,27 @@ class GraphWriter:
         loaded = await asyncio.to_thread(held.worked_out, self.scope_id)
         await self._expect_many()
         await self.execute(_LOADING["workspace"])
-        await self._copy_rows(_LOADING["copy_entities"], ENTITY_TYPES, loaded.entities)
+        # The words of names are found while the server is busy with relations.
+        entities, _ = await asyncio.gather(
+            asyncio.to_thread(list, loaded.entities), self._load_relations(loaded)
+        )
+        await self._copy_rows(_LOADING["copy_entities"], ENTITY_TYPES, entities)
+        self.added.mentions += await self.execute(_LOADING["load_mentions"])
+        await self.execute(_LOADING["load_names"])
+        await self.execute(_LOADING["load_entities"])
+        if self.projected:
+            await self._run("note_emptied")
+        await self._run("bump")
+        self.version += 1
+
+    async def _load_relations(self, loaded: Loaded) -> None:
         await self._copy_rows(_LOADING["copy_texts"], ["int4", "text"], loaded.texts)
         for table, columns in (("relations", loaded.relations), ("ends", loaded.ends)):
             async with self.connection.cursor().copy(_LOADING[f"copy_{table}"]) as copy:
                 for block in binary_blocks(columns):
                     await copy.write(block)
-        self.added.mentions += await self.execute(_LOADING["load_mentions"])
         self.added.relations += await self.execute(_LOADING["load_evidence"])
-        for table in ("names", "entities", "adjacency"):
-            await self.execute(_LOADING[f"load_{table}"])
-        if self.projected:
-            await self._run("note_emptied")
-        await self._run("bump")
-        self.version += 1
+        await self.execute(_LOADING["load_adjacency"])
 
     async def _expect_many(self) -> None:
         if not self._many:
