@@ -34,7 +34,7 @@ def unmentioned(question: str, texts: Iterable[str]) -> list[str]:
         question: as it was asked.
         texts: what was found for it.
     """
-    codes = [code for code in _CODE.findall(question) if _DIGIT.search(code)]
+    codes = codes_in(question)
     models = [
         (name, number)
         for name, number in (*_LATIN_MODEL.findall(question), *_CHINESE_MODEL.findall(question))
@@ -51,6 +51,11 @@ def unmentioned(question: str, texts: Iterable[str]) -> list[str]:
         and not _wherever(f"{name} {number}").search(said)
     ]
     return list(dict.fromkeys(missed))
+
+
+def codes_in(question: str) -> list[str]:
+    """The codes in `question`: letters, then digits among them."""
+    return [code for code in _CODE.findall(question) if _DIGIT.search(code)]
 
 
 def _wherever(name: str, follows: str = r"(?![a-z\d])") -> re.Pattern[str]:

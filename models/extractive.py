@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from domain.errors import SextantError
 from domain.retrieval import RetrievedItem
 from domain.spelling import respelled
+from domain.tables.by_place import asks_by_place
 from domain.text import has_cjk, language_of
 from models.other_language import (
     Foreign,
@@ -114,7 +115,9 @@ class ExtractiveAnswerer:
         if not ranked:
             return Extraction((), 0 if items else None)
         about = about_what_is_named(question, items)
-        if not about:
+        if not about or asks_by_place(
+            question
+        ):  # rows of a table that is not at hand have no numbers
             return Extraction((), ranked[0].source)
         named = [one for one in ranked if one.source in about]
         compared = await self._compared(question, (named or ranked)[:_COMPARED])

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from domain.identifiers import codes_in
 from domain.text import clean_text, has_cjk, normalise
 from nodes.names import names_in, telling_words
 
@@ -71,6 +72,8 @@ def standing_alone(question: str, history: Sequence[Mapping[str, Any]]) -> str:
         if not leans_on_history(asked):
             break
     plain = normalise(question)
+    if codes_in(question):  # "And E42?" asks of E42 what was asked of E47
+        borrowed = [term for term in borrowed if not codes_in(term)]
     fresh: list[str] = []
     for term in borrowed:
         known = any(normalise(term) in normalise(one) for one in fresh) or normalise(term) in plain

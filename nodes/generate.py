@@ -74,6 +74,10 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "prompt": answer.prompt,
         "usage": asdict(usage_of(state) + answer.usage + writer.lost),
         "warnings": warnings,
+        # No checkpoint of a finished turn holds the texts of passages: documents may be deleted.
+        "items": [],
+        "around": [],
+        "found_for": {},
     }
 
 

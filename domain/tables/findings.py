@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from domain.tables.asking import Asked, asked_of
+from domain.tables.by_place import row_asked_for
 from domain.tables.computing import Condition, Operation, Result, compute, matching
 from domain.tables.table import Column, DataTable
 from domain.tables.values import ValueKind
@@ -123,7 +124,26 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
             for finding in _Writer(table, columns, one, language).findings()
         ]
 
-    return Computed(written([asked] if asked else []), written(always))
+    told = written([asked]) if asked else _row_told(question, table, language)
+    return Computed(told, written(always))
+
+
+def _row_told(question: str, table: DataTable, language: str) -> list[Finding]:
+    """The cells of the row that `question` asks for by its number, if it does."""
+    place = row_asked_for(question, table)
+    if place is None:
+        return []
+    texts, cells = _TEXTS[language], table.rows[place]
+    row = texts["row"].format(row=place + 1)
+    return [
+        Finding(
+            texts[Operation.VALUE].format(row=row, column=name, value=cell),
+            f"r{place + 1}c{column}",
+            cell,
+        )
+        for column, (name, cell) in enumerate(zip(table.names, cells, strict=True), start=1)
+        if cell
+    ][:_MOST_COLUMNS]
 
 
 class _Writer:

@@ -17,6 +17,7 @@ from PIL import Image
 from domain.errors import ConversationBusy, ConversationNotFound, GraphNotFound, OptionInvalid
 from domain.events import Event
 from domain.settings import Settings
+from graph.threads import Threads
 from models.cache import CachedEmbedder
 from sextant import Sextant
 from stores.database import Database
@@ -59,6 +60,16 @@ async def test_a_follow_up_is_about_what_was_asked_before(rag: Sextant) -> None:
     ]
     [_, known] = await rag.conversations().known()
     assert (known.thread_id, known.title) == ("t", FIRST)
+
+
+async def test_no_text_of_a_passage_is_kept_with_a_conversation(rag: Sextant) -> None:
+    answer = await rag.query(FIRST, graph_id="parts", thread_id="texts")
+    assert answer.sources
+    threads = Threads(rag.database, rag.user_id)
+    kept = await threads.aget_tuple(threads.config_of("texts"))
+    assert kept is not None
+    values = kept.checkpoint["channel_values"]
+    assert not [values[name] for name in ("items", "around", "sources") if values.get(name)]
 
 
 async def test_each_turn_begins_afresh(rag: Sextant) -> None:
@@ -109,6 +120,7 @@ async def test_a_table_stays_at_hand_while_the_questions_are_about_it(rag: Sexta
     await asked("Which city has the most people?", multimodal_content=[TABLE])
     for question, told in (
         ("And the fewest?", "the smallest people is 3 (Bergen)[T1:r2c2]"),
+        ("and the second row?", "row 2: people is 3[T1:r2c2]"),
         ("thanks", ""),
         ("What is the total of people?", "people adds up to 10 (2 rows)[T1:c2]"),
         ("How many people does Oslo have?", "7[T1:r1c2]"),

@@ -239,3 +239,9 @@ async def test_a_stop_without_a_word_is_no_answer_however_near_its_vector_is() -
     passage = item("今天天气很好。。\n。\n（Vale of Pewsey）。")
     found = await ExtractiveAnswerer(meanings).extract("付款期限多久？", [passage], language="zh")
     assert not found.quotations
+
+
+async def test_a_row_asked_for_by_its_number_is_not_guessed_without_its_table() -> None:
+    items = [item("The second row of seats costs 20. A row of seats costs 30.")]
+    found = await ExtractiveAnswerer().extract("and the second row?", items, language="en")
+    assert found == Extraction((), nearest=0)

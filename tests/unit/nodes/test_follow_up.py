@@ -64,3 +64,10 @@ def test_there_is_nothing_to_borrow_at_the_beginning() -> None:
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=4))
 def test_the_question_itself_is_always_kept(question: str, asked: list[str]) -> None:
     assert standing_alone(question, turns(*asked)).startswith(question)
+
+
+def test_another_code_takes_the_place_of_the_one_before() -> None:
+    history = [{"role": "user", "content": "What does error E47 mean?"}]
+    asked = standing_alone("And E42?", history)
+    assert "error" in asked
+    assert "E47" not in asked
