@@ -133,7 +133,7 @@ class Sextant(Asking):
         ingestor = await self._parts.ingestor()
         results = await ingestor.ingest(self._scope(graph_id), paths, on_progress)
         await self._chunks(graph_id).describe_ingested()
-        await self._refresher.refresh(self._scope(graph_id), on_progress)
+        await self._refresher.refresh(self._scope(graph_id), on_progress, patient=True)
         return results
 
     def worker(self, concurrency: int | None = None) -> Worker:
@@ -158,7 +158,7 @@ class Sextant(Asking):
         from sextant.chunks import Chunks
 
         await Chunks(self.database, scope, self._parts.chunk_search).describe_ingested()
-        await self._refresher.refresh(scope)
+        await self._refresher.refresh(scope, patient=True)
 
     async def import_graph(
         self,

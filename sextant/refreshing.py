@@ -37,8 +37,12 @@ class Refresher:
         on_progress: OnProgress | None = None,
         *,
         on_stage: OnStage | None = None,
+        patient: bool = False,
     ) -> None:
-        """Bring communities up to date; a failure costs no document, so it is a warning."""
+        """Bring communities up to date; a failure costs no document, so it is a warning.
+
+        `patient`: as `GraphUpkeep.refresh` has it.
+        """
         from domain.documents import JobStage
         from ingestion.progress import Progress
 
@@ -55,7 +59,7 @@ class Refresher:
 
         try:
             async with self.opened() as upkeep:
-                done = await upkeep.refresh(scope, on_stage or show)
+                done = await upkeep.refresh(scope, on_stage or show, patient=patient)
         except Exception as error:  # noqa: BLE001 - the documents are in, whatever this was
             note = f"not brought up to date. {error} Run `sextant communities build`."
             _log.warning("%s: %s", scope.graph_id, note, exc_info=error)

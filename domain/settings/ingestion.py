@@ -81,6 +81,12 @@ class CommunitySettings(Group):
         "auto",
         description="Who writes the reports: `extractive`, sentences of the documents; `llm`, the chat model; `auto`, the chat model if it also reads the documents (`ingestion.graph` is `llm`).",
     )
+    patience: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        description="After an ingestion, communities of more than 5,000 passages follow once this share of them is new; what was deleted or replaced, and `sextant communities build`, never wait.",
+    )
     model_reports: int = Field(
         200, ge=0, description="Most reports that the chat model writes in one run."
     )

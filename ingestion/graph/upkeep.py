@@ -72,7 +72,12 @@ class GraphUpkeep:
         self._vectors = EntityVectors(database)
 
     async def refresh(
-        self, scope: Scope, on_progress: OnStage | None = None, *, full: bool = False
+        self,
+        scope: Scope,
+        on_progress: OnStage | None = None,
+        *,
+        full: bool = False,
+        patient: bool = False,
     ) -> Refreshed:
         """Bring one graph up to date; a second process waits, and finds little left to do.
 
@@ -81,6 +86,8 @@ class GraphUpkeep:
             on_progress: called with (stage, done, total; 0 where the total is not known).
             full: partition the whole graph anew, whatever has changed, and write the reports anew
                 that somebody else has written than would now.
+            patient: communities of a large graph may wait until `communities.patience` of it is new.
+                They cost what the graph is large, so a passage costs the same however large it is.
 
         Raises:
             ModelUnavailable: vectors are missing, all else is done.
@@ -99,7 +106,9 @@ class GraphUpkeep:
                 missing = error
             done = Refreshed()
             if self._settings.enabled:
-                done = await self._refresh_communities(scope, report, full=full)
+                share = self._settings.patience if patient else 0.0
+                if full or await self._hierarchy.is_due(scope, share):
+                    done = await self._refresh_communities(scope, report, full=full)
             if missing is None:
                 await self._embed_reports(scope, report)
         await self._project(scope, report)
@@ -143,8 +152,6 @@ class GraphUpkeep:
         await check_space(self._database, self._embedder)
 
     async def _refresh_communities(self, scope: Scope, report: OnStage, *, full: bool) -> Refreshed:
-        if not (full or await self._hierarchy.is_due(scope)):
-            return Refreshed()
         report("communities", 0, 0)
         if full:
             await self._communities.reopen(scope, self._chat.name if self._chat else "")

@@ -3,10 +3,21 @@
 select pg_try_advisory_lock(1597128033, %(scope_id)s);
 
 -- name: is_due
--- Whether there is anything to do.
-select exists (select from graph_versions v left join graph_upkeep u using (scope_id)
-    where v.scope_id = %(scope_id)s and u.version is distinct from v.version)
-  or exists (select from communities where scope_id = %(scope_id)s and dirty);
+-- Whether there is anything to do: of a graph that has `patient` passages or more, new ones wait until
+-- they are `share` of those that were there (0: nothing waits); what has gone or was replaced never
+-- waits, nor does a community without any report.
+select exists (select from communities where scope_id = %(scope_id)s and dirty and title = '')
+  or exists (
+    select from graph_versions v left join graph_upkeep u using (scope_id)
+    cross join lateral (
+      select coalesce(sum(chunk_count), 0) as there,
+        coalesce(sum(chunk_count) filter (where updated_at > u.followed_at), 0) as fresh
+      from documents d where d.scope_id = v.scope_id
+    ) passages
+    where v.scope_id = %(scope_id)s and case when u.version = v.version
+      then exists (select from communities where scope_id = %(scope_id)s and dirty)
+      else u.version is null or u.passages < %(patient)s or there - fresh < u.passages
+        or fresh >= %(share)s * u.passages end);
 
 -- name: follows
 -- How far the communities are.
@@ -48,10 +59,11 @@ select %(scope_id)s, %(id)s::uuid, member, %(user_id)s from unnest(%(members)s::
 
 -- name: follow
 -- Which version of the graph this is, and what the last full run found.
-insert into graph_upkeep as u (scope_id, user_id, version, edges, modularity)
-values (%(scope_id)s, %(user_id)s, %(version)s, %(edges)s, %(modularity)s)
+insert into graph_upkeep as u (scope_id, user_id, version, edges, modularity, passages)
+values (%(scope_id)s, %(user_id)s, %(version)s, %(edges)s, %(modularity)s,
+  (select coalesce(sum(chunk_count), 0) from documents where scope_id = %(scope_id)s))
 on conflict (scope_id) do update set version = excluded.version, edges = excluded.edges,
-  modularity = excluded.modularity, full_run_at = case
+  modularity = excluded.modularity, passages = excluded.passages, followed_at = now(), full_run_at = case
     when (u.edges, u.modularity) = (excluded.edges, excluded.modularity) then u.full_run_at
     else now() end;
 

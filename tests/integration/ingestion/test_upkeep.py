@@ -17,7 +17,7 @@ from domain.scope import Scope
 from domain.settings import CommunitySettings, Settings
 from domain.text import normalise
 from ingestion.graph.upkeep import GraphUpkeep
-from ingestion.pipeline import Ingestor
+from ingestion.pipeline import Ingested, Ingestor
 from models.protocols import Vectors
 from stores.chunks import ChunkStore
 from stores.database import Database
@@ -258,3 +258,36 @@ async def test_after_any_history_reports_cite_what_is_there_and_name_who_is_in_t
             for finding in one.findings:
                 assert is_told_by(finding, texts)
         assert await CommunityStore(database).dirty(scope) == []
+
+
+async def test_communities_of_a_large_graph_wait_until_enough_is_new_but_not_when_something_has_gone(
+    graphed: Ingestor,
+    upkeep: GraphUpkeep,
+    database: Database,
+    scope: Scope,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So that a passage costs the same in a large graph as in a small one."""
+    monkeypatch.setattr("stores.graph.hierarchy._LARGE", 10)
+    await graphed.ingest(scope, [SAMPLES])
+    assert (await upkeep.refresh(scope, patient=True)).full_run
+
+    there = await ChunkStore(database).count(scope)
+
+    async def ingest_one(number: int) -> Ingested:
+        return await graphed.ingest_bytes(scope, f"{NEW}\n第{number}号。".encode(), f"{number}.md")
+
+    first = await ingest_one(0)
+    assert 0 < first.chunks < 0.05 * there
+    assert not (await upkeep.refresh(scope, patient=True)).communities
+    for number in range(1, 5 + there // (20 * first.chunks)):
+        await ingest_one(number)
+    assert (await upkeep.refresh(scope, patient=True)).communities
+    assert first.document_id is not None
+    await DocumentStore(database).delete(scope, first.document_id)
+    assert (await upkeep.refresh(scope, patient=True)).communities
+    await graphed.ingest_bytes(scope, NEW.encode(), "1.md")  # another version of it
+    assert (await upkeep.refresh(scope, patient=True)).communities
+    await ingest_one(99)
+    assert not (await upkeep.refresh(scope, patient=True)).communities
+    assert (await upkeep.refresh(scope)).communities  # whoever is not patient need not wait
