@@ -31,7 +31,7 @@ from benchmarks.load import world
 from benchmarks.load.client import Seen, pressing, request_of
 from benchmarks.load.machines import Serving, environment, serving
 from benchmarks.load.overhead import overhead
-from benchmarks.streaming import PACE, Model, Stream, ask, report
+from benchmarks.streaming import PACE, Asked, Clients, Model, Stream, report
 from domain.settings import Settings
 from stores.database import Database
 from testing.openai_server import ScriptedOpenAI
@@ -55,7 +55,8 @@ async def main(chunks: int, seconds: float, workers: int, folder: Path) -> None:
             variables = environment(folder, endpoint)
             async with serving(folder, variables, "--workers", str(workers)) as server:
                 await searches(server, made, seconds)
-                await streams(server, made, model)
+                async with Clients() as clients:
+                    await streams(server, made, model, clients)
             os.environ.update(variables)
             by_http, by_call = await overhead(Settings(_env_file=None), made)
             say(
@@ -86,13 +87,13 @@ async def searches(server: Serving, made: world.World, seconds: float) -> None:
     memory("after the searches", server)
 
 
-async def streams(server: Serving, made: world.World, model: Model) -> None:
+async def streams(server: Serving, made: world.World, model: Model, clients: Clients) -> None:
     """A hundred answers at once at a model's pace, then three hundred."""
     for number in range(world.TENANTS):  # as a server that has been used: graphs known, plans made
-        await answer(server, made, number)
+        await clients.ask(server.port, [asking(made, number)])
     model.delay = PACE
     before = server.cpu()
-    seen = await asyncio.gather(*(answer(server, made, number) for number in range(STREAMS)))
+    seen = await clients.ask(server.port, [asking(made, number) for number in range(STREAMS)])
     spent = sum(server.cpu()) - sum(before)
     report(f"{STREAMS} streams: first event", [one.first_event for one in seen], "p95 1500 ms")
     number = sum(len(one.tokens) for one in seen)
@@ -100,18 +101,18 @@ async def streams(server: Serving, made: world.World, model: Model) -> None:
         f"statuses {statuses(seen)} (all 200), a token lost in {lost(seen)} (0); CPU a stream of "
         f"{number / STREAMS:.0f} tokens: {ms(spent / STREAMS)}, server and PostgreSQL"
     )
-    seen = await asyncio.gather(*(answer(server, made, number) for number in range(3 * STREAMS)))
+    seen = await clients.ask(server.port, [asking(made, number) for number in range(3 * STREAMS)])
     refused = [one.headed for one in seen if one.status != 200]
     report(f"{3 * STREAMS} streams: refusal", refused, "p95 100 ms")
     say(f"statuses {statuses(seen)} (200, 429, 503), a token lost in {lost(seen)} (0)")
     memory("after the streams", server)
 
 
-async def answer(server: Serving, made: world.World, number: int) -> Stream:
-    """One answer, as a client sees it."""
+def asking(made: world.World, number: int) -> Asked:
+    """A question that is answered as a stream."""
     question = made.questions[number % len(made.questions)]
     body = {"query": question.text, "graphId": "library", "mode": "naive", "stream": True}
-    return await ask(server.port, body, key=question.key)
+    return Asked(body, question.key)
 
 
 def lost(seen: list[Stream]) -> int:
