@@ -29,11 +29,12 @@ from domain.scope import Scope
 from domain.settings import Settings
 from graph.streaming import stream_answer
 from graph.workflow import Workflow
-from models.chat import Messages
+from models.chat import Messages, T
 from nodes.citing import CitedText
 from nodes.harmless import Harmless
 
 RUNS = 60
+CALL_SECONDS = 0.2
 STATEMENTS = {
     "zh": (
         "糖尿病的典型症状为多饮、多尿、多食和体重下降，血糖升高时应尽早就医。",
@@ -125,6 +126,42 @@ def cpu_ms(run: Callable[[], object], runs: int = 5) -> float:
     return min(times)
 
 
+class Delayed(Timed):
+    """Takes a fixed time for a judgement: an analysis with so many sub-questions, then grades."""
+
+    def __init__(self, parts: int) -> None:
+        super().__init__()
+        self._reply = {
+            "subquestions": [f"第{n}个症状是什么？" for n in range(parts)],
+            "relevant": [1],
+            "sufficient": True,
+        }
+
+    async def structured(
+        self,
+        messages: Messages,  # noqa: ARG002
+        schema: type[T],
+        *,
+        repair: bool = True,  # noqa: ARG002
+    ) -> tuple[T, Usage]:
+        """The judgement, after the delay."""
+        await asyncio.sleep(CALL_SECONDS)
+        return schema.model_validate(self._reply), Usage(1)
+
+
+async def subquestions() -> None:
+    """Print the time that grading several sub-questions takes, in calls of the model."""
+    for parts in (1, 4):
+        workflow = workflow_over(STATEMENTS["zh"][0], Delayed(parts if parts > 1 else 0))
+        await workflow.ainvoke({"query": "糖尿病的典型症状是什么？"})
+        taken = []
+        for _ in range(5):
+            found = await workflow.ainvoke({"query": "糖尿病的典型症状是什么？"})
+            taken.append(found["timings"]["grade"] / 1000 / CALL_SECONDS)
+        print(f"grading {parts} question(s)                  {min(taken):6.2f} calls' time, of calls of {CALL_SECONDS} s, "
+              f"{found['costs']['grade']['calls']:.0f} calls (limit: one call's time)")  # fmt: skip
+
+
 async def tokens() -> None:
     """Print the tokens of whole streams for a second of CPU: analysis, search and checks included."""
     workflow = workflow_over(STATEMENTS["zh"][0], InstantChat())
@@ -172,6 +209,7 @@ def main() -> None:
     asyncio.run(first_tokens())
     checks()
     asyncio.run(tokens())
+    asyncio.run(subquestions())
 
 
 if __name__ == "__main__":
