@@ -161,6 +161,9 @@ class Room:
         except SextantError as error:
             logger.info("not kept in memory: %s", error)
             return
+        except Exception:  # nobody waits for it: the question goes on without
+            logger.exception("not kept in memory")
+            return
         if value is None or not self._has_room(key, value.nbytes, clear=True):
             return
         moment = self._clock()
@@ -178,16 +181,19 @@ class Room:
         moment = self._clock()
         sizes = {other: bytes_ for other, bytes_ in self.memory.items() if other != key}
         heats = {other: self._heat_of(other, moment) for other in sizes}
-        going = sorted(sizes, key=lambda other: heats[other])
-        going = [one for one in going if heats[one] * _CLEARLY <= self._heat_of(key, moment)]
+        least_first = sorted(sizes, key=lambda other: heats[other])
         over = sum(sizes.values()) + size - self._most
-        for other in going:
-            if over <= 0:
+        going: list[Key] = []
+        for other in least_first:
+            if over <= 0 or heats[other] * _CLEARLY > self._heat_of(key, moment):
                 break
             over -= sizes[other]
-            if clear:
-                del self._entries[other]
-        return over <= 0
+            going.append(other)
+        if over > 0:
+            return False
+        for other in going if clear else ():
+            del self._entries[other]
+        return True
 
     def _heat_of(self, key: Key, moment: float) -> float:
         heat = self._heat.get(key)

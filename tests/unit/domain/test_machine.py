@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import psutil
+import pytest
 
 from domain.machine import usable_memory
 from domain.settings import Settings
@@ -12,26 +13,52 @@ from domain.settings import Settings
 MACHINE = psutil.virtual_memory().total
 
 
-def test_a_container_that_may_take_less_than_the_machine_has_is_what_counts(tmp_path: Path) -> None:
-    limit = tmp_path / "memory.max"
-    limit.write_text("1000000\n")
-    assert usable_memory(limit) == 1_000_000
-
-
-def test_a_container_without_a_limit_has_the_machine_s_memory(tmp_path: Path) -> None:
-    limit = tmp_path / "memory.max"
-    limit.write_text("max\n")
-    assert usable_memory(limit) == MACHINE
-
-
-def test_a_container_that_may_take_more_than_there_is_has_the_machine_s(tmp_path: Path) -> None:
-    limit = tmp_path / "memory.max"
-    limit.write_text(f"{2 * MACHINE}\n")
-    assert usable_memory(limit) == MACHINE
-
-
-def test_where_nothing_is_said_of_containers_it_is_the_machine_s_memory(tmp_path: Path) -> None:
-    assert usable_memory(tmp_path / "memory.max") == MACHINE
+@pytest.mark.parametrize(
+    ("limits", "own", "usable"),
+    [
+        pytest.param({}, None, MACHINE, id="nothing is said of groups"),
+        pytest.param({"memory.max": "max"}, "0::/", MACHINE, id="a container without a limit"),
+        pytest.param({"memory.max": "1000000"}, "0::/", 1_000_000, id="a container"),
+        pytest.param({"memory.max": str(2 * MACHINE)}, "0::/", MACHINE, id="more than there is"),
+        pytest.param(
+            {"memory/memory.limit_in_bytes": "1000000"},
+            "4:memory:/docker/0a\n1:name=systemd:/docker/0a",
+            1_000_000,
+            id="a container of version 1",
+        ),
+        pytest.param(
+            {"memory/memory.limit_in_bytes": "9223372036854771712"},
+            "4:memory:/",
+            MACHINE,
+            id="a container of version 1 without a limit",
+        ),
+        pytest.param(
+            {"system.slice/a.service/memory.max": "1000000"},
+            "0::/system.slice/a.service",
+            1_000_000,
+            id="a service",
+        ),
+        pytest.param(
+            {"a.slice/memory.max": "1000000", "a.slice/a.service/memory.max": "max"},
+            "0::/a.slice/a.service",
+            1_000_000,
+            id="a service in a slice that may take less",
+        ),
+        pytest.param(
+            {"other.slice/memory.max": "1000000"}, "0::/a.slice", MACHINE, id="another's limit"
+        ),
+    ],
+)
+def test_it_is_what_the_machine_has_or_a_group_of_the_process_may_take(
+    tmp_path: Path, limits: dict[str, str], own: str | None, usable: int
+) -> None:
+    groups = tmp_path / "cgroup"
+    for name, limit in limits.items():
+        (groups / name).parent.mkdir(parents=True, exist_ok=True)
+        (groups / name).write_text(limit + "\n")
+    if own is not None:
+        (tmp_path / "own").write_text(own + "\n")
+    assert usable_memory(groups, tmp_path / "own") == usable
 
 
 def test_knowledge_bases_in_memory_take_a_32nd_of_it_unless_it_is_set() -> None:

@@ -1,0 +1,99 @@
+"""A room keeps what is asked most, as far as its bytes go, and loses nothing in vain."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import pytest
+
+from domain.scope import Scope
+from retrievers.memory.room import Fits, Room
+
+
+@dataclass(frozen=True)
+class Value:
+    """Something that takes room."""
+
+    nbytes: int
+
+
+class Clock:
+    """A clock that is put forward by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def room(clock: Clock) -> Room:
+    return Room(100, clock)
+
+
+async def ask(room: Room, name: str, size: int, times: int = 3) -> None:
+    """Ask for a value of this size as often, and wait until it has been made or not."""
+
+    async def make(_: Fits) -> Value:
+        return Value(size)
+
+    for _ in range(times):
+        room.ask(Value, Scope("user", name), make)
+        await room.settled()
+
+
+def kept(room: Room) -> set[str]:
+    return {scope.graph_id for _, scope in room.memory}
+
+
+async def test_what_is_asked_clearly_more_takes_the_place_of_what_is_asked_least(
+    room: Room, clock: Clock
+) -> None:
+    await ask(room, "seldom", 50)
+    await ask(room, "sometimes", 50, times=5)
+    clock.now += 61
+    await ask(room, "often", 50, times=9)
+    assert kept(room) == {"sometimes", "often"}
+
+
+async def test_for_what_has_no_room_even_so_nothing_goes(room: Room, clock: Clock) -> None:
+    await ask(room, "seldom", 50)
+    await ask(room, "often", 50, times=40)
+    for _ in range(3):
+        await ask(room, "too large beside what is asked often", 60, times=30)
+        await ask(room, "too large for any room", 101, times=30)
+        clock.now += 61
+        await ask(room, "often", 50, times=40)
+    assert kept(room) == {"seldom", "often"}
+
+
+async def test_what_cannot_be_made_is_told_of_and_tried_again(
+    room: Room, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures = [ValueError("unreadable")]
+
+    async def make(_: Fits) -> Value:
+        if failures:
+            raise failures.pop()
+        return Value(1)
+
+    for _ in range(6):
+        assert room.ask(Value, Scope("user", "broken"), make) is None
+        await room.settled()
+    [told] = caplog.records
+    assert told.levelno == logging.ERROR
+    assert told.exc_info is not None
+    assert "unreadable" in str(told.exc_info[1])
+
+    clock.now += 61
+    for _ in range(3):
+        room.ask(Value, Scope("user", "broken"), make)
+        await room.settled()
+    assert kept(room) == {"broken"}
