@@ -29,7 +29,7 @@ from evals.metrics import estimate, recall, reciprocal_rank
 from evals.runner import EVAL_USER
 from models.embedding import build_embedder
 from models.protocols import Embedder
-from retrievers.chunk_ranking import described, scores_of
+from retrievers.chunk_ranking import scores_of
 from retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -44,7 +44,7 @@ from retrievers.ranking.metadata import Question, rank_by_metadata
 from retrievers.ranking.metadata_weights import PRESETS, MetadataWeights
 from stores.chunks import ChunkStore
 from stores.database import Database
-from stores.traits import Traits
+from stores.traits import Traits, traits_of
 
 _FETCHED = 50
 _MOST_QUESTIONS = 300
@@ -74,7 +74,8 @@ async def found_by_lanes(database: Database, embedder: Embedder, folder: Path) -
         if question.query.strip():
             query = LaneQuery(scope, question.query, _FETCHED)
             runs = await run_lanes(lanes, query, _SECONDS)
-            found.append(Found(question, runs, await described(database, scope, runs)))
+            ids = dict.fromkeys(hit.id for run in runs for hit in run.hits)
+            found.append(Found(question, runs, await traits_of(database, scope, ids)))
     return found
 
 
