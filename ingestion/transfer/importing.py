@@ -17,9 +17,15 @@ from domain.errors import FileRejected, OptionInvalid
 from domain.scope import Scope
 from ingestion.pipeline import Ingestor
 from ingestion.transfer.batches import next_of
-from ingestion.transfer.documents import chunk_id, pack
+from ingestion.transfer.documents import GAP, chunk_id, pack
 from ingestion.transfer.evidence import EvidenceWriter
-from ingestion.transfer.lines import ChunkLine, DocumentLine, Problem
+from ingestion.transfer.lines import (
+    ChunkLine,
+    DocumentLine,
+    LineInvalid,
+    Problem,
+    check_sections,
+)
 from ingestion.transfer.reading import Source, read_into
 from ingestion.transfer.spool import Numbered, Spool, spool
 from stores.graph.record import GraphRecord
@@ -70,7 +76,8 @@ class Importer:
             source: a file of JSON Lines (docs/import.md), plain or gzip-compressed, or dicts as they come.
             strict: stop at the first line that cannot be used. Such a line stops the import before
                 anything is stored, except one that names what is neither in the import nor stored,
-                which stops it after the documents.
+                which stops it after the documents, and sections beyond a text that only the chunks
+                make, which stop it at their document.
             on_progress: called with (`lines`, `documents` or `graph`, done, total; 0 = not known).
 
         Raises:
@@ -120,6 +127,12 @@ class Importer:
         line = document.line
         if not chunks and not (line.text or "").strip():
             run.note([Problem(document.number, "The document has neither text nor chunks.")])
+            return
+        try:
+            if not line.text:  # else it was seen to when the line was read
+                check_sections(line.sections, len(GAP.join(chunk.text for chunk in chunks)))
+        except LineInvalid as error:
+            run.note([Problem(document.number, str(error))])
             return
         named = line.title or line.id
         content = pack(line, chunks) if chunks else (line.text or "").encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -209,10 +209,50 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[str]]:
     if isinstance(line, RelationLine | DecisionLine) and line.source == line.target:
         raise LineInvalid(f"The {line.type} joins {line.source!r:.80} to itself.")
     remarks = list(_unknown_keys(line))
+    if isinstance(line, DocumentLine):
+        check_sections(line.sections, len(line.text) if line.text else None)
+        remarks += _overlaps(line.sections)
     if isinstance(line, ChunkLine):
         line, loops = _without_loops(line)
         remarks += loops
     return line, remarks
+
+
+def check_sections(sections: Sequence[SectionLine], length: int | None) -> None:
+    """See that sections end behind their start and inside a text of `length`; None: not known yet.
+
+    Raises:
+        LineInvalid: the first that does not, and the way out.
+    """
+    for place, section in enumerate(sections):
+        if section.start > section.end:
+            raise LineInvalid(
+                f"sections.{place}.start: {section.start} lies behind its end, {section.end}. "
+                "Give both as offsets into the document's text, the smaller one first."
+            )
+        if length is not None and section.end > length:
+            raise LineInvalid(
+                f"sections.{place}.end: {section.end} lies beyond the document's text, which has "
+                f"{length} characters. Count characters, not bytes, and end at {length} at most."
+            )
+
+
+def _overlaps(sections: Sequence[SectionLine]) -> Iterator[str]:
+    """A remark on each section that begins inside the one before it on its level.
+
+    No fault: passages that overlap, each with a title, are stored as such sections, and exported so.
+    """
+    before = dict[int, tuple[int, SectionLine]]()  # by level, inside what is above
+    for place, section in enumerate(sections):
+        before = {level: one for level, one in before.items() if level <= section.level}
+        other, beside = before.get(section.level, (0, None))
+        before[section.level] = place, section
+        if beside is not None and section.start < beside.end and beside.start < section.end:
+            yield (
+                f"sections.{place}.start: {section.start} lies inside sections.{other}, which ends at "
+                f"{beside.end} and has the same level. Both are kept; if it is a part of that one, give "
+                f"it level {section.level + 1}."
+            )
 
 
 def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:

@@ -308,6 +308,12 @@ def some_lines(dice: random.Random) -> list[Line]:
     return lines
 
 
+def outline(name: str, *sections: dict[str, int], text: str = "In the text.") -> str:
+    """A document with sections of one level, as a line."""
+    said = [{"title": "Part", "level": 1, **section} for section in sections]
+    return json.dumps({"type": "document", "id": name, "text": text, "sections": said})
+
+
 async def test_bad_lines_are_reported_by_number_and_good_ones_kept(
     importer: Importer, database: Database, scope: Scope, tmp_path: Path
 ) -> None:
@@ -323,6 +329,12 @@ async def test_bad_lines_are_reported_by_number_and_good_ones_kept(
         '{"type": "document", "id": "empty"}',
         json.dumps({"type": "entity", "id": "long", "name": "名" * 5000, "colour": "red"}),
         json.dumps(LINES[8]),
+        outline("o1", {"start": 9, "end": 3}),
+        outline("o2", {"start": 0, "end": 999}),
+        outline("o3", {"start": 0, "end": 6}, {"start": 2, "end": 6}),
+        '{"type": "chunk", "id": "o4", "documentId": "o2", "text": "lost"}',
+        outline("o5", {"start": 0, "end": 7}, text=""),
+        '{"type": "chunk", "id": "o6", "documentId": "o5", "text": "six.."}',
     ]
     file = tmp_path / "graph.jsonl.gz"
     file.write_bytes(gzip.compress("\n".join([*map(json.dumps, LINES), *bad]).encode()))
@@ -333,13 +345,17 @@ async def test_bad_lines_are_reported_by_number_and_good_ones_kept(
     dropped = {
         problem.line - first: problem.reason for problem in report.problems if not problem.kept
     }
-    assert dropped.keys() == {0, 2, 3, 4, 5, 6, 7, 8}
+    assert dropped.keys() == {0, 2, 3, 4, 5, 6, 7, 8, 11, 12, 14, 15}
     assert "'nobody'" in dropped[3]
     assert "weight" in dropped[4]
     assert "'c7'" in dropped[5]
     assert "'d8'" in dropped[7]
+    assert "sections.0.start: 9" in dropped[11]
+    assert "sections.0.end: 999" in dropped[12]
+    assert "'o2'" in dropped[14]
+    assert "sections.0.end: 7" in dropped[15]
     kept = [problem.line - first for problem in report.problems if problem.kept]
-    assert sorted(kept) == [9, 10]
+    assert sorted(kept) == [9, 10, 13]
     found = await facts(database, scope)
     assert ("long", "名" * 5000, "TERM", "", 0, 0) in found["entities"]
     assert {row[0] for row in found["relations"]} == {"TREATED_BY", "BRAND", "SAME_NAME_AS", "治疗"}

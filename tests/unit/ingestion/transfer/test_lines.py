@@ -23,6 +23,15 @@ def relation(**more: Any) -> dict[str, Any]:
     return {"type": "relation", "source": "e1", "target": "e2", "relationType": "R", **more}
 
 
+def outline(*sections: tuple[int, ...], text: str = "糖尿病的指南") -> bytes:
+    """A document whose sections start and end so, on the first level unless a third number says."""
+    lines = [
+        {"title": "A", "start": start, "end": end, "level": (more or [1])[0]}
+        for start, end, *more in sections
+    ]
+    return json.dumps({"type": "document", "id": "d", "text": text, "sections": lines}).encode()
+
+
 def test_reads_every_kind_of_the_format() -> None:
     lines = [
         {"type": "document", "id": "d1", "title": "T", "text": "x", "createdAt": "2024-05-01"},
@@ -68,6 +77,9 @@ def test_reads_every_kind_of_the_format() -> None:
         (json.dumps(relation(weight=0)).encode(), "weight: "),
         (json.dumps(relation(target="e1")).encode(), "The relation joins 'e1' to itself."),
         (json.dumps(relation(relationType="r" * 201)).encode(), "relationType: "),
+        (outline((5, 3)), "sections.0.start: 5 lies behind its end, 3."),
+        (outline((0, 2), (2, 7)), "sections.1.end: 7 lies beyond the document's text, which has 6"),
+        (outline((-1, 2)), "sections.0.start: "),
     ],
 )
 def test_says_why_a_line_cannot_be_used(raw: bytes, reason: str) -> None:
@@ -88,6 +100,33 @@ def test_an_unknown_key_is_passed_over_and_its_likeness_named() -> None:
         "The key 'colour' is not known and was passed over.",
     ]
     assert line.wire() == {"type": "chunk", "id": "c1", "text": "x"}
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [((0, 3), (3, 6)), ((0, 6), (0, 4, 2), (4, 6, 2)), ((0, 0), (0, 0)), ((2, 6), (0, 2))],
+)
+def test_sections_beside_and_inside_one_another_are_nothing_to_remark_on(
+    sections: tuple[tuple[int, ...], ...],
+) -> None:
+    assert read_line(outline(*sections))[1] == []
+
+
+def test_a_section_that_begins_inside_its_sibling_is_kept_and_told() -> None:
+    line, remarks = read_line(outline((0, 6), (0, 4, 2), (3, 6, 2), (5, 6)))
+
+    assert isinstance(line, DocumentLine)
+    assert len(line.sections) == 4
+    assert [remark.split(". ")[0] for remark in remarks] == [
+        "sections.2.start: 3 lies inside sections.1, which ends at 4 and has the same level",
+        "sections.3.start: 5 lies inside sections.0, which ends at 6 and has the same level",
+    ]
+
+
+def test_without_a_text_only_the_order_of_offsets_can_be_wrong() -> None:
+    assert read_line(outline((0, 99), text=""))[1] == []
+    with pytest.raises(LineInvalid):
+        read_line(outline((9, 3), text=""))
 
 
 def test_a_triple_that_joins_an_entity_to_itself_goes_and_the_chunk_stays() -> None:
