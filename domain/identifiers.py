@@ -18,7 +18,7 @@ _DIGIT = re.compile(r"\d")
 _LATIN_MODEL = re.compile(r"\b([A-Z][A-Za-z]+) (\d{1,2})\b(?![.,:/%-]?\d)")
 _MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 _CHINESE_MODEL = re.compile(
-    r"([\u4e00-\u9fff]{2})(\d{1,2})(?![\d.,:/%％年月日号號时時点點分秒天周个個人名位次元块塊万萬亿億千百"
+    r"([\u4e00-\u9fff]{2})(\d{1,2})(?![A-Za-z\d.,:/%％年月日号號时時点點分秒天周个個人名位次元块塊万萬亿億千百"
     r"米公克斤吨升度种種条條台件层層楼樓岁歲世代届屆章节節款页頁后後以之到至~～-])"
 )
 _PARTS = re.compile(r"[^\W\d_]+|\d+")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from domain.identifiers import unmentioned
@@ -52,6 +52,7 @@ def test_dates_quantities_and_names_that_the_texts_do_not_know_are_no_such_thing
     assert unmentioned(question, TEXTS) == []
 
 
+@example("苍鹭3XL")
 @given(st.text(st.sampled_from("AbvE3470 -._苍鹭第月")))
 def test_a_question_misses_nothing_in_itself(question: str) -> None:
     assert unmentioned(question, [question]) == []
