@@ -80,13 +80,16 @@ def read_triples(path: Path) -> list[Triple]:
 def read_passages(path: Path) -> list[Passage]:
     """Read `id, title, text` from JSON lines, plain or gzip-compressed.
 
+    Lines of no title and no text are left out: nothing can be found in them.
+
     Raises:
         OptionInvalid: the file is missing, or a line is not such an object; names the line.
     """
-    return [
+    passages = (
         Passage(row["id"], clean_text(row.get("title") or ""), clean_text(row["text"]))
         for row in _rows(path, "corpus", ("id", "text"))
-    ]
+    )
+    return [passage for passage in passages if passage.unit.strip()]
 
 
 def read_questions(path: Path) -> list[Question]:

@@ -116,6 +116,16 @@ async def test_a_question_that_is_empty_finds_nothing_and_is_named(
     assert report.warnings == ("q0: The question is empty.",)
 
 
+async def test_passages_that_hold_nothing_are_left_out(
+    settings: Settings, options: EvalOptions, tmp_path: Path
+) -> None:
+    nothing = [{"id": "p4", "title": "", "text": ""}, {"id": "p5", "title": "", "text": " "}]
+    corpus = write(tmp_path / "some.jsonl", [*PASSAGES, *nothing])
+    report = await evaluate(EvalOptions(corpus, options.queries, lanes=("keyword",)), settings)
+    assert report.passages == len(PASSAGES)
+    assert report.measures["recall@2"].mean == 1.0
+
+
 async def test_a_missing_file_is_refused_by_name(settings: Settings, options: EvalOptions) -> None:
     with pytest.raises(OptionInvalid, match=r"nowhere\.jsonl"):
         await evaluate(EvalOptions(Path("nowhere.jsonl"), options.queries), settings)
