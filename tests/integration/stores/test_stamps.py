@@ -164,6 +164,8 @@ async def test_each_write_of_a_store_is_told_and_tells_of_nothing_else(
         ("update chunk_grams set folded = 'x' where scope_id = %(scope_id)s", PASSAGES),
         ("delete from chunk_vectors where scope_id = %(scope_id)s", PASSAGES),
         ("update documents set source = 'x' where scope_id = %(scope_id)s", PASSAGES),
+        ("update document_versions set title = 'x' where scope_id = %(scope_id)s", PASSAGES),
+        ("update document_versions set language = 'x' where scope_id = %(scope_id)s", set()),
         ("update entities set name = 'x' where scope_id = %(scope_id)s", GRAPH),
         ("delete from relation_evidence where scope_id = %(scope_id)s", GRAPH),
         ("update adjacency set weight = 2 where scope_id = %(scope_id)s", GRAPH),
