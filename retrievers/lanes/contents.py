@@ -10,8 +10,8 @@ from uuid import UUID
 from domain.errors import ConflictError, InputError, SextantError
 from domain.retrieval import ItemKind, RetrievedItem
 from retrievers.lanes.lane import LaneQuery
-from retrievers.lanes.telling import Told, of_entity, of_passage, with_told
 from retrievers.memory.texts import ScopeTexts
+from retrievers.telling import Told, of_entity, of_passage, with_told
 from stores.chunks import ChunkStore
 from stores.graph.protocol import GraphStore
 from stores.stamps import Stamp

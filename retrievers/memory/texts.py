@@ -12,10 +12,10 @@ from functools import partial
 
 from domain.scope import Scope
 from retrievers.index.scope_index import ScopeIndex
-from retrievers.lanes.telling import Told, of_entity, of_passage
 from retrievers.memory.json_rows import JsonRows, Row, read_rows
 from retrievers.memory.room import Fits, Room
 from retrievers.memory.trimming import give_back
+from retrievers.telling import Told, of_entity, of_passage
 from stores.chunks import ChunkStore
 from stores.graph.record import GraphRecord
 from stores.graph.rows import entity_of
