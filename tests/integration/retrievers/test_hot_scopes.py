@@ -30,6 +30,7 @@ from stores.packing import stamp_of_chunks
 from stores.pools import Connection
 from stores.trips import Statement
 from testing.hash_embedder import HashEmbedder
+from tests.clock import Clock
 
 DIMENSION = 384
 PIECES = (
@@ -52,16 +53,6 @@ PIECES = (
 )
 
 Write = Callable[[Scope, str, list[str]], Awaitable[None]]
-
-
-class Clock:
-    """A clock that is put forward by hand."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -177,7 +168,7 @@ async def test_after_every_change_memory_and_store_find_the_same(
     database: Database, write: Write, seed: int
 ) -> None:
     """Documents come, are replaced and go; a scope of the same texts beside it never shows through."""
-    rng, clock = seeded(seed), Clock()
+    rng, clock = seeded(seed), Clock(1000.0)
     hots, documents = timed(database, clock), DocumentStore(database)
     scope, twin = Scope(f"user-{uuid4()}"), Scope(f"user-{uuid4()}")
     live: dict[str, list[str]] = {}
@@ -280,7 +271,7 @@ async def test_what_is_searched_seldom_or_filtered_is_left_to_the_store(
     database: Database, write: Write, scope: Scope
 ) -> None:
     await write(scope, "a", ["糖尿病"])
-    clock = Clock()
+    clock = Clock(1000.0)
     hots = timed(database, clock)
     for _ in range(5):
         assert hots.of(scope) is None
@@ -310,7 +301,7 @@ async def test_memory_stays_within_its_bound_and_goes_to_those_searched_clearly_
     settings: Settings, write: Write
 ) -> None:
     scopes = [Scope(f"user-{uuid4()}") for _ in range(3)]
-    rng, clock = seeded(5), Clock()
+    rng, clock = seeded(5), Clock(1000.0)
     for scope in scopes:
         await write(scope, "a", texts_of(rng, 40))
     bound = 170_000  # room for two of them

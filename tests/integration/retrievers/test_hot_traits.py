@@ -22,6 +22,7 @@ from stores.descriptions import Descriptions, Said
 from stores.documents import DocumentStore
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
+from tests.integration.statements import recorded
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 QUESTION = "付款节点与违约责任"
@@ -115,15 +116,7 @@ async def test_it_asks_the_store_for_what_is_shown_and_whether_all_is_current(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     await warm(hot, hots, scope)
-    asked = list[str]()
-    for kind in (database._trips, database._calls):
-        answer = kind._answer
-
-        async def noted(key: str, statements: Any, answer: Any = answer) -> Any:
-            asked.extend(one.query for one in statements)
-            return await answer(key, statements)
-
-        monkeypatch.setattr(kind, "_answer", noted)
+    asked = recorded(database, monkeypatch)
     await hot.search(scope, SearchRequest(query=QUESTION))
     assert len(asked) == 3  # texts and entities of what is shown, and the stamp
     assert sum(query.endswith("chunk_stamp(%s, %s)") for query in asked) == 1

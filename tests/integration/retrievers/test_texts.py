@@ -28,6 +28,8 @@ from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
+from tests.clock import Clock
+from tests.integration.statements import recorded
 
 WORDS = ("Bread", "Dough", "Chess", "Rust", "Tide", "Comet", "面包", "潮汐")
 QUESTIONS = (
@@ -38,16 +40,6 @@ QUESTIONS = (
 MODES = ("local", "global", "hybrid", "mix")
 
 
-class Clock:
-    """A clock that is put forward by hand."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def ingestor(database: Database, settings: Settings) -> Ingestor:
     documents, jobs = DocumentStore(database), JobStore(database)
@@ -56,7 +48,7 @@ def ingestor(database: Database, settings: Settings) -> Ingestor:
 
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1000.0)
 
 
 Warm = Callable[[int], tuple[GraphRetriever, Room]]
@@ -138,22 +130,18 @@ async def test_after_every_change_memory_tells_what_the_store_tells(  # noqa: PL
 
 
 async def test_in_memory_a_question_asks_the_store_for_the_stamp_only(
-    ingestor: Ingestor, warm: Warm, scope: Scope, monkeypatch: pytest.MonkeyPatch
+    database: Database,
+    ingestor: Ingestor,
+    warm: Warm,
+    scope: Scope,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     retriever, room = warm(10_000_000)
     await write(ingestor, scope, "Chess", Random(1))  # noqa: S311 - as above
     for _ in range(4):
         await retriever.search(scope, QUESTIONS[0], mode="mix")
         await room.settled()
-    own, asked = retriever.chunks._database, list[str]()
-    for kind in (own._trips, own._calls):
-        answer = kind._answer
-
-        async def noted(key: str, statements: Any, answer: Any = answer) -> Any:
-            asked.extend(one.query for one in statements)
-            return await answer(key, statements)
-
-        monkeypatch.setattr(kind, "_answer", noted)
+    asked = recorded(database, monkeypatch)
     for mode in MODES:
         asked.clear()
         assert (await retriever.search(scope, QUESTIONS[0], mode=mode)).results

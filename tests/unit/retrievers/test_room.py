@@ -9,6 +9,7 @@ import pytest
 
 from domain.scope import Scope
 from retrievers.memory.room import Fits, Room
+from tests.clock import Clock
 
 
 @dataclass(frozen=True)
@@ -16,16 +17,6 @@ class Value:
     """Something that takes room."""
 
     nbytes: int
-
-
-class Clock:
-    """A clock that is put forward by hand."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

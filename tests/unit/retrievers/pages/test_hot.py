@@ -5,17 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from retrievers.pages.hot import HotRankings
+from tests.clock import Clock
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def moment(number: int) -> datetime:

@@ -1,0 +1,23 @@
+"""What a database is asked for while a test looks on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stores.database import Database
+
+
+def recorded(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that gets every statement that is read from now on."""
+    asked = list[str]()
+    for kind in (database._trips, database._calls):
+        answer = kind._answer
+
+        async def noted(key: str, statements: Any, answer: Any = answer) -> Any:
+            asked.extend(one.query for one in statements)
+            return await answer(key, statements)
+
+        monkeypatch.setattr(kind, "_answer", noted)
+    return asked
