@@ -44,19 +44,18 @@ class Excerpt:
         self._index = index
         self.passages = passages
         self._owner, role = index.roles.rows(passages)
-        titling = role >= index.entities
-        entity = np.where(titling, role - index.entities, role)
-        here = np.zeros(index.entities, np.bool_)
-        here[entity], here[sources] = True, True
+        borne = np.zeros(2 * index.entities, np.bool_)
+        borne[role], borne[sources] = True, True
+        here = borne[: index.entities] | borne[index.entities :]
         self.entities: Places = np.flatnonzero(here)
-        count = len(self.entities)
-        self._place = np.empty(index.entities, np.intp)  # of no meaning but for what is here
-        self._place[self.entities] = np.arange(count)
-        self._role = self._place[entity] + count * titling
         self._roles = np.concatenate([self.entities, index.entities + self.entities])
+        places = np.empty(2 * index.entities, np.intp)  # of no meaning but for what is here
+        places[self._roles] = np.arange(len(self._roles))
+        self._place = places[: index.entities]
+        self._role = places.take(role, mode="clip")
         self._relations = index.relations.heaviest(sources, _RELATIONS)
         self._source = np.repeat(self._place[sources], self._relations.size)
-        self._inner = np.flatnonzero(here[self._relations.target])
+        self._inner = np.flatnonzero(here.take(self._relations.target, mode="clip"))
 
     def about(self, owner: Places, entities: Places, weights: Floats, owners: int) -> Shares:
         """`WalkIndex.passages_about` for the passages here, for several owners of entities at once.
@@ -111,8 +110,10 @@ class Excerpt:
         preference = np.square(LEAST_FIT + fit[passages].astype(np.float64))
         shares = self._by_role(preference)
         related, relation = self._by_relation(type_match)
-        inner, target = relation[self._inner], self._place[self._relations.target[self._inner]]
-        source = self._source[self._inner]
+        inner, source = relation[self._inner], self._source.take(self._inner, mode="clip")
+        target = self._place.take(
+            self._relations.target.take(self._inner, mode="clip"), mode="clip"
+        )
         leaving = index.leaving[passages].astype(np.float64)
         stay, outflow = keep * (1 - leaving), leaving / np.maximum(index.held[passages], TINY)
         weight = keep * index.weight[entities].astype(np.float64)
@@ -124,7 +125,7 @@ class Excerpt:
         related_mass = at_entity
         for _ in range(STEPS):
             # `take` that clips is a quarter faster than an index that is checked.
-            arriving = (shares * np.tile(at_entity, 2)).take(self._role, mode="clip")
+            arriving = (shares * at_entity).take(self._role, mode="clip")
             leaving = (at_passage * outflow).take(self._owner, mode="clip")
             related_mass = at_entity * related
             handed = related_mass.take(source, mode="clip") * inner
@@ -148,15 +149,16 @@ class Excerpt:
         return got.astype(np.float32)
 
     def _by_role(self, preference: Shares) -> Shares:
-        """What an entity in each role gives of its mass per preference of a passage.
+        """What an entity in each of its two roles gives of its mass per preference of a passage.
 
         All passages of the role have a part in it, here or not.
         """
         index, least = self._index, LEAST_FIT**2
-        more = np.bincount(self._role, (preference - least)[self._owner], len(self._roles))
-        whole = np.maximum(index.role_counts[self._roles] * least + more, TINY)
-        given: Shares = index.role_shares[self._roles] / whole
-        return given
+        fitting = (preference - least).take(self._owner, mode="clip")
+        more = np.bincount(self._role, fitting, len(self._roles))
+        whole = np.maximum(index.role_counts.take(self._roles) * least + more, TINY)
+        given: Shares = index.role_shares.take(self._roles) / whole
+        return given.reshape(2, -1)
 
     def _by_relation(self, type_match: Mapping[int, float]) -> tuple[Shares, Shares]:
         """What an entity gives of its mass per weight of a relation, and the relations' weights."""

@@ -106,7 +106,7 @@ class Relations:
 
     def around(self, entities: Places, most: int) -> Places:
         """The other ends of the `most` heaviest relations of each entity, again and again."""
-        return self._adjacency.columns[self._adjacency.places(entities, most)[0]]
+        return self._adjacency.columns.take(self._adjacency.places(entities, most)[0], mode="clip")
 
     def expand(self, seeds: Places, depth: int = 2, per_node: int = 10) -> Expansion:
         """The heaviest relations around entities, level by level, as `GraphStore.neighbourhood`.
@@ -123,6 +123,8 @@ class Relations:
             neighbour = self._adjacency.columns[place]
             depths = np.full(len(place), step, np.int32)
             found.append((self._relation[place], np.repeat(level, size), neighbour, depths))
+            if step == depth:
+                break
             level = np.unique(neighbour[~seen[neighbour]])
             level = level[starts[level + 1] - starts[level] <= HUB_DEGREE]
             seen[level] = True

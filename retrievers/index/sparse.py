@@ -50,7 +50,7 @@ class SparseRows:
     def rows(self, wanted: npt.NDArray[np.integer]) -> tuple[Places, Places]:
         """Of some rows: which of `wanted` every entry belongs to, and its column."""
         places, size = self.places(wanted)
-        return np.repeat(np.arange(len(wanted)), size), self.columns[places]
+        return np.repeat(np.arange(len(wanted)), size), self.columns.take(places, mode="clip")
 
     def places(
         self, wanted: npt.NDArray[np.integer], most: int | None = None
@@ -61,8 +61,8 @@ class SparseRows:
             wanted: rows, in any order.
             most: only the first so many entries of each row.
         """
-        first = self.starts[wanted]
-        size = self.starts[wanted + 1] - first
+        first = self.starts.take(wanted)
+        size = self.starts.take(wanted + 1) - first
         if most is not None:
             size = np.minimum(size, most)
         ends = np.cumsum(size)
@@ -74,7 +74,9 @@ class SparseRows:
         """Σ `weights[i]` × row `wanted[i]`, as a dense vector of `width` columns."""
         places, size = self.places(wanted)
         amounts = np.repeat(weights, size)
-        spread: Floats = np.bincount(self.columns[places], amounts, width).astype(np.float32)
+        spread: Floats = np.bincount(self.columns.take(places, mode="clip"), amounts, width).astype(
+            np.float32
+        )
         return spread
 
 

@@ -230,13 +230,14 @@ def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Ancho
     count, width = len(anchors.rows), len(part.passages)
     about = part.about(anchor[new], entity[new], shares[new], count)
     about[np.arange(count), np.searchsorted(part.passages, anchors.rows)] = 0
-    anchor, reached = np.nonzero(about)
+    cells = np.flatnonzero(about)
+    anchor, reached = np.divmod(cells, width)
     asked = evidence.match.residuals(anchors.rows, part.passages)
     most = np.maximum(asked.max(axis=1, initial=0.0), TINY)
-    wanted = asked[anchor, reached] / most[anchor]
+    wanted = asked.take(cells) / most[anchor]
     if evidence.near is not None:
         wanted = (wanted + evidence.near[part.passages[reached]]) / 2
-    amount = about[anchor, reached] * (_LEAST_FIT + wanted) ** _BRIDGE_SHARPNESS
+    amount = about.take(cells) * (_LEAST_FIT + wanted) ** _BRIDGE_SHARPNESS
     total = np.bincount(anchor, amount, count)
     share = anchors.weights * index.leaving[anchors.rows] / np.maximum(total, TINY)
     mass = np.bincount(reached, share[anchor] * amount, width)
