@@ -114,10 +114,9 @@ class ExtractiveAnswerer:
         ranked = await asyncio.to_thread(rank_sentences, question, items, language)
         if not ranked:
             return Extraction((), 0 if items else None)
-        about = about_what_is_named(question, items)
-        if not about or asks_by_place(
-            question
-        ):  # rows of a table that is not at hand have no numbers
+        about = await asyncio.to_thread(about_what_is_named, question, items)
+        # Rows of a table that is not at hand have no numbers.
+        if not about or asks_by_place(question):
             return Extraction((), ranked[0].source)
         named = [one for one in ranked if one.source in about]
         compared = await self._compared(question, (named or ranked)[:_COMPARED])

@@ -26,11 +26,6 @@ class Column:
     values: tuple[Value, ...]
     unit: tuple[str, str] | None = ("", "")
 
-    @property
-    def odd(self) -> int:
-        """Filled cells that are of another kind than the column."""
-        return sum(value.kind not in (self.kind, ValueKind.EMPTY) for value in self.values)
-
 
 @dataclass(frozen=True, slots=True)
 class DataTable:
