@@ -65,10 +65,11 @@ async def doom_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
 async def lock_scope(connection: Connection, scope: Scope) -> ScopeRow:
     """The same, created when new, with all who register in the scope or share it kept out."""
     key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
-    await connection.execute(_SQL["create_scope"], key)
-    found = await _scope(connection, scope, _SQL["lock_scope"])
-    assert found is not None  # noqa: S101 - created above, in this transaction
-    return found
+    while True:
+        await connection.execute(_SQL["create_scope"], key)
+        # One that was there may be deleted before it is locked, and is created then.
+        if (found := await _scope(connection, scope, _SQL["lock_scope"])) is not None:
+            return found
 
 
 async def _scope(connection: Connection, scope: Scope, query: LiteralString) -> ScopeRow | None:

@@ -20,6 +20,7 @@ from stores.documents import DocumentStore
 from stores.jobs import JobStore
 from stores.pools import Connection
 from stores.registering import Registered
+from stores.scopes import doom_scope, lock_scope
 from stores.versions import Ready, open_version
 
 TEXT = "糖尿病患者的主要症状是多饮多尿。\nPayment is due in 30 days.\n第三段讲的是胰岛素。"
@@ -241,6 +242,20 @@ async def waits_for(connection: Connection) -> None:
         )
         if await cursor.fetchone():
             return
+
+
+async def test_what_is_registered_while_its_knowledge_base_is_deleted_makes_another(
+    documents: DocumentStore, database: Database, scope: Scope
+) -> None:
+    async with database.transaction(scope.user_id) as connection:
+        await lock_scope(connection, scope)
+    async with database.transaction(scope.user_id) as connection:
+        await doom_scope(connection, scope)
+        registering = asyncio.create_task(register(documents, scope, TEXT))
+        await waits_for(connection)
+        await connection.execute("delete from graphs where graph_id = %s", [scope.graph_id])
+    opened = await registering
+    assert [one.id for one in await documents.list(scope)] == [opened.document_id]
 
 
 async def test_a_late_worker_of_a_replaced_version_is_refused(
