@@ -197,9 +197,8 @@ def _heaviest(
     That is by node, whether it is shown, and weight, heaviest first; nearly equal weights in any order.
     Returns the places in that order, and which of them are of the first half.
     """
-    lightness = ~weights.astype(np.float32).view(
-        np.uint32
-    )  # positive floats are ordered as integers
+    # Positive floats are ordered as the integers of the same bits (IEEE 754).
+    lightness = ~weights.astype(np.float32).view(np.uint32)
     groups = np.concatenate([rank[source], rank[target]]) * 2
     groups += np.tile(named[source] & named[target], 2)
     order = np.argsort(groups.astype(np.uint64) << 32 | np.tile(lightness, 2))
