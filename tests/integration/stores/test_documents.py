@@ -234,9 +234,10 @@ async def test_a_batch_waits_for_no_other_batch_and_deleting_waits_for_them(
 
 
 async def waits_for(connection: Connection) -> None:
-    """Return once somebody waits for a lock that this connection holds."""
+    """Return once somebody waits for a lock that this connection holds, also who connects later."""
     me = connection.info.backend_pid
     while True:
+        await connection.execute("select pg_stat_clear_snapshot()")
         cursor = await connection.execute(
             "select 1 from pg_stat_activity where %s = any(pg_blocking_pids(pid))", [me]
         )
