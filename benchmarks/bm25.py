@@ -1,6 +1,6 @@
 """The BM25 rerank of forty candidates beside cutting and counting them for every question.
 
-    python -m benchmarks.bm25 [CHUNKS] [SEED]
+    python -m benchmarks.bm25 [TEXTS] [SEED]
 
 The plain design is seed 003's layer without an index: the candidates are cut and BM25 is computed over
 them alone, whose idf is wrong; with the same tokeniser, and with jieba where it is installed. The gate
@@ -15,7 +15,8 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
@@ -32,31 +33,57 @@ Cut = Callable[[str], list[str]]
 Candidates = list[list[Text]]
 
 
-def over(
-    corpus: Sequence[Text], question: str, candidates: Sequence[Text], cut: Cut
-) -> list[float]:
-    """BM25 as the paper writes it, with the idf of `corpus`."""
-    counts = {one.id: Counter(cut(one.searched)) for one in corpus}
-    mean = sum(map(Counter.total, counts.values())) / len(counts)
-    asked = set(cut(question))
-    holders = {term: sum(term in other for other in counts.values()) for term in asked}
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What BM25 asks of all texts: how many there are, how long, and how many hold a term."""
+
+    size: int
+    mean: float
+    holders: Counter[str]
+
+    @classmethod
+    def of(cls, counts: Iterable[Counter[str]], asked: set[str]) -> Known:
+        """Of texts counted one after another: 100,000 of them counted at once are gigabytes."""
+        size, length, holders = 0, 0, Counter[str]()
+        for own in counts:
+            size, length = size + 1, length + own.total()
+            holders.update(asked & own.keys())
+        return cls(size, length / size, holders)
+
+
+def scored(known: Known, asked: set[str], counts: Iterable[Counter[str]]) -> list[float]:
+    """BM25 as the paper writes it, with the idf of what is known."""
     scores = []
-    for one in candidates:
-        own, score = counts[one.id], 0.0
+    for own in counts:
+        score = 0.0
         for term in asked & own.keys():
-            idf = math.log(1 + (len(counts) - holders[term] + 0.5) / (holders[term] + 0.5))
-            norm = K1 * (1 - B + B * own.total() / mean)
+            held = known.holders[term]
+            idf = math.log(1 + (known.size - held + 0.5) / (held + 0.5))
+            norm = K1 * (1 - B + B * own.total() / known.mean)
             score += idf * own[term] * (K1 + 1) / (own[term] + norm)
         scores.append(score)
     return scores
 
 
+def alone(question: str, candidates: Sequence[Text], cut: Cut) -> list[float]:
+    """The candidates cut, counted and scored as if there were no other texts."""
+    asked = set(cut(question))
+    counts = [Counter(cut(one.searched)) for one in candidates]
+    return scored(Known.of(counts, asked), asked, counts)
+
+
 def gate(index: BM25Index, texts: list[Text], asked: list[Question], chosen: Candidates) -> None:
     """Print the largest difference to BM25 over all texts."""
+    checked = [
+        (question.text, set(bm25_terms(question.text)), candidates)
+        for question, candidates in list(zip(asked, chosen, strict=True))[:CHECKED]
+    ]
+    every = set[str]().union(*(terms for _, terms, _ in checked))
+    known = Known.of((Counter(bm25_terms(one.searched)) for one in texts), every)
     worst = 0.0
-    for question, candidates in list(zip(asked, chosen, strict=True))[:CHECKED]:
-        true = over(texts, question.text, candidates, bm25_terms)
-        ours = index.score(question.text, [(one.id, "") for one in candidates])
+    for text, terms, candidates in checked:
+        true = scored(known, terms, [Counter(bm25_terms(one.searched)) for one in candidates])
+        ours = index.score(text, [(one.id, "") for one in candidates])
         worst = max(worst, float(np.abs(np.subtract(true, ours)).max()))
     print(
         f"gate {'held' if worst <= 1e-6 else 'FAILED'}: largest difference {worst:.1e}", flush=True
@@ -95,16 +122,14 @@ def compare(index: BM25Index, asked: list[Question], chosen: Candidates) -> None
         "index again (A/A)": lambda question, found: index.score(
             question, [(one.id, "") for one in found]
         ),
-        "candidates cut and counted": lambda question, found: over(
-            found, question, found, bm25_terms
-        ),
+        "candidates cut and counted": lambda question, found: alone(question, found, bm25_terms),
     }
     if find_spec("jieba"):
         import jieba
 
         jieba.initialize()
-        designs["the same, cut by jieba"] = lambda question, found: over(
-            found, question, found, jieba.lcut
+        designs["the same, cut by jieba"] = lambda question, found: alone(
+            question, found, jieba.lcut
         )
     seconds = dict.fromkeys(designs, 0.0)
     for number, (question, candidates) in enumerate(zip(asked, chosen, strict=True)):
@@ -119,9 +144,9 @@ def compare(index: BM25Index, asked: list[Question], chosen: Candidates) -> None
         print(f"{name:28} {1000 * own / len(asked):8.3f} ms CPU a question, {ratio:6.1f}x")
 
 
-def main(chunks: int, seed: int) -> None:
-    """The largest tenant of a made-up library: build, check, compare, change, check."""
-    library = make_library(chunks, QUESTIONS, seed)
+def main(size: int, seed: int) -> None:
+    """A made-up library of one tenant: build, check, compare, change, check."""
+    library = make_library(size, QUESTIONS, seed, number_of_tenants=1)
     own = library.rows_of(0)
     texts = [Text(row, str(row), library.texts[row]) for row in own]
     started = time.process_time()
@@ -129,7 +154,8 @@ def main(chunks: int, seed: int) -> None:
     built = time.process_time() - started
     print(
         f"{len(texts):,} texts: built in {1000 * built / len(texts):.3f} ms CPU a text, "
-        f"{index.memory / len(texts):.0f} bytes a text"
+        f"{index.memory / len(texts):.0f} bytes a text",
+        flush=True,
     )
     asked, rng = library.questions[:QUESTIONS], np.random.default_rng(seed)
 

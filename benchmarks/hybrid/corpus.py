@@ -255,7 +255,9 @@ def _questions(
         "M": np.flatnonzero((share >= 0.007) & (share < 0.04)),
         "S": np.flatnonzero(share < 0.007),
     }
-    kinds = [(bucket, off) for bucket in buckets for off in (False, True)]
+    kinds = [
+        (name, off) for name, tenants in buckets.items() if tenants.size for off in (False, True)
+    ]
     questions = []
     for number in range(count):
         bucket, off = kinds[number % len(kinds)]
