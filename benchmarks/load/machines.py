@@ -88,6 +88,7 @@ async def serving(
             raise RuntimeError(said.decode())
     reading = asyncio.create_task(_read_on(process.stderr))
     try:
+        await _listens(int(found[1]))
         pid = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
         yield Serving(
             int(found[1]), Processes(psutil.Process(process.pid)), Processes(psutil.Process(pid))
@@ -96,6 +97,18 @@ async def serving(
         process.terminate()
         await process.wait()
         reading.cancel()
+
+
+async def _listens(port: int) -> None:
+    """Wait for the first of several processes to be ready."""
+    while True:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except ConnectionRefusedError:
+            await asyncio.sleep(0.1)
+        else:
+            writer.close()
+            return
 
 
 async def _read_on(log: asyncio.StreamReader) -> None:

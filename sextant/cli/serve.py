@@ -39,6 +39,7 @@ def serve(
     from uvicorn.supervisors import Multiprocess
 
     from domain.configuration import load_settings
+    from sextant.cli import listening
     from sextant.logins import may_listen
 
     _check_level(log)
@@ -60,15 +61,12 @@ def serve(
         # A process that loads its model and imports says nothing for longer than uvicorn's 5 s.
         timeout_worker_healthcheck=_SILENCE,
     )
-    listening = _bound(config)
-    # Uvicorn has said by now that it runs; who comes before it does, waits.
-    listening.listen(config.backlog)
-    _drop_who_takes_nothing(listening, settings.runs.write_seconds)
-    server = uvicorn.Server(config)
+    bound, patience = _bound(config), settings.runs.write_seconds
     if workers > 1:
-        Multiprocess(config, [listening]).run()
+        Multiprocess(config, [listening.shared(bound, config.backlog, patience)]).run()
         return
-    server.run(sockets=[listening])
+    server = uvicorn.Server(config)
+    server.run(sockets=[listening.alone(bound, config.backlog, patience)])
     if not server.started:
         raise typer.Exit(1)
 
@@ -96,15 +94,3 @@ def _check_level(log: str | None) -> None:
             next_step=f"Levels: {', '.join(_LEVELS)}.",
             field="log",
         )
-
-
-def _drop_who_takes_nothing(listening: socket.socket, seconds: float) -> None:
-    """Have the kernel close connections whose client acknowledges nothing, or never reads, for so long.
-
-    Closing one ourselves waits for what is still to be sent, so a client with a full window would
-    keep it, and a server that stops, for ever. Connections inherit this from the socket that listens
-    (Linux: tcp(7), TCP_USER_TIMEOUT; measured: closed after 1.8 s where 1.5 s were set).
-    """
-    option = getattr(socket, "TCP_USER_TIMEOUT", None)
-    if option is not None:
-        listening.setsockopt(socket.IPPROTO_TCP, option, int(seconds * 1000))
