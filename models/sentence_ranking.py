@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from domain.identifiers import unmentioned
+from domain.number_words import CARDINALS, ORDINALS
 from domain.retrieval import RetrievedItem
 from domain.segmenting import words_of
 from domain.sentences import sentence_spans
@@ -66,11 +67,9 @@ _ROW_BONUS = 0.2
 _CELLS = " | "
 _MOSTLY_NAME = 0.8
 _IDENTIFIER_FACTOR = 3.0
-_CARDINALS = "zero one two three four five six seven eight nine ten eleven twelve"
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _NUMBER_WORDS = {
-    **{word: str(number) for number, word in enumerate(_CARDINALS.split())},
-    **{word: str(number) for number, word in enumerate(_ORDINALS.split(), start=1)},
+    **{word: str(number) for number, word in enumerate(CARDINALS)},
+    **{word: str(number) for number, word in enumerate(ORDINALS, start=1)},
 }
 
 

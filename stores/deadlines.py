@@ -53,5 +53,10 @@ def _abandon(task: asyncio.Task[Any]) -> None:
 
 def _forget(task: asyncio.Task[Any]) -> None:
     _abandoned.discard(task)
+    seen(task)
+
+
+def seen(task: asyncio.Task[Any]) -> None:
+    """Take note of how a task ended, so that asyncio reports no failure that nobody waits for."""
     if not task.cancelled():
-        task.exception()  # seen: asyncio need not report it
+        task.exception()

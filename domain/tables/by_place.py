@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import re
 
+from domain.number_words import ORDINALS
 from domain.tables.table import DataTable
 
-_ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-]
+_ORDINALS = ORDINALS[:10]
 _DIGITS = "一二三四五六七八九十"
 _ENGLISH = re.compile(
     rf"\b(?:(?P<word>{'|'.join(_ORDINALS)}|last)|(?P<nth>\d+)(?:st|nd|rd|th))\s+row\b|\brow\s+(?P<row>\d+)\b",

@@ -23,6 +23,7 @@ from retrievers.memory.texts import ScopeTexts, Texts
 from retrievers.ranking.mixing import Evidence, Ranking, fit_of, link_strength
 from retrievers.ranking.relevance import blend, highest, nearest_wanted, nearness, with_parts
 from stores.chunks import ChunkStore
+from stores.deadlines import seen
 from stores.graph.arrays import places_of
 from stores.stamps import Stamp
 
@@ -112,7 +113,7 @@ class QuestionReader:
         """Ask for the scope's stamp, if it is wanted, now that the store has been read."""
         if self.told is not None:
             self.now = asyncio.create_task(self.chunks.stamp(scope))
-            self.now.add_done_callback(_seen)
+            self.now.add_done_callback(seen)  # nobody need wait for it
 
     async def _read(self, query: LaneQuery) -> Reading:
         texts = [query.text, *two_events(query.text)]
@@ -211,12 +212,6 @@ class _Sought:
         if self.centred is None:
             return self.found
         return index.passages.nearest(self.centred, nearest_wanted(len(index.chunk_ids)))
-
-
-def _seen(task: asyncio.Task[Stamp]) -> None:
-    """Nobody need wait for it, as when the question's time is over."""
-    if not task.cancelled():
-        task.exception()
 
 
 def _outcome(work: Work, reading: Reading) -> object:

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from domain.number_words import CARDINALS, ORDINALS
 from domain.text import has_cjk, normalise_name
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
@@ -32,26 +33,8 @@ _COUNTING = frozenset(
 )
 _OPPOSING = frozenset(
     [
-        "first",
-        "second",
-        "third",
-        "fourth",
-        "fifth",
-        "sixth",
-        "seventh",
-        "eighth",
-        "ninth",
-        "tenth",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
+        *ORDINALS[:10],
+        *CARDINALS[1:11],
         "north",
         "south",
         "east",
