@@ -21,7 +21,8 @@
     │       └── FileUnsafe           file_unsafe       (bomb, too many pages, parser ran out of its limits)
     ├── Unauthorised                 unauthorised    401   2   (no key or token, or one that does not hold)
     ├── Forbidden                    forbidden       403   2   (the key lacks a permission)
-    ├── Overloaded                   overloaded      503   3   (every slot is taken; `Limited`: 429, this caller's own)
+    ├── Overloaded                   overloaded      503   3   (every slot or place is taken)
+    │   └── Limited                  limited         429   3   (this caller's own are)
     ├── ConflictError                stored state and settings disagree
     │   ├── ConversationBusy         conversation_busy 409  1   (a turn of it is under way)
     │   └── EmbeddingModelChanged    embedding_model_changed 409  1
@@ -206,23 +207,14 @@ class Forbidden(SextantError):
 
 
 class Overloaded(SextantError):
-    """The server has no room for another run now."""
-
-    code = "overloaded"
-    status = 503
-    exit_code = 3
-    retryable = True
-
-
-class Limited(SextantError):
-    """The caller has used up its rate, its runs or its budget for now.
+    """The server has no room for more now.
 
     Attributes:
         retry_after: seconds after which there is room again, where that is known.
     """
 
-    code = "limited"
-    status = 429
+    code = "overloaded"
+    status = 503
     exit_code = 3
     retryable = True
 
@@ -236,6 +228,13 @@ class Limited(SextantError):
     ) -> None:
         super().__init__(message, next_step=next_step, field=field)
         self.retry_after = retry_after
+
+
+class Limited(Overloaded):
+    """The caller has used up its rate, its runs or its budget for now."""
+
+    code = "limited"
+    status = 429
 
 
 class ConflictError(SextantError):

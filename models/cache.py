@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from domain.places import away
 from models.protocols import Embedder, Vectors
 
 
@@ -54,8 +55,10 @@ class CachedEmbedder:
         if task is None:
             task = self._pending[key] = asyncio.create_task(self._compute(text))
             task.add_done_callback(lambda _: self._pending.pop(key, None))
-        # Shielded: one asker who goes away must not cancel what others wait for.
-        return await asyncio.shield(task)
+        # Each is away for itself: in the task, one that waits to come back would keep the others waiting.
+        async with away():
+            # Shielded: one asker who goes away must not cancel what others wait for.
+            return await asyncio.shield(task)
 
     async def _compute(self, text: str) -> Vectors:
         vector = await self._embedder.embed_query(text)

@@ -14,12 +14,9 @@ from domain.retrieval import Mode
 from server.auth.principal import Principal, rag_of
 from server.runs import QUEUE, Encode, Run, Runs, nothing
 from server.serving import serving_of
-from server.sse import ClientLeft, EventStream, while_connected
+from server.sse import EventStream, while_connected
 from sextant.asking import Options
 from sextant.facade import Sextant
-
-# What nginx logs for a client that left; nobody receives it.
-_CLIENT_LEFT = 499
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +49,13 @@ async def whole(
 
     Raises:
         Overloaded, Limited: there is no slot.
+        ClientLeft: nobody waits for it any longer.
         SextantError: the answer failed.
     """
     rag = rag_of(request, principal)
     run = serving_of(request).runs.start(principal, lambda: asked.ask(rag), note)
     try:
         return respond(await while_connected(request.receive, run.answer()))
-    except ClientLeft:
-        return Response(status_code=_CLIENT_LEFT)
     finally:
         run.stop()
 

@@ -47,7 +47,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         async with (
             serving(chosen) as parts,
             mounting.endpoints() as tools,
-            observing(parts.rag, metrics, parts.runs) as observed,
+            observing(parts.rag, metrics, parts.runs, parts.searches) as observed,
         ):
             app.state.serving, app.state.mcp, app.state.observed = parts, tools, observed
             yield

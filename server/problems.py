@@ -7,15 +7,19 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from domain.errors import SextantError
 from server.schemas.wire import Problem
+from server.sse import ClientLeft
 
 _log = logging.getLogger(__name__)
+
+# What nginx logs for a client that left; nobody receives it.
+CLIENT_LEFT = 499
 
 MEDIA_TYPE = "application/problem+json"
 # What must be told beside a status: when a dependency that was down may be tried again (RFC 9110
@@ -78,6 +82,9 @@ def install(app: FastAPI) -> None:
         )
         return answer_with(problem, dict(error.headers or {}))
 
+    async def left(_: Request, __: Exception) -> Response:
+        return Response(status_code=CLIENT_LEFT)
+
     async def unforeseen(request: Request, error: Exception) -> JSONResponse:
         _log.error("a request failed", exc_info=error)
         problem = Problem(
@@ -92,6 +99,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(SextantError, ours)
     app.add_exception_handler(RequestValidationError, validation)
     app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(ClientLeft, left)
     app.add_exception_handler(Exception, unforeseen)
 
 

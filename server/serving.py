@@ -9,6 +9,7 @@ from typing import cast
 
 from fastapi import FastAPI, Request
 
+from domain.places import Places
 from domain.settings import Settings
 from graph.dependencies import lent
 from server.auth.authenticator import Authenticator
@@ -27,6 +28,7 @@ class Serving:
     settings: Settings
     rag: Sextant
     runs: Runs
+    searches: Places
     authenticator: Authenticator
     rates: Rates
     uploads: Uploads
@@ -43,6 +45,7 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
     async with Sextant.open(settings) as rag:
         await rag.warm_up()
         runs = Runs(settings.runs)
+        searches = Places(settings.http.searches, settings.http.search_wait_seconds)
         authenticator = Authenticator(settings, rag.database)
         quota = settings.quota
         rates = Rates(quota.requests_per_second, quota.burst, "Too many requests with this key")
@@ -51,7 +54,7 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         try:
             async with inside, _shared(rag):
                 yield Serving(
-                    settings, rag, runs, authenticator, rates,
+                    settings, rag, runs, searches, authenticator, rates,
                     Uploads(settings), watching,
                 )  # fmt: skip
         finally:

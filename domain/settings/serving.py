@@ -22,6 +22,14 @@ class HttpSettings(Group):
     import_bytes: int = Field(
         2_000_000_000, ge=1_000, description="Largest body of an import, which is never in memory."
     )
+    searches: int = Field(
+        8,
+        ge=1,
+        description="Searches at a time in one process, beside answers; more wait a moment, then get 503.",
+    )
+    search_wait_seconds: float = Field(
+        0.05, ge=0, description="Time for which a search waits for its turn before it is refused."
+    )
     drain_seconds: int = Field(
         30, ge=0, description="Seconds for which a server that is stopped finishes what it began."
     )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.errors import SextantError
+from domain.places import away
 from domain.retrieval import LaneScore, RetrievedItem, rescored
 from domain.settings import RetrievalSettings
 from models.protocols import Reranker
@@ -64,7 +65,8 @@ async def judge(
     if not read:
         return Judgement()
     try:
-        scores = await within(limits.seconds, reranker.score(question, read))
+        async with away():
+            scores = await within(limits.seconds, reranker.score(question, read))
     except TimeoutError:
         logger.warning("%s has no scores after %g s", reranker.name, limits.seconds)
         return Judgement(warning=f"{LATE}（{limits.seconds:g} s）")

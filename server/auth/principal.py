@@ -8,7 +8,9 @@ Whoever may not is refused before the body is read (`guards_of`, used by `server
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -18,6 +20,7 @@ from domain.api_keys import Permission
 from domain.errors import Forbidden
 from server.auth.caller import Principal
 from server.serving import serving_of
+from server.sse import while_connected
 from sextant.facade import Sextant
 
 
@@ -74,6 +77,17 @@ def rag_of(request: Request, principal: Principal) -> Sextant:
     return serving_of(request).rag.as_user(principal.user_id)
 
 
+def place_of(request: Request, principal: Principal) -> AbstractAsyncContextManager[None]:
+    """A place among the searches of this process; a client that leaves waits for none.
+
+    Raises:
+        Overloaded: none was free in time.
+        ClientLeft: nobody waits any longer.
+    """
+    patience = partial(while_connected, request.receive)
+    return serving_of(request).searches.place(principal.quota_key, patience)
+
+
 __all__ = [
     "Admin",
     "Permission",
@@ -82,6 +96,7 @@ __all__ = [
     "Requires",
     "Writer",
     "guards_of",
+    "place_of",
     "principal_of",
     "rag_of",
 ]

@@ -117,8 +117,9 @@ class _Handled(Response):
 @router.post("/mcp-compat")
 async def mcp(request: Request, principal: Reader) -> Response:
     """The tools `kb.search`, `kb.related`, `kb.preview` and `kb.ask`, or `kb_search` and so on."""
-    runs = serving_of(request).runs
-    run = partial(_in_slot, runs, principal)
-    request.state.caller = Caller(rag_of(request, principal), run)
+    serving = serving_of(request)
+    run = partial(_in_slot, serving.runs, principal)
+    place = partial(serving.searches.place, principal.quota_key)
+    request.state.caller = Caller(rag_of(request, principal), run, place)
     running = cast("FastAPI", request.app).state.mcp
     return _Handled(cast("Endpoints", running).managers[request.url.path])

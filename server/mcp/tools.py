@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
@@ -47,10 +47,14 @@ def _at_once(ask: Ask) -> Events:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls: `rag` are their knowledge bases, `run` lets an answer begin when there is a slot."""
+    """Who calls: `rag` are their knowledge bases.
+
+    `run` lets an answer begin when there is a slot, a search happens in a `place`.
+    """
 
     rag: Sextant
     run: Callable[[Ask], Events] = _at_once
+    place: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
 
 
 CallerOf = Callable[[Call], Caller]
@@ -114,7 +118,9 @@ class Tools:
             "query": query, "graphId": graphId, "mode": mode, "limit": limit, "filters": filters,
             "includeNeighbors": includeNeighbors, "rerank": rerank, "cursor": cursor, "debug": debug,
         })  # fmt: skip
-        page = await searched(self._caller_of(call).rag, asked)
+        caller = self._caller_of(call)
+        async with caller.place():
+            page = await searched(caller.rag, asked)
         kept = texts.fitting(page.results)
         hint = texts.left_out(len(kept), len(page.results))
         told = page.model_dump() | {"results": kept, "graph_id": graphId, "hint": hint}

@@ -97,6 +97,12 @@ class Metrics:
             registry=own,
         )
         self.runs = Gauge("kb_runs_under_way", "Answers under way.", registry=own)
+        self.searches = Gauge(
+            "kb_searches",
+            "Searches that have a place, and those that wait for one.",
+            ("state",),
+            registry=own,
+        )
         self.dependency_up = Gauge(
             "kb_dependency_up",
             "1: the dependency answers, 0: it does not.",

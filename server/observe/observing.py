@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 
 from domain.errors import SextantError
 from domain.happenings import listening
+from domain.places import Places
 from server.observe.metrics import Metrics
 from server.observe.readiness import Readiness, State
 from server.observe.tracing import tracing
@@ -21,12 +22,13 @@ from stores.overview import queue_of
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The metrics of this process and the state of its dependencies; of its answers, if it gives any."""
+    """The metrics of this process and the state of its dependencies; of what it serves, if it does."""
 
     rag: Sextant
     metrics: Metrics
     readiness: Readiness
     runs: Runs | None = None
+    searches: Places | None = None
 
     async def measured(self) -> bytes:
         """All metrics, with the gauges as they stand."""
@@ -45,18 +47,21 @@ class Observed:
             self.metrics.queue_age.set(queue.oldest_waiting_seconds)
         if self.runs is not None:
             self.metrics.runs.set(self.runs.live)
+        if self.searches is not None:
+            self.metrics.searches.labels("running").set(self.searches.taken)
+            self.metrics.searches.labels("waiting").set(self.searches.waiting)
         return self.metrics.text()
 
 
 @asynccontextmanager
 async def observing(
-    rag: Sextant, metrics: Metrics, runs: Runs | None = None
+    rag: Sextant, metrics: Metrics, runs: Runs | None = None, searches: Places | None = None
 ) -> AsyncIterator[Observed]:
     """Count what happens in this process meanwhile, and trace it where that is wanted."""
     readiness = Readiness(rag.settings, rag.database, rag.embedder)
     async with tracing(wanted=rag.settings.observe.traces):
         with listening(metrics.happened):
-            yield Observed(rag, metrics, readiness, runs)
+            yield Observed(rag, metrics, readiness, runs, searches)
 
 
 def observed_of(request: Request) -> Observed:

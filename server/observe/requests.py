@@ -11,11 +11,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.observe.metrics import Metrics
 from server.observe.tracing import request_span
+from server.problems import CLIENT_LEFT
 
 _log = logging.getLogger("sextant.requests")
 
-# nginx's status for a client that has left before there was an answer.
-_LEFT = 499
 # What is asked every few seconds by machines: told only where everything is.
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
@@ -50,11 +49,11 @@ class Observed:
                 request.status = request.status or 500  # the application's own edge answers with it
                 raise
             finally:
-                span.end(request.route, request.status or _LEFT)
+                span.end(request.route, request.status or CLIENT_LEFT)
                 self._tell(request)
 
     def _tell(self, request: _Request) -> None:
-        status, seconds = request.status or _LEFT, time.perf_counter() - request.began
+        status, seconds = request.status or CLIENT_LEFT, time.perf_counter() - request.began
         self._metrics.requests.labels(request.method, request.route, status).observe(seconds)
         level = logging.DEBUG if request.route in _QUIET else logging.INFO
         if _log.isEnabledFor(level):

@@ -9,7 +9,7 @@ from fastapi import Body, Path, Query, Request
 
 from domain.options import in_range
 from retrievers.entity_search.response import SearchResponse
-from server.auth.principal import Reader, rag_of
+from server.auth.principal import Reader, place_of, rag_of
 from server.openapi import answers
 from server.paging import Listing, not_a_cursor
 from server.routing import router as new_router
@@ -34,7 +34,9 @@ EntityId = Annotated[UUID, Path(alias="entityId", examples=[examples.ENTITY_ID])
 async def search_entities(request: Request, principal: Reader, asked: Asked) -> SearchResponse:
     """Search entities by meaning, words and the graph around the best."""
     rag = rag_of(request, principal)
-    return await rag.search_entities(asked.query, graph_id=asked.graph_id, options=asked.options())
+    options = asked.options()
+    async with place_of(request, principal):
+        return await rag.search_entities(asked.query, graph_id=asked.graph_id, options=options)
 
 
 @router.get("/api/knowledge/entities/{entityId}", responses=answers(examples.ENTITY, 404))

@@ -42,6 +42,7 @@ def told() -> str:
     metrics.requests.labels("GET", "/search", 200).observe(0.1)
     metrics.dependency_up.labels("database").set(1)
     metrics.queue.labels("waiting").set(0)
+    metrics.searches.labels("running").set(0)
     return metrics.text().decode()
 
 
