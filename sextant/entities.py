@@ -91,7 +91,7 @@ class Entities:
         scope: Scope,
         *,
         extractor: Callable[[], Awaitable[ModelExtractor]],
-        refresh: Callable[[], Awaitable[None]],
+        refresh: Callable[[], Awaitable[object]],
     ) -> None:
         self._database = database
         self._scope = scope

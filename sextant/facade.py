@@ -188,7 +188,7 @@ class Sextant(Asking):
         report = await importer.import_graph(
             self._scope(graph_id), source, strict=strict, on_progress=on_progress
         )
-        await self._refresher.refresh(self._scope(graph_id), on_stage=on_progress)
+        report.warnings = await self._refresher.refresh(self._scope(graph_id), on_stage=on_progress)
         return report
 
     def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:

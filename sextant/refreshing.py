@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from domain.errors import GraphStoreUnavailable
+from domain.errors import GraphStoreUnavailable, SextantError
 from domain.scope import Scope
 from models.protocols import Embedder
 from stores.database import Database
+from stores.queue import Turns
 
 if TYPE_CHECKING:
     from ingestion.graph.communities.reporting import OnStage
@@ -22,6 +24,8 @@ _log = logging.getLogger(__name__)
 
 # What progress calls the work that no single file is the reason for.
 _GRAPH = "knowledge graph"
+# After so long a worker sees whether Neo4j is back.
+_GONE_SECONDS = 30.0
 
 
 class Refresher:
@@ -38,10 +42,19 @@ class Refresher:
         *,
         on_stage: OnStage | None = None,
         patient: bool = False,
-    ) -> None:
+    ) -> tuple[str, ...]:
         """Bring communities up to date; a failure costs no document, so it is a warning.
 
-        `patient`: as `GraphUpkeep.refresh` has it.
+        What Neo4j could not take over, a worker offers it again, until the server is back.
+
+        Args:
+            scope: whose graph.
+            on_progress: called with every stage, and with the end.
+            on_stage: called with the stages instead.
+            patient: as `GraphUpkeep.refresh` has it.
+
+        Returns:
+            What was not done, and how to mend it; () when all was.
         """
         from domain.documents import JobStage
         from ingestion.progress import Progress
@@ -60,13 +73,23 @@ class Refresher:
         try:
             async with self.opened() as upkeep:
                 done = await upkeep.refresh(scope, on_stage or show, patient=patient)
+        except GraphStoreUnavailable as error:
+            note = f"up to date, but Neo4j has not taken it over. {error}"
+            await self._offer_again(scope)
+            _log.warning("%s: %s", scope.graph_id, note)
         except Exception as error:  # noqa: BLE001 - the documents are in, whatever this was
             note = f"not brought up to date. {error} Run `sextant communities build`."
             _log.warning("%s: %s", scope.graph_id, note, exc_info=error)
-            tell(JobStage.FAILED, note=note)
         else:
             if shown:
                 tell(JobStage.DONE, note=f"{done.communities} communities")
+            return ()
+        tell(JobStage.FAILED, note=note)
+        return (f"{_GRAPH}: {note}",)
+
+    async def _offer_again(self, scope: Scope) -> None:
+        with suppress(SextantError):  # the notes wait all the same, for the next change
+            await Turns(self._database).offer_refresh(scope, since=time.time(), wait=_GONE_SECONDS)
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[GraphUpkeep]:

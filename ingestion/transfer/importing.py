@@ -42,7 +42,8 @@ class ImportReport:
     """What an import brought: lines that were taken, by kind, and what was wrong with others.
 
     `unchanged` counts the documents that were there already; `relations` includes triples;
-    `problem_count` also counts the problems beyond the first thousand, which are not listed.
+    `problem_count` also counts the problems beyond the first thousand, which are not listed;
+    `warnings` say what of the graph did not follow, and how to mend it.
     """
 
     documents: int = 0
@@ -52,6 +53,7 @@ class ImportReport:
     relations: int = 0
     problem_count: int = 0
     problems: list[Problem] = field(default_factory=list[Problem])
+    warnings: tuple[str, ...] = ()
 
 
 class Importer:

@@ -38,6 +38,7 @@ IMPORTED: dict[str, Any] = {
     "relations": 1,
     "problemCount": 0,
     "problems": [],
+    "warnings": [],
 }
 GRAPHS: dict[str, Any] = {
     "graphs": [

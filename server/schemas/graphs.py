@@ -61,6 +61,7 @@ class ImportBody(Wire):
     relations: int
     problem_count: int
     problems: tuple[ImportProblem, ...]
+    warnings: tuple[str, ...]
 
     @classmethod
     def of(cls, graph_id: str, report: ImportReport) -> ImportBody:
@@ -77,4 +78,5 @@ class ImportBody(Wire):
                 ImportProblem(line=one.line, reason=one.reason, kept=one.kept)
                 for one in report.problems
             ),
+            warnings=report.warnings,
         )

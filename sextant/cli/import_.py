@@ -56,6 +56,8 @@ def _print(report: ImportReport) -> None:
         terminal.warn(f"{'!' if problem.kept else '✗'} line {problem.line}: {problem.reason}")
     if report.problem_count > _SHOWN:
         terminal.warn(f"… and {report.problem_count - _SHOWN} more; --json lists them.")
+    for warning in report.warnings:
+        terminal.warn(f"Note: {warning}")
     terminal.say(
         f"{report.documents} documents ({report.unchanged} unchanged), {report.chunks} passages, "
         f"{report.entities} entities, {report.relations} relations"

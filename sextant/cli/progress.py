@@ -67,16 +67,18 @@ def stage_bars(*, quiet: bool) -> Iterator[OnStage | None]:
         yield None
         return
     from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
     from rich.progress import Progress as Bars
-    from rich.progress import TaskID
 
-    with Bars(console=Console(stderr=True)) as bars:
+    name = TextColumn("{task.description}")
+    with Bars(name, BarColumn(), MofNCompleteColumn(), console=Console(stderr=True)) as bars:
         tasks = dict[str, TaskID]()
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage)
-            bars.update(tasks[stage], completed=done, total=total)
+                tasks[stage] = bars.add_task(stage, total=None)
+            # Without a total the bar swings and only counts.
+            bars.update(tasks[stage], completed=done, total=total or None)
 
         yield show
 

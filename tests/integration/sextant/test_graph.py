@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,16 @@ from domain.errors import OptionInvalid
 from domain.settings import Settings
 from sextant import Sextant
 from sextant.doctor import Health, examine
+from sextant.graph import Graph
+from sextant.working import working
+from stores.database import Database
 from stores.graph.opening import GONE
+from stores.graph.record import GraphCounts
 from testing.neo4j_server import neo4j_for_tests
 from testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import short_folder
 
+PATIENCE = 120.0
 LINES: list[dict[str, Any]] = [
     {"type": "document", "id": "d", "title": "Insulin"},
     {
@@ -89,7 +95,10 @@ async def test_neo4j_follows_imports_answers_searches_and_forgets_what_is_delete
 async def test_without_its_server_everything_goes_on_and_says_so(offline: Settings) -> None:
     nowhere = offline.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:9"})
     async with Sextant.open(nowhere) as rag:
-        await rag.import_graph(lines(), "alone")
+        report = await rag.import_graph(lines(), "alone")
+        (warning,) = report.warnings
+        assert warning.startswith("knowledge graph: up to date, but Neo4j has not taken it over.")
+        assert "sextant graph sync" in warning
         graph = await rag.graph("alone")
         status = await graph.status()
         assert (status.record.entities, status.record.relations) == (3, 2)
@@ -100,6 +109,35 @@ async def test_without_its_server_everything_goes_on_and_says_so(offline: Settin
     findings = {one.name: one async for one in examine(nowhere)}
     assert findings["graph store"].health is Health.WARNING
     assert "NEO4J_URI" in findings["graph store"].next_step
+
+
+async def test_a_worker_lets_neo4j_catch_up_once_it_is_back(offline: Settings) -> None:
+    nowhere = offline.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:9"})
+    async with Sextant.open(nowhere) as rag:
+        await rag.import_graph(lines(), "waiting")
+    with neo4j_for_tests() as access:
+        async with Sextant.open(offline.model_copy(update=access)) as rag:
+            graph = await rag.graph("waiting")
+            assert (await graph.status()).projection is None
+            await let_pass(rag.database)
+            async with working(rag.worker()), asyncio.timeout(PATIENCE):
+                held = await projected(graph)
+            assert (held.entities, held.relations) == (3, 2)
+
+
+async def projected(graph: Graph) -> GraphCounts:
+    """What Neo4j holds of a graph, as soon as it holds it and nothing waits."""
+    while True:
+        status = await graph.status()
+        if status.projection is not None and not status.waiting:
+            return status.projection
+        await asyncio.sleep(0.05)
+
+
+async def let_pass(database: Database) -> None:
+    """What waits for its time in the queue may begin."""
+    async with database.transaction(database.settings.user_id) as connection:
+        await connection.execute("UPDATE procrastinate_jobs SET scheduled_at = now()")
 
 
 async def test_without_a_name_there_is_nothing_to_sync(offline: Settings) -> None:

@@ -101,6 +101,19 @@ def test_bars_survive_equal_names_and_files_that_fail_at_once(
     assert "✓ [b].md: 2 passages" in capsys.readouterr().err
 
 
+def test_a_stage_shows_how_far_it_is_also_where_the_end_is_not_known(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress.stage_bars(quiet=False) as on_stage:
+        assert on_stage is not None
+        on_stage("lines", 4096, 0)
+        on_stage("documents", 2, 5)
+    shown = capsys.readouterr().err
+    assert "4096/?" in shown
+    assert "2/5" in shown
+
+
 def test_the_summary_counts_and_names_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
     progress.print_summary(
         [
