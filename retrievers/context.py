@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,32 +35,24 @@ def assemble_graph_context(items: Iterable[RetrievedItem]) -> dict[str, list[dic
         `{"entities": [{id, name, type}], "relationships": [{source, target, type}]}`; a relationship
         leads from `source` to `target`, both ids of entities that are listed.
     """
-    ordered = sorted(items, key=lambda item: (-item.score, item.id))
-    entities = [item for item in ordered if item.kind is ItemKind.ENTITY]
-    known = {item.id for item in entities}
-    joined = (
-        item.metadata
+    told = graph_context(sorted(items, key=lambda item: (-item.score, item.id)))
+    return {"entities": list(told.entities), "relationships": list(told.relationships)}
+
+
+def graph_context(ordered: Sequence[RetrievedItem]) -> GraphContext:
+    """The same of items that are in order, as a retrieval carries it."""
+    entities = {
+        item.id: {"id": item.id, "name": item.metadata["name"], "type": item.metadata["type"]}
         for item in ordered
-        if item.kind is ItemKind.RELATION
-        and item.metadata["source"] in known
-        and item.metadata["target"] in known
-    )
-    return {
-        "entities": [
-            {"id": item.id, "name": item.metadata["name"], "type": item.metadata["type"]}
-            for item in entities
-        ],
-        "relationships": [
-            {"source": one["source"], "target": one["target"], "type": one["type"]}
-            for one in joined
-        ],
+        if item.kind is ItemKind.ENTITY
     }
-
-
-def graph_context(items: Iterable[RetrievedItem]) -> GraphContext:
-    """The same, as a retrieval carries it."""
-    assembled = assemble_graph_context(items)
-    return GraphContext(tuple(assembled["entities"]), tuple(assembled["relationships"]))
+    joined = (item.metadata for item in ordered if item.kind is ItemKind.RELATION)
+    relationships = (
+        {"source": one["source"], "target": one["target"], "type": one["type"]}
+        for one in joined
+        if one["source"] in entities and one["target"] in entities
+    )
+    return GraphContext(tuple(entities.values()), tuple(relationships))
 
 
 def assemble_vector_context(items: Iterable[RetrievedItem]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,17 +24,24 @@ from retrievers.lanes.lane import (
     VectorLane,
     run_lanes,
 )
-from retrievers.lanes.local import LocalLane
-from retrievers.lanes.mix import MixLane
-from retrievers.lanes.reading import QuestionReader
-from retrievers.lanes.reports import GlobalLane, ReportsLane
+from retrievers.lanes.local import LOCAL, around_entities
+from retrievers.lanes.mix import MIX, by_all
+from retrievers.lanes.reading import QuestionReader, Work
+from retrievers.lanes.reports import GLOBAL, REPORTS, behind_reports, best_reports
+from retrievers.lanes.surroundings import Surroundings, merged
 from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, Join
 from retrievers.ranking.fusion import fuse, led
 from stores.chunks import ChunkStore
 from stores.deadlines import within
 from stores.graph.protocol import GraphStore
-from stores.stamps import Stamp
+
+_WORKS: Mapping[str, Work] = {
+    LOCAL: around_entities,
+    MIX: by_all,
+    REPORTS: best_reports,
+    GLOBAL: behind_reports,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +77,10 @@ class Finder:
     @property
     def names(self) -> list[str]:
         """The lanes' names."""
-        return list(self._lanes(self._reader()))
+        if self.indexes is None:
+            return [VECTOR, KEYWORD]
+        of_graph = [LOCAL, MIX] if self.graph is None else list(_WORKS)
+        return [VECTOR, KEYWORD, *of_graph]
 
     async def find(self, composition: Composition, request: LaneQuery, top_k: int | None) -> Found:
         """Run the lanes over what is in memory, and again if that turns out to be of before.
@@ -98,18 +109,29 @@ class Finder:
         """Made anew for each run, for its lanes share one question."""
         if self.indexes is None:
             return None
-        return QuestionReader(self.chunks, self.embedder, self.indexes, trusting, texts)
+        return QuestionReader(self.chunks, self.embedder, self.indexes, self.graph, trusting, texts)
 
-    def _lanes(self, reader: QuestionReader | None, *, whole: bool = False) -> dict[str, Lane]:
-        lanes: list[Lane] = [
-            VectorLane(self.chunks, self.embedder, whole=whole),
-            KeywordLane(self.chunks, whole=whole),
-        ]
-        if reader is not None:
-            lanes += [LocalLane(reader, self.graph), MixLane(reader)]
-            if self.graph is not None:
-                lanes += [ReportsLane(reader), GlobalLane(reader)]
-        return {lane.name: lane for lane in lanes}
+    def _stored(self, name: str, *, whole: bool = False) -> Lane:
+        if name == VECTOR:
+            return VectorLane(self.chunks, self.embedder, whole=whole)
+        return KeywordLane(self.chunks, whole=whole)
+
+    async def _lanes(
+        self, names: Sequence[str], request: LaneQuery, reader: QuestionReader | None
+    ) -> list[LaneRun]:
+        """Run lanes, those over the index together."""
+        timeout = self.settings.lane_timeout
+        works = {name: _WORKS[name] for name in names if name in _WORKS}
+        stored = [self._stored(name) for name in names if name not in works]
+        if reader is None or not works:
+            return await run_lanes(stored, request, timeout)
+        if not stored:
+            return await reader.run(works, request, timeout)
+        parts = await asyncio.gather(
+            run_lanes(stored, request, timeout), reader.run(works, request, timeout)
+        )
+        runs = {run.name: run for part in parts for run in part}
+        return [runs[name] for name in names]
 
     async def _run(
         self,
@@ -119,69 +141,72 @@ class Finder:
         reader: QuestionReader | None,
     ) -> Found:
         """Run the lanes and what goes beside them, then the fallback if no lane succeeded."""
-        timeout, known = self.settings.lane_timeout, self._lanes(reader)
+        known = self.names
         beside = [name for name in composition.beside if name in known]
-        names = [*composition.lanes, *beside]
-        runs = await run_lanes([known[name] for name in names], request, timeout)
-        found = self._ranked(composition, runs, top_k)
+        runs = await self._lanes([*composition.lanes, *beside], request, reader)
+        found = Found(runs, [], [], {})
         try:
-            found = await self._told(request, found, top_k, reader)
+            found = await self._told(composition, request, runs, top_k, reader)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane: without texts it has found nothing
-            runs = [replace(run, hits=[], error=run.error or failure) for run in runs]
+            runs = [LaneRun(run.name, [], run.milliseconds, run.error or failure) for run in runs]
         if _all_failed(runs, composition.lanes):
-            whole = self._lanes(
-                reader, whole=True
-            )  # reading texts afterwards may be what has failed
-            step_in = [whole[name] for name in composition.fallback]
-            runs = [*runs, *await run_lanes(step_in, request, timeout)]
-            found = self._ranked(composition, runs, top_k)
+            # Reading texts afterwards may be what has failed.
+            step_in = [self._stored(name, whole=True) for name in composition.fallback]
+            runs = [*runs, *await run_lanes(step_in, request, self.settings.lane_timeout)]
+            passages = self._rank(composition, runs, top_k)
+            found = Found(runs, passages, _reports(runs), _spent(runs))
         failed = {run.name: run.error for run in runs if run.error is not None}
         log_failures(failed)
         if _all_failed(runs, [*composition.lanes, *composition.fallback]):
             raise RetrievalError(failed)
         return found
 
-    def _ranked(self, composition: Composition, runs: list[LaneRun], top_k: int | None) -> Found:
-        timings = {run.name: run.milliseconds for run in runs}
-        started = time.perf_counter()
-        passages = self._rank(_passages(runs, composition), composition.join, top_k)
-        around = _around(runs)
-        timings["fusion"] = (time.perf_counter() - started) * 1000
-        return Found(runs, passages, around, timings)
-
     async def _told(
-        self, request: LaneQuery, found: Found, top_k: int | None, reader: QuestionReader | None
+        self,
+        composition: Composition,
+        request: LaneQuery,
+        runs: list[LaneRun],
+        top_k: int | None,
+        reader: QuestionReader | None,
     ) -> Found:
-        """The same with the texts of the first passages, if they and the index are of one moment."""
-        if reader is None or reader.told is None or reader.now is None:
-            return await self._read(request, found, top_k, reader.stamp if reader else None)
+        """What the lanes found in one ranking, with the texts of its first passages."""
+        timings, started = _spent(runs), time.perf_counter()
+        passages = self._rank(composition, runs, top_k)
+        around = merged([run.around for run in runs if run.around is not None])
+        timings["fusion"] = (time.perf_counter() - started) * 1000
         started = time.perf_counter()
-        around = found.around if self.graph is not None else []
-        passages, around = told_from(reader.told, found.passages[:top_k], around)
-        now = await within(self.settings.lane_timeout, reader.now)
-        timings = {**found.timings, "texts": (time.perf_counter() - started) * 1000}
-        return Found(found.runs, passages, around, timings, current=now == reader.stamp)
+        passages, items, current = await self._texts(request, passages, around, reader)
+        items = sorted([*_reports(runs), *items], key=lambda item: (-item.score, item.id))
+        timings["texts"] = (time.perf_counter() - started) * 1000
+        return Found(runs, passages, items, timings, current)
 
-    async def _read(
-        self, request: LaneQuery, found: Found, top_k: int | None, trusted: Stamp | None
-    ) -> Found:
-        """The same from the stores."""
-        if all(item.text for item in [*found.passages, *found.around]):
+    async def _texts(
+        self,
+        request: LaneQuery,
+        passages: list[RetrievedItem],
+        around: Surroundings | None,
+        reader: QuestionReader | None,
+    ) -> tuple[list[RetrievedItem], list[RetrievedItem], bool]:
+        """Passages and what is around them with their texts; are they and the index of one moment?"""
+        trusted = reader.stamp if reader else None
+        if reader is not None and reader.told is not None and reader.now is not None:
+            told = told_from(reader.told, passages, around if self.graph is not None else None)
+            return *told, reader.now == trusted
+        if around is None and all(item.text for item in passages):
             # Where no text is read, nothing has told yet whether the index is of now.
-            return replace(found, current=trusted is None and request.hot is None)
-        started = time.perf_counter()
+            return passages, [], trusted is None and request.hot is None
         contents = Contents(self.chunks, self.graph, request, stamped=trusted is not None)
-        work = contents.read(found.passages[:top_k], found.around)
-        passages, around, stamp, hot = await within(self.settings.lane_timeout, work)
-        timings = {**found.timings, "texts": (time.perf_counter() - started) * 1000}
-        return Found(found.runs, passages, around, timings, current=hot and stamp == trusted)
+        work = contents.read(passages, around)
+        passages, items, stamp, hot = await within(self.settings.lane_timeout, work)
+        return passages, items, hot and stamp == trusted
 
     def _rank(
-        self, found: Mapping[str, Sequence[RetrievedItem]], join: Join, top_k: int | None
+        self, composition: Composition, runs: Sequence[LaneRun], top_k: int | None
     ) -> list[RetrievedItem]:
-        if len(found) == 1 or (join is Join.LEAD and len(found) == 2):
+        found = _passages(runs, composition)
+        if len(found) == 1 or (composition.join is Join.LEAD and len(found) == 2):
             return led(found, top_k)
         weights = {VECTOR: self.settings.vector_weight, KEYWORD: self.settings.keyword_weight}
         return fuse(found, weights, self.settings.rrf_k, top_k)
@@ -201,12 +226,11 @@ def _passages(runs: Sequence[LaneRun], composition: Composition) -> dict[str, li
     }
 
 
-def _around(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
-    """What the lanes found of the graph: each item once, as the lane said that rates it highest."""
-    found: dict[str, RetrievedItem] = {}
-    for run in runs:
-        for hit in run.hits:
-            known = found.get(hit.id)
-            if hit.kind is not ItemKind.CHUNK and (known is None or known.score < hit.score):
-                found[hit.id] = hit
-    return sorted(found.values(), key=lambda item: (-item.score, item.id))
+def _reports(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
+    """The reports that lanes found, each once."""
+    hits = (hit for run in runs for hit in run.hits if hit.kind is ItemKind.COMMUNITY)
+    return list({hit.id: hit for hit in hits}.values())
+
+
+def _spent(runs: Sequence[LaneRun]) -> dict[str, float]:
+    return {run.name: run.milliseconds for run in runs}

@@ -32,7 +32,7 @@ from retrievers.finding import Finder
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.degrading import degraded
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
-from retrievers.lanes.reading import linked_names
+from retrievers.lanes.linking import linked_names
 from retrievers.memory.hot import HotScopes
 from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, composition_from, composition_of

@@ -40,7 +40,7 @@ def of_entity(entity: Entity) -> Told:
 
 
 def with_told(item: RetrievedItem, told: Told) -> RetrievedItem:
-    """A bare item with what is told of it."""
+    """A passage found by its id, with what is told of it."""
     return RetrievedItem(
         item.kind,
         item.id,
@@ -49,5 +49,5 @@ def with_told(item: RetrievedItem, told: Told) -> RetrievedItem:
         told.document_id,
         told.external_id,
         item.lanes,
-        {**told.metadata, **item.metadata},
+        told.metadata,
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from domain.errors import ConflictError, InputError, SextantError
-from domain.retrieval import ItemKind, RetrievedItem
+from domain.retrieval import RetrievedItem
 from retrievers.lanes.lane import LaneQuery
+from retrievers.lanes.surroundings import Surroundings
 from retrievers.memory.texts import ScopeTexts
 from retrievers.telling import Told, of_entity, of_passage, with_told
 from stores.chunks import ChunkStore
@@ -20,12 +20,13 @@ NO_GRAPH_STORE = "图数据库暂不可用，结果不含实体与关系"
 
 
 def told_from(
-    texts: ScopeTexts, passages: Sequence[RetrievedItem], around: Sequence[RetrievedItem]
+    texts: ScopeTexts, passages: Sequence[RetrievedItem], around: Surroundings | None
 ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
-    """The same items with their texts, from what is in memory; as `Contents.read` tells them."""
-    chunks = texts.passages.of(_bare(passages, ItemKind.CHUNK))
-    entities = texts.entities.of(_bare(around, ItemKind.ENTITY))
-    return _passages(passages, chunks), _around(around, entities)
+    """The same with their texts, from what is in memory; as `Contents.read` tells them."""
+    chunks = texts.passages.of(_bare(passages))
+    return _told(passages, chunks), around.items(
+        texts.entities.at(around.entities)
+    ) if around else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,62 +46,48 @@ class Contents:
     stamped: bool
 
     async def read(
-        self, passages: Sequence[RetrievedItem], around: Sequence[RetrievedItem]
+        self, passages: Sequence[RetrievedItem], around: Surroundings | None
     ) -> tuple[list[RetrievedItem], list[RetrievedItem], Stamp | None, bool]:
-        """The same items with their texts, without those that are gone; the stamp; is `hot` current?
+        """The same with their texts, without those that are gone; the stamp; is `hot` current?
 
-        Those that have a text stay as they are. Without a graph store that answers there are neither
+        Passages that have a text stay as they are. Without a graph store that answers there are neither
         entities nor relations, which are told with both their ends or not at all.
         """
-        chunks, entities, stamp, current = await asyncio.gather(
-            self._chunks(passages), self._entities(around), self._stamp(), self.query.is_current()
+        chunks, items, stamp, current = await asyncio.gather(
+            self._chunks(passages), self._items(around), self._stamp(), self.query.is_current()
         )
-        return _passages(passages, chunks), _around(around, entities), stamp, current
+        return _told(passages, chunks), items, stamp, current
 
     async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, Told]:
-        ids = _bare(items, ItemKind.CHUNK)
+        ids = _bare(items)
         rows = await self.chunks.told(self.query.scope, ids) if ids else []
         return {row["id"]: of_passage(row) for row in rows}
 
-    async def _entities(self, items: Sequence[RetrievedItem]) -> dict[str, Told]:
-        ids = [UUID(own) for own in _bare(items, ItemKind.ENTITY)]
-        if self.graph is None or not ids:
-            return {}
+    async def _items(self, around: Surroundings | None) -> list[RetrievedItem]:
+        if self.graph is None or around is None:
+            return []
+        rows = {around.index.entities[row]: row for row in around.entities}
         try:
-            found = await self.graph.get_entities(self.query.scope, ids)
+            found = await self.graph.get_entities(self.query.scope, list(rows))
         except (InputError, ConflictError):
             raise
         except SextantError:
             self.query.warn(NO_GRAPH_STORE)
-            return {}
-        return {str(entity.id): of_entity(entity) for entity in found}
+            return []
+        return around.items({rows[entity.id]: of_entity(entity) for entity in found})
 
     async def _stamp(self) -> Stamp | None:
         return await self.chunks.stamp(self.query.scope) if self.stamped else None
 
 
-def _bare(items: Sequence[RetrievedItem], kind: ItemKind) -> list[str]:
+def _bare(passages: Sequence[RetrievedItem]) -> list[str]:
     """The ids of those that have no text yet."""
-    return [item.id for item in items if item.kind is kind and not item.text]
+    return [item.id for item in passages if not item.text]
 
 
-def _passages(items: Sequence[RetrievedItem], told: Mapping[str, Told]) -> list[RetrievedItem]:
+def _told(passages: Sequence[RetrievedItem], told: Mapping[str, Told]) -> list[RetrievedItem]:
     return [
         item if item.text else with_told(item, told[item.id])
-        for item in items
+        for item in passages
         if item.text or item.id in told
     ]
-
-
-def _around(items: Sequence[RetrievedItem], told: Mapping[str, Told]) -> list[RetrievedItem]:
-    """Entities that are told, relations both of whose ends are, and what has a text."""
-    around: list[RetrievedItem] = []
-    for item in items:
-        if item.kind is ItemKind.RELATION:
-            if item.metadata["source"] in told and item.metadata["target"] in told:
-                around.append(item)
-        elif item.text:
-            around.append(item)
-        elif item.id in told:
-            around.append(with_told(item, told[item.id]))
-    return around

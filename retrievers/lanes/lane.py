@@ -1,7 +1,8 @@
 """Lanes: the independent ways of finding something, and running several of them at once.
 
-A lane is a small object with a name and one coroutine. Lanes do not know each other; a mode is a
-choice of lanes (`retrievers.modes`), and fusion makes one ranking of what they found.
+A lane of the stores is a small object with a name and one coroutine; those of the graph modes are functions
+of a question that is read once for all of them (`retrievers.lanes.reading`). Lanes do not know each
+other; a mode is a choice of lanes (`retrievers.modes`), and fusion makes one ranking of what they found.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from domain.scope import Scope
 from models.protocols import Embedder
 from retrievers.lanes.keywords import extract_keywords
+from retrievers.lanes.surroundings import Surroundings
 from retrievers.memory.hot import HotScope
 from stores.binary import Nearest, written
 from stores.chunks import ChunkHit, ChunkStore
@@ -70,7 +72,7 @@ class Lane(Protocol):
         ...
 
     async def search(self, query: LaneQuery) -> list[RetrievedItem]:
-        """Return at most `query.limit` passages, and what of the graph goes with them."""
+        """Return at most `query.limit` passages."""
         ...
 
 
@@ -168,12 +170,21 @@ def as_item(hit: ChunkHit, lanes: Mapping[str, LaneScore] | None = None) -> Retr
 
 @dataclass(frozen=True, slots=True)
 class LaneRun:
-    """How one lane fared: its hits, or why there are none, and its time in milliseconds."""
+    """How one lane fared: its hits, or why there are none, and its time in milliseconds.
+
+    `around`: what of the graph goes with them.
+    """
 
     name: str
     hits: list[RetrievedItem]
     milliseconds: float
     error: Exception | None = None
+    around: Surroundings | None = None
+
+
+def late(name: str, deadline: float) -> LaneRun:
+    """Of a lane that was given up after so many seconds."""
+    return LaneRun(name, [], deadline * 1000, TimeoutError(f"no answer within {deadline:g} s"))
 
 
 async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) -> list[LaneRun]:
@@ -188,11 +199,7 @@ async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) ->
     """
     tasks = await settled(deadline, [_timed(lane, query) for lane in lanes])
     return [
-        task.result()
-        if task.done()
-        else LaneRun(
-            lane.name, [], deadline * 1000, TimeoutError(f"no answer within {deadline:g} s")
-        )
+        task.result() if task.done() else late(lane.name, deadline)
         for lane, task in zip(lanes, tasks, strict=True)
     ]
 

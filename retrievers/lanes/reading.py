@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from domain.errors import ConflictError, SextantError
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from domain.scope import Scope
+from domain.errors import ConflictError, InputError, SextantError
+from domain.retrieval import RetrievedItem
 from models.protocols import Embedder, Vectors
 from retrievers.index.passages import Near
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from retrievers.index.sparse import Floats, Places
-from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
+from retrievers.index.sparse import Floats
+from retrievers.lanes.lane import LaneQuery, LaneRun, late
+from retrievers.lanes.linking import named_entities, nearest_entities
+from retrievers.lanes.surroundings import Surroundings
 from retrievers.lanes.two_events import two_events
 from retrievers.memory.texts import ScopeTexts, Texts
-from retrievers.ranking.mixing import Evidence, Ranking, fit_of, link_strength
-from retrievers.ranking.relevance import blend, highest, nearest_wanted, nearness, with_parts
+from retrievers.ranking.mixing import Evidence, fit_of
+from retrievers.ranking.relevance import blend, nearest_wanted, nearness, with_parts
 from stores.chunks import ChunkStore
-from stores.deadlines import seen
+from stores.deadlines import settled
 from stores.graph.arrays import places_of
+from stores.graph.protocol import GraphStore
 from stores.stamps import Stamp
 
 T = TypeVar("T")
 
-WALK = "walk"
-
-# Orders passages that the walk does not reach, below all that it does.
-_FIT_SHARE = 1e-4
-_LEAST_SCORE = 1e-9
-_TELLING_LINK = 0.25
-# So many scores are counted faster than sorted, where a passage says little of what common words say.
-_MANY = 8192
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
 NO_VECTOR = "向量检索失败，使用关键词与图谱检索降级"
 
@@ -51,24 +47,35 @@ class Reading:
         vector: the question's vector; None when no model gave one.
         near: the passages nearest to the centred vector, with cosines; none without vectors.
         allowed: whether the question's filters let a passage through; None without filters.
+        linked: whether `evidence` names all entities that can be found for the question.
     """
 
     index: ScopeIndex
     evidence: Evidence
     vector: Vectors | None
     near: Near
-    allowed: npt.NDArray[np.bool_] | None = None
+    allowed: npt.NDArray[np.bool_] | None
+    linked: bool
 
 
-Work = Callable[[Reading], object]
+class Hits(NamedTuple):
+    """What a lane finds: passages or reports, best first, and what of the graph goes with them."""
+
+    items: list[RetrievedItem]
+    around: Surroundings | None = None
+
+
+# A lane over the index, worked out in a thread. None: it wants to know first what entities the store finds
+# for the question (`Reading.linked`).
+Work = Callable[[LaneQuery, Reading], Hits | None]
 
 
 @dataclass(slots=True)
 class QuestionReader:
-    """Reads one question once for all the lanes that want it; made anew for every search.
+    """Reads one question once for all the lanes over the index; made anew for every search.
 
     Args:
-        chunks, embedder, indexes: what is read.
+        chunks, embedder, indexes, graph: what is read.
         trusting: take the scope's index as it is in memory, where it is; whoever asks compares `stamp`
             with the scope's when it reads the texts of what was found.
         texts: where texts may be at hand.
@@ -76,46 +83,52 @@ class QuestionReader:
     Attributes:
         stamp: of the index that was trusted; None: it was the scope's own when the question came.
         told: the texts of all that this index finds, if they are at hand.
-        now: the scope's stamp, where they are: it is asked for after all that is read of the store.
+        now: the scope's stamp after all else was read of the store, if they are.
     """
 
     chunks: ChunkStore
     embedder: Embedder
     indexes: ScopeIndexes
+    graph: GraphStore | None
     trusting: bool = False
     texts: Texts | None = None
     stamp: Stamp | None = field(default=None, init=False)
     told: ScopeTexts | None = field(default=None, init=False)
-    now: asyncio.Task[Stamp] | None = field(default=None, init=False)
-    _reading: asyncio.Task[Reading] | None = field(default=None, init=False)
-    _works: list[Work] | None = field(default_factory=list[Work], init=False)
-    _outcomes: list[Any] = field(default_factory=list[Any], init=False)
+    now: Stamp | None = field(default=None, init=False)
 
-    async def ask(self, query: LaneQuery, work: Callable[[Reading], T]) -> T:
-        """What `work` makes of the question held against the scope as it is now, in a thread.
+    async def run(
+        self, works: Mapping[str, Work], query: LaneQuery, deadline: float
+    ) -> list[LaneRun]:
+        """How each lane fared with the scope as it is now; they share one trip to a thread.
 
-        Works that are given before the scope is at hand share one trip to a thread. Without a model
-        that answers, words and names go on alone, with a warning.
+        Without a model that answers, words and names go on alone, with a warning. What is not done after
+        `deadline` seconds is left behind, as by `run_lanes`.
+
+        Raises:
+            InputError, ConflictError: the request or the stored vectors are at fault.
         """
-        if self._reading is None:
-            self._reading = asyncio.create_task(self._read(query))
-        if self._works is None:
-            return await asyncio.to_thread(work, await asyncio.shield(self._reading))
-        place = len(self._works)
-        self._works.append(work)
-        await asyncio.shield(self._reading)
-        outcome: T | Exception = self._outcomes[place]
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
+        started = time.perf_counter()
+        runs: dict[str, LaneRun] = {}
+        [task] = await settled(deadline, [self._run(works, query, started, runs)])
+        if not task.done():
+            return [runs.get(name) or late(name, deadline) for name in works]
+        try:
+            task.result()
+        except (InputError, ConflictError):
+            raise
+        except Exception as failure:  # noqa: BLE001 - as in a lane
+            failed = LaneRun("", [], (time.perf_counter() - started) * 1000, failure)
+            return [runs.get(name) or replace(failed, name=name) for name in works]
+        return [runs[name] for name in works]
 
-    def look(self, scope: Scope) -> None:
-        """Ask for the scope's stamp, if it is wanted, now that the store has been read."""
-        if self.told is not None:
-            self.now = asyncio.create_task(self.chunks.stamp(scope))
-            self.now.add_done_callback(seen)  # nobody need wait for it
-
-    async def _read(self, query: LaneQuery) -> Reading:
+    async def _run(
+        self,
+        works: Mapping[str, Work],
+        query: LaneQuery,
+        started: float,
+        runs: dict[str, LaneRun],
+    ) -> None:
+        """Put into `runs` how each fares."""
         texts = [query.text, *two_events(query.text)]
         index, vectors = await self._index_and_vectors(query, texts)
         whole, *events = [
@@ -124,18 +137,29 @@ class QuestionReader:
         ]
         similar = await self._type_similarity(index, vectors[0])
         allowed = await self._allowed(query, index)
-        works, self._works = self._works or [], None
-        if self.now is None:
-            self.look(query.scope)
 
-        def read() -> tuple[Reading, list[Any]]:
+        def read() -> Reading:
             nearest = whole.nearest(index)
             evidence = _evidence(index, query.text, nearest, similar, events)
-            reading = Reading(index, evidence, vectors[0], nearest or _NOTHING, allowed)
-            return reading, [_outcome(work, reading) for work in works]
+            linked = bool(evidence.named) or self.graph is None or not len(index.entities)
+            reading = Reading(index, evidence, vectors[0], nearest or _NOTHING, allowed, linked)
+            runs.update(_worked(works, query, reading, started))
+            return reading
 
-        reading, self._outcomes = await asyncio.to_thread(read)
-        return reading
+        reading = await self._beside_the_stamp(query, read)
+        rest = {name: work for name, work in works.items() if name not in runs}
+        if rest and self.graph is not None:
+            named = await nearest_entities(self.graph, query, index, vectors[0])
+            linked = replace(reading, evidence=_linked(reading.evidence, named), linked=True)
+            work = partial(_worked, rest, query, linked, started)
+            runs.update(await self._beside_the_stamp(query, work))
+
+    async def _beside_the_stamp(self, query: LaneQuery, work: Callable[[], T]) -> T:
+        """Have something worked out in a thread; meanwhile the stamp comes, if it is wanted."""
+        outcome = asyncio.get_running_loop().run_in_executor(None, work)
+        if self.told is not None:
+            self.now = await self.chunks.stamp(query.scope)
+        return await outcome
 
     async def _index_and_vectors(
         self, query: LaneQuery, texts: Sequence[str]
@@ -147,8 +171,6 @@ class QuestionReader:
         self.stamp, index = kept
         if self.texts is not None:
             self.told = self.texts.of(query.scope, self.stamp, index)
-        if query.filters is None and index.passages.vectors is not None:
-            self.look(query.scope)  # nothing else is read: it comes while the question is embedded
         return index, [await self._vector(query, text) for text in texts]
 
     async def _sought(
@@ -214,47 +236,23 @@ class _Sought:
         return index.passages.nearest(self.centred, nearest_wanted(len(index.chunk_ids)))
 
 
-def _outcome(work: Work, reading: Reading) -> object:
-    """What a lane's work comes to, or why it failed: the other lanes' goes on."""
-    try:
-        return work(reading)
-    except Exception as failure:  # noqa: BLE001 - raised in the lane that asked
-        return failure
-
-
-def best_passages(
-    query: LaneQuery, reading: Reading, ranking: Ranking, *, by: str = WALK
-) -> list[RetrievedItem]:
-    """The best `query.limit` passages of a ranking, without their texts (`contents`).
-
-    Fewer only when the scope has fewer. The score is the mass relative to the best passage's;
-    passages without mass follow, by their fit to the question. `by` names what gave the mass in the
-    items' `lanes`.
-    """
-    scores = ranking.passages / (float(ranking.passages.max(initial=0.0)) or np.float32(1))
-    scores += _FIT_SHARE * ranking.fit
-    near = reading.near
-    scores[near.rows] += np.float32(_FIT_SHARE * _FIT_SHARE) * np.maximum(near.cosines, 0)
-    rows = _best(scores, query.limit, reading.allowed)
-    most = float(scores.max(initial=0.0)) or 1.0
-    shares = np.maximum(scores[rows] / most, _LEAST_SCORE)
-    lanes = {
-        by: _ranks(ranking.passages, rows),
-        KEYWORD: _ranks(reading.evidence.match.scores, rows),
-        VECTOR: _ranks_of_nearest(near, rows, len(scores)),
-    }
-    return [
-        RetrievedItem(
-            ItemKind.CHUNK,
-            own,
-            "",
-            share,
-            lanes={lane: placed for lane, placed in zip(lanes, places, strict=True) if placed},
-        )
-        for own, share, *places in zip(
-            reading.index.chunk_ids.texts_of(rows), shares.tolist(), *lanes.values(), strict=True
-        )
-    ]
+def _worked(
+    works: Mapping[str, Work], query: LaneQuery, reading: Reading, started: float
+) -> dict[str, LaneRun]:
+    """How each fares that has all it wants: one that fails does not disturb the others."""
+    runs: dict[str, LaneRun] = {}
+    for name, work in works.items():
+        hits, error = None, None
+        try:
+            hits = work(query, reading)
+        except (InputError, ConflictError):
+            raise
+        except Exception as failure:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
+            hits, error = Hits([]), failure
+        if hits is not None:
+            spent = (time.perf_counter() - started) * 1000
+            runs[name] = LaneRun(name, hits.items, spent, error, hits.around)
+    return runs
 
 
 def _evidence(
@@ -267,12 +265,17 @@ def _evidence(
     evidence = Evidence(
         match=index.lexical.match(question),
         near=_nearness(index, nearest),
-        named=_named(index, question),
+        named=named_entities(index, question),
         type_match=index.types.named_by(question),
         type_similarity=type_similarity,
     )
     fit = fit_of(index.walk, evidence)
     return replace(evidence, fit=_with_events(index, fit, events) if events else fit)
+
+
+def _linked(evidence: Evidence, named: dict[int, float] | None) -> Evidence:
+    """The same with these entities named, where they are known."""
+    return evidence if named is None else replace(evidence, named=named, fit=None)
 
 
 def _with_events(index: ScopeIndex, fit: Floats, events: Sequence[_Sought]) -> Floats:
@@ -289,71 +292,3 @@ def _nearness(index: ScopeIndex, nearest: Near | None) -> Floats | None:
     if nearest is None:
         return None
     return nearness(nearest.rows, nearest.cosines, len(index.chunk_ids))
-
-
-def _named(index: ScopeIndex, question: str) -> dict[int, float]:
-    """Entities that the question names, with the strength of each link."""
-    named: dict[int, float] = {}
-    for _, bearers, strength in _links(index, question):
-        for entity in bearers:
-            named[entity] = max(strength, named.get(entity, 0.0))
-    return {entity: strength for entity, strength in named.items() if strength > 0}
-
-
-def linked_names(index: ScopeIndex, text: str) -> dict[str, list[str]]:
-    """Names in `text`, as written there, with the ids of the entities that bear them.
-
-    Without names of words that most passages hold ("time", "country"), which name nothing.
-    """
-    return {
-        name: index.entities.texts_of(list(bearers))
-        for name, bearers, strength in _links(index, text)
-        if strength >= _TELLING_LINK
-    }
-
-
-def _links(index: ScopeIndex, text: str) -> Iterator[tuple[str, tuple[int, ...], float]]:
-    for match in index.names.find(text):
-        name = text[match.start : match.end]
-        yield name, match.bearers, link_strength(index.lexical, name)
-
-
-def _best(scores: Floats, count: int, allowed: npt.NDArray[np.bool_] | None) -> Places:
-    """Rows of the highest scores among those allowed, best first."""
-    if allowed is None:
-        return highest(scores, count)
-    there = np.flatnonzero(allowed)
-    return there[highest(scores[there], count)]
-
-
-def _ranks(scores: Floats, rows: Places) -> list[LaneScore | None]:
-    """The rank from 1 and the score of each of `rows` that scores at all."""
-    own = scores[rows]
-    least = own[own > 0].min(initial=np.inf)
-    others = scores[scores >= least]
-    better = better_of_many(others, own) if len(others) > _MANY else better_of_few(others, own)
-    return [
-        LaneScore(1 + rank, score) if score > 0 else None
-        for rank, score in zip(better, own.tolist(), strict=True)
-    ]
-
-
-def better_of_few(scores: Floats, own: Floats) -> list[int]:
-    """How many scores are higher than each of `own`, by sorting them."""
-    found: list[int] = (len(scores) - np.searchsorted(np.sort(scores), own, side="right")).tolist()
-    return found
-
-
-def better_of_many(scores: Floats, own: Floats) -> list[int]:
-    """The same by counting: of 100,000 scores that is done in a tenth of the time that sorting takes."""
-    return [int(np.count_nonzero(scores > one)) for one in own]
-
-
-def _ranks_of_nearest(near: Near, rows: Places, passages: int) -> list[LaneScore | None]:
-    """The same by meaning, where cosines are there of the nearest passages only, best first."""
-    places = np.full(passages, -1, np.intp)
-    places[near.rows] = np.arange(len(near.rows))
-    return [
-        LaneScore(1 + place, float(near.cosines[place])) if place >= 0 else None
-        for place in places[rows].tolist()
-    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,8 @@ from retrievers.index.scope_index import ScopeIndex
 from retrievers.index.sparse import Floats
 from retrievers.index.terms import terms
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from retrievers.lanes.reading import QuestionReader, Reading, best_passages
+from retrievers.lanes.placing import best_passages
+from retrievers.lanes.reading import Hits, Reading
 from retrievers.lanes.surroundings import surroundings
 from retrievers.ranking.mixing import Ranking, fit_of
 from retrievers.ranking.normalising import min_max, scaled
@@ -50,8 +50,7 @@ class ScoredReport:
     lanes: Mapping[str, LaneScore]
 
 
-@dataclass(frozen=True, slots=True)
-class ReportsLane:
+def best_reports(query: LaneQuery, reading: Reading) -> Hits:
     """Reports that fit the question, from whichever level of the hierarchy says it best.
 
     Relevance is the mean of meaning (cosine, relative to the best and the least of the nearest) and
@@ -60,44 +59,24 @@ class ReportsLane:
     takes coarse reports and a narrow one fine ones (dynamic selection as in GraphRAG, Edge et al.
     2024, arXiv 2404.16130, but without a model's judgement at every node).
     """
-
-    reader: QuestionReader
-    name: str = REPORTS
-
-    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
-        """The best reports as items."""
-        chosen = await self.reader.ask(query, partial(_chosen, query))
-        return [as_report(one) for one in chosen]
+    return Hits([as_report(one) for one in _chosen(query, reading)])
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalLane:
+def behind_reports(query: LaneQuery, reading: Reading) -> Hits:
     """Reports, their key entities, and the passages that their findings rest on.
 
     A passage scores by the best finding that rests on it and as much by its own fit to the question. While
     a knowledge base has no reports, passages come by words, meaning and relation types alone.
     """
-
-    reader: QuestionReader
-    name: str = GLOBAL
-
-    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
-        """Choose reports, then find what they rest on."""
-        return await self.reader.ask(query, partial(_found, query))
-
-
-def _found(query: LaneQuery, reading: Reading) -> list[RetrievedItem]:
     if not reading.index.chunk_ids:
-        return []
+        return Hits([])
     if not reading.index.reports.reports:
         query.warn(NO_COMMUNITIES)
     chosen = _chosen(query, reading)
     ranking = _evidence(reading, chosen)
-    return [
-        *map(as_report, chosen),
-        *best_passages(query, reading, ranking, by=REPORTS),
-        *surroundings(reading.index, ranking.entities),
-    ]
+    passages = best_passages(query, reading, ranking, by=REPORTS)
+    around = surroundings(reading.index, ranking.entities)
+    return Hits([*map(as_report, chosen), *passages], around)
 
 
 def as_report(scored: ScoredReport) -> RetrievedItem:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from retrievers.index.relations import Expansion
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.index.sparse import Floats, Places
 from retrievers.ranking.relevance import highest
+from retrievers.telling import Told
 from stores.graph.ids import id_text, relation_bytes
 
 # The walk's best entities start the neighbourhood; with its ends, so many are told in all.
@@ -24,11 +27,60 @@ _DEPTH = 2
 _CO_OCCURRENCE_WORTH = 0.3
 _LEAST = 1e-9
 
+K = TypeVar("K")
+S = TypeVar("S", bound=tuple[float, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Entities and relations around a question, as rows of an index; items are made of them once.
+
+    Attributes:
+        index: whose rows they are.
+        entities: row → importance and centrality.
+        relations: rows of both ends, number of the type → importance, weight, and depth at which it was
+            met; both ends are among the entities.
+    """
+
+    index: ScopeIndex
+    entities: Mapping[int, tuple[float, float]]
+    relations: Mapping[tuple[int, int, int], tuple[float, float, int]]
+
+    def items(self, told: Mapping[int, Told]) -> list[RetrievedItem]:
+        """The entities that are told of, by row, and the relations both of whose ends are."""
+        rows = [row for row in self.entities if row in told]
+        ids = dict(zip(rows, self.index.entities.bytes_of(rows), strict=True))
+        names = {row: id_text(own.hex()) for row, own in ids.items()}
+        labels, types = self.index.labels, self.index.types.names
+        found: list[RetrievedItem] = []
+        for row, name in names.items():
+            text, _, external_id, said = told[row]
+            score, central = self.entities[row]
+            said = {**said, "centrality": round(central, 6)}
+            found.append(
+                RetrievedItem(ItemKind.ENTITY, name, text, score, None, external_id, None, said)
+            )
+        for (source, target, number), (score, weight, depth) in self.relations.items():
+            if source not in ids or target not in ids:
+                continue
+            kind = types[number]
+            text = f"{labels[source]} → {kind} → {labels[target]}"
+            own = id_text(relation_bytes(ids[source], ids[target], kind).hex())
+            said = {
+                "source": names[source],
+                "target": names[target],
+                "type": kind,
+                "weight": weight,
+                "depth": depth,
+            }
+            found.append(RetrievedItem(ItemKind.RELATION, own, text, score, None, None, None, said))
+        return found
+
 
 def surroundings(
     index: ScopeIndex, mass: Floats, named: Mapping[int, float] | None = None
-) -> list[RetrievedItem]:
-    """Entities and relations by importance, best first; entities without their texts (`contents`).
+) -> Surroundings | None:
+    """Entities and relations by importance; None where nothing matters to the question.
 
     Args:
         index: the graph.
@@ -41,10 +93,31 @@ def surroundings(
         relevance[row] = max(float(relevance[row]), strength)
     met = highest(relevance, _MET)
     met = met[relevance[met] > 0]
-    return _around(index, met, relevance) if len(met) else []
+    return _around(index, met, relevance) if len(met) else None
 
 
-def _around(index: ScopeIndex, met: Places, relevance: Floats) -> list[RetrievedItem]:
+def merged(parts: Sequence[Surroundings]) -> Surroundings | None:
+    """Those of several lanes in one: each entity and relation as the lane says that rates it highest."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return Surroundings(
+        parts[0].index,
+        _rated(said for part in parts for said in part.entities.items()),
+        _rated(said for part in parts for said in part.relations.items()),
+    )
+
+
+def _rated(said: Iterable[tuple[K, S]]) -> dict[K, S]:
+    """Of what is said of each, the first that rates it highest; the rating comes first."""
+    best: dict[K, S] = {}
+    for key, own in said:
+        known = best.get(key)
+        if known is None or known[0] < own[0]:
+            best[key] = own
+    return best
+
+
+def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
     """The best of what was met and of its neighbours, and the relations among them."""
     relations = index.walk.relations
     hops = relations.expand(met[:_STARTS], depth=_DEPTH, per_node=_PER_NODE)
@@ -55,51 +128,25 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> list[Retrieved
     central = relations.centrality(best)
     central /= central.max(initial=0.0) or 1.0
     scores = np.maximum(importance(relevance[best], central), _LEAST)
-    ids = index.entities.bytes_of(best)
-    names = [id_text(own.hex()) for own in ids]
-    entities = [
-        RetrievedItem(ItemKind.ENTITY, name, "", score, metadata={"centrality": round(share, 6)})
-        for name, score, share in zip(names, scores.tolist(), central.tolist(), strict=True)
-    ]
-    joined = _relations(index, hops, best, scores, ids, names)
-    return sorted([*entities, *joined], key=lambda item: (-item.score, item.id))
+    entities = zip(best.tolist(), zip(scores.tolist(), central.tolist(), strict=True), strict=True)
+    return Surroundings(index, dict(entities), _relations(index, hops, best, scores))
 
 
-def _relations(  # noqa: PLR0917 - what is known of the entities
-    index: ScopeIndex,
-    hops: Expansion,
-    best: Places,
-    scores: Floats,
-    ids: Sequence[bytes],
-    names: Sequence[str],
-) -> Iterator[RetrievedItem]:
-    """The relations met that join two of the best entities, whose scores and ids these are."""
+def _relations(
+    index: ScopeIndex, hops: Expansion, best: Places, scores: Floats
+) -> dict[tuple[int, int, int], tuple[float, float, int]]:
+    """The relations met that join two of the best entities, whose scores these are."""
     relations = index.walk.relations
-    place = np.full(index.walk.entities, -1, np.intp)
-    place[best] = np.arange(len(best))
-    among = np.flatnonzero((place[hops.node] >= 0) & (place[hops.neighbour] >= 0))
+    score = np.full(index.walk.entities, -1, scores.dtype)
+    score[best] = scores
+    among = np.flatnonzero((score[hops.node] > 0) & (score[hops.neighbour] > 0))
     rows, first = np.unique(hops.relation[among], return_index=True)  # where each was met first
-    pairs = place[relations.ends[rows]]
+    source, target = relations.ends[rows].T
     kinds, weights = relations.kinds[rows], relations.weights[rows]
     heaviest = float(relations.weights[hops.relation].max(initial=0.0)) or 1.0
     worth = np.where(kinds == index.types.co_occurs, _CO_OCCURRENCE_WORTH, 1.0)
-    worth *= np.sqrt(scores[pairs[:, 0]] * scores[pairs[:, 1]]) * (1 + weights / heaviest) / 2
-    told = (np.maximum(worth, _LEAST), pairs, kinds, weights, hops.depth[among[first]])
-    labels = [index.labels[row] for row in best.tolist()]
-    for score, (source, target), number, weight, depth in zip(
-        *(column.tolist() for column in told), strict=True
-    ):
-        kind = index.types.names[number]
-        yield RetrievedItem(
-            ItemKind.RELATION,
-            id_text(relation_bytes(ids[source], ids[target], kind).hex()),
-            f"{labels[source]} → {kind} → {labels[target]}",
-            score,
-            metadata={
-                "source": names[source],
-                "target": names[target],
-                "type": kind,
-                "weight": weight,
-                "depth": depth,
-            },
-        )
+    worth *= np.sqrt(score[source] * score[target]) * (1 + weights / heaviest) / 2
+    keys = zip(source.tolist(), target.tolist(), kinds.tolist(), strict=True)
+    depth = hops.depth[among[first]].tolist()
+    said = zip(np.maximum(worth, _LEAST).tolist(), weights.tolist(), depth, strict=True)
+    return _rated(zip(keys, said, strict=True))  # of merged entities a relation may be there twice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,12 +37,14 @@ class JsonRows:
     def of(self, wanted: Sequence[str]) -> dict[str, Any]:
         """What is told of some ids, in their order; without those that are not there."""
         places = places_of(self.ids.halves, halves_of_texts(wanted))
-        starts, ends = self.ends[places].tolist(), self.ends[places + 1].tolist()
-        return {
-            own: orjson.loads(self.told[start:end])
-            for own, place, start, end in zip(wanted, places.tolist(), starts, ends, strict=True)
-            if place >= 0 and end > start
-        }
+        own = dict(zip(wanted, places.tolist(), strict=True))
+        told = self.at(place for place in own.values() if place >= 0)
+        return {one: told[place] for one, place in own.items() if place in told}
+
+    def at(self, rows: Iterable[int]) -> dict[int, Any]:
+        """What is told of some rows of `ids`, in their order; without those of which nothing is."""
+        spans = ((row, int(self.ends[row]), int(self.ends[row + 1])) for row in rows)
+        return {row: orjson.loads(self.told[start:end]) for row, start, end in spans if end > start}
 
     @property
     def nbytes(self) -> int:

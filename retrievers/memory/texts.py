@@ -6,9 +6,10 @@ A question then needs nothing of PostgreSQL but the scope's stamp, which can be 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from domain.scope import Scope
 from retrievers.index.scope_index import ScopeIndex
@@ -34,10 +35,17 @@ class Rows:
 
     def of(self, wanted: Sequence[str]) -> dict[str, Told]:
         """What is told of some ids; without those that are not there."""
-        found = {own: Told(*told) for own, told in self.rows.of(wanted).items()}
-        for told in found.values():
-            told.metadata[self.listed] = tuple(told.metadata[self.listed])
-        return found
+        return {own: self._told(*row) for own, row in self.rows.of(wanted).items()}
+
+    def at(self, rows: Iterable[int]) -> dict[int, Told]:
+        """The same of some rows of the index."""
+        return {own: self._told(*row) for own, row in self.rows.at(rows).items()}
+
+    def _told(
+        self, text: str, document: str | None, external: str | None, said: dict[str, Any]
+    ) -> Told:
+        said[self.listed] = tuple(said[self.listed])
+        return Told(text, document, external, said)
 
     @property
     def nbytes(self) -> int:

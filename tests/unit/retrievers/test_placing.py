@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.lanes.reading import better_of_few, better_of_many
+from retrievers.lanes.placing import better_of_few, better_of_many
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.lists(st.integers(0, 9), max_size=5))
