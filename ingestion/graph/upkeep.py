@@ -8,7 +8,7 @@ to do costs a query or two.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -155,6 +155,7 @@ class GraphUpkeep:
         report("communities", 0, 0)
         if full:
             await self._communities.reopen(scope, self._chat.name if self._chat else "")
+        moment = await self._hierarchy.moment(scope)
         arrays = await self._record.arrays(scope)
         follows, standing = await self._hierarchy.read(scope)
         old = _groups(arrays, standing)
@@ -162,22 +163,11 @@ class GraphUpkeep:
         groups, now, full_run = await asyncio.to_thread(
             _next, arrays, network, old, None if full else follows
         )
-        await self._store(scope, arrays, old, groups, now)
+        changes, gone = await asyncio.to_thread(_changes, arrays, old, groups)
+        await self._hierarchy.write(scope, changes, gone, now, moment)
         keeper = ReportKeeper(self._database, scope, arrays, network, self._chat, full=full)
         written = await keeper.write(groups, report)
         return Refreshed(0, len(groups), written, full_run)
-
-    async def _store(
-        self,
-        scope: Scope,
-        arrays: GraphArrays,
-        old: Sequence[Group],
-        groups: Sequence[Group],
-        now: Follows,
-    ) -> None:
-        changes = await asyncio.to_thread(lambda: list(_changes(arrays, old, groups)))
-        gone = {group.id for group in old} - {group.id for group in groups}
-        await self._hierarchy.write(scope, changes, sorted(gone), now)
 
 
 def _next(
@@ -212,15 +202,17 @@ def _groups(arrays: GraphArrays, standing: Sequence[Standing]) -> list[Group]:
 
 def _changes(
     arrays: GraphArrays, old: Sequence[Group], groups: Sequence[Group]
-) -> Iterator[Change]:
-    before = {group.id: group for group in old}
+) -> tuple[list[Change], list[UUID]]:
+    """Communities that are new or others now, and those that are no more."""
+    before, changes = {group.id: group for group in old}, []
     for group in groups:
-        known = before.get(group.id)
+        known = before.pop(group.id, None)
         same = known is not None and np.array_equal(known.members, group.members)
         if known is not None and same and _place(known) == _place(group):
             continue
         members = None if same else [arrays.entity_id(n) for n in group.members.tolist()]
-        yield Change(group.id, group.level, group.parent_id, members)
+        changes.append(Change(group.id, group.level, group.parent_id, members))
+    return changes, sorted(before)
 
 
 def _place(group: Group) -> tuple[int, UUID | None]:

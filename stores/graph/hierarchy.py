@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,9 +18,10 @@ from domain.scope import Scope
 from stores.database import Database
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import find_scope, hold_scope
+from stores.scopes import find_scope, hold_scope, key_of, of_scope
 
 _SQL = load_queries("graph_hierarchy")
+_MOMENT = of_scope(_SQL["moment"])
 
 _TRY_AGAIN_SECONDS = 0.1
 # Passages up to which communities follow every change: reading such a graph takes 0.3 s of CPU.
@@ -36,6 +38,14 @@ class Follows:
     version: int
     edges: int
     modularity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When a graph is about to be read, and how many passages whole documents have by then."""
+
+    at: datetime
+    passages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +113,13 @@ class HierarchyStore:
             row = await cursor.fetchone()
             return bool(row and row[0])
 
+    async def moment(self, scope: Scope) -> Moment:
+        """To be asked for before the graph is read, and given to `write` with what follows from it."""
+        async with self._database.transaction(scope.user_id) as connection:
+            cursor = connection.cursor(row_factory=class_row(Moment))
+            [moment] = await (await cursor.execute(_MOMENT, key_of(scope))).fetchall()
+            return moment
+
     async def read(self, scope: Scope) -> tuple[Follows | None, list[Standing]]:
         """What is stored, of one moment, ordered by level and id."""
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:
@@ -117,7 +134,12 @@ class HierarchyStore:
         return follows, await asyncio.to_thread(_standing, rows, b"".join(row[0] for row in blocks))
 
     async def write(
-        self, scope: Scope, changes: Sequence[Change], gone: Sequence[UUID], follows: Follows
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        gone: Sequence[UUID],
+        follows: Follows,
+        moment: Moment,
     ) -> None:
         """Store what has changed in one transaction; communities of other members become dirty.
 
@@ -129,12 +151,7 @@ class HierarchyStore:
                 return
             key: dict[str, Any] = {"scope_id": found.scope_id, "user_id": scope.user_id}
             await _write(connection, key, changes, list(gone))
-            state = {
-                "version": follows.version,
-                "edges": follows.edges,
-                "modularity": follows.modularity,
-            }
-            await connection.execute(_SQL["follow"], key | state)
+            await connection.execute(_SQL["follow"], key | asdict(follows) | asdict(moment))
 
 
 async def _try_alone(owner: Connection, scope_id: int) -> bool:

@@ -5,18 +5,18 @@ select pg_try_advisory_lock(1597128033, %(scope_id)s);
 -- name: is_due
 -- Whether there is anything to do: of a graph that has `patient` passages or more, new ones wait until
 -- they are `share` of those that were there (0: nothing waits); what has gone or was replaced never
--- waits, nor does a community without any report.
+-- waits, nor does a community without any report. A document counts from when it is whole.
 select exists (select from communities where scope_id = %(scope_id)s and dirty and title = '')
   or exists (
     select from graph_versions v left join graph_upkeep u using (scope_id)
     cross join lateral (
       select coalesce(sum(chunk_count), 0) as there,
         coalesce(sum(chunk_count) filter (where updated_at > u.followed_at), 0) as fresh
-      from documents d where d.scope_id = v.scope_id
+      from documents d where d.scope_id = v.scope_id and d.status <> 'ingesting'
     ) passages
     where v.scope_id = %(scope_id)s and case when u.version = v.version
       then exists (select from communities where scope_id = %(scope_id)s and dirty)
-      else u.version is null or u.passages < %(patient)s or there - fresh < u.passages
+      else u.version is null or u.passages < %(patient)s or there - fresh <> u.passages
         or fresh >= %(share)s * u.passages end);
 
 -- name: follows
@@ -57,13 +57,18 @@ delete from community_members where scope_id = %(scope_id)s and community_id = a
 insert into community_members (scope_id, community_id, entity_id, user_id)
 select %(scope_id)s, %(id)s::uuid, member, %(user_id)s from unnest(%(members)s::uuid[]) as member;
 
+-- name: moment
+-- What there is now, before it is read: what comes meanwhile is fresh, though it may have been read.
+select now() as at, coalesce(sum(chunk_count), 0)::bigint as passages from documents
+where scope_id = %(scope_id)s and status <> 'ingesting';
+
 -- name: follow
--- Which version of the graph this is, and what the last full run found.
-insert into graph_upkeep as u (scope_id, user_id, version, edges, modularity, passages)
-values (%(scope_id)s, %(user_id)s, %(version)s, %(edges)s, %(modularity)s,
-  (select coalesce(sum(chunk_count), 0) from documents where scope_id = %(scope_id)s))
+-- Which version of the graph this is, when and of how much it was read, what the last full run found.
+insert into graph_upkeep as u (scope_id, user_id, version, edges, modularity, passages, followed_at)
+values (%(scope_id)s, %(user_id)s, %(version)s, %(edges)s, %(modularity)s, %(passages)s, %(at)s)
 on conflict (scope_id) do update set version = excluded.version, edges = excluded.edges,
-  modularity = excluded.modularity, passages = excluded.passages, followed_at = now(), full_run_at = case
+  modularity = excluded.modularity, passages = excluded.passages, followed_at = excluded.followed_at,
+  full_run_at = case
     when (u.edges, u.modularity) = (excluded.edges, excluded.modularity) then u.full_run_at
     else now() end;
 
