@@ -24,8 +24,6 @@ import atexit
 import fcntl
 import os
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -33,20 +31,17 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from domain.errors import DatabaseUnavailable
+from stores.postmaster import POLL_SECONDS, SOCKET_PREFIX, answers, clear_stale, running, shut_down
 from stores.server_user import binary, let_through, server_user
 from stores.watcher import LOG, private, trim_log
 
 SUPERUSER = "postgres"
 
 _START_SECONDS = 60.0
-_STOP_SECONDS = 30.0
-_POLL_SECONDS = 0.02
-_SOCKET_PREFIX = "sextant-"
 _LONGEST_SOCKET_PATH = 100  # bytes; sun_path holds 108 on Linux and 104 on macOS
 
 # Defaults of PostgreSQL aim at spinning disks and a shared machine (anchors: performance §0, §6.3).
@@ -67,15 +62,6 @@ _SERVER_SETTINGS: Mapping[str, str] = {
     "max_parallel_workers_per_gather": "0",
     "max_parallel_maintenance_workers": "0",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Postmaster:
-    """What `postmaster.pid` says about a server."""
-
-    pid: int
-    socket_dir: Path
-    ready: bool
 
 
 class EmbeddedServer:
@@ -149,8 +135,8 @@ class EmbeddedServer:
 
 def is_running(data_dir: Path) -> bool:
     """Whether a server of `data_dir` accepts connections; starts nothing."""
-    found = _postmaster(_absolute(data_dir))
-    return found is not None and _answers(found.socket_dir)
+    found = running(_absolute(data_dir))
+    return found is not None and answers(found.socket_dir)
 
 
 def _absolute(data_dir: Path) -> Path:
@@ -175,12 +161,12 @@ def _shared(path: Path) -> int:
 
 def _join(root: Path) -> Path | None:
     """The socket folder of the server that already runs, if one does."""
-    found = _postmaster(root)
+    found = running(root)
     if found is None:
         return None
-    if _answers(found.socket_dir):
+    if answers(found.socket_dir):
         return _when_ready(root, None)
-    _clear_stale(root, found)
+    clear_stale(root, found)
     return None
 
 
@@ -225,75 +211,22 @@ def _watch(root: Path, server: int) -> None:
 def _when_ready(root: Path, process: subprocess.Popen[bytes] | None) -> Path:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
-        found = _postmaster(root)
+        found = running(root)
         if found is not None and found.ready and (process is None or found.pid == process.pid):
             return found.socket_dir
         if process is not None and process.poll() is not None:
             raise OSError(f"postgres ended with status {process.returncode}: {_log_tail(root)}")
-        time.sleep(_POLL_SECONDS)
+        time.sleep(POLL_SECONDS)
     raise OSError(f"postgres was not ready within {_START_SECONDS:.0f} s: {_log_tail(root)}")
-
-
-def shut_down(root: Path) -> None:
-    """Stop the server of `root` if it runs; the caller holds `server.lock` and knows it is not used."""
-    found = _postmaster(root)
-    if found is None:
-        return
-    if not _answers(found.socket_dir):
-        _clear_stale(root, found)
-        return
-    os.kill(found.pid, signal.SIGINT)  # "fast": abort transactions, write a checkpoint, end
-    deadline = time.monotonic() + _STOP_SECONDS
-    pid_file = root / "postgres" / "postmaster.pid"
-    while pid_file.exists() and time.monotonic() < deadline:
-        time.sleep(_POLL_SECONDS)
-    with suppress(ChildProcessError):
-        os.waitpid(found.pid, 0)  # only if it is our child; leaves no zombie
-    shutil.rmtree(found.socket_dir, ignore_errors=True)
-
-
-def _postmaster(root: Path) -> _Postmaster | None:
-    """Read `postmaster.pid`: pid, data folder, start time, port, socket folder, host, shm, status."""
-    try:
-        lines = (root / "postgres" / "postmaster.pid").read_text().splitlines()
-    except FileNotFoundError:
-        return None
-    if len(lines) < 5 or not lines[0].strip().isdigit():
-        return None
-    ready = len(lines) > 7 and lines[7].strip() == "ready"
-    return _Postmaster(int(lines[0]), Path(lines[4]), ready)
-
-
-def _answers(socket_dir: Path) -> bool:
-    """Whether a postmaster listens: true from its start until its end, also while it recovers."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        try:
-            probe.connect(str(socket_dir / ".s.PGSQL.5432"))
-        except OSError:
-            return False
-    return True
-
-
-def _clear_stale(root: Path, found: _Postmaster) -> None:
-    """Remove what a killed server left; its pid may meanwhile belong to any other process."""
-    import psutil
-
-    with suppress(psutil.Error):
-        process = psutil.Process(found.pid)
-        if process.name() == "postgres" and process.status() != psutil.STATUS_ZOMBIE:
-            return  # starting or stopping by other hands: PostgreSQL's own lock decides
-    (root / "postgres" / "postmaster.pid").unlink(missing_ok=True)
-    if found.socket_dir.name.startswith(_SOCKET_PREFIX):
-        shutil.rmtree(found.socket_dir, ignore_errors=True)
 
 
 def _socket_folder(owner: Mapping[str, Any]) -> Path:
     base = tempfile.gettempdir()
-    if len(os.fsencode(base)) + len(_SOCKET_PREFIX) + len("12345678/.s.PGSQL.5432") > (
+    if len(os.fsencode(base)) + len(SOCKET_PREFIX) + len("12345678/.s.PGSQL.5432") > (
         _LONGEST_SOCKET_PATH
     ):
         base = "/tmp"  # noqa: S108 - mkdtemp makes a private folder in it
-    folder = Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=base))
+    folder = Path(tempfile.mkdtemp(prefix=SOCKET_PREFIX, dir=base))
     if owner:
         os.chown(folder, owner["user"], owner["group"])
         let_through(folder)

@@ -65,7 +65,7 @@ def watch(root: Path, server: int) -> None:
             fcntl.flock(users, fcntl.LOCK_UN)
             time.sleep(_PAUSE_SECONDS)
             continue
-        from stores.embedded import shut_down
+        from stores.postmaster import shut_down
 
         shut_down(root)
         return

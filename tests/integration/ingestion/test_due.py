@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 from uuid import UUID
 
@@ -113,11 +113,14 @@ async def test_they_are_due_when_anything_they_follow_has_gone_or_a_share_of_it_
     random, history = Random(seed), History(database, settings, scope)  # noqa: S311 - a test's choice
     await history.add()
     await history.follow(random)
+    steps: list[Callable[[], Awaitable[None]]] = [
+        history.add,
+        lambda: history.delete(random),
+        lambda: history.follow(random),
+    ]
     seen = set()
     for _ in range(ROUNDS):
-        await random.choice(
-            [history.add, lambda: history.delete(random), lambda: history.follow(random)]
-        )()
+        await random.choice(steps)()
         due = await history.hierarchy.is_due(scope, SHARE)
         assert due == history.due
         seen.add(due)
