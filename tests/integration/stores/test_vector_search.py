@@ -131,6 +131,29 @@ async def test_a_search_looks_at_more_candidates_in_a_larger_partition(
 
 
 @pytest.mark.usefixtures("early")
+async def test_a_search_that_a_sample_proves_wrong_is_repeated_exactly(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    """A walk through the graph may end in a wrong region; here the right one is not in the graph."""
+    await ingest(scope, ["far"] * LARGE, clustered(LARGE, 10))
+    graph = f"sextant.chunk_vectors_{await partition_of(database, scope)}"
+    async with database.owner() as connection:
+        await connection.execute(
+            "update pg_index set indisready = false where indrelid = %s::regclass "
+            "and pg_get_indexdef(indexrelid) like '%% hnsw %%'",
+            [graph],
+        )
+    rng = np.random.default_rng(11)
+    query = clustered(1, 12)[0]
+    raw = query + 0.01 * rng.normal(size=(LARGE, 384))
+    near = np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True), np.float32)
+    await ingest(scope, [f"near {n}" for n in range(LARGE)], near)
+    hits = await ChunkStore(database).vector_search(scope, query, 10)
+    best = np.argsort(-(near @ query), kind="stable")[:10]
+    assert [hit.chunk.text for hit in hits] == [f"near {n}" for n in best]
+
+
+@pytest.mark.usefixtures("early")
 async def test_searches_go_on_while_a_scope_moves_to_its_own_partition(
     database: Database, ingest: Ingest, scope: Scope
 ) -> None:
