@@ -18,93 +18,28 @@ import argparse
 import asyncio
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import numpy as np
 
 from benchmarks.hybrid import memory
-from benchmarks.hybrid.corpus import DIMENSION, Library, Question, make_library
-from benchmarks.hybrid.measuring import Search, side_by_side, table
+from benchmarks.hybrid.corpus import Library, make_library
+from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
 from benchmarks.hybrid.rivals import WANTED, WIDTHS, Lance, Naive, PlainTables, installed
-from domain.documents import Chunk, ParsedDocument, Section
+from benchmarks.hybrid.store import GivenVectors, fill, scope_of
 from domain.retrieval import Retrieval
-from domain.scope import Scope
 from domain.settings import RetrievalSettings, Settings
-from models.protocols import Vectors
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScopes
 from stores.binary import Nearest
 from stores.chunks import ChunkHit, ChunkStore
 from stores.database import Database
-from stores.documents import DocumentStore
-from testing.hash_embedder import HashEmbedder
 
-_BATCH = 500
 _ONE_TABLE, _ILIKE, _NAIVE = "one table, HNSW + b-tree", "ILIKE + b-tree", "N2, naive build"
 # The recall that the vector lane must have for tenants of every size, in their topics and off them.
 _RECALL = 0.99
-
-
-class GivenVectors(HashEmbedder):
-    """Knows the vectors of the questions already: embedding is not what is measured."""
-
-    def __init__(self, questions: list[Question]) -> None:
-        super().__init__(DIMENSION)
-        self._given = {question.text: question.vector for question in questions}
-
-    async def embed_query(self, text: str) -> Vectors:
-        """The vector that came with the question."""
-        return self._given[text]
-
-
-def scope_of(tenant: int) -> Scope:
-    """A tenant's only knowledge base."""
-    return Scope(f"tenant-{tenant}", "library")
-
-
-async def fill(database: Database, library: Library) -> list[UUID]:
-    """Store every tenant's chunks as one document; returns their ids by row."""
-    documents, ids = DocumentStore(database), [uuid4() for _ in library.texts]
-    for tenant in np.unique(library.tenants).tolist():
-        scope, rows = scope_of(tenant), library.rows_of(tenant)
-        opened = await documents.register(
-            scope, source="b", filename="b", media_type="text/plain", content=uuid4().bytes
-        )
-        section = Section(uuid4(), None, "", 0, 0, 0, 1)
-        parsed = ParsedDocument("", "x", "zh", (section,), ())
-        await documents.begin(scope, opened.document_id, parsed)
-        for first in range(rows.start, rows.stop, _BATCH):
-            batch = range(first, min(first + _BATCH, rows.stop))
-            chunks = [
-                Chunk(ids[row], section.id, row, 0, len(library.texts[row]), library.texts[row])
-                for row in batch
-            ]
-            vectors = library.vectors[batch.start : batch.stop]
-            await documents.add_chunks(scope, opened.document_id, chunks, vectors)
-        await documents.publish(scope, opened.document_id)
-    return ids
-
-
-@dataclass(frozen=True)
-class Recall:
-    """Shares of the true ten that were found, by size and kind; how often there were fewer than ten."""
-
-    of_kind: dict[str, list[float]]
-    short: int
-
-    @property
-    def least(self) -> float:
-        """Of the size and kind that fares worst."""
-        return min(float(np.mean(shares)) for shares in self.of_kind.values())
-
-    def __str__(self) -> str:
-        kinds = ", ".join(f"{kind} {np.mean(own):.3f}" for kind, own in self.of_kind.items())
-        whole = np.mean([share for own in self.of_kind.values() for share in own])
-        return f"recall@10 {whole:.4f} ({kinds}), short results {self.short}"
 
 
 class Bench:
@@ -152,7 +87,7 @@ class Bench:
 
     async def vector_rows(self, number: int) -> list[int]:
         """The same by row."""
-        return [self.row(*halves) for halves in (await self.vector_ids(number)).ids.tolist()]
+        return self.rows(await self.vector_ids(number))
 
     async def vector_chunks(self, number: int) -> list[ChunkHit]:
         """Our vector lane, whole chunks."""
@@ -174,9 +109,9 @@ class Bench:
         question = self.questions[number]
         return await self.chunks.holding(scope_of(question.tenant), question.keywords, limit)
 
-    def row(self, high: int, low: int) -> int:
-        """The row of a chunk by the halves of its id."""
-        return self._rows[UUID(int=(high << 64) | low)]
+    def rows(self, found: Nearest) -> list[int]:
+        """The rows of chunks."""
+        return [self._rows[UUID(int=high << 64 | low)] for high, low in found.ids.tolist()]
 
     async def hybrid(self, number: int) -> Retrieval:
         """Our hybrid search: both lanes at once, fused by weighted RRF."""
@@ -185,22 +120,14 @@ class Bench:
             scope_of(question.tenant), question.text, lanes=("vector", "keyword"), top_k=10
         )
 
-    def exact(self, question: Question, count: int) -> list[int]:
-        """The nearest rows, by computing all."""
-        rows = self.library.rows_of(question.tenant)
-        cosines = self.library.vectors[rows.start : rows.stop] @ question.vector
-        return [rows.start + int(place) for place in np.argsort(-cosines, kind="stable")[:count]]
-
     async def recall(self, search: Search) -> Recall:
         """Recall@10 of every size and kind; short results."""
-        shares, short = defaultdict[str, list[float]](list), 0
+        recall = Recall()
         for number, question in enumerate(self.questions):
-            found, true = await search(number), self.exact(question, 10)
+            found = await search(number)
             assert isinstance(found, list)
-            kind = f"{question.bucket} {'off' if question.off else 'in'}"
-            shares[kind].append(len(set(found) & set(true)) / len(true))
-            short += len(found) < len(true)
-        return Recall(shares, short)
+            recall.add(question, found, self.library.nearest(question))
+        return recall
 
     async def widened(self) -> tuple[int, Recall]:
         """The least width at which the one table's recall is what it must be; the widest if none is."""
@@ -224,8 +151,8 @@ class Bench:
         true = await self.plain.counted(self.questions[number], None)
         chunks, held = await self.keyword_chunks(number), await self.keyword_ids(number, 10**6)
         best = {self._rows[hit.chunk.id]: int(hit.score) for hit in chunks}
-        scores = zip(held.ids.tolist(), held.cosines.tolist(), strict=True)
-        everything = {self.row(*halves): int(score) for halves, score in scores}
+        scores = map(int, held.cosines.tolist())
+        everything = dict(zip(self.rows(held), scores, strict=True))
         right = all(true.get(row) == count for row, count in best.items())
         most = sorted(true.values(), reverse=True)[:WANTED]
         return right and sorted(best.values(), reverse=True) == most, everything == true
@@ -270,16 +197,20 @@ async def run(
 async def measure(bench: Bench, folder: Path, queries: int) -> None:
     """Gates, then the three groups of designs."""
     scopes = HotScopes(bench.database)
-    hot = memory.InMemory(scopes, bench.retriever, bench.questions, scope_of, bench.row)
+    hot = memory.InMemory(scopes, bench.retriever, bench.questions, scope_of)
     print(await hot.pack(await bench.backends()), flush=True)
     by_vector, by_keyword, by_both = memory.designs(hot)
+
+    async def in_memory(number: int) -> list[int]:
+        return bench.rows(await hot.vector(number))
+
     print("\n## Vector lane, 10 nearest")
     width, wide = await bench.widened()
     as_exact = f"the same at ef_search {width}"
     print("one table:", await bench.recall(bench.one_table))
     print(f"{as_exact}:", wide)
     print("ours:", await bench.recall(bench.vector_rows))
-    print("ours, in memory:", await bench.recall(hot.rows), flush=True)
+    print("ours, in memory:", await bench.recall(in_memory), flush=True)
     vector: dict[str, Search] = {
         _ONE_TABLE: bench.one_table,
         "ours, ids": bench.vector_ids,

@@ -28,6 +28,7 @@ TENANTS = 100
 _TOPICS, _SUBJECTS, _TOPIC_WORDS = 400, 40, 80
 _CHUNKS_PER_TOPIC = 150
 _DIRECTIONS = 24
+_BLOCK = 10_000
 _PARTICLES = list("的了是在和与对中为有也就不")
 _ENGLISH = re.compile(r"[A-Za-z]{2,14}")
 _DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
@@ -68,6 +69,12 @@ class Library:
         """The chunks of a tenant."""
         first, last = np.searchsorted(self.tenants, [tenant, tenant + 1])
         return range(int(first), int(last))
+
+    def nearest(self, question: Question) -> list[int]:
+        """The rows of the ten nearest chunks, by comparing all of the tenant."""
+        rows = self.rows_of(question.tenant)
+        cosines = self.vectors[rows.start : rows.stop] @ question.vector
+        return [rows.start + int(place) for place in np.argsort(-cosines, kind="stable")[:10]]
 
 
 @dataclass(frozen=True)
@@ -174,7 +181,12 @@ class _Embedded:
         )
         way = rng.random((len(topics), 1)) / 3
         passages = self._vectors[0]
-        return unit(passages[one] + way * (passages[other] - passages[one])).astype(np.float32)
+        vectors = np.empty((len(topics), passages.shape[1]), np.float32)
+        for start in range(0, len(topics), _BLOCK):  # doubles of a million would take 10 GB
+            some = slice(start, start + _BLOCK)
+            near, far = passages[one[some]], passages[other[some]]
+            vectors[some] = unit(near + way[some] * (far - near))
+        return vectors
 
     def questions(self, topics: npt.NDArray[np.intp], rng: np.random.Generator) -> Vectors:
         asked = [self._members[1][topic] for topic in topics]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from benchmarks.hybrid.corpus import Question
 
 Search = Callable[[int], Awaitable[object]]
 
@@ -61,6 +64,30 @@ async def side_by_side(
             times[name].client.append((time.process_time() - client) * 1000)
             times[name].server.append((server_seconds(processes) - server) * 1000)
     return times
+
+
+@dataclass
+class Recall:
+    """Shares of the true ten that were found, by size and kind; how often there were fewer than ten."""
+
+    of_kind: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    short: int = 0
+
+    def add(self, question: Question, found: Collection[object], true: Collection[object]) -> None:
+        """What was found for a question, and what is nearest."""
+        kind = f"{question.bucket} {'off' if question.off else 'in'}"
+        self.of_kind[kind].append(len(set(found) & set(true)) / len(true))
+        self.short += len(found) < len(true)
+
+    @property
+    def least(self) -> float:
+        """Of the size and kind that fares worst."""
+        return min(float(np.mean(shares)) for shares in self.of_kind.values())
+
+    def __str__(self) -> str:
+        kinds = ", ".join(f"{kind} {np.mean(own):.3f}" for kind, own in self.of_kind.items())
+        whole = np.mean([share for own in self.of_kind.values() for share in own])
+        return f"recall@10 {whole:.4f} ({kinds}), short results {self.short}"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ class InMemory:
         retriever: our search from PostgreSQL, of the same chunks.
         questions: what is asked.
         scope_of: the knowledge base of a tenant.
-        row: of a chunk, by the halves of its id.
     """
 
     def __init__(
@@ -37,14 +36,12 @@ class InMemory:
         retriever: GraphRetriever,
         questions: Sequence[Question],
         scope_of: Callable[[int], Scope],
-        row: Callable[[int, int], int],
     ) -> None:
         self._scopes = scopes
         self._cold = retriever
         self._hot = retriever.model_copy(update={"hot": scopes})
         self._questions = questions
         self._scope_of = scope_of
-        self._row = row
 
     async def pack(self, backends: Sequence[int]) -> str:
         """Bring every tenant into memory; says what that takes."""
@@ -59,10 +56,6 @@ class InMemory:
             f"{sum(self._scopes.memory.values()) / chunks:.0f} bytes a chunk, packed in "
             f"{client / chunks * 1000:.3f} + {server / chunks * 1000:.3f} ms CPU a chunk"
         )
-
-    async def rows(self, number: int) -> list[int]:
-        """The ten nearest, by row."""
-        return [self._row(*halves) for halves in (await self.vector(number)).ids.tolist()]
 
     async def vector(self, number: int) -> Nearest:
         """The ten nearest, every vector compared; whether they are current is not asked."""

@@ -13,7 +13,7 @@ import orjson
 import uvicorn
 from fastapi import FastAPI
 
-from benchmarks.hybrid.__main__ import scope_of
+from benchmarks.hybrid.store import scope_of
 from benchmarks.load.world import Question, World
 from domain.settings import Settings
 from retrievers.chunk_search import SearchRequest

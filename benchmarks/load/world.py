@@ -10,8 +10,8 @@ import numpy as np
 import orjson
 
 from benchmarks import entity_search
-from benchmarks.hybrid.__main__ import fill, scope_of
 from benchmarks.hybrid.corpus import DIMENSION, make_library
+from benchmarks.hybrid.store import fill, scope_of
 from domain.api_keys import Permission
 from models.protocols import Vectors
 from stores.api_keys import ApiKeyStore

@@ -1,0 +1,158 @@
+"""What a search takes as the library grows: `python -m benchmarks.hybrid.growth CHUNKS --data FOLDER`.
+
+    python -m benchmarks.hybrid.growth CHUNKS --data FOLDER [--vectors PASSAGES QUESTIONS]
+
+The first run stores the library of `benchmarks.hybrid` (seed 2, 100 tenants, so tenants grow with it) in
+the folder, which takes an hour for a million chunks, and ends; each later one asks it 150 questions,
+through PostgreSQL and in memory, without rivals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import pickle
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.hybrid import memory
+from benchmarks.hybrid.corpus import Question, make_library
+from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
+from benchmarks.hybrid.rivals import WANTED
+from benchmarks.hybrid.store import GivenVectors, fill, scope_of
+from domain.retrieval import Retrieval
+from domain.settings import RetrievalSettings, Settings
+from retrievers.graph_retriever import GraphRetriever
+from retrievers.memory.hot import HotScopes
+from stores.binary import Nearest
+from stores.chunks import ChunkStore
+from stores.database import Database
+
+_SEED, _QUESTIONS = 2, 150
+_ASKED = "asked.pickle"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, and the halves of the ids of the ten chunks that are nearest."""
+
+    question: Question
+    true: frozenset[tuple[int, int]]
+
+
+def settings_of(folder: Path, chunks: int) -> Settings:
+    """Those of `benchmarks.hybrid`."""
+    own_index = min(RetrievalSettings().exact_below, chunks // 20)
+    return Settings(
+        _env_file=None,
+        data_dir=folder / "data",
+        database_url=None,
+        database_pool=4,
+        retrieval=RetrievalSettings(exact_below=own_index, hot_memory=memory.ROOM),
+    )
+
+
+async def build(chunks: int, folder: Path, vectors: Sequence[Path] | None) -> None:
+    """Store the library, and beside it what is asked of it."""
+    started = time.perf_counter()
+    embedded = (np.load(vectors[0]), np.load(vectors[1])) if vectors else None
+    library = make_library(chunks, _QUESTIONS, _SEED, embedded)
+    print(f"{chunks} chunks made in {time.perf_counter() - started:.0f} s", flush=True)
+    async with await Database.open(settings_of(folder, chunks)) as database:
+        ids = await fill(database, library)
+    asked = [
+        Asked(question, frozenset(divmod(ids[row].int, 2**64) for row in library.nearest(question)))
+        for question in library.questions
+    ]
+    (folder / _ASKED).write_bytes(pickle.dumps(asked))
+    print(f"stored after {time.perf_counter() - started:.0f} s", flush=True)
+
+
+class Growth:
+    """Our searches, by question."""
+
+    def __init__(self, database: Database, asked: Sequence[Asked]) -> None:
+        questions = [one.question for one in asked]
+        self.asked = asked
+        self.database = database
+        self.chunks = ChunkStore(database)
+        self.retriever = GraphRetriever(
+            chunks=self.chunks, embedder=GivenVectors(questions), settings=database.settings
+        )
+        self.memory = memory.InMemory(HotScopes(database), self.retriever, questions, scope_of)
+
+    async def backends(self) -> list[int]:
+        """The server's processes."""
+        async with self.database.transaction("anybody") as connection:
+            cursor = await connection.execute(
+                "select pid from pg_stat_activity where usename = current_user"
+            )
+            return [row[0] async for row in cursor]
+
+    async def vector(self, number: int) -> Nearest:
+        """The vector lane."""
+        question = self.asked[number].question
+        return await self.chunks.nearest(scope_of(question.tenant), question.vector, 10)
+
+    async def keyword(self, number: int) -> Nearest:
+        """The keyword lane."""
+        question = self.asked[number].question
+        return await self.chunks.holding(scope_of(question.tenant), question.keywords, WANTED)
+
+    async def hybrid(self, number: int) -> Retrieval:
+        """Both, fused, with texts."""
+        question = self.asked[number].question
+        return await self.retriever.search(
+            scope_of(question.tenant), question.text, lanes=("vector", "keyword"), top_k=10
+        )
+
+    async def recall(self) -> Recall:
+        """Of the vector lane."""
+        recall = Recall()
+        for number, asked in enumerate(self.asked):
+            found = {(high, low) for high, low in (await self.vector(number)).ids.tolist()}
+            recall.add(asked.question, found, asked.true)
+        return recall
+
+
+async def measure(chunks: int, folder: Path) -> None:
+    """Recall, then what each search takes: through PostgreSQL, and in memory."""
+    asked = pickle.loads((folder / _ASKED).read_bytes())  # noqa: S301 - written by `build`
+    async with await Database.open(settings_of(folder, chunks)) as database:
+        growth = Growth(database, asked)
+        print("vector lane:", await growth.recall(), flush=True)
+        searches: dict[str, Search] = {
+            "vector lane": growth.vector,
+            "keyword lane": growth.keyword,
+            "hybrid search": growth.hybrid,
+        }
+        await _told(growth, searches)
+        print(await growth.memory.pack(await growth.backends()), flush=True)
+        hot = growth.memory
+        searches = dict(zip(searches, (hot.vector, hot.keyword, hot.hybrid), strict=True))
+        await _told(growth, searches)
+
+
+async def _told(growth: Growth, searches: dict[str, Search]) -> None:
+    print(table(await side_by_side(searches, len(growth.asked), growth.backends), []), flush=True)
+
+
+def main() -> None:
+    """Build where nothing is built yet, else measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("chunks", type=int)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--vectors", type=Path, nargs=2, metavar=("PASSAGES", "QUESTIONS"))
+    given = parser.parse_args()
+    if (given.data / _ASKED).exists():
+        asyncio.run(measure(given.chunks, given.data))
+    else:
+        asyncio.run(build(given.chunks, given.data, given.vectors))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""The library as our store keeps it: every tenant's chunks are one document of its knowledge base."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+import numpy as np
+
+from benchmarks.hybrid.corpus import DIMENSION, Library, Question
+from domain.documents import Chunk, ParsedDocument, Section
+from domain.scope import Scope
+from models.protocols import Vectors
+from stores.database import Database
+from stores.documents import DocumentStore
+from testing.hash_embedder import HashEmbedder
+
+_BATCH = 500
+
+
+class GivenVectors(HashEmbedder):
+    """Knows the vectors of the questions already: embedding is not what is measured."""
+
+    def __init__(self, questions: list[Question]) -> None:
+        super().__init__(DIMENSION)
+        self._given = {question.text: question.vector for question in questions}
+
+    async def embed_query(self, text: str) -> Vectors:
+        """The vector that came with the question."""
+        return self._given[text]
+
+
+def scope_of(tenant: int) -> Scope:
+    """A tenant's only knowledge base."""
+    return Scope(f"tenant-{tenant}", "library")
+
+
+async def fill(database: Database, library: Library) -> list[UUID]:
+    """Store every tenant's chunks as one document; returns their ids by row."""
+    documents, ids = DocumentStore(database), [uuid4() for _ in library.texts]
+    for tenant in np.unique(library.tenants).tolist():
+        scope, rows = scope_of(tenant), library.rows_of(tenant)
+        opened = await documents.register(
+            scope, source="b", filename="b", media_type="text/plain", content=uuid4().bytes
+        )
+        section = Section(uuid4(), None, "", 0, 0, 0, 1)
+        parsed = ParsedDocument("", "x", "zh", (section,), ())
+        await documents.begin(scope, opened.document_id, parsed)
+        for first in range(rows.start, rows.stop, _BATCH):
+            batch = range(first, min(first + _BATCH, rows.stop))
+            chunks = [
+                Chunk(ids[row], section.id, row, 0, len(library.texts[row]), library.texts[row])
+                for row in batch
+            ]
+            vectors = library.vectors[batch.start : batch.stop]
+            await documents.add_chunks(scope, opened.document_id, chunks, vectors)
+        await documents.publish(scope, opened.document_id)
+    return ids
