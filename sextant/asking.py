@@ -191,7 +191,9 @@ class Asking:
             QuestionInvalid, OptionInvalid, ModeNotAvailable: the request is at fault.
             RetrievalError: every lane failed.
         """
-        limit = in_range(limit, "limit")
+        from retrievers.graph_retriever import MAX_TOP_K
+
+        limit = in_range(limit, "limit", most=MAX_TOP_K)
         dependencies, _ = await self._parts.workflow()
         found = await dependencies.retriever.search(
             self._scope(graph_id),

@@ -35,7 +35,10 @@ def list_entities(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson 
     if as_json:
         terminal.emit(found)
         return
-    rows = [(one.entity_type, str(one.degree), str(one.mention_count), one.name) for one in found]
+    rows = [
+        (one.entity_type, str(one.degree), str(one.mention_count), terminal.brief(one.name))
+        for one in found
+    ]
     terminal.table(("TYPE", "RELATIONS", "PASSAGES", "NAME"), rows)
 
 
@@ -95,7 +98,15 @@ def list_duplicates(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJso
     if as_json:
         terminal.emit(found)
         return
-    rows = [(f"{one.score:.2f}", one.reason, one.one_name, one.other_name) for one in found]
+    rows = [
+        (
+            f"{one.score:.2f}",
+            one.reason,
+            terminal.brief(one.one_name),
+            terminal.brief(one.other_name),
+        )
+        for one in found
+    ]
     terminal.table(("LIKENESS", "WHY", "NAME", "OTHER NAME"), rows)
 
 
@@ -113,7 +124,7 @@ def merge_entities(
     if as_json:
         terminal.emit(merged)
     else:
-        terminal.say(f"{entity} is {merged.name} from now on.")
+        terminal.say(f"{terminal.brief(entity)} is {terminal.brief(merged.name)} from now on.")
 
 
 @entities.command("unmerge")
@@ -123,7 +134,7 @@ def unmerge_entity(entity: Named, graph: GraphId = GRAPH, *, as_json: AsJson = F
     if as_json:
         terminal.emit({"unmerged": entity})
     else:
-        terminal.say(f"{entity} is an entity of its own.")
+        terminal.say(f"{terminal.brief(entity)} is an entity of its own.")
 
 
 @entities.command("extract")
@@ -200,11 +211,11 @@ def _extract(
 
 
 def _print_view(view: EntityView) -> None:
-    one = view.entity
-    terminal.heading(f"{one.name} · {one.entity_type}")
+    one, brief = view.entity, terminal.brief
+    terminal.heading(f"{brief(one.name)} · {one.entity_type}")
     for label, text in (
-        ("also", ", ".join(one.aliases[:20])),
-        ("merged", ", ".join(f"{own.name} ({own.reason})" for own in view.merged)),
+        ("also", ", ".join(map(brief, one.aliases[:20]))),
+        ("merged", ", ".join(f"{brief(own.name)} ({own.reason})" for own in view.merged)),
         ("description", one.description),
         ("id", str(one.id)),
     ):
@@ -212,7 +223,8 @@ def _print_view(view: EntityView) -> None:
             terminal.faint(f"{label}: {text}")
     for related in view.relations:
         terminal.say(
-            f"  {related.source} —{related.relation_type}→ {related.target}  {related.weight:g}"
+            f"  {brief(related.source)} —{brief(related.relation_type)}→ {brief(related.target)}"
+            f"  {related.weight:g}"
         )
     for quote in view.mentions:
         page = f", page {quote.page}" if quote.page is not None else ""

@@ -33,13 +33,13 @@ def print_found(found: SearchResponse) -> None:
 
 
 def _print_result(rank: int, one: EntityResult) -> None:
-    name = f"{rank}. {one.entity.name} · {one.entity.entity_type}"
+    name = f"{rank}. {terminal.brief(one.entity.name)} · {one.entity.entity_type}"
     terminal.heading(f"{name}  {one.scores.final:.4f}  ({', '.join(one.sources)})")
     said = " ".join(one.entity.description.split())
     if said:
         terminal.say("   " + (said[:_SHOWN] + "…" if len(said) > _SHOWN else said))
     for other in one.related_entities:
-        terminal.say(f"   {other.relation_type}: {other.entity.name}")
+        terminal.say(f"   {other.relation_type}: {terminal.brief(other.entity.name)}")
     if one.explanation is not None:
         _explain(one.explanation)
 

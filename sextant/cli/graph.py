@@ -119,8 +119,8 @@ def _print_status(found: GraphStatus) -> None:
 
 def _print_tree(part: SubGraph) -> None:
     """Relations under the entity that they were reached from."""
-    names = {entity.id: entity.name for entity in part.entities}
-    terminal.heading(f"{part.center.name} ({part.center.entity_type})")
+    names = _names(part)
+    terminal.heading(f"{terminal.brief(part.center.name)} ({part.center.entity_type})")
     for depth, hop, near, far in _steps(part):
         arrow = "→" if hop.source_id == near else "←"
         line = f"{arrow} {hop.relation_type} {arrow} {names.get(far, far)}  {hop.weight:g}"
@@ -145,8 +145,12 @@ def _other(hop: Hop, end: UUID) -> UUID:
     return hop.target_id if hop.source_id == end else hop.source_id
 
 
+def _names(part: SubGraph) -> dict[UUID, str]:
+    return {entity.id: terminal.brief(entity.name) for entity in part.entities}
+
+
 def _print_table(part: SubGraph) -> None:
-    names = {entity.id: entity.name for entity in part.entities}
+    names = _names(part)
     rows = [
         (
             str(hop.depth),

@@ -13,6 +13,8 @@ import typer
 
 from domain.errors import SextantError
 
+_BRIEF = 120
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
@@ -94,6 +96,12 @@ def date(moment: datetime | None) -> str:
 def printable(text: str) -> str:
     """Return `text` without control characters, so that no document can steer the terminal."""
     return _CONTROL.sub("", text)
+
+
+def brief(text: str) -> str:
+    """Return `text` on one line, cut where it is long: a name may fill pages. JSON has it whole."""
+    said = " ".join(text.split())
+    return said if len(said) <= _BRIEF else said[: _BRIEF - 1] + "…"
 
 
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

@@ -160,9 +160,10 @@ async def test_what_is_ingested_is_found_though_it_was_asked_for_before_there_wa
 
 
 async def test_a_search_for_no_results_is_refused_by_the_options_own_name(rag: Sextant) -> None:
-    with pytest.raises(OptionInvalid, match="limit is 0") as refused:
-        await rag.search("annual leave", limit=0)
-    assert refused.value.field == "limit"
+    for limit in (0, 1_000_000):
+        with pytest.raises(OptionInvalid, match=f"limit is {limit}; .* from 1 to 1000") as refused:
+            await rag.search("annual leave", limit=limit)
+        assert refused.value.field == "limit"
 
 
 async def test_errors_of_a_run_are_raised_as_what_they_are(rag: Sextant) -> None:

@@ -78,6 +78,11 @@ def test_no_document_can_steer_the_terminal(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == "[2Jwiped back5m\ttab\n"
 
 
+def test_a_name_that_fills_pages_takes_one_line() -> None:
+    assert terminal.brief("胰岛素\n (human)") == "胰岛素 (human)"
+    assert terminal.brief("巨" * 5_000) == "巨" * 119 + "…"
+
+
 def test_a_pipe_gets_a_line_for_each_finished_file(capsys: pytest.CaptureFixture[str]) -> None:
     with progress._display(quiet=False) as on_progress:
         assert on_progress is not None
