@@ -89,9 +89,9 @@ def measure_walks(seed: int) -> None:
         index = WalkIndex(made_up(passages, 100_000, 600_000, seed))
         built = time.process_time() - before
         at_passage = np.zeros(passages, np.float32)
-        at_entity = np.zeros(100_000, np.float32)
         at_passage[: min(20, passages)] = 1 / 20
-        at_entity[rng.integers(0, 100_000, 5)] = 0 if passages else 1 / 5
+        five_entities = rng.choice(100_000, 5, replace=False).tolist()
+        at_entity = {} if passages else dict.fromkeys(five_entities, 1 / 5)
         fit = rng.random(passages).astype(np.float32)
         whole = Excerpt(index, np.arange(passages), np.arange(100_000))
         name = f"walk, {passages:,} passages, 100,000 entities, 600,000 relations"

@@ -21,8 +21,7 @@ from retrievers.index.walk import LEAST_FIT, RESTART, STEPS, TINY, WalkIndex
 # The heaviest relations of an entity that are walked, a bound on the cost of hubs only: a relation of the
 # type that the question names may be the lightest of hundreds. On prqa_zh, whose hubs have up to 1,500,
 # fifty lose 2.6 points of recall@5 of two hops and 200 half a point (`local`) against all; 400 none.
-# 1,000 take 12.5 ms of CPU a question there, fifty 11.2.
-_RELATIONS = 1000
+_RELATIONS = 400
 
 Shares = npt.NDArray[np.floating[Any]]
 
@@ -84,30 +83,30 @@ class Excerpt:
 
     def walk(
         self,
-        passage_seeds: Floats,
-        entity_seeds: Floats,
+        passage_seeds: Shares,
+        entity_seeds: Mapping[int, float],
         fit: Floats,
         type_match: Mapping[int, float],
-    ) -> tuple[Floats, Floats]:
+    ) -> tuple[Shares, Floats]:
         """Personalised PageRank from the seeds, kept to what is here.
 
         Passages that are not here count as not fitting, and a preferred relation that is not here as
         of another type.
 
         Args:
-            passage_seeds: where the walk restarts, over all passages; with `entity_seeds` it sums to 1.
-            entity_seeds: the same over all entities.
-            fit: relevance of every passage to the question, 0..1.
+            passage_seeds: where the walk restarts, over the passages here; with `entity_seeds` at most 1.
+            entity_seeds: the same of sources, by their rows.
+            fit: relevance of every passage here to the question, 0..1.
             type_match: relation type → how well the question names it, above 0 to 1.
 
         Returns:
-            Mass of all passages and of all entities; together at most 1, and exactly 1 when every node
-            that is reached has somewhere to go and all are here.
+            Mass of the passages here and of all entities; together at most 1, and exactly 1 when every
+            node that is reached has somewhere to go and all are here.
         """
         index, passages, entities = self._index, self.passages, self.entities
         width, count = len(passages), len(entities)
         keep = 1 - RESTART
-        preference = np.square(LEAST_FIT + fit[passages].astype(np.float64))
+        preference = np.square(LEAST_FIT + fit.astype(np.float64))
         shares = self._by_role(preference)
         related, relation = self._by_relation(type_match)
         inner, source = relation[self._inner], self._source.take(self._inner, mode="clip")
@@ -118,9 +117,8 @@ class Excerpt:
         stay, outflow = keep * (1 - leaving), leaving / np.maximum(index.held[passages], TINY)
         weight = keep * index.weight[entities].astype(np.float64)
         preference *= keep
-        at_passage, at_entity = (
-            seeds.astype(np.float64) for seeds in (passage_seeds[passages], entity_seeds[entities])
-        )
+        at_passage, at_entity = passage_seeds, np.zeros(count)
+        at_entity[self._place[list(entity_seeds)]] = list(entity_seeds.values())
         from_passages, from_entities = RESTART * at_passage, RESTART * at_entity
         related_mass = at_entity
         for _ in range(STEPS):
@@ -136,9 +134,9 @@ class Excerpt:
             arrived = np.bincount(self._owner, arriving, width)
             at_passage = from_passages + stay * at_passage + preference * arrived
             at_entity = from_entities + onward
-        everywhere = np.zeros_like(passage_seeds), self._beyond(related_mass, relation)
-        everywhere[0][passages], everywhere[1][entities] = at_passage, at_entity
-        return everywhere
+        everywhere = self._beyond(related_mass, relation)
+        everywhere[entities] = at_entity
+        return at_passage, everywhere
 
     def _beyond(self, mass: Shares, relation: Shares) -> Floats:
         """What all entities get over relations in one step; reckoned only where some are not here."""

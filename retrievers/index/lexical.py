@@ -59,28 +59,29 @@ class LexicalMatch:
     unknown: float
 
     def weights(self, rows: Places) -> Floats:
-        """The weight of each known term (row) in some passages (columns)."""
-        found = np.empty((len(self.held), len(rows)), np.float32)
-        every = np.zeros_like(self.scores)
+        """The weight of each known term (row) in some passages (columns), of which none is there twice."""
+        found = np.zeros((len(self.held), len(rows)), np.float32)
+        place = np.full(len(self.scores), -1, np.int32)
+        place[rows] = np.arange(len(rows))
         for own, term in zip(found, self.held, strict=True):
             if term.holders is None:
-                own[:] = term.weights[rows]
+                term.weights.take(rows, out=own, mode="clip")
             else:
-                every[term.holders] = term.weights
-                own[:] = every[rows]
-                every[term.holders] = 0
+                column = place.take(term.holders, mode="clip")
+                there = np.flatnonzero(column >= 0)
+                own[column[there]] = term.weights[there]
         return found
 
     def residuals(self, known: Places, rows: Places) -> Floats:
-        """Scores of `rows` for what is left of the question once one of the `known` passages is read.
+        """Scores of `rows` for what is left of the question once one of them, a `known` place, is read.
 
         A term counts as much as the known passage does not hold it, measured by the passage that
         holds it most. Shape (known, rows).
         """
         most = np.array([term.most for term in self.held], np.float32)
-        weights = self.weights(np.concatenate([known, rows]))
-        unread: Floats = 1 - weights[:, : len(known)] / most[:, None]
-        left: Floats = unread.T @ weights[:, len(known) :]
+        weights = self.weights(rows)
+        unread: Floats = 1 - weights[:, known] / most[:, None]
+        left: Floats = unread.T @ weights
         return left
 
     @property

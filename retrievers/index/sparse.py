@@ -70,14 +70,15 @@ class SparseRows:
         places += np.arange(len(places))
         return places, size
 
-    def spread(self, wanted: Places, weights: npt.NDArray[np.floating], width: int) -> Floats:
+    def spread(
+        self, wanted: Places, weights: npt.NDArray[np.floating], width: int
+    ) -> npt.NDArray[np.float64]:
         """Σ `weights[i]` × row `wanted[i]`, as a dense vector of `width` columns."""
         places, size = self.places(wanted)
         amounts = np.repeat(weights, size)
-        spread: Floats = np.bincount(self.columns.take(places, mode="clip"), amounts, width).astype(
-            np.float32
-        )
-        return spread
+        # Of no entries `bincount` makes integers.
+        spread = np.bincount(self.columns.take(places, mode="clip"), amounts, width)
+        return spread.astype(np.float64, copy=False)
 
 
 def starts_of(rows: npt.NDArray[np.integer], count: int) -> Places:

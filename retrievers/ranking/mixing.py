@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from retrievers.index.excerpt import Excerpt
+from retrievers.index.excerpt import Excerpt, Shares
 from retrievers.index.lexical import LexicalIndex, LexicalMatch
 from retrievers.index.sparse import Floats, Places
 from retrievers.index.statements import stated
@@ -113,30 +113,35 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
     best = highest(fit, _BEGUN)
     seeds = best[:_SEED_PASSAGES]
     seeds = seeds[fit[seeds] > 0]
-    passages, entities = _seeds(index, evidence, fit, seeds)
-    named = float(entities.sum())
+    passages, entities = fit[seeds] ** _SEED_SHARPNESS, _seeds(index, evidence)
+    named = float(sum(entities.values()))
     whole = named + float(passages.sum())
     if not whole:
-        return Ranking(np.zeros_like(passages), entities, fit, trust=0.0)
+        nothing = np.zeros(index.entities, np.float32)
+        return Ranking(np.zeros_like(fit), nothing, fit, trust=0.0)
     trust = named / whole
-    anchors = _anchors(index, evidence, seeds, passages, entities)
+    anchors = _anchors(index, seeds, passages, entities)
     started = np.concatenate([seeds, anchors.rows])
-    part = _part(index, evidence, fit, started, best)
-    bridge = _bridge(index, part, evidence, anchors)
-    passages[part.passages] += np.float32(_BRIDGE_MASS * whole) * bridge
-    whole = named + float(passages.sum())
-    from_all = np.float32((1 - trust if around else 1.0) / whole)
-    from_named = np.float32(trust / named if around and named else 0.0)
+    part = _part(index, entities, fit, started, best)
+    here = _BRIDGE_MASS * whole * _bridge(index, part, evidence, anchors)
+    here[np.searchsorted(part.passages, seeds)] += passages
+    whole = named + float(here.sum())
+    from_all = (1 - trust if around else 1.0) / whole
+    from_named = from_all + (trust / named if around and named else 0.0)
     at_passage, at_entity = part.walk(
-        passages * from_all, entities * (from_all + from_named), fit, evidence.type_match
+        here * from_all,
+        {entity: seed * from_named for entity, seed in entities.items()},
+        fit[part.passages],
+        evidence.type_match,
     )
     own = _FIT_SHARE + _UNFAMILIAR_FIT_SHARE * unfamiliarity(evidence.match)
-    at_passage += np.float32(own * (1 - trust) * float(at_passage.max())) * fit
-    return Ranking(at_passage, at_entity, fit, trust)
+    scores = fit * np.float32(own * (1 - trust) * float(at_passage.max()))
+    scores[part.passages] += at_passage
+    return Ranking(scores, at_entity, fit, trust)
 
 
 def _part(
-    index: WalkIndex, evidence: Evidence, fit: Floats, started: Places, best: Places
+    index: WalkIndex, entities: Mapping[int, float], fit: Floats, started: Places, best: Places
 ) -> Excerpt:
     """What of the graph the walk is kept to: all of a small one.
 
@@ -146,7 +151,7 @@ def _part(
     """
     if index.passages <= _KEPT:
         return Excerpt(index, np.arange(index.passages), np.arange(index.entities))
-    named = np.fromiter(evidence.named, np.intp, len(evidence.named))
+    named = np.fromiter(entities, np.intp, len(entities))
     begun = np.concatenate([started, best])
     met = np.zeros(index.entities, np.bool_)
     met[index.mentions_of(begun)[1]] = True
@@ -160,8 +165,10 @@ def _part(
     weights[named] = _NAMED_WORTH
     telling = np.flatnonzero(met)
     telling = telling[index.mention_count[telling] <= _TELLING]
-    about = scaled(index.passages_about(telling, weights[telling]))
-    worth = fit + _ABOUT_WORTH * about
+    about = index.passages_about(telling, weights[telling])
+    about *= _ABOUT_WORTH / (float(about.max()) or 1.0)
+    worth = about.astype(np.float32)
+    worth += fit
     worth[started] += 2
     return Excerpt(index, among_highest(worth, _KEPT), near)
 
@@ -181,17 +188,14 @@ def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
     return fit if statement is None else scaled(fit + _STATED_WEIGHT * statement)
 
 
-def _seeds(
-    index: WalkIndex, evidence: Evidence, fit: Floats, best: Places
-) -> tuple[Floats, Floats]:
-    passages = np.zeros(index.passages, np.float32)
-    passages[best] = fit[best] ** _SEED_SHARPNESS
-    entities = np.zeros(index.entities, np.float32)
+def _seeds(index: WalkIndex, evidence: Evidence) -> dict[int, float]:
+    """What the walk starts with at the entities that the question names."""
+    seeds: dict[int, float] = {}
     for entity, strength in evidence.named.items():
         titled = index.title_count[entity] > 0
         trust = 1.0 if titled else _UNTITLED_DISCOUNT * float(index.information[entity])
-        entities[entity] = _NAMED_SEED * trust * strength
-    return passages, entities
+        seeds[entity] = _NAMED_SEED * trust * strength
+    return seeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,21 +207,21 @@ class _Anchors:
 
 
 def _anchors(
-    index: WalkIndex, evidence: Evidence, seeds: Places, passages: Floats, entities: Floats
+    index: WalkIndex, seeds: Places, passages: Floats, entities: Mapping[int, float]
 ) -> _Anchors:
     """The passages that fit best or are titled with a named entity."""
-    weights, rows = passages.copy(), [seeds]
-    for entity in evidence.named:
+    rows, amounts = [seeds], [passages]
+    for entity, seed in entities.items():
         titled = index.titled_by(entity)
-        weights[titled] += entities[entity] / max(len(titled), 1)
         rows.append(titled)
-    held = np.unique(np.concatenate(rows))
-    held = held[weights[held] > 0]
-    best = held[highest(weights[held], _ANCHORS)]
-    return _Anchors(best, weights[best])
+        amounts.append(np.full(len(titled), seed / max(len(titled), 1), np.float32))
+    held, place = np.unique(np.concatenate(rows), return_inverse=True)
+    weights = np.bincount(place, np.concatenate(amounts)).astype(np.float32)
+    best = highest(weights, _ANCHORS)
+    return _Anchors(held[best], weights[best])
 
 
-def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Anchors) -> Floats:
+def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Anchors) -> Shares:
     """One step from the anchors to what the question asks beyond them; sums to at most 1.
 
     From an anchor's other entities mass goes to the passages about them that fit the residual
@@ -229,10 +233,11 @@ def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Ancho
     new = ~named[entity]
     count, width = len(anchors.rows), len(part.passages)
     about = part.about(anchor[new], entity[new], shares[new], count)
-    about[np.arange(count), np.searchsorted(part.passages, anchors.rows)] = 0
+    anchors_here = np.searchsorted(part.passages, anchors.rows)
+    about[np.arange(count), anchors_here] = 0
     cells = np.flatnonzero(about)
     anchor, reached = np.divmod(cells, width)
-    asked = evidence.match.residuals(anchors.rows, part.passages)
+    asked = evidence.match.residuals(anchors_here, part.passages)
     most = np.maximum(asked.max(axis=1, initial=0.0), TINY)
     wanted = asked.take(cells) / most[anchor]
     if evidence.near is not None:
@@ -242,4 +247,4 @@ def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Ancho
     share = anchors.weights * index.leaving[anchors.rows] / np.maximum(total, TINY)
     mass = np.bincount(reached, share[anchor] * amount, width)
     whole = float(anchors.weights.sum())
-    return (mass / (whole or 1.0)).astype(np.float32)
+    return mass / (whole or 1.0)

@@ -102,11 +102,13 @@ def nearness(rows: npt.NDArray[np.intp], cosines: Floats, passages: int) -> Floa
 
 def blend(match: LexicalMatch, near: Floats | None) -> Floats:
     """Relevance of every passage, 0..1, from its words and, when vectors are there, its meaning."""
-    words = scaled(match.scores)
     if near is None:
-        return words
-    trust = lexical_trust(match)
-    return scaled((trust * words + near) / (trust + 1.0))
+        return scaled(match.scores)
+    most = float(match.scores.max(initial=0.0))
+    fit: Floats = match.scores * np.float32(lexical_trust(match) / most if most else 0.0)
+    fit += near
+    fit /= np.float32(float(fit.max(initial=0.0)) or 1.0)
+    return fit
 
 
 def with_parts(whole: Floats, parts: Sequence[Floats]) -> Floats:

@@ -47,7 +47,7 @@ def walked(
     seeds[passage] = 1
     fits = np.array(fit or [0.0] * graph.passages, np.float32)
     matches = {int(kind[1:]): value for kind, value in match.items()}
-    return whole(graph).walk(seeds, np.zeros(graph.entities, np.float32), fits, matches)
+    return whole(graph).walk(seeds, {}, fits, matches)
 
 
 def test_mass_goes_from_a_passage_over_its_entity_to_the_passage_so_titled(
@@ -114,7 +114,7 @@ def test_neighbours_and_titles_can_be_asked() -> None:
 
 def test_an_empty_graph_walks_nowhere() -> None:
     empty = np.zeros(0, np.float32)
-    passages, entities = whole(graph_of(0, 0, [])).walk(empty, empty, empty, {})
+    passages, entities = whole(graph_of(0, 0, [])).walk(empty, {}, empty, {})
     assert passages.size == entities.size == 0
 
 
