@@ -146,7 +146,7 @@ class Accepted:
     def _add_aliases(self, rows: Sequence[AliasRow]) -> None:
         for index, (entity, spelling, source, document_id) in enumerate(rows):
             name = one_line(spelling)
-            if fault := _name_fault(name):
+            if fault := name_fault(name):
                 self.problems.append(Problem("aliases", index, fault))
                 continue
             self.names.add(name)
@@ -159,7 +159,7 @@ def _mention_fault(row: MentionRow, name: str, entity_type: str) -> str:
     """Why a row cannot be stored, as a sentence for the user; empty when it can."""
     if row.chunk_id is None and row.kind is not MentionKind.IMPORT:
         return f"A mention of kind {row.kind} needs a chunk."
-    return _name_fault(name) or _type_fault(entity_type)
+    return name_fault(name) or type_fault(entity_type)
 
 
 def _relation_fault(row: RelationRow, relation_type: str) -> str:
@@ -167,17 +167,19 @@ def _relation_fault(row: RelationRow, relation_type: str) -> str:
         return "The relation joins an entity to itself."
     if not 0 < row.weight <= HEAVIEST:  # nor is NaN
         return f"The weight is {row.weight}; it must be above 0 and at most {HEAVIEST:g}."
-    return _type_fault(relation_type)
+    return type_fault(relation_type)
 
 
-def _name_fault(name: str) -> str:
+def name_fault(name: str) -> str:
+    """Why a name, as `one_line` leaves it, cannot be stored; empty when it can."""
     if not name:
         return "The name is empty."
     too_long = len(name) > LONGEST_NAME
     return f"The name is longer than {LONGEST_NAME} characters." if too_long else ""
 
 
-def _type_fault(name: str) -> str:
+def type_fault(name: str) -> str:
+    """The same of a type."""
     if not name:
         return "The type is empty."
     return f"The type is longer than {LONGEST_TYPE} characters." if len(name) > LONGEST_TYPE else ""

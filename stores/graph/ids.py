@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -67,7 +67,7 @@ def name_tokens(text: str, scope_id: int) -> list[int]:
     without stop words; salted with the scope, so that one index serves all tenants.
     """
     salt = scope_id.to_bytes(4, "big", signed=True)
-    return [_token(word, salt) for word in sorted(set(_words(normalise_name(text))))]
+    return [_token(word, salt) for word in sorted({*_words(text)})]
 
 
 @lru_cache(maxsize=100_000)  # names share their words
@@ -76,8 +76,14 @@ def _token(word: str, salt: bytes) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def _words(norm: str) -> Iterator[str]:
-    for run in (_ASCII_RUNS if norm.isascii() else _RUNS).findall(norm):
+def _words(text: str) -> Iterable[str]:
+    if text.isascii():  # what else a name's normal form changes is no word of it
+        return (run for run in _ASCII_RUNS.findall(text.lower()) if run not in ENGLISH_STOP_WORDS)
+    return _words_of_scripts(normalise_name(text))
+
+
+def _words_of_scripts(norm: str) -> Iterator[str]:
+    for run in _RUNS.findall(norm):
         if run.isascii() or not has_cjk(run):
             if run not in ENGLISH_STOP_WORDS:
                 yield run

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, LiteralString
 from uuid import UUID
 
+from stores.graph.asserted import without
 from stores.graph.evidence import Accepted, Added, GraphEvidence, Problem
 from stores.graph.ids import NIL, name_tokens
 from stores.graph.loading import ENTITY_TYPES, MOST_HELD, Assertions, Loaded, binary_blocks
@@ -68,27 +69,24 @@ class GraphWriter:
         counts. Evidence by chunks or documents that are not there (any more), and mentions of aliases
         that are not there, is dropped: their document was deleted meanwhile.
         """
+        if await self._hold(evidence):
+            return []
         accepted = Accepted(self._place)
         await asyncio.to_thread(accepted.add, evidence)
-        self._place = accepted.place
-        self.added.problems += accepted.problems
-        if not await self._hold(accepted):
+        self._place, problems = accepted.place, accepted.problems
+        self.added.problems += problems
+        if not (problems and await self._hold(without(evidence, problems))):
+            await self._let_go()
             await self._send(accepted)
-        return accepted.problems
+        return problems
 
-    async def _hold(self, accepted: Accepted) -> bool:
-        """Keep assertions here while the graph is empty; else send what was kept so far."""
+    async def _hold(self, evidence: GraphEvidence) -> bool:
+        """Keep sound assertions here while the graph is empty; else nothing."""
         held = self._held
-        if (
-            held is not None
-            and not self.version
-            and Assertions.only(accepted)
-            and len(held) < MOST_HELD
-        ):
-            await asyncio.to_thread(held.take, accepted)
-            return True
-        await self._let_go()
-        return False
+        if held is None or self.version or len(held) >= MOST_HELD:
+            return False
+        self._place += len(evidence.mentions) + len(evidence.relations)
+        return await asyncio.to_thread(held.take, evidence)
 
     async def _let_go(self) -> None:
         held, self._held = self._held, None

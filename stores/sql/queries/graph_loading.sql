@@ -11,8 +11,8 @@ create temporary table loading_relations (
   id uuid, source_id uuid, target_id uuid, relation_type int, description int, weight float8
 ) on commit drop;
 create temporary table loading_ends (
-  node_id uuid, neighbour_id uuid, relation_id uuid, relation_type int, weight float8, shown boolean,
-  outgoing boolean
+  node_id uuid, neighbour_id uuid, relation_id uuid, relation_type int, weight float8, total numeric,
+  shown boolean, outgoing boolean
 ) on commit drop;
 
 -- name: copy_entities
@@ -67,5 +67,5 @@ join loading_texts t on t.number = r.relation_type join loading_texts d on d.num
 insert into adjacency (scope_id, node_id, shown, weight, relation_id, neighbour_id, outgoing,
   user_id, relation_type, total, evidence_count)
 select %(scope_id)s, e.node_id, e.shown, e.weight, e.relation_id, e.neighbour_id, e.outgoing,
-  %(user_id)s, t.said, e.weight::numeric, 1
+  %(user_id)s, t.said, e.total, 1
 from loading_ends e join loading_texts t on t.number = e.relation_type;

@@ -1,0 +1,102 @@
+"""What the user says of entities and relations, checked by columns: most batches have nothing wrong."""
+
+from __future__ import annotations
+
+import operator
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from domain.graph import MentionKind
+from domain.text import clean_text
+from stores.graph.evidence import (
+    HEAVIEST,
+    GraphEvidence,
+    MentionRow,
+    Problem,
+    RelationRow,
+    name_fault,
+    one_line,
+    type_fault,
+)
+
+Made = TypeVar("Made")
+
+
+class Asserted(NamedTuple):
+    """Sound assertions, their texts cleaned; ids of relations' ends as 128-bit integers.
+
+    `named` are rows of (entity, name, type, description, external id, start, end).
+    """
+
+    named: list[tuple[Any, ...]]
+    sources: list[int]
+    targets: list[int]
+    types: list[str]
+    weights: array[float]
+    descriptions: list[str]
+
+
+def asserted(evidence: GraphEvidence) -> Asserted | None:
+    """`evidence` as columns, in a quarter of the time that `Accepted` takes.
+
+    None where rows have to be looked at one by one: something is wrong with one of them, a passage
+    speaks, or there are aliases.
+    """
+    if evidence.aliases:
+        return None
+    named, stated = _named(evidence.mentions), _stated(evidence.relations)
+    return None if named is None or stated is None else Asserted(named, *stated)
+
+
+def without(evidence: GraphEvidence, problems: Iterable[Problem]) -> GraphEvidence:
+    """The rows of `evidence` that none of these problems is about."""
+    out = {(problem.table, problem.index) for problem in problems}
+
+    def left(table: str, rows: Sequence[Made]) -> list[Made]:
+        return [row for index, row in enumerate(rows) if (table, index) not in out]
+
+    return GraphEvidence(
+        left("mentions", evidence.mentions),
+        left("relations", evidence.relations),
+        left("aliases", evidence.aliases),
+    )
+
+
+def _named(rows: Sequence[MentionRow]) -> list[tuple[Any, ...]] | None:
+    if not rows:
+        return []
+    columns = zip(*rows, strict=True)
+    entities, chunks, kinds, spelt, classes, descriptions, external_ids, *spans = columns
+    names, types = [one_line(name) for name in spelt], _each(one_line, classes)
+    if any(chunks) or {*kinds} != {MentionKind.IMPORT}:
+        return None
+    if any(map(name_fault, names)) or any(map(type_fault, {*types})):
+        return None
+    said = [clean_text(text) for text in descriptions]
+    own = [one and clean_text(one) for one in external_ids]
+    return list(zip(entities, names, types, said, own, *spans, strict=True))
+
+
+def _stated(
+    rows: Sequence[RelationRow],
+) -> tuple[list[int], list[int], list[str], array[float], list[str]] | None:
+    if not rows:
+        return [], [], [], array("d"), []
+    starts, ends, kinds, chunks, weights, descriptions = zip(*rows, strict=True)
+    sources, targets = [one.int for one in starts], [one.int for one in ends]
+    types, heavy = _each(one_line, kinds), array("d", weights)
+    if any(chunks) or any(map(operator.eq, sources, targets)) or any(map(type_fault, {*types})):
+        return None
+    numbers = np.frombuffer(heavy)
+    if not ((numbers > 0) & (numbers <= HEAVIEST)).all():  # nor is NaN
+        return None
+    return sources, targets, types, heavy, _each(clean_text, descriptions)
+
+
+def _each(make: Callable[[str], Made], texts: Iterable[str]) -> list[Made]:
+    """What is made of each text; of equal ones once."""
+    made = {text: make(text) for text in {*texts}}
+    return [made[text] for text in texts]
