@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -16,10 +15,10 @@ from stores.graph.neo4j.bolt import Bolt
 from stores.graph.neo4j.projector import Projector
 from stores.graph.neo4j.store import Neo4jGraph
 from stores.graph.postgres import PostgresGraph
-from stores.graph.protocol import GraphStore
 from stores.graph.record import GraphRecord
 from testing.neo4j_server import neo4j_for_tests
-from tests.integration.stores.graph.world import Ingest, Store, Stored
+from tests.integration.stores.graph.entity_world import ENTITIES, RELATIONS, Build, World
+from tests.integration.stores.graph.world import Ingest, ReadSide, Store, Stored
 
 
 @pytest.fixture
@@ -40,14 +39,6 @@ def store(ingest: Ingest, database: Database) -> Store:
             return Stored(scope, document_id, tuple([row[0] async for row in cursor]))
 
     return run
-
-
-@dataclass(frozen=True)
-class ReadSide:
-    """A graph store, and how a test waits until it has taken over what the record holds."""
-
-    graph: GraphStore
-    catch_up: Callable[[Scope], Awaitable[None]]
 
 
 @pytest.fixture(scope="session")
@@ -84,3 +75,13 @@ def reading(request: pytest.FixtureRequest, database: Database) -> ReadSide:
         await projector.sync(scope)
 
     return ReadSide(Neo4jGraph(bolt, database.settings.retrieval), sync)
+
+
+@pytest.fixture
+def build(reading: ReadSide, record: GraphRecord, database: Database, scope: Scope) -> Build:
+    async def run() -> World:
+        world = World(scope, reading, record, database)
+        await world.add(ENTITIES, RELATIONS)
+        return world
+
+    return run

@@ -23,8 +23,7 @@ from stores.graph.merges import Merge
 from stores.graph.protocol import HUB_DEGREE, Hop
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
-from tests.integration.stores.graph.conftest import ReadSide
-from tests.integration.stores.graph.world import Store, Stored
+from tests.integration.stores.graph.world import ReadSide, Store, Stored
 
 MODEL, TERM, IMPORT = MentionKind.MODEL, MentionKind.TERM, MentionKind.IMPORT
 

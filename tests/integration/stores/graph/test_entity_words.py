@@ -19,7 +19,7 @@ from stores.graph.ids import entity_id
 from stores.graph.protocol import EntityFilter
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
-from tests.integration.stores.graph.conftest import ReadSide
+from tests.integration.stores.graph.world import ReadSide
 
 MODEL, IMPORT = MentionKind.MODEL, MentionKind.IMPORT
 

@@ -11,6 +11,7 @@ from domain.scope import Scope
 from stores.chunks import Vectors
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
+from stores.graph.protocol import GraphStore
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 
@@ -63,3 +64,11 @@ def evidence(*rows: Row) -> GraphEvidence:
         [row for row in rows if isinstance(row, RelationRow)],
         [row for row in rows if isinstance(row, AliasRow)],
     )
+
+
+@dataclass(frozen=True)
+class ReadSide:
+    """A graph store, and how a test waits until it has taken over what the record holds."""
+
+    graph: GraphStore
+    catch_up: Callable[[Scope], Awaitable[None]]

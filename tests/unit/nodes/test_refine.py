@@ -1,0 +1,145 @@
+"""What is asked next: never the same again."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.grade import grade
+from nodes.refine import all_new, refine
+from nodes.retrieve import retrieve
+from nodes.state import State
+from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat, item
+from tests.unit.nodes.steps import (
+    ALL,
+    HOPS,
+    MOUNDS,
+    PARTS,
+    QUESTION,
+    STATE,
+    WEATHER,
+    after,
+    changes,
+)
+
+
+async def test_refining_asks_for_all_that_is_missing_at_once(bench: Build) -> None:
+    state = after(QUESTION, searched=[QUESTION.search], unanswered=PARTS)
+    written = '{"queries": ["就医 时机", "体重 下降", "就医时机"]}'
+    update = changes(await refine(state, bench(chat=chat(written)).runtime))
+    assert (update["search"], update["beside"]) == ("就医 时机", ["体重 下降"])
+    assert update["bridges"] == []
+
+
+async def test_one_hop_of_several_leads_on_to_what_it_names_by_rule(bench: Build) -> None:
+    """The rule by which musique gains ten points of all-gold@10 (docs/evaluation.md)."""
+    assert (await grade(HOPS, bench().runtime)).goto == "refine"
+    update = changes(await refine(HOPS, bench().runtime))
+    assert update["bridges"] == ["Mississippi state located become part Union"]
+    assert (update["search"], update["beside"]) == ("", [])
+    retriever = ScriptedRetriever([[STATE, MOUNDS]], lanes=ALL)
+    state = after(HOPS, **update, top_k=10)
+    found = await retrieve(state, bench(retriever=retriever).runtime)
+    assert [one.id for one in found["items"]] == ["mounds", "state"]
+    assert retriever.searches[0]["mode"] == "naive"
+    again = await refine(after(state, **found), bench().runtime)
+    assert update["bridges"][0] not in changes(again)["bridges"]
+
+
+async def test_what_no_passage_says_is_looked_for_in_the_other_language_once(bench: Build) -> None:
+    state = after(
+        QUESTION, searched=[QUESTION.search], items=[WEATHER], missing="症状", filters={"tags": []}
+    )
+    update = changes(await refine(state, bench().runtime))
+    [abroad] = update["abroad"]
+    english = item("Thirst and weight loss are the symptoms of diabetes.", "leaflet")
+    names = item("Price list: blood sugar meter 血糖仪 120, test strips 血糖试纸 60.", "prices")
+    retriever = ScriptedRetriever([[names, english]], lanes=ALL)
+    due = after(state, **update | {"search": "", "beside": [], "bridges": []}, top_k=10)
+    found = await retrieve(due, bench(retriever=retriever).runtime)
+    assert retriever.searches[0]["filters"] == {"tags": ["en"]}
+    assert [one.id for one in found["items"]] == ["weather.md", "leaflet"]
+    assert found["searched"] == [QUESTION.search, abroad]
+    again = await refine(after(due, **found), bench().runtime)
+    assert changes(again).get("abroad", []) == []
+
+
+@pytest.mark.parametrize(("missing", "filters"), [("", None), ("症状", {"tags": ["zh"]})])
+async def test_the_other_language_is_left_alone(
+    bench: Build, missing: str, filters: dict[str, Any] | None
+) -> None:
+    state = after(QUESTION, items=[WEATHER], missing=missing, filters=filters)
+    assert changes(await refine(state, bench().runtime)).get("abroad", []) == []
+
+
+async def test_a_misspelt_question_is_searched_as_the_passages_spell_it(bench: Build) -> None:
+    question = "How long is the waranty of the pump?"
+    state = State(
+        question=question,
+        search=question,
+        strategy="mix",
+        searched=[question],
+        items=[item("The warranty of the pump lasts two years.", "manual")],
+    )
+    update = changes(await refine(state, bench().runtime))
+    assert update["search"] == "How long is the warranty of the pump?"
+
+
+async def test_a_side_of_which_too_little_is_said_is_searched_by_itself(bench: Build) -> None:
+    sides = ["Which is older, Acme Corp?", "Which is older, Beta Ltd?"]
+    acme = item("Acme Corp is older than most: it was founded in 1875.", "acme")
+    state = after(
+        HOPS,
+        question="Which is older, Acme Corp or Beta Ltd?",
+        items=[acme],
+        subquestions=sides,
+        around=[],
+    )
+    graded = await grade(state, bench().runtime)
+    assert graded.goto == "refine"
+    assert changes(graded)["unanswered"] == sides[1:]
+    update = changes(await refine(after(state, **changes(graded)), bench().runtime))
+    assert (update["search"], update["beside"], update["bridges"]) == (sides[1], [], [])
+
+
+async def test_a_new_query_goes_back_to_retrieval_as_one_more_round(bench: Build) -> None:
+    state = after(QUESTION, searched=[QUESTION.search], missing="体重")
+    command = await refine(state, bench(chat=chat('{"query": "糖尿病 体重下降"}')).runtime)
+    assert command.goto == "retrieve"
+    assert changes(command)["search"] == "糖尿病 体重下降"
+    assert changes(command)["attempts"] == 1
+
+
+async def test_a_query_that_was_run_before_is_replaced_by_rule(bench: Build) -> None:
+    state = after(QUESTION, searched=[QUESTION.search], missing="体重")
+    command = await refine(state, bench(chat=chat(f'{{"query": "{QUESTION.search} "}}')).runtime)
+    assert changes(command)["search"] == "体重"
+
+
+async def test_without_anything_new_to_try_the_answer_is_due(bench: Build) -> None:
+    state = State(question="Why?", searched=["Why?"])
+    command = await refine(state, bench().runtime)
+    assert command.goto == "generate"
+    assert "attempts" not in changes(command)
+
+
+def test_queries_that_differ_in_case_spacing_or_marks_are_the_same() -> None:
+    assert all_new(["", "Rust  owner", "borrow", "Borrow?"], ["rust owner!"]) == ["borrow"]
+    assert all_new(["糖尿病 症状", "糖尿病的症状"], ["糖尿病症状？"]) == ["糖尿病的症状"]
+    assert all_new([" ", "。"], []) == []
+
+
+QUERIES = st.lists(st.text(max_size=12), max_size=8)
+
+
+@given(candidates=QUERIES, searched=QUERIES)
+def test_no_query_is_ever_run_twice(candidates: list[str], searched: list[str]) -> None:
+    """Also not in capitals, with other spaces, or twice in one round."""
+    new = all_new(candidates, searched)
+    assert (
+        all_new([*new, *map(str.upper, new), *(f" {query} ?" for query in new)], [*searched, *new])
+        == []
+    )
+    assert all_new(new, searched) == new
+    assert not set(new) & set(searched)

@@ -1,0 +1,159 @@
+"""What retrieving searches for, how wide, and what stays of what it found."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from domain.errors import GraphNotFound, RetrievalError
+from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from domain.scope import Scope
+from nodes.retrieve import retrieve, widened
+from tests.unit.nodes.conftest import Build, ScriptedRetriever, item
+from tests.unit.nodes.steps import ALL, PAST, QUESTION, SYMPTOMS, WEATHER, after
+
+
+async def test_retrieval_searches_the_callers_scope_and_says_what_it_found(bench: Build) -> None:
+    retriever = ScriptedRetriever([[SYMPTOMS]], warnings=("向量检索失败，使用关键词检索降级",))
+    at = bench(retriever=retriever)
+    state = after(QUESTION, user_id="ann", graph_id="kb", top_k=3, filters={"tags": ["a"]})
+    update = await retrieve(state, at.runtime)
+    [search] = retriever.searches
+    assert search["scope"] == Scope("ann", "kb")
+    assert (search["top_k"], search["filters"], search["lanes"]) == (3, {"tags": ["a"]}, None)
+    assert update["searched"] == [QUESTION.search]
+    assert update["warnings"] == ["向量检索失败，使用关键词检索降级"]
+    [event] = at.streamed
+    assert (event["type"], event["mode"], event["count"]) == ("retrieval", "naive", 1)
+
+
+async def test_the_runs_choice_of_top_k_stands_in_for_the_inputs(bench: Build) -> None:
+    retriever = ScriptedRetriever([[SYMPTOMS]])
+    await retrieve(QUESTION, bench(retriever=retriever, top_k=7).runtime)
+    assert retriever.searches[0]["top_k"] == 7
+    assert retriever.searches[0]["scope"].user_id == "local"
+
+
+async def test_a_later_round_looks_wider_and_keeps_the_evidence_first(bench: Build) -> None:
+    retriever = ScriptedRetriever([[WEATHER, SYMPTOMS]])
+    found = [item("old", "old.md"), SYMPTOMS]
+    state = after(QUESTION, attempts=1, items=found, evidence=["guide.md"], top_k=2)
+    update = await retrieve(state, bench(retriever=retriever).runtime)
+    assert [found.id for found in update["items"]] == ["guide.md", "old.md"]
+    assert retriever.searches[0]["lanes"] == ("vector", "keyword")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "modes"),
+    [
+        ("local", ["local", "hybrid", "mix", "mix"]),
+        ("hybrid", ["hybrid", "mix", "mix", "mix"]),
+        ("global", ["global"] * 4),
+        ("naive", ["naive"] * 4),
+    ],
+)
+def test_every_round_looks_one_step_wider(strategy: str, modes: list[str]) -> None:
+    assert [widened(strategy, attempts, ALL) for attempts in range(4)] == modes
+
+
+def test_a_round_looks_no_wider_than_the_retriever_can() -> None:
+    without_reports = ("vector", "keyword", "local", "mix")
+    assert widened("local", 1, without_reports) == "mix"
+    assert widened("local", 3, ("vector", "keyword", "local")) == "local"
+
+
+async def test_what_the_graph_knows_is_kept_beside_the_passages(bench: Build) -> None:
+    report = RetrievedItem(ItemKind.COMMUNITY, "r", "Health", 0.9, metadata={"title": "Health"})
+    named = {"name": "糖尿病", "type": "DISEASE"}
+    entity = RetrievedItem(ItemKind.ENTITY, "e1", "糖尿病", 0.5, metadata=named)
+    earlier = replace(entity, id="e0", score=0.7)
+    retriever = ScriptedRetriever([[report, SYMPTOMS]], around=(report, entity), lanes=ALL)
+    state = after(QUESTION, strategy="global", around=[earlier])
+    update = await retrieve(state, bench(retriever=retriever).runtime)
+    assert [found.id for found in update["items"]] == ["guide.md"]
+    assert [found.id for found in update["around"]] == ["r", "e0", "e1"]
+    assert update["graph_context"]["entities"][1] == {"id": "e1", **named}
+
+
+async def test_a_later_round_takes_turns_with_the_first_behind_its_best_three(bench: Build) -> None:
+    before = [item(name, name) for name in "abcde"]
+    retriever = ScriptedRetriever([[item("d", "d"), item("b", "b"), item("x", "x")]])
+    state = after(QUESTION, attempts=1, items=before, top_k=6)
+    update = await retrieve(state, bench(retriever=retriever).runtime)
+    assert [found.id for found in update["items"]] == ["a", "b", "c", "d", "x", "e"]
+
+
+async def test_parts_are_searched_at_once_with_the_question_which_keeps_three_places(
+    bench: Build,
+) -> None:
+    found = {
+        QUESTION.search: [item(name, name) for name in "abcd"],
+        "one": [item("x", "x"), item("a", "a")],
+        "two": [item("y", "y"), item("x", "x")],
+    }
+    retriever = Meeting(found)
+    state = after(QUESTION, beside=["one", "two"], top_k=6)
+    update = await retrieve(state, bench(retriever=retriever).runtime)
+    assert [found.id for found in update["items"]] == ["a", "b", "c", "x", "d", "y"]
+    assert update["searched"] == [QUESTION.search, "one", "two"]
+    assert update["found_for"]["two"] == ["y", "x"]
+    assert retriever.most_at_once == 3
+
+
+@dataclass
+class Meeting(ScriptedRetriever):
+    """Finds by query, and answers none before all that are asked at once have come."""
+
+    rounds: Any = field(default_factory=dict[str, Any])
+    most_at_once: int = 0
+    together: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def search(self, scope: Scope, query: str, **options: Any) -> Retrieval:
+        self.searches.append({"scope": scope, "query": query, **options})
+        self.most_at_once += 1
+        if self.most_at_once == len(self.rounds):
+            self.together.set()
+        await self.together.wait()
+        found = self.rounds[query]
+        if isinstance(found, Exception):
+            raise found
+        return Retrieval(tuple(found), Mode.NAIVE, timings={"total": 1.0})
+
+
+async def test_a_part_whose_search_fails_costs_only_itself(bench: Build) -> None:
+    failed = RetrievalError({"vector": OSError("gone")})
+    retriever = Meeting({QUESTION.search: [SYMPTOMS], "one": failed})
+    state = after(QUESTION, beside=["one"])
+    update = await retrieve(state, bench(retriever=retriever).runtime)
+    assert [found.id for found in update["items"]] == ["guide.md"]
+    assert any("知识库检索失败" in warning for warning in update["warnings"])
+    everything = Meeting({QUESTION.search: failed, "one": failed})
+    with pytest.raises(RetrievalError):
+        await retrieve(state, bench(retriever=everything).runtime)
+
+
+async def test_an_unknown_graph_is_no_warning_among_several_searches(bench: Build) -> None:
+    unknown = GraphNotFound("There is no graph.")
+    retriever = Meeting({QUESTION.search: [SYMPTOMS], "one": unknown})
+    with pytest.raises(GraphNotFound):
+        await retrieve(after(QUESTION, beside=["one"]), bench(retriever=retriever).runtime)
+
+
+async def test_when_the_time_for_searching_is_over_what_was_found_stays(bench: Build) -> None:
+    state = after(QUESTION, deadline=PAST, attempts=1, items=[SYMPTOMS])
+    update = await retrieve(state, bench(retriever=ScriptedRetriever([[WEATHER]])).runtime)
+    assert "items" not in update
+    assert "limits.answer_seconds" in update["warnings"][0]
+
+
+async def test_nothing_found_in_time_is_an_error_and_no_empty_answer(bench: Build) -> None:
+    retriever = ScriptedRetriever([[WEATHER]])
+    with pytest.raises(RetrievalError):
+        await retrieve(after(QUESTION, deadline=PAST), bench(retriever=retriever).runtime)
+
+
+async def test_an_unknown_graph_is_the_callers_to_hear_of(bench: Build) -> None:
+    retriever = ScriptedRetriever([], error=GraphNotFound("There is no graph."))
+    with pytest.raises(GraphNotFound):
+        await retrieve(QUESTION, bench(retriever=retriever).runtime)
