@@ -12,6 +12,7 @@ from domain.retrieval import RetrievedItem
 from domain.spelling import respelled
 from domain.tables.by_place import asks_by_place
 from domain.text import has_cjk, language_of
+from models.asked_rows import only_beside, row_for_others
 from models.other_language import (
     Foreign,
     answering,
@@ -203,9 +204,13 @@ class _Compared:
 
 def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
     """The best, then those nearly as good that say something else."""
-    asked = frozenset(terms(question))
+    asked, words = frozenset(terms(question)), content_words(question)
+    if row := row_for_others([found.candidate for found in compared], words):
+        return [row]
     chosen = [compared[0].candidate]
     for found in compared[1:]:
+        if only_beside(found.candidate, chosen, words):
+            continue
         good = found.score >= _bar(found.candidate, chosen, asked) * compared[0].score
         if good and all(_overlap(found.candidate, other) < _SAME for other in chosen):
             chosen.append(found.candidate)

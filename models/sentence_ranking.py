@@ -21,7 +21,7 @@ from domain.segmenting import words_of
 from domain.sentences import sentence_spans
 from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import language_of, normalise
-from models.columns import also_called
+from models.other_words import said_otherwise
 
 HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _TOKEN = re.compile(rf"[{HAN}]+|(?:(?![{HAN}])[^\W_])+(?:[-.'’&](?:(?![{HAN}])[^\W_])+)*")
@@ -43,7 +43,7 @@ _IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d])")
 # "Which year?", "what is he called?": the answer need not repeat these.
 _ASKED_FOR_WORDS = """
 年 月 日 人 位 叫 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱
-mean meaning price cost name reason
+mean meaning price cost name reason long old far tall often
 """
 _ASKED_FOR = frozenset(_ASKED_FOR_WORDS.split())
 # The bars that end a row, with what white space stands before them, a line's end too.
@@ -193,12 +193,6 @@ def about_what_is_named(question: str, passages: Sequence[RetrievedItem]) -> fro
     return frozenset(place for place, count in enumerate(missed) if count == min(missed))
 
 
-def _missing(words: Sequence[str], passages: Sequence[RetrievedItem]) -> list[float]:
-    """For each passage, the share of `words` that neither it nor its document's others hold."""
-    told = told_by_documents(passages)
-    return [sum(word not in text for word in words) / (len(words) or 1) for text in told]
-
-
 class _Ranking:
     """One question against the sentences of its passages."""
 
@@ -212,19 +206,20 @@ class _Ranking:
             for start, end in quotable_spans(passage.text)
         ]
         self._texts = [passages[source].text[start:end] for source, start, end in self._spans]
-        self._terms = [frozenset(terms(text)) for text in self._texts]
+        self._otherwise = said_otherwise(question)
+        self._terms = [self._said(text) for text in self._texts]
         asked = frozenset(terms(question))
         self._weights = _weights(asked, self._terms)
         self._table_heads = [table_heads(passage) for passage in passages]
         self._headings = [
-            frozenset(terms(f"{_titles(passage)}{' '.join(heads)} {also_called(heads)}"))
+            self._said(f"{_titles(passage)}{' '.join(heads)}")
             for passage, heads in zip(passages, self._table_heads, strict=True)
         ]
         self._heading_weights = [
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
-        self._missing = _missing(content_words(question), passages)
-        self._bodies = [frozenset(terms(passage.text)) for passage in passages]
+        self._missing = self._missed(content_words(question), passages)
+        self._bodies = [self._said(passage.text) for passage in passages]
         named = [asked & frozenset(terms(_document(passage))) for passage in passages]
         self._known = [
             frozenset(term for term in name if _IDENTIFIER.match(term)) for name in named
@@ -286,6 +281,22 @@ class _Ranking:
         """
         name = self._names[source]
         return self._share((held | self._known[source]) - name) / (1 - self._share(name))
+
+    def _said(self, text: str) -> frozenset[str]:
+        """The terms of `text`, and those of the question that it has in other words."""
+        return frozenset(terms(text)).union(*map(terms, self._meant(text)))
+
+    def _meant(self, text: str) -> list[str]:
+        """The question's words that `text` has in other words."""
+        if not self._otherwise:
+            return []
+        plain = normalise(text)
+        return [word for word, pattern in self._otherwise.items() if pattern.search(plain)]
+
+    def _missed(self, words: Sequence[str], passages: Sequence[RetrievedItem]) -> list[float]:
+        """For each passage, the share of `words` that neither it nor its document's others hold."""
+        told = [" ".join([text, *self._meant(text)]) for text in told_by_documents(passages)]
+        return [sum(word not in text for word in words) / (len(words) or 1) for text in told]
 
     def _share(self, held: frozenset[str]) -> float:
         """How much of the question's information `held` has, 0..1."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from domain.errors import ModelUnavailable
 from domain.retrieval import ItemKind, RetrievedItem
 from models.extractive import Extraction, ExtractiveAnswerer
 from models.protocols import Vectors
+from testing.meanings import Meanings
 
 SYMPTOMS = "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"
 GUIDELINE = f"糖尿病是一组代谢病。{SYMPTOMS}治疗包括饮食和运动。"
@@ -19,27 +19,6 @@ CONTRACT = "Payment is due within 30 days of each milestone. The supplier sends 
 
 def item(text: str) -> RetrievedItem:
     return RetrievedItem(ItemKind.CHUNK, text[:8], text, 1.0)
-
-
-class Meanings:
-    """An embedder that places each text at the angle whose cosine to the question is given."""
-
-    dimension = 2
-
-    def __init__(self, name: str, cosines: Mapping[str, float], otherwise: float = 0.0) -> None:
-        self.name = name
-        self._cosines = cosines
-        self._otherwise = otherwise
-
-    async def warm_up(self) -> None:
-        """Nothing to load."""
-
-    async def embed_query(self, text: str) -> Vectors:
-        return np.asarray([1.0, 0.0], np.float32)
-
-    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        cosines = np.asarray([self._cosines.get(text, self._otherwise) for text in texts])
-        return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)
 
 
 class Gone(Meanings):

@@ -1,0 +1,51 @@
+"""Which rows of a table answer: the one that is asked for, or the one for all others.
+
+A question about Tokyo's limit is answered by Tokyo's row, not by the rows beside it, however alike they
+are; one about Paris, of which no row speaks, by the row "Other cities" where the table has one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from domain.text import normalise
+from models.sentence_ranking import Candidate
+
+# What a row is for stands in its first cell; in another one, "other cities" are those of some class.
+_ALL_OTHERS = re.compile(
+    r"(?:(?:all |any )?others?\b|elsewhere\b|(?:the )?rest\b|otherwise\b|其他|其它|其余|其餘)",
+    re.IGNORECASE,
+)
+
+
+def row_for_others(ranked: Sequence[Candidate], asked: Collection[str]) -> Candidate | None:
+    """The row for all others, where the best is a row of a table that has none for what is asked.
+
+    Args:
+        ranked: the sentences, best first.
+        asked: the content words of the question.
+    """
+    best = ranked[0]
+    if not (_is_row(best) and best.missing):
+        return None
+    rows = [one for one in ranked if one.source == best.source and _is_row(one)]
+    others = [row for row in rows if _ALL_OTHERS.match(row.text)]
+    named = any(_told(row, asked) for row in rows if row not in others)
+    return others[0] if others and not named else None
+
+
+def only_beside(row: Candidate, chosen: Sequence[Candidate], asked: Collection[str]) -> bool:
+    """Whether `row` stands beside a chosen row that is asked for, and is not asked for itself."""
+    rows = [one for one in chosen if one.source == row.source and _is_row(one)]
+    told = [_told(one, asked) for one in rows]
+    return _is_row(row) and any(told) and _told(row, asked) <= set[str]().union(*told)
+
+
+def _told(row: Candidate, asked: Collection[str]) -> set[str]:
+    said = normalise(row.text)
+    return {word for word in asked if word in said}
+
+
+def _is_row(candidate: Candidate) -> bool:
+    return "|" in candidate.text

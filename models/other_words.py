@@ -1,0 +1,73 @@
+"""Everyday words that mean the same: 价格 and "price", "CEO" and "managing director".
+
+A short list of what questions ask of goods, people and places, and of what columns of tables are called,
+in both languages; whatever else a question asks for is compared by meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from domain.text import normalise
+
+# A line has the words of one meaning, parted by commas.
+_LINES = """
+price, 价格, 单价, 报价, 多少钱
+cost, 费用, 成本
+amount, 金额
+quantity, 数量
+stock, 库存
+minimum, 最低, 最小
+weight, 重量
+size, 尺寸
+capacity, 容量
+discount, 折扣
+warranty, guarantee, 保修, 质保
+delivery, 交货, 交期
+date, 日期
+name, 名称, 姓名
+supplier, vendor, 供应商
+manufacturer, 厂家, 制造商
+city, 城市
+address, 地址
+phone, telephone, hotline, 电话, 热线
+warehouse, 仓库
+shelf, 货架
+department, 部门
+status, 状态
+code, 代码, 编码
+meaning, 含义
+dose, 剂量
+ceo, chief executive, managing director, general manager, 总经理, 首席执行官, 总裁
+staff, employee, people, headcount, 员工, 人数, 职工
+hotel, lodging, accommodation, 住宿, 酒店, 宾馆
+limit, maximum, 上限, 限额
+salary, wage, 工资, 薪水, 薪资
+leave, vacation, 休假, 假期
+password, 密码
+"""
+_MEANING = {
+    word: group
+    for line in _LINES.strip().split("\n")
+    for group in [line.split(", ")]
+    for word in group
+}
+
+
+def _wherever(words: Collection[str]) -> re.Pattern[str]:
+    """Any of the words in a normalised text, English ones whole and with their plural."""
+    english = "|".join(word for word in words if word.isascii())
+    chinese = "|".join(word for word in words if not word.isascii())
+    return re.compile(
+        rf"\b(?P<en>{english})s?\b|(?P<zh>{chinese})" if english else f"(?P<zh>{chinese})"
+    )
+
+
+_KNOWN = _wherever(sorted(_MEANING, key=len, reverse=True))
+
+
+def said_otherwise(question: str) -> dict[str, re.Pattern[str]]:
+    """For each listed word of `question`, where a normalised text has it in other words."""
+    words = (match["en"] or match["zh"] for match in _KNOWN.finditer(normalise(question)))
+    return {word: _wherever([one for one in _MEANING[word] if one != word]) for word in words}

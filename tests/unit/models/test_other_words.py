@@ -1,0 +1,40 @@
+"""A question may use another everyday word than the document does."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.retrieval import ItemKind, RetrievedItem
+from models.extractive import ExtractiveAnswerer
+from models.other_words import said_otherwise
+
+ABOUT = """Larkfield makes meters for water works. Since 2022 the managing director is Ines Brandl.
+The guarantee on probes is two years."""
+SITES = "| Site | Staff |\n| --- | --- |\n| Linz | 84 |\n| Brno | 31 |"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        ("Who is the CEO?", ABOUT, "Since 2022 the managing director is Ines Brandl."),
+        ("How long is the warranty?", ABOUT, "The guarantee on probes is two years."),
+        ("How many people work in Brno?", SITES, "Brno | 31"),
+        ("谁是首席执行官？", "公司在林茨。现任总经理是沈嘉。", "现任总经理是沈嘉。"),
+    ],
+)
+async def test_a_question_in_other_words_finds_the_sentence_that_answers(
+    question: str, text: str, answer: str
+) -> None:
+    item = RetrievedItem(ItemKind.CHUNK, "one", text, 1.0)
+    language = "en" if question.isascii() else "zh"
+    found = await ExtractiveAnswerer().extract(question, [item], language=language)
+    assert found.quotations[0].sentence == answer
+
+
+def test_words_are_told_whole_and_in_either_language() -> None:
+    otherwise = said_otherwise("Which addresses and prices has the priceless city?")
+    assert set(otherwise) == {"price", "city"}
+    assert otherwise["price"].search("单价")
+    assert not otherwise["price"].search("price")
+    assert set(said_otherwise("密码和地址")) == {"密码", "地址"}
+    assert said_otherwise("地址在哪里？")["地址"].search("the address")
