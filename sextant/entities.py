@@ -156,7 +156,7 @@ class Entities:
         one, other = await self._find(entity, "entity"), await self._find(into, "into")
         if one.id == other.id:
             raise OptionInvalid(
-                f"{entity} and {into} are one entity already.",
+                f"{entity:.80} and {into:.80} are one entity already.",
                 next_step="`sextant entities show` lists what was merged.",
                 field="into",
             )
@@ -184,9 +184,9 @@ class Entities:
             done = await decide_two(writer, own_id)
         if not done:
             merged = await self._names.merged(self._scope, found.id)
-            names = ", ".join(one.name or str(one.from_id) for one in merged[:5])
+            names = ", ".join((one.name or str(one.from_id))[:80] for one in merged[:5])
             raise OptionInvalid(
-                f"{found.name} is not merged into another entity.",
+                f"{found.name:.80} is not merged into another entity.",
                 next_step=f"Merged into it: {names}. Name one of these."
                 if merged
                 else "`sextant entities show` lists what was merged.",

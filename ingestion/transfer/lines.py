@@ -43,7 +43,8 @@ class LineInvalid(ValueError):
 
 
 def _said(text: str) -> str:
-    if not (line := one_line(text)):
+    line = one_line(text)
+    if not any(sign.isprintable() for sign in line if sign != " "):
         raise ValueError("must not be empty")
     return line
 
@@ -270,6 +271,8 @@ def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
 def _reason(error: ValidationError) -> str:
     """The first fault, with the key it is in."""
     fault = error.errors(include_url=False)[0]
+    if fault["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        return "type: must be document, chunk, entity, relation or decision."
     # The first place is the kind of line that was tried.
     place = ".".join(str(part) for part in fault["loc"][1:])
     said = fault["msg"].removeprefix("Value error, ")

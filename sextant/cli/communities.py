@@ -48,7 +48,7 @@ def list_communities(
             str(one.id)[:_ID_CHARS],
             f"{one.rating:.1f}",
             str(len(one.entity_ids)),
-            "  " * depth + one.title,
+            "  " * depth + terminal.brief(one.title),
         )
         for one, depth in _nested(found)
     ]

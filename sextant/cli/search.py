@@ -110,7 +110,7 @@ def _explain(found: Retrieval) -> None:
         terminal.table(
             ("GRAPH", "SCORE", "WHAT"),
             [
-                (item.kind.value, f"{item.score:.4f}", _name(item))
+                (item.kind.value, f"{item.score:.4f}", terminal.brief(_name(item)))
                 for item in found.graph_items[:_SHOWN_GRAPH]
             ],
         )
