@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
@@ -17,7 +17,7 @@ from stores.chunks import Vectors
 from stores.database import Database
 from stores.pools import Connection
 from stores.queries import load_queries
-from stores.scopes import ScopeRow, find_scope
+from stores.scopes import key_of
 
 _SQL = load_queries("packing")
 # 2 MB at a time: 10 ms of the server, and as much of a thread that takes it in.
@@ -58,14 +58,14 @@ class Unpacked:
     vector_octets: int
     complete: bool
     _connection: Connection
-    _row: ScopeRow
+    _whose: Mapping[str, int]
 
     async def blocks(self) -> AsyncIterator[Block]:
         """Its chunks."""
         after: UUID | None = None
         for _ in range(0, self.chunks, _AT_ONCE):
             cursor = self._connection.cursor(row_factory=dict_row, binary=True)
-            values = {**_of(self._row), "after": after, "limit": _AT_ONCE}
+            values = {**self._whose, "after": after, "limit": _AT_ONCE}
             row = await (await cursor.execute(_SQL["block"], values)).fetchone()
             assert row is not None  # noqa: S101 - an aggregate
             after = UUID(bytes=row["ids"][-16:])
@@ -90,33 +90,24 @@ async def unpacked(database: Database, scope: Scope) -> AsyncIterator[Unpacked |
         DatabaseUnavailable: the server does not answer.
     """
     async with database.transaction(scope.user_id, snapshot=True) as connection:
-        found = await find_scope(connection, scope)
+        cursor = connection.cursor(row_factory=dict_row)
+        found = await (await cursor.execute(_SQL["head"], key_of(scope))).fetchone()
         if found is None:
             yield None
             return
-        cursor = connection.cursor(row_factory=dict_row)
-        asked = "select " + _SQL["stamp"] + " as stamp"
-        whose = (scope.user_id, scope.graph_id)
-        stamp = await (await cursor.execute(asked, whose)).fetchone()
-        size = await (await cursor.execute(_SQL["size"], _of(found))).fetchone()
-        assert stamp is not None and size is not None  # noqa: S101, PT018 - aggregates
         yield Unpacked(
-            _written(stamp["stamp"]),
-            size["chunks"],
-            size["octets"],
-            size["vector_octets"],
-            size["chunks"] == size["vectors"],
+            _written(found["stamp"]),
+            found["chunks"],
+            found["octets"],
+            found["vector_octets"],
+            found["chunks"] == found["vectors"],
             connection,
-            found,
+            {name: found[name] for name in ("scope_id", "partition_key")},
         )
 
 
 def _written(stamp: bytes | None) -> str:
     return (stamp or b"").decode()
-
-
-def _of(row: ScopeRow) -> dict[str, object]:
-    return {"scope_id": row.scope_id, "partition_key": row.partition_key}
 
 
 def _vectors(sent: bytes) -> Vectors:

@@ -71,10 +71,8 @@ class HotScopes:
             packing = Packing(found.stamp, found.chunks)
             async for block in found.blocks():
                 await asyncio.to_thread(packing.add, block)
-        packed = await asyncio.to_thread(packing.packed)
-        del packing, block
-        await asyncio.to_thread(give_back)
-        return packed
+            del block
+        return await asyncio.to_thread(_finished, packing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +104,12 @@ class HotScope:
     async def is_current(self) -> bool:
         """Whether nothing of the scope has changed since it was packed; one round trip."""
         return await self.scopes.is_current(self.scope, self.packed)
+
+
+def _finished(packing: Packing) -> PackedScope | None:
+    packed = packing.packed()
+    give_back()
+    return packed
 
 
 def _estimate(found: Unpacked) -> int:

@@ -195,11 +195,13 @@ class Packing:
             return None
         texts = b"".join(self._texts)
         self._texts.clear()  # not twice while the rest is joined
+        postings = GramPostings.joined(self._postings)
+        self._postings.clear()
         return PackedScope(
             self.stamp,
             np.concatenate(self._ids),
             self._vectors,
             texts,
             np.append(0, np.cumsum(np.concatenate(self._octets) + 1)),
-            GramPostings.joined(self._postings),
+            postings,
         )

@@ -22,6 +22,7 @@ _Ints = npt.NDArray[np.int64]
 
 _BITS = np.uint64(21)  # Unicode ends below 2^21, so a gram of up to three characters is one number
 _ONE = np.uint64((1 << 21) - 1)
+_CODES = 0x110000
 _TWO = np.uint64((1 << 42) - 1)
 # Of so few texts, it is cheaper to look into them than to rule some of them out.
 _FEW = 32
@@ -52,18 +53,27 @@ class GramPostings:
         """Those of some texts, which stand one after the other with a line's end between them.
 
         Args:
-            texts: folded (`stores.grams.fold`).
+            texts: folded (`stores.grams.fold`); 1024 can be told apart whatever they hold.
             lengths: characters of each.
+
+        Raises:
+            ValueError: these cannot.
         """
         codes = np.frombuffer(texts.encode("utf-32-le"), np.uint32)
-        owner = np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths + 1)
-        keys, at = _windows(codes)
-        order = np.argsort(keys, kind="stable")  # of each gram first to last, so rows ascend
-        keys, rows = keys[order], owner[at[order]]
+        letters = _Letters.of(codes)
+        keys, at = _windows(letters)
+        owner = np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths + 1)
+        bits = max(len(lengths) - 1, 1).bit_length()
+        if 3 * letters.width + bits > 64:
+            raise ValueError("too many texts at once")
+        # Gram and text are one number, so that numbers are sorted and not places.
+        held = _distinct(keys << np.uint64(bits) | owner[at])
+        keys, rows = held >> np.uint64(bits), held & np.uint64((1 << bits) - 1)
         new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
-        first = new | np.append(True, rows[1:] != rows[:-1])[: len(keys)]
-        starts = np.append(np.flatnonzero(new[first]), np.count_nonzero(first))
-        return cls(keys[new], starts, rows[first].astype(_width(len(lengths))), len(lengths))
+        starts = np.append(np.flatnonzero(new), len(keys))
+        return cls(
+            letters.spelt(keys[new]), starts, rows.astype(_width(len(lengths))), len(lengths)
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[GramPostings]) -> GramPostings:
@@ -152,30 +162,62 @@ def _distinct(keys: _Keys) -> _Keys:
     return distinct
 
 
-def _windows(codes: npt.NDArray[np.uint32]) -> tuple[_Keys, _Ints]:
+@dataclass(frozen=True, slots=True)
+class _Letters:
+    """The letters and digits of some texts, each by its rank among those that occur.
+
+    Few do, so a gram of three leaves room for a text's number within 64 bits.
+
+    Attributes:
+        ranks: of every character, from 1; 0 of what is neither letter nor digit.
+        codes: of each rank, in ascending order.
+        width: bits of a rank.
+    """
+
+    ranks: npt.NDArray[np.uint32]
+    codes: npt.NDArray[np.uint32]
+    width: int
+
+    @classmethod
+    def of(cls, codes: npt.NDArray[np.uint32]) -> _Letters:
+        """Those of a text."""
+        seen = np.zeros(_CODES, np.bool_)
+        seen[codes] = True
+        there = np.flatnonzero(seen).astype(np.uint32)
+        there = there[is_word(there)]
+        rank_of = np.zeros(_CODES, np.uint32)
+        rank_of[there] = np.arange(1, len(there) + 1)
+        known = np.append(np.zeros(1, np.uint32), there)
+        return cls(rank_of[codes], known, len(there).bit_length() or 1)
+
+    def keys(self, at: _Ints, length: int) -> _Keys:
+        """The windows of so many characters that begin at these places, in the order of their codes."""
+        keys = np.zeros(len(at), np.uint64)
+        for offset in range(length):
+            keys = (keys << np.uint64(self.width)) | self.ranks[at + offset]
+        return keys
+
+    def spelt(self, keys: _Keys) -> _Keys:
+        """The same windows as codes of 21 bits."""
+        spelt, mask = np.zeros(len(keys), np.uint64), np.uint64((1 << self.width) - 1)
+        for place in (2, 1, 0):
+            letters = self.codes[keys >> np.uint64(place * self.width) & mask]
+            spelt = (spelt << _BITS) | letters
+        return spelt
+
+
+def _windows(letters: _Letters) -> tuple[_Keys, _Ints]:
     """Each gram and run that is too short for one, and the place where it begins."""
-    keys, at = _grams(codes)
-    word = np.pad(is_word(codes), 1)
-    plain = word & ~np.pad(is_ideograph(codes), 1)
-    alone = word[1:-1] & ~word[:-2] & ~word[2:]
-    two = plain[:-3] < plain[1:-2]  # a run of letters begins
-    two &= plain[2:-1] & ~plain[3:]
-    singles, pairs = np.flatnonzero(alone), np.flatnonzero(two)
-    keys = np.concatenate([keys, _keys(codes, singles, 1), _keys(codes, pairs, 2)])
-    return keys, np.concatenate([at, singles, pairs])
-
-
-def _grams(codes: npt.NDArray[np.uint32]) -> tuple[_Keys, _Ints]:
-    word, ideograph = is_word(codes), is_ideograph(codes)
+    word = letters.ranks > 0
+    ideograph = is_ideograph(letters.codes)[letters.ranks]
     plain = word & ~ideograph
     pairs = np.flatnonzero(word[:-1] & word[1:] & (ideograph[:-1] | ideograph[1:]))
     triples = np.flatnonzero(plain[:-2] & plain[1:-1] & plain[2:])
-    keys = np.concatenate([_keys(codes, pairs, 2), _keys(codes, triples, 3)])
-    return keys, np.concatenate([pairs, triples])
-
-
-def _keys(codes: npt.NDArray[np.uint32], at: _Ints, length: int) -> _Keys:
-    keys = np.zeros(len(at), np.uint64)
-    for offset in range(length):
-        keys = (keys << _BITS) | codes[at + offset]
-    return keys
+    word, plain = np.pad(word, 1), np.pad(plain, 1)
+    alone = np.flatnonzero(word[1:-1] & ~word[:-2] & ~word[2:])
+    two = plain[:-3] < plain[1:-2]  # a run of letters begins
+    two &= plain[2:-1] & ~plain[3:]
+    short = np.flatnonzero(two)
+    places = ((alone, 1), (pairs, 2), (short, 2), (triples, 3))
+    keys = np.concatenate([letters.keys(at, length) for at, length in places])
+    return keys, np.concatenate([at for at, _ in places])

@@ -24,6 +24,8 @@ _IDLE = 600.0
 # Seconds until what could not be kept is looked at again, and the share of the time that making one
 # which keeps changing may take.
 _REST, _SHARE = 60.0, 0.05
+# While one waits for the database, another is taken in: what is made waits more than it works.
+_AT_ONCE = 2
 
 
 class Sized(Protocol):
@@ -65,7 +67,7 @@ class _Entry:
 class Room:
     """Of every scope a value of each kind: those asked most, as far as their bytes go.
 
-    Values are made one at a time, in a task that nobody waits for.
+    Values are made a few at a time, in tasks that nobody waits for.
 
     Args:
         most: bytes; 0: nothing is kept.
@@ -78,7 +80,7 @@ class Room:
         self._entries: dict[Key, _Entry] = {}
         self._heat: dict[Key, _Heat] = {}
         self._not_before: dict[Key, float] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._making: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     def ask(self, kind: type[V], scope: Scope, make: Make[V]) -> V | None:
@@ -100,7 +102,8 @@ class Room:
             entry.used = moment
             return cast(V, entry.value)
         if heat >= _HOT and not self._busy and self._not_before.get(key, -math.inf) <= moment:
-            self._task = asyncio.get_running_loop().create_task(self._fill(key, make))
+            self._not_before[key] = moment + _REST
+            self._making.add(asyncio.get_running_loop().create_task(self._fill(key, make)))
         return None
 
     def drop(self, scope: Scope, value: Sized) -> None:
@@ -113,15 +116,17 @@ class Room:
 
     async def settled(self) -> None:
         """Wait until nothing is being made."""
-        if self._task is not None:
-            await asyncio.wait({self._task})
+        if self._making:
+            await asyncio.wait(self._making)
 
     async def close(self) -> None:
         """Stop making, and let everything go."""
         here = asyncio.get_running_loop()  # a synchronous caller's loop ends what is its own
-        if self._task is not None and self._task.get_loop() is here:
-            self._task.cancel()
-            await asyncio.wait({self._task})
+        making = {task for task in self._making if task.get_loop() is here}
+        for task in making:
+            task.cancel()
+        if making:
+            await asyncio.wait(making)
         if self._timer is not None:
             self._timer.cancel()
         self._entries.clear()
@@ -139,9 +144,10 @@ class Room:
 
     @property
     def _busy(self) -> bool:
-        return self._task is not None and not (
-            self._task.done() or self._task.get_loop().is_closed()
-        )
+        self._making = {
+            task for task in self._making if not (task.done() or task.get_loop().is_closed())
+        }
+        return len(self._making) >= _AT_ONCE
 
     def _warmed(self, key: Key, moment: float) -> float:
         before = self._heat.pop(key, None)
@@ -155,7 +161,6 @@ class Room:
 
     async def _fill(self, key: Key, make: Make[Sized]) -> None:
         started = self._clock()
-        self._not_before[key] = started + _REST
         try:
             value = await make(partial(self._has_room, key))
         except SextantError as error:

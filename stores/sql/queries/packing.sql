@@ -2,14 +2,17 @@
 -- What tells whether chunks and vectors are as they were; see chunk_stamp (migration 0037).
 chunk_stamp(%s, %s)
 
--- name: size
+-- name: head
 -- How many chunks there are to search by keyword and by vector, and how many bytes of text they have.
-select count(*) as chunks, coalesce(sum(octet_length(folded)), 0)::bigint as octets,
-  (select count(*) from chunk_vectors
-    where partition_key = %(partition_key)s and scope_id = %(scope_id)s) as vectors,
-  coalesce((select pg_column_size(embedding) from chunk_vectors
-    where partition_key = %(partition_key)s and scope_id = %(scope_id)s limit 1), 0) as vector_octets
-from chunk_grams where scope_id = %(scope_id)s;
+select g.scope_id, g.partition_key, chunk_stamp(g.user_id, g.graph_id) as stamp, size.*,
+  (select count(*) from chunk_vectors v
+    where v.partition_key = g.partition_key and v.scope_id = g.scope_id) as vectors,
+  coalesce((select pg_column_size(embedding) from chunk_vectors v
+    where v.partition_key = g.partition_key and v.scope_id = g.scope_id limit 1), 0) as vector_octets
+from graphs g cross join lateral (
+  select count(*) as chunks, coalesce(sum(octet_length(folded)), 0)::bigint as octets
+  from chunk_grams where scope_id = g.scope_id) as size
+where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s;
 
 -- name: block
 -- The next chunks in the order of ids, column by column: a message for each would take longer to read.

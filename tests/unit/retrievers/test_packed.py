@@ -100,6 +100,14 @@ def test_texts_beyond_two_bytes_of_rows_are_told_apart() -> None:
     assert held.rows.tolist() == list(range(80_000))
 
 
+def test_texts_of_more_letters_than_go_together_with_their_number_are_refused() -> None:
+    every = "".join(filter(str.isalnum, map(chr, range(0x110000))))
+    with pytest.raises(ValueError, match="too many texts"):
+        GramPostings.of("\n".join([every, *["x"] * 2000]), np.array([len(every), *[1] * 2000]))
+    one = GramPostings.of("\n".join([every, *["x"] * 1000]), np.array([len(every), *[1] * 1000]))
+    assert one.holders([every[-2:]])[0].rows.tolist() == [0]
+
+
 def test_many_texts_that_hold_the_grams_and_not_the_word_do_not_hide_those_that_do() -> None:
     """器学习机 has all the pairs of 机器学习机 but one; the short ones look denser than what holds the word."""
     wrong, right = ["机器 器学 学习"] * 300, ["很" * 40 + "机器学习"] * 9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import dataclass
 
@@ -88,3 +89,26 @@ async def test_what_cannot_be_made_is_told_of_and_tried_again(
         room.ask(Value, Scope("user", "broken"), make)
         await room.settled()
     assert kept(room) == {"broken"}
+
+
+async def test_two_are_made_at_once_and_none_twice(room: Room) -> None:
+    made, may_end = list[str](), asyncio.Event()
+
+    def asked(name: str) -> None:
+        async def make(_: Fits) -> Value:
+            made.append(name)
+            await may_end.wait()
+            return Value(10)
+
+        for _ in range(3):
+            room.ask(Value, Scope("user", name), make)
+
+    for name in ("first", "first", "second", "third"):
+        asked(name)
+    await asyncio.sleep(0)
+    assert made == ["first", "second"]
+    may_end.set()
+    await room.settled()
+    asked("third")
+    await room.settled()
+    assert kept(room) == {"first", "second", "third"}
