@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from domain.answers import Answer, Citation, Source
+from domain.errors import SextantError, error_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +88,31 @@ class Failed:
 
 
 Event = Status | Retrieved | Token | Cited | Reset | Sources | Done | Failed
+
+
+async def answer_of(
+    events: AsyncGenerator[Event],
+    told: Callable[[Event], Awaitable[None]] | None = None,
+    *,
+    next_step: str = "",
+) -> Answer:
+    """The answer that `events` end with; the run is stopped when nobody waits for it.
+
+    Args:
+        events: of one run; closed in any case.
+        told: hears of each event before the end.
+        next_step: what to do about a failure that does not say so itself.
+
+    Raises:
+        SextantError: what went wrong, as the error that says it best.
+    """
+    async with aclosing(events):
+        async for event in events:
+            match event:
+                case Done(answer=answer):
+                    return answer
+                case Failed(code=code, message=message, detail=detail):
+                    raise error_of(code, message, **(detail or {"next_step": next_step}))
+            if told is not None:
+                await told(event)
+    raise SextantError("The answer broke off.", next_step="Ask again.")

@@ -7,8 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from domain.answers import Answer
-from domain.errors import SextantError, error_of
-from domain.events import Done, Event, Failed
+from domain.events import Event, answer_of
 from domain.options import in_range
 from domain.retrieval import AUTO, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
@@ -60,14 +59,7 @@ class Asking:
         Raises:
             SextantError: what went wrong, as the error that says it best.
         """
-        async with aclosing(self.stream(question, **options)) as events:
-            async for event in events:
-                match event:
-                    case Done(answer=answer):
-                        return answer
-                    case Failed(code=code, message=message, detail=detail):
-                        raise error_of(code, message, **(detail or {}))
-        raise SextantError("The answer broke off.", next_step="Ask again.")
+        return await answer_of(self.stream(question, **options))
 
     async def aquery_with_multimodal(
         self,

@@ -7,19 +7,18 @@ as they are.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Annotated, Any, Literal, TypeVar
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from domain.answers import Answer
-from domain.errors import SextantError, error_of
-from domain.events import Done, Event, Failed, Retrieved, Status, Token
+from domain.events import Event, Retrieved, Status, Token, answer_of
 from domain.filters import ChunkFilters
 from server.mcp import texts
 from server.mcp.results import (
@@ -195,30 +194,24 @@ class Tools:
         """
         caller = self._caller_of(call)
         asked = partial(caller.rag.stream, query, graph_id=graphId, mode=mode, filters=filters)
-        async with aclosing(caller.run(partial(asked, top_k=topK))) as events:
-            answer = await _followed(call, events)
+        answer = await answer_of(caller.run(partial(asked, top_k=topK)), _progress(call))
         found = answered(graphId, answer, debug=debug)
         return _result(found, texts.answer_text(found))
 
 
-async def _followed(call: Call, events: Events) -> Answer:
-    """The answer at the end of `events`; whoever called is told of each step."""
-    steps = 0
-    writing = False
-    async for event in events:
-        match event:
-            case Done(answer=answer):
-                return answer
-            case Failed(code=code, message=message, detail=detail):
-                raise error_of(code, message, **(detail or {}))
-            case Token() if writing:
-                continue
-            case Token():
-                writing = True
+def _progress(call: Call) -> Callable[[Event], Awaitable[None]]:
+    """Tells whoever called of each step, and of the first token only."""
+    steps, writing = count(1), False
+
+    async def told(event: Event) -> None:
+        nonlocal writing
+        if writing and isinstance(event, Token):
+            return
+        writing = writing or isinstance(event, Token)
         if said := _said(event):
-            steps += 1
-            await call.report_progress(steps, message=said)
-    raise SextantError("The answer broke off.", next_step="Ask again.")
+            await call.report_progress(next(steps), message=said)
+
+    return told
 
 
 def _said(event: Event) -> str | None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncGenerator
 
 from domain.answers import Answer, Source
-from domain.errors import SextantError, error_of
-from domain.events import Done, Event, Failed, Reset, Token
+from domain.events import Event, Reset, Token, answer_of
 from sextant.cli import terminal
 
 _SHOWN_CHARS = 300
-_SEE_LOG = {"next_step": "Run again with SEXTANT_LOG_LEVEL=ERROR to see why."}
+_SEE_LOG = "Run again with SEXTANT_LOG_LEVEL=ERROR to see why."
 
 
-async def print_answer(events: AsyncIterable[Event], *, quiet: bool = False) -> Answer:
+async def print_answer(events: AsyncGenerator[Event], *, quiet: bool = False) -> Answer:
     """Print an answer's text as it comes, then its citations; return the whole answer.
 
     Args:
@@ -23,23 +22,19 @@ async def print_answer(events: AsyncIterable[Event], *, quiet: bool = False) -> 
     Raises:
         SextantError: the run failed on the way.
     """
-    answer: Answer | None = None
-    async for event in events:
-        match event:
-            case Token(text=text) if not quiet:
-                terminal.write(text)
-            case Reset(reason=reason) if not quiet:
-                terminal.say("")
-                terminal.warn(reason)
-            case Done(answer=answer):
-                pass
-            case Failed(code=code, message=message, detail=detail):
-                raise error_of(code, message, **(detail or _SEE_LOG))
-    if answer is None:
-        raise SextantError("The answer broke off.", next_step="Ask again.")
+    answer = await answer_of(events, None if quiet else _show, next_step=_SEE_LOG)
     if not quiet:
         _print_sources(answer)
     return answer
+
+
+async def _show(event: Event) -> None:
+    match event:
+        case Token(text=text):
+            terminal.write(text)
+        case Reset(reason=reason):
+            terminal.say("")
+            terminal.warn(reason)
 
 
 def _print_sources(answer: Answer) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from uuid import uuid4
 
@@ -23,7 +23,7 @@ CITATION = Citation(1, "Thirst.[1]", "guide.pdf", "Thirst is\nan early sign.", 0
 ANSWER = Answer("Thirst.[1]", "naive", (CITATION,), (SOURCE,), grounded=True, model="extractive")
 
 
-async def told(*events: Event) -> AsyncIterator[Event]:
+async def told(*events: Event) -> AsyncGenerator[Event]:
     for event in events:
         yield event
 
