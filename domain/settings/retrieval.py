@@ -29,7 +29,7 @@ class RetrievalSettings(Group):
         200,
         ge=10,
         le=1000,
-        description="Least width of the HNSW search over passages; from 10,000 on it is a fiftieth of them.",
+        description="Least width of the HNSW search over passages; from 20,000 on it is a hundredth of them.",
     )
     entity_ef_search: int = Field(
         100, ge=10, le=1000, description="Width of the HNSW search over entities (seed 001)."

@@ -123,9 +123,9 @@ async def test_a_search_looks_at_more_candidates_in_a_larger_partition(
 
     await ingest(scope, ["x"] * LARGE, clustered(LARGE, 8))
     partition = await partition_of(database, scope)
-    assert await width(partition, 1) == pytest.approx(LARGE / 50, abs=1)
+    assert await width(partition, 1) == pytest.approx(LARGE / 100, abs=1)
     await ingest(scope, ["y"] * LARGE, clustered(LARGE, 9))  # a page more or less is 5 chunks
-    assert await width(partition, 1) == pytest.approx(2 * LARGE / 50, abs=1)
+    assert await width(partition, 1) == pytest.approx(2 * LARGE / 100, abs=1)
     assert [await width(partition, 140), await width(0, 140)] == [140, 140]
     assert await width(partition, 2000) == 1000
 
