@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -152,10 +152,26 @@ class GraphContext:
     entities: tuple[dict[str, Any], ...] = ()
     relationships: tuple[dict[str, Any], ...] = ()
 
+    @classmethod
+    def of(cls, items: Sequence[RetrievedItem]) -> GraphContext:
+        """The entities among items, in their order, and the relations between them."""
+        entities = {
+            item.id: {"id": item.id, "name": item.metadata["name"], "type": item.metadata["type"]}
+            for item in items
+            if item.kind is ItemKind.ENTITY
+        }
+        joined = (item.metadata for item in items if item.kind is ItemKind.RELATION)
+        relationships = (
+            {"source": one["source"], "target": one["target"], "type": one["type"]}
+            for one in joined
+            if one["source"] in entities and one["target"] in entities
+        )
+        return cls(tuple(entities.values()), tuple(relationships))
+
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """One retrieval: ranked items, graph context, what went wrong on the way, and times in ms.
+    """One retrieval: ranked items, what went wrong on the way, and times in ms.
 
     `results` are passages, in mode `global` reports of communities and the passages behind them.
     `graph_items` accompany them: entities, relations and reports, each kind best first.
@@ -163,7 +179,11 @@ class Retrieval:
 
     results: tuple[RetrievedItem, ...]
     mode: Mode
-    graph_context: GraphContext = GraphContext()
     graph_items: tuple[RetrievedItem, ...] = ()
     warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def graph_context(self) -> GraphContext:
+        """What of the graph accompanies the results, in short; put together when it is asked for."""
+        return GraphContext.of(self.graph_items)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,24 +35,8 @@ def assemble_graph_context(items: Iterable[RetrievedItem]) -> dict[str, list[dic
         `{"entities": [{id, name, type}], "relationships": [{source, target, type}]}`; a relationship
         leads from `source` to `target`, both ids of entities that are listed.
     """
-    told = graph_context(sorted(items, key=lambda item: (-item.score, item.id)))
+    told = GraphContext.of(sorted(items, key=lambda item: (-item.score, item.id)))
     return {"entities": list(told.entities), "relationships": list(told.relationships)}
-
-
-def graph_context(ordered: Sequence[RetrievedItem]) -> GraphContext:
-    """The same of items that are in order, as a retrieval carries it."""
-    entities = {
-        item.id: {"id": item.id, "name": item.metadata["name"], "type": item.metadata["type"]}
-        for item in ordered
-        if item.kind is ItemKind.ENTITY
-    }
-    joined = (item.metadata for item in ordered if item.kind is ItemKind.RELATION)
-    relationships = (
-        {"source": one["source"], "target": one["target"], "type": one["type"]}
-        for one in joined
-        if one["source"] in entities and one["target"] in entities
-    )
-    return GraphContext(tuple(entities.values()), tuple(relationships))
 
 
 def assemble_vector_context(items: Iterable[RetrievedItem]) -> list[dict[str, Any]]:

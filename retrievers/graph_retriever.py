@@ -27,7 +27,6 @@ from domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, res
 from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
-from retrievers.context import graph_context
 from retrievers.finding import Finder
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.degrading import degraded
@@ -194,7 +193,6 @@ class GraphRetriever(BaseRetriever):
         return Retrieval(
             tuple(results),
             chosen,
-            graph_context=graph_context(around),
             graph_items=tuple(around),
             warnings=tuple(dict.fromkeys([*degraded(runs), *request.warnings, *notices])),
             timings=timings,

@@ -25,7 +25,7 @@ def told_from(
     """The same with their texts, from what is in memory; as `Contents.read` tells them."""
     chunks = texts.passages.of(_bare(passages))
     return _told(passages, chunks), around.items(
-        texts.entities.at(around.entities)
+        texts.entities.at(list(around.entities))
     ) if around else []
 
 

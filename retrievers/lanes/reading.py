@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -26,7 +25,7 @@ from retrievers.memory.texts import ScopeTexts, Texts
 from retrievers.ranking.mixing import Evidence, fit_of
 from retrievers.ranking.relevance import blend, nearest_wanted, nearness, with_parts
 from stores.chunks import ChunkStore
-from stores.deadlines import settled
+from stores.deadlines import seen, settled
 from stores.graph.arrays import places_of
 from stores.graph.protocol import GraphStore
 from stores.stamps import Stamp
@@ -95,6 +94,7 @@ class QuestionReader:
     stamp: Stamp | None = field(default=None, init=False)
     told: ScopeTexts | None = field(default=None, init=False)
     now: Stamp | None = field(default=None, init=False)
+    _asked: asyncio.Task[Stamp] | None = field(default=None, init=False)
 
     async def run(
         self, works: Mapping[str, Work], query: LaneQuery, deadline: float
@@ -146,20 +146,23 @@ class QuestionReader:
             runs.update(_worked(works, query, reading, started))
             return reading
 
-        reading = await self._beside_the_stamp(query, read)
+        if self._asked is None:
+            self._look(query)
+        reading = await asyncio.get_running_loop().run_in_executor(None, read)
         rest = {name: work for name, work in works.items() if name not in runs}
         if rest and self.graph is not None:
             named = await nearest_entities(self.graph, query, index, vectors[0])
+            self._look(query)
             linked = replace(reading, evidence=_linked(reading.evidence, named), linked=True)
-            work = partial(_worked, rest, query, linked, started)
-            runs.update(await self._beside_the_stamp(query, work))
+            runs.update(await asyncio.to_thread(_worked, rest, query, linked, started))
+        if self._asked is not None:
+            self.now = await self._asked
 
-    async def _beside_the_stamp(self, query: LaneQuery, work: Callable[[], T]) -> T:
-        """Have something worked out in a thread; meanwhile the stamp comes, if it is wanted."""
-        outcome = asyncio.get_running_loop().run_in_executor(None, work)
+    def _look(self, query: LaneQuery) -> None:
+        """Ask for the scope's stamp, if it is wanted, now that the store has been read."""
         if self.told is not None:
-            self.now = await self.chunks.stamp(query.scope)
-        return await outcome
+            self._asked = asyncio.create_task(self.chunks.stamp(query.scope))
+            self._asked.add_done_callback(seen)  # nobody need wait for it
 
     async def _index_and_vectors(
         self, query: LaneQuery, texts: Sequence[str]
@@ -171,6 +174,8 @@ class QuestionReader:
         self.stamp, index = kept
         if self.texts is not None:
             self.told = self.texts.of(query.scope, self.stamp, index)
+        if query.filters is None and index.passages.vectors is not None:
+            self._look(query)  # nothing else is read: it comes while the question is embedded
         return index, [await self._vector(query, text) for text in texts]
 
     async def _sought(

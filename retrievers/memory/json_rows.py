@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,14 +36,14 @@ class JsonRows:
 
     def of(self, wanted: Sequence[str]) -> dict[str, Any]:
         """What is told of some ids, in their order; without those that are not there."""
-        places = places_of(self.ids.halves, halves_of_texts(wanted))
-        own = dict(zip(wanted, places.tolist(), strict=True))
-        told = self.at(place for place in own.values() if place >= 0)
-        return {one: told[place] for one, place in own.items() if place in told}
+        rows = places_of(self.ids.halves, halves_of_texts(wanted)).tolist()
+        told = self.at([row for row in rows if row >= 0])
+        return {own: told[row] for own, row in zip(wanted, rows, strict=True) if row in told}
 
-    def at(self, rows: Iterable[int]) -> dict[int, Any]:
+    def at(self, rows: Sequence[int]) -> dict[int, Any]:
         """What is told of some rows of `ids`, in their order; without those of which nothing is."""
-        spans = ((row, int(self.ends[row]), int(self.ends[row + 1])) for row in rows)
+        first = np.array(rows, np.intp)
+        spans = zip(rows, self.ends[first].tolist(), self.ends[first + 1].tolist(), strict=True)
         return {row: orjson.loads(self.told[start:end]) for row, start, end in spans if end > start}
 
     @property

@@ -6,7 +6,7 @@ A question then needs nothing of PostgreSQL but the scope's stamp, which can be 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -37,7 +37,7 @@ class Rows:
         """What is told of some ids; without those that are not there."""
         return {own: self._told(*row) for own, row in self.rows.of(wanted).items()}
 
-    def at(self, rows: Iterable[int]) -> dict[int, Told]:
+    def at(self, rows: Sequence[int]) -> dict[int, Told]:
         """The same of some rows of the index."""
         return {own: self._told(*row) for own, row in self.rows.at(rows).items()}
 

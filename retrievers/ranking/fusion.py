@@ -96,15 +96,18 @@ def led(
             same of the other lane, if there is one.
         wanted: how many of the best; None: all.
     """
+    if len(found) == 1:  # alone it keeps its order
+        [(lane, hits)] = found.items()
+        return [
+            ranked(hit, hit.score, {**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
+            for rank, hit in enumerate(hits[:wanted], start=1)
+        ]
     shares = dict(zip(found, (1.0, _OTHER_SHARE), strict=False))
     scores: defaultdict[str, float] = defaultdict(float)
     for lane, hits in found.items():
         for hit in hits:
             scores[hit.id] += shares[lane] * hit.score
-    ranking = list(scores.items())
-    if len(found) > 1:  # one alone keeps its order
-        ranking.sort(key=lambda entry: (-entry[1], entry[0]))
-    best = dict(ranking[:wanted])
+    best = dict(sorted(scores.items(), key=lambda entry: (-entry[1], entry[0]))[:wanted])
     items: dict[str, RetrievedItem] = {}
     lanes: defaultdict[str, dict[str, LaneScore]] = defaultdict(dict)
     for lane, hits in found.items():
