@@ -112,6 +112,15 @@ def request_id_of(request: Request) -> str | None:
 def _of_validation(errors: Sequence[Mapping[str, Any]], request_id: str | None) -> Problem:
     # Never what was sent: it may be a secret, or not JSON at all (NaN, lone surrogates).
     first = errors[0]
+    if first["type"] == "json_invalid":
+        return Problem(
+            title="Request invalid",
+            status=422,
+            detail=f"The body is not JSON: {first['ctx']['error']} at character {first['loc'][-1]}.",
+            code="request_invalid",
+            next_step="Write it as RFC 8259 has it: no NaN, no comments, names in double quotes.",
+            request_id=request_id,
+        )
     field = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
     others = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
     return Problem(

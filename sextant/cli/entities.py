@@ -39,7 +39,7 @@ def list_entities(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson 
         (one.entity_type, str(one.degree), str(one.mention_count), terminal.brief(one.name))
         for one in found
     ]
-    terminal.table(("TYPE", "RELATIONS", "PASSAGES", "NAME"), rows)
+    terminal.table(("TYPE", "RELATIONS", "MENTIONS", "NAME"), rows)
 
 
 @entities.command("search")

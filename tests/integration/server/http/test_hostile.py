@@ -65,6 +65,13 @@ async def test_what_is_no_json_or_of_no_use_is_refused(
     assert_refused(await client.post(path, content=body, headers=JSON))
 
 
+async def test_what_is_no_json_is_told_with_its_place(client: httpx.AsyncClient) -> None:
+    told = (await client.post("/search", content=b'{"query": tea}', headers=JSON)).json()
+    assert told["detail"].startswith("The body is not JSON: ")
+    assert told["detail"].endswith(" at character 10.")
+    assert "field" not in told
+
+
 @pytest.mark.parametrize("path", ROUTES)
 @pytest.mark.parametrize(
     "kind",
