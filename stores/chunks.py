@@ -153,14 +153,15 @@ class ChunkStore:
         if k < 1 or not words:
             return nearest_of(None)
         named = Named(words)
-        # Some that are named hold less than the index says, so more than are wanted.
-        looked = 2 * k + 8
+        # Some that are named hold less than the index says, so more than are wanted: of 150 questions
+        # 145 were sure of their best 20 by 48 texts, the others by 57 to 122.
+        looked, wider = 2 * k + 8, 4
         while True:
             rows = await self._lane(scope, "named", *named.values, looked)
             best, certain = named.best(rows, looked, k)
             if certain:
                 return best
-            looked *= 8
+            looked, wider = looked * wider, 8
 
     def _lane(self, scope: Scope, function: str, *values: object) -> Awaitable[bytes | None]:
         return self._database.call(scope, _SQL[function], *values, apart=True)
