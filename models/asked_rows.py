@@ -10,13 +10,29 @@ import re
 from collections.abc import Collection, Sequence
 
 from domain.text import normalise
-from models.sentence_ranking import Candidate
+from models.sentence_ranking import Candidate, content_words
 
 # What a row is for stands in its first cell; in another one, "other cities" are those of some class.
 _ALL_OTHERS = re.compile(
     r"(?:(?:all |any )?others?\b|elsewhere\b|(?:the )?rest\b|otherwise\b|其他|其它|其余|其餘)",
     re.IGNORECASE,
 )
+
+
+def asked_themselves(ranked: Sequence[Candidate], question: str) -> list[Candidate]:
+    """`ranked` without the rows that are asked for only by what a follow-up borrowed.
+
+    "And in Brno? (Tokyo, hotel limit)" asks for Brno's row, where the table has one, and not for Tokyo's:
+    what was asked before stands in brackets (`nodes.follow_up`).
+    """
+    own, borrowed, _ = question.partition(" (")
+    if not borrowed:
+        return list(ranked)
+    words = content_words(own)
+    tables = {one.source for one in ranked if _is_row(one) and _told(one, words)}
+    return [
+        one for one in ranked if not (_is_row(one) and one.source in tables) or _told(one, words)
+    ]
 
 
 def row_for_others(ranked: Sequence[Candidate], asked: Collection[str]) -> Candidate | None:

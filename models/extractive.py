@@ -12,7 +12,7 @@ from domain.retrieval import RetrievedItem
 from domain.spelling import respelled
 from domain.tables.by_place import asks_by_place
 from domain.text import has_cjk, language_of
-from models.asked_rows import only_beside, row_for_others
+from models.asked_rows import asked_themselves, only_beside, row_for_others
 from models.other_language import (
     Foreign,
     answering,
@@ -113,6 +113,7 @@ class ExtractiveAnswerer:
         """
         question = await asyncio.to_thread(respelled, question, [item.text for item in items])
         ranked = await asyncio.to_thread(rank_sentences, question, items, language)
+        ranked = asked_themselves(ranked, question)
         if not ranked:
             return Extraction((), 0 if items else None)
         about = await asyncio.to_thread(about_what_is_named, question, items)

@@ -265,7 +265,8 @@ class CitedText:
             silent = self._checked and says_nothing_found(sentence.text)
             return Verdict.SILENT if silent else Verdict.STATES_NOTHING
         quotes = [quote for _, _, quote in sentence.marks]
-        if any(quote.support >= GROUNDED_SUPPORT for quote in quotes):
+        carried = any(quote.support >= GROUNDED_SUPPORT for quote in quotes)
+        if carried and not self._passages.invents(sentence.text):
             return Verdict.CARRIED
         if not quotes:
             return Verdict.UNSUPPORTED
@@ -279,7 +280,7 @@ class CitedText:
             if quote := table.found(sentence.text):
                 return index, quote
         claim = claim_of(sentence.text)
-        if len(claim) < _FEWEST_TERMS:
+        if len(claim) < _FEWEST_TERMS or self._passages.invents(sentence.text):
             return None
         return self._passages.best(claim, FOUND_SUPPORT, self._withheld)
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from domain.identifiers import codes_in, unmentioned
 from domain.negation import clauses, negates
 from domain.retrieval import RetrievedItem
 from domain.sentences import sentence_spans
@@ -18,6 +19,11 @@ _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _HAN_RUN = re.compile(f"[{_HAN}]+")
 # A number with its fraction, or a word of a script other than Chinese.
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[^\W\d_{_HAN}]+")
+# First and last name, or a company's: two capitalised words or more.
+_CAPITALISED = "[A-ZÀ-ÞĀ-Ž][a-zß-ÿā-ž]+"
+_FULL_NAME = re.compile(
+    rf"(?<![A-Za-zÀ-ž]){_CAPITALISED}(?: [A-Z]\.)*(?: {_CAPITALISED})+(?![A-Za-zÀ-ž])"
+)
 # Thousands apart and leading zeros: 1,000 and 1000, 03 and 3 are one number.
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|$))")
 # The number of an item is not part of what it says.
@@ -163,6 +169,7 @@ class Passages:
         self._items = items
         self._quoted: dict[int, QuotedPassage] = {}
         self._wordings: list[Wording] = []
+        self._said = ""
 
     def __len__(self) -> int:
         return len(self._items)
@@ -171,6 +178,23 @@ class Passages:
         if index not in self._quoted:
             self._quoted[index] = QuotedPassage(self._items[index])
         return self._quoted[index]
+
+    def invents(self, statement: str) -> bool:
+        """Whether `statement` has a code or a full name that no passage has.
+
+        A name counts by its last word, since first names and titles are left out at will; a single
+        capitalised word may be a sentence's first. Tables that came along count as passages.
+        """
+        last = [normalise(name.split()[-1]) for name in _FULL_NAME.findall(statement)]
+        if not (last or codes_in(statement)):
+            return False
+        if not self._said:
+            self._said = "\n".join(
+                normalise(f"{headings(item)} {item.text}") for item in self._items
+            )
+        return any(name not in self._said for name in last) or bool(
+            unmentioned(statement, [self._said])
+        )
 
     def best(
         self, claim: Claim, least: float, withheld: Collection[int] = ()

@@ -60,3 +60,16 @@ async def test_what_no_row_speaks_of_is_answered_by_the_row_for_all_others(
 
 async def test_the_row_for_others_answers_nothing_about_a_row_that_is_there() -> None:
     assert "Other cities | 110" not in await quoted("Hotel limit in Vienna?", LIMITS, "en")
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "language", "row"),
+    [
+        ("And in Tokyo? (Vienna, hotel, limit)", LIMITS, "en", "Tokyo | 180"),
+        ("那苏州呢？ (北京, 住宿上限)", CEILINGS, "zh", "苏州 | 450"),
+    ],
+)
+async def test_a_follow_up_asks_for_its_own_row_and_not_for_the_one_asked_before(
+    question: str, table: str, language: str, row: str
+) -> None:
+    assert await quoted(question, table, language) == {row}

@@ -141,6 +141,23 @@ async def test_a_wrong_number_is_not_carried_however_alike_the_words_are() -> No
     assert told.answer.grounded
 
 
+@pytest.mark.parametrize("name", ["Ferris Crabbe", "Zoë D. Nováková", "RFC-1984"])
+async def test_a_name_that_no_document_has_is_not_carried_however_alike_the_words_are(
+    name: str,
+) -> None:
+    invented = f"Each value in Rust has exactly one owner at a time by {name} [1]."
+    told = await answered(chat(invented, repairs("Each value has exactly one owner [1].")))
+    assert told.text == CARRIED
+    assert told.answer.grounded
+    kept = await answered(chat(invented), repair=False)
+    assert not kept.answer.grounded
+
+
+async def test_a_name_that_another_document_has_is_carried() -> None:
+    told = await answered(chat("Each value in Ferrous Rust has exactly one owner at a time [1]."))
+    assert told.answer.grounded
+
+
 async def test_an_answer_of_which_nothing_holds_is_replaced_by_what_the_documents_say() -> None:
     told = await answered(chat("It belongs to Ferris.", repairs("")), "Who owns a value in Rust?")
     assert "Each value in Rust has exactly one owner at a time.[1]" in told.text
