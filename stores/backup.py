@@ -24,6 +24,7 @@ from stores.migrations import migrations
 from stores.queries import load_queries
 from stores.queue_schema import SCHEMA as QUEUE
 from stores.server_user import binary
+from stores.whole_file import written_whole
 
 _SQL = load_queries("backup")
 _PIECE = 1 << 20  # bytes
@@ -47,26 +48,17 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
         OptionInvalid: the file cannot be written.
         DatabaseUnavailable: the server is gone, or the database user may not read every row.
     """
-    part = out.with_name(f"{out.name}.part")
     schemas = [f"--schema={name}" for name in _SCHEMAS]
     written = 0
-    try:
-        with _private(part) as file:
-            async with _program(database, "pg_dump", "--format=custom", *schemas) as dump:
-                async for piece in _pieces(dump):
-                    await asyncio.to_thread(file.write, piece)
-                    written += len(piece)
-                    if on_bytes is not None:
-                        on_bytes(written)
-                await _succeed(dump, "The backup was not made")
-            await asyncio.to_thread(os.fsync, file.fileno())
-        part.replace(out)
-    except OSError as error:
-        raise OptionInvalid(
-            f"{out} cannot be written: {error}.", next_step="Name another file.", field="out"
-        ) from error
-    finally:
-        part.unlink(missing_ok=True)
+    with written_whole(out) as part, _private(part) as file:
+        async with _program(database, "pg_dump", "--format=custom", *schemas) as dump:
+            async for piece in _pieces(dump):
+                await asyncio.to_thread(file.write, piece)
+                written += len(piece)
+                if on_bytes is not None:
+                    on_bytes(written)
+            await _succeed(dump, "The backup was not made")
+        await asyncio.to_thread(os.fsync, file.fileno())
     return written
 
 

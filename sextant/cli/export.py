@@ -44,27 +44,18 @@ async def _print(graph: str) -> None:
 
 
 async def _write(graph: str, out: Path) -> int:
-    """Write to a file beside `out` first, so that a failure leaves no half of an export."""
     import gzip
-    from contextlib import suppress
 
-    from domain.errors import OptionInvalid
     from sextant.cli.session import opened
+    from stores.whole_file import written_whole
 
-    part = out.with_name(f"{out.name}.part")
     lines = 0
-    try:
-        async with opened() as rag:
-            with gzip.open(part, "wb") if out.suffix == ".gz" else part.open("wb") as file:
-                async for line in rag.export_graph(graph):
-                    file.write(terminal.encoded(line) + b"\n")
-                    lines += 1
-        part.replace(out)
-    except OSError as error:
-        raise OptionInvalid(
-            f"{out} cannot be written: {error}.", next_step="Name another file.", field="out"
-        ) from error
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    async with opened() as rag:
+        with (
+            written_whole(out) as part,
+            gzip.open(part, "wb") if out.suffix == ".gz" else part.open("wb") as file,
+        ):
+            async for line in rag.export_graph(graph):
+                file.write(terminal.encoded(line) + b"\n")
+                lines += 1
     return lines
