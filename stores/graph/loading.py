@@ -7,7 +7,6 @@ them in the order of its indexes: it neither sorts, joins nor sums, half of what
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from array import array
 from collections import defaultdict
@@ -23,6 +22,7 @@ import numpy.typing as npt
 from domain.graph import MentionKind
 from stores.graph.asserted import asserted
 from stores.graph.decimals import as_numeric
+from stores.graph.digests import digests
 from stores.graph.evidence import Accepted, GraphEvidence
 from stores.graph.ids import NIL, name_tokens
 
@@ -95,10 +95,11 @@ class Assertions:
     def worked_out(self, scope_id: int) -> Loaded:
         """The rows of the graph that follows."""
         node_ids = np.array([one.to_bytes(16, "big") for one in self._nodes], "V16")
-        ids = self._relation_ids(node_ids)
-        kept = _last_of_each(ids)
         columns = (self._sources, self._targets, self._types, self._descriptions)
-        source, target, types, said = (np.frombuffer(one, np.intc)[kept] for one in columns)
+        source, target, types, said = (np.frombuffer(one, np.intc) for one in columns)
+        ids = digests(node_ids[source], node_ids[target], types, list(self._texts))
+        kept = _last_of_each(ids)
+        source, target, types, said = (one[kept] for one in (source, target, types, said))
         weights, ids = np.frombuffer(self._weights)[kept], ids[kept]
         named = np.zeros(len(node_ids), bool)
         named[list(self._named)] = True
@@ -119,17 +120,6 @@ class Assertions:
                 *(sums[relation], totals[relation], named[node] & named[neighbour], outgoing),
             ),
         )
-
-    def _relation_ids(self, node_ids: Array) -> Array:
-        """The ids of all relations (stores.graph.ids.relation_bytes), the objects spared."""
-        md5, nodes = hashlib.md5, [node.tobytes() for node in node_ids]
-        texts = [text.encode() for text in self._texts]
-        ends = zip(self._sources, self._targets, self._types, strict=True)
-        made = [
-            md5(nodes[source] + nodes[target] + texts[kind], usedforsecurity=False).digest()
-            for source, target, kind in ends
-        ]
-        return np.frombuffer(b"".join(made), "V16")
 
     def _entities(self, by_id: Array, degrees: Array, scope_id: int) -> Iterator[tuple[Any, ...]]:
         ids = list(self._nodes)
@@ -182,8 +172,9 @@ def binary_blocks(columns: tuple[Array, ...]) -> Iterator[bytes]:
 def _last_of_each(ids: Array) -> Array:
     """The places of different ids, by id; of equal ones the last."""
     order = _order(ids)
-    ordered = ids[order]
-    last: Array = order[np.append(ordered[1:] != ordered[:-1], np.ones(min(1, len(ids)), bool))]
+    halves = ids[order].view(np.uint64).reshape(-1, 2)
+    same = (halves[1:, 0] == halves[:-1, 0]) & (halves[1:, 1] == halves[:-1, 1])
+    last: Array = order[np.append(~same, np.ones(min(1, len(ids)), bool))]
     return last
 
 
