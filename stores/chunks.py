@@ -100,7 +100,7 @@ class ChunkStore:
 
         Returns exactly min(k, chunks of the scope that the filters let through) hits: a scope in the
         shared partition, and whatever passes filters, is scanned exactly, and an HNSW search that
-        comes back short is repeated exactly.
+        comes back short, or that a sample proves wrong, is repeated exactly.
 
         Args:
             scope: whose chunks.
