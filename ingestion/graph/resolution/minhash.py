@@ -18,6 +18,8 @@ _BANDS, _ROWS = 16, 4
 # Of names that fall into one bucket each is paired with so many neighbours at most.
 _NEIGHBOURS = 16
 _LEAST_AGREEMENT = 0.45
+# Pairs compared at a time: numbered names (SN-0001, SN-0002, …) make 250 pairs each.
+_AT_ONCE = 1 << 16
 
 _Hashes = npt.NDArray[np.uint32]
 Pairs = npt.NDArray[np.int64]  # shape (n, 2), the smaller place first
@@ -28,14 +30,15 @@ def like_pairs(names: Sequence[str], is_new: npt.NDArray[np.bool_], most: int) -
     if len(names) < 2 or not is_new.any():
         return np.empty((0, 2), np.int64)
     signatures = _signatures([normalise_name(name) for name in names])
-    pairs = np.unique(
-        np.concatenate([_met(band, is_new) for band in _band_keys(signatures)]), axis=0
-    )
-    agreement = (signatures[pairs[:, 0]] == signatures[pairs[:, 1]]).mean(axis=1)
+    met = np.unique(np.concatenate([_met(band, is_new) for band in _band_keys(signatures)]))
+    first, second = np.divmod(met, len(names))
+    agreement = np.empty(len(met))
+    for start in range(0, len(met), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        agreement[part] = (signatures[first[part]] == signatures[second[part]]).mean(axis=1)
     order = np.argsort(-agreement, kind="stable")
-    order = order[agreement[order] >= _LEAST_AGREEMENT]
-    best: Pairs = pairs[order[:most]]
-    return best
+    order = order[agreement[order] >= _LEAST_AGREEMENT][:most]
+    return np.stack([first[order], second[order]], axis=1)
 
 
 def _signatures(names: Sequence[str]) -> _Hashes:
@@ -83,8 +86,8 @@ def _band_keys(signatures: _Hashes) -> npt.NDArray[np.uint64]:
     return keys.T
 
 
-def _met(keys: npt.NDArray[np.uint64], is_new: npt.NDArray[np.bool_]) -> Pairs:
-    """Pairs of names with the same key, at least one of them new."""
+def _met(keys: npt.NDArray[np.uint64], is_new: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Pairs of names with the same key, at least one of them new, as `smaller · names + larger`."""
     order = np.argsort(keys, kind="stable")
     ranked = keys[order]
     found = []
@@ -92,7 +95,7 @@ def _met(keys: npt.NDArray[np.uint64], is_new: npt.NDArray[np.bool_]) -> Pairs:
         equal = np.flatnonzero(ranked[step:] == ranked[:-step])
         if not len(equal):
             break
-        pairs = np.stack([order[equal], order[equal + step]], axis=1)
-        pairs.sort(axis=1)
-        found.append(pairs[is_new[pairs].any(axis=1)])
-    return np.concatenate(found) if found else np.empty((0, 2), np.int64)
+        one, other = order[equal], order[equal + step]
+        pairs = np.minimum(one, other) * len(keys) + np.maximum(one, other)
+        found.append(pairs[is_new[one] | is_new[other]])
+    return np.concatenate(found) if found else np.empty(0, np.int64)

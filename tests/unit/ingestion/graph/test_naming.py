@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -126,6 +128,16 @@ def test_definitions_are_those_that_can_be_checked(
 def test_any_text_may_be_searched_for_definitions(text: str) -> None:
     for one in definitions(text):
         assert text[one.full_start :].startswith(one.full)
+
+
+def test_numbered_names_are_paired_within_bounded_memory() -> None:
+    names = [f"serial number {number}" for number in range(5_000)]
+    tracemalloc.start()
+    found = like_pairs(names, np.ones(len(names), np.bool_), 1000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(found) == 1000
+    assert peak < 20_000 * len(names)
 
 
 def test_like_names_meet_among_many_and_old_pairs_do_not_come_again() -> None:
