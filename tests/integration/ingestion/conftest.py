@@ -10,9 +10,11 @@ import pytest_asyncio
 from domain.settings import IngestionSettings, Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
+from ingestion.transfer.importing import Importer
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
+from stores.graph.record import GraphRecord
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
@@ -55,6 +57,16 @@ def graphed(
 ) -> Ingestor:
     """The same, with the stage that builds the graph."""
     return Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))
+
+
+@pytest.fixture
+def importer(ingestor: Ingestor, database: Database) -> Importer:
+    return Importer(ingestor, GraphRecord(database))
+
+
+@pytest.fixture
+def record(database: Database) -> GraphRecord:
+    return GraphRecord(database)
 
 
 @pytest_asyncio.fixture(scope="module")

@@ -1,0 +1,152 @@
+"""What single lines of an import may say, and how bad ones are told."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from domain.errors import OptionInvalid
+from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.pipeline import Ingestor
+from ingestion.transfer.importing import Importer
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.record import GraphRecord
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+from tests.integration.ingestion.transferred import LINES, Line, facts, rows, stream
+
+
+def outline(name: str, *sections: dict[str, int], text: str = "In the text.") -> str:
+    """A document with sections of one level, as a line."""
+    said = [{"title": "Part", "level": 1, **section} for section in sections]
+    return json.dumps({"type": "document", "id": name, "text": text, "sections": said})
+
+
+async def test_bad_lines_are_reported_by_number_and_good_ones_kept(
+    importer: Importer, database: Database, scope: Scope, tmp_path: Path
+) -> None:
+    bad = [
+        "{not json",
+        "",
+        '{"type": "relation", "source": "e1", "target": "e1", "relationType": "R"}',
+        '{"type": "relation", "source": "e1", "target": "nobody", "relationType": "R"}',
+        '{"type": "relation", "source": "e1", "target": "e2", "relationType": "R", "weight": NaN}',
+        '{"type": "relation", "source": "e1", "target": "e2", "relationType": "X", "chunkIds": ["c7"]}',
+        '{"type": "entity", "id": "e8", "name": "  "}',
+        '{"type": "chunk", "id": "c8", "documentId": "d8", "text": "lost"}',
+        '{"type": "document", "id": "empty"}',
+        json.dumps({"type": "entity", "id": "long", "name": "名" * 5000, "colour": "red"}),
+        json.dumps(LINES[8]),
+        outline("o1", {"start": 9, "end": 3}),
+        outline("o2", {"start": 0, "end": 999}),
+        outline("o3", {"start": 0, "end": 6}, {"start": 2, "end": 6}),
+        '{"type": "chunk", "id": "o4", "documentId": "o2", "text": "lost"}',
+        outline("o5", {"start": 0, "end": 7}, text=""),
+        '{"type": "chunk", "id": "o6", "documentId": "o5", "text": "six.."}',
+    ]
+    file = tmp_path / "graph.jsonl.gz"
+    file.write_bytes(gzip.compress("\n".join([*map(json.dumps, LINES), *bad]).encode()))
+
+    report = await importer.import_graph(scope, file)
+
+    first = len(LINES) + 1
+    dropped = {
+        problem.line - first: problem.reason for problem in report.problems if not problem.kept
+    }
+    assert dropped.keys() == {0, 2, 3, 4, 5, 6, 7, 8, 11, 12, 14, 15}
+    assert "'nobody'" in dropped[3]
+    assert "weight" in dropped[4]
+    assert "'c7'" in dropped[5]
+    assert "'d8'" in dropped[7]
+    assert "sections.0.start: 9" in dropped[11]
+    assert "sections.0.end: 999" in dropped[12]
+    assert "'o2'" in dropped[14]
+    assert "sections.0.end: 7" in dropped[15]
+    kept = [problem.line - first for problem in report.problems if problem.kept]
+    assert sorted(kept) == [9, 10, 13]
+    found = await facts(database, scope)
+    assert ("long", "名" * 5000, "TERM", "", 0, 0) in found["entities"]
+    assert {row[0] for row in found["relations"]} == {"TREATED_BY", "BRAND", "SAME_NAME_AS", "治疗"}
+
+
+async def test_strict_stops_at_the_first_bad_line_with_nothing_stored(
+    importer: Importer, documents: DocumentStore, scope: Scope
+) -> None:
+    lines: Sequence[Line] = [*LINES, {"type": "chunk", "id": "c1"}, {"type": "nothing"}]
+
+    with pytest.raises(OptionInvalid, match=f"Line {len(LINES) + 1}: text: Field required"):
+        await importer.import_graph(scope, stream(lines), strict=True)
+
+    assert await documents.list(scope) == []
+
+
+async def test_a_later_import_may_speak_of_what_an_earlier_one_brought(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    await importer.import_graph(scope, stream(LINES))
+    later: list[Line] = [
+        {"type": "relation", "source": "e3", "target": "m2", "relationType": "LATER", "chunkIds": ["c2"]},
+        {"type": "relation", "source": "glucophage", "target": "e1", "relationType": "BY_NAME"},
+        {"type": "entity", "id": "m3", "name": "MERCURY", "entityType": "GOD"},
+    ]  # fmt: skip
+
+    report = await importer.import_graph(scope, stream(later), strict=True)
+
+    assert (report.relations, report.entities) == (2, 1)
+    found = await facts(database, scope)
+    assert {row[0] for row in found["relations"]} >= {"LATER", "BY_NAME"}
+    assert {row[0] for row in found["entities"]} >= {"m1", "m2", "m3"}
+
+
+async def test_a_document_without_chunks_is_cut_like_any_other(
+    importer: Importer, documents: DocumentStore, scope: Scope
+) -> None:
+    text = "A whole text that comes without chunks."
+
+    report = await importer.import_graph(
+        scope, stream([{"type": "document", "id": "d1", "title": "Plain", "text": text}])
+    )
+
+    assert (report.documents, report.chunks, report.problems) == (1, 1, [])
+    [document] = await documents.list(scope)
+    assert (document.external_id, document.chunk_count) == ("d1", 1)
+
+
+async def test_a_file_that_cannot_be_read_says_so(
+    importer: Importer, scope: Scope, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.jsonl.gz"
+    broken.write_bytes(gzip.compress(b'{"type": "entity", "name": "x"}\n' * 5000)[:-20])
+
+    for file in (broken, tmp_path / "missing.jsonl", tmp_path):
+        with pytest.raises(OptionInvalid, match="cannot be read"):
+            await importer.import_graph(scope, file)
+
+
+async def test_an_alias_links_the_passages_that_have_it_whichever_came_first(
+    ingestor: Ingestor, database: Database, settings: Settings, scope: Scope
+) -> None:
+    city: Line = {"type": "entity", "id": "ny", "name": "New York", "aliases": ["Big Apple"]}
+    trip: Line = {"type": "chunk", "id": "c", "text": "In spring we saw the Big Apple."}
+    documents, jobs = DocumentStore(database), JobStore(database)
+    graphed = Ingestor(documents, jobs, HashEmbedder(384), settings, GraphIndexer(database))
+    found = []
+    for graph_id, imports in {
+        "together": [[city, trip]],
+        "name first": [[city], [trip]],
+        "passage first": [[trip], [city], [city]],
+    }.items():
+        own = Scope(scope.user_id, graph_id)
+        for lines in imports:
+            await Importer(graphed, GraphRecord(database)).import_graph(own, stream(lines))
+        columns = "t.kind::text, t.name, t.start_offset, t.end_offset"
+        found.append(await rows(database, own, "mentions", columns))
+    assert found[0] == found[1] == found[2]
+    assert ("alias", "big apple", 21, 30) in found[0]
