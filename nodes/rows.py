@@ -19,12 +19,18 @@ def told_row(sentence: str, item: RetrievedItem, start: int) -> str:
     A row without a head above it, or with another number of cells, stays as it is.
     """
     above = f"{item.metadata.get('context') or ''}\n{item.text[:start]}"
-    names, cells = _cells(_head(above)), _cells(sentence)
+    names, cells = _cells(_head(above)), _cells(sentence + _empty_cells(item.text, start, sentence))
     if len(names) < 2 or len(names) != len(cells):
         return sentence
     colon, gap = _SIGNS[language_of(" ".join(names))]
     pairs = zip(names, cells, strict=True)
     return gap.join(f"{name}{colon}{cell}" if name else cell for name, cell in pairs if cell)
+
+
+def _empty_cells(text: str, start: int, sentence: str) -> str:
+    """The rest of a row's line where it has but empty cells, with which a quotation does not end."""
+    rest = text[start + len(sentence) :].partition("\n")[0]
+    return "" if rest.strip(" |") else rest
 
 
 def _head(above: str) -> str:

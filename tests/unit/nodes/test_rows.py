@@ -26,6 +26,8 @@ def told(text: str, row: str, context: str = "") -> str:
             "项目：空腹；界值：≥ 7",
         ),
         ("| A | B | C |\n|---|---|---|\n| x |  | z |", "x |  | z", "A: x; C: z"),
+        ("| A | B | C |\n|---|---|---|\n| x | y |  |\n| z | w | v |", "x | y", "A: x; B: y"),
+        ("| A | B | C | D |\n|---|---|---|---|\n| x | y |  | |", "x | y", "A: x; B: y"),
         ("| | Price |\n|---|---|\n| Heron | 9 |", "Heron | 9", "Heron; Price: 9"),
     ],
 )
