@@ -1,4 +1,4 @@
-"""A real PostgreSQL for the whole test session, and a tenant of its own for every test."""
+"""A real PostgreSQL for the whole test session, its stores, and a tenant of its own for every test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ import pytest_asyncio
 
 from domain.scope import Scope
 from domain.settings import Settings
+from stores.chunks import ChunkStore
 from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.record import GraphRecord
+from stores.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
 
 
@@ -39,3 +44,29 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
 def scope() -> Scope:
     """A knowledge base of a user that no other test knows."""
     return Scope(user_id=f"user-{uuid4()}", graph_id="default")
+
+
+@pytest.fixture
+def documents(database: Database) -> DocumentStore:
+    return DocumentStore(database)
+
+
+@pytest.fixture
+def chunks(database: Database) -> ChunkStore:
+    return ChunkStore(database)
+
+
+@pytest.fixture
+def jobs(database: Database) -> JobStore:
+    return JobStore(database)
+
+
+@pytest.fixture
+def record(database: Database) -> GraphRecord:
+    return GraphRecord(database)
+
+
+@pytest.fixture
+def embedder() -> HashEmbedder:
+    """As long as the column that a new database has."""
+    return HashEmbedder(384)

@@ -11,33 +11,11 @@ from domain.settings import IngestionSettings, Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from ingestion.transfer.importing import Importer
-from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.graph.record import GraphRecord
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
-
-
-@pytest.fixture
-def documents(database: Database) -> DocumentStore:
-    return DocumentStore(database)
-
-
-@pytest.fixture
-def chunks(database: Database) -> ChunkStore:
-    return ChunkStore(database)
-
-
-@pytest.fixture
-def jobs(database: Database) -> JobStore:
-    return JobStore(database)
-
-
-@pytest.fixture
-def embedder() -> HashEmbedder:
-    """As long as the column that a new database has."""
-    return HashEmbedder(384)
 
 
 @pytest.fixture
@@ -62,11 +40,6 @@ def graphed(
 @pytest.fixture
 def importer(ingestor: Ingestor, database: Database) -> Importer:
     return Importer(ingestor, GraphRecord(database))
-
-
-@pytest.fixture
-def record(database: Database) -> GraphRecord:
-    return GraphRecord(database)
 
 
 @pytest_asyncio.fixture(scope="module")

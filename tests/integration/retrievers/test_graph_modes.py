@@ -61,11 +61,6 @@ class GoneGraph(PostgresGraph):
         raise GraphStoreUnavailable("Neo4j does not answer.")
 
 
-@pytest.fixture
-def embedder() -> Embedder:
-    return HashEmbedder(384)
-
-
 @pytest_asyncio.fixture(scope="module")
 async def scope(database: Database) -> Scope:
     """One knowledge base for all tests that only read it."""

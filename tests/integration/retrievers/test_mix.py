@@ -46,11 +46,6 @@ class BrokenEmbedder(HashEmbedder):
         raise ModelUnavailable(f"No vector for {len(text)} characters.")
 
 
-@pytest.fixture
-def embedder() -> Embedder:
-    return HashEmbedder(384)
-
-
 @pytest_asyncio.fixture
 async def filled(
     database: Database, embedder: Embedder, scope: Scope, settings: Settings

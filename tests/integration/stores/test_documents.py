@@ -26,21 +26,6 @@ from stores.versions import Ready, open_version
 TEXT = "糖尿病患者的主要症状是多饮多尿。\nPayment is due in 30 days.\n第三段讲的是胰岛素。"
 
 
-@pytest.fixture
-def documents(database: Database) -> DocumentStore:
-    return DocumentStore(database)
-
-
-@pytest.fixture
-def chunks(database: Database) -> ChunkStore:
-    return ChunkStore(database)
-
-
-@pytest.fixture
-def jobs(database: Database) -> JobStore:
-    return JobStore(database)
-
-
 def parsed(text: str, document_id: UUID) -> ParsedDocument:
     """One section; a chunk per line."""
     root = uuid5(document_id, text)

@@ -15,16 +15,6 @@ from stores.jobs import JobStore
 from stores.registering import Registered
 
 
-@pytest.fixture
-def documents(database: Database) -> DocumentStore:
-    return DocumentStore(database)
-
-
-@pytest.fixture
-def jobs(database: Database) -> JobStore:
-    return JobStore(database)
-
-
 async def upload(documents: DocumentStore, scope: Scope, name: str, content: str) -> Registered:
     return await documents.register(
         scope, source=name, filename=name, media_type="text/plain", content=content.encode()

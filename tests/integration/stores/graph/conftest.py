@@ -22,11 +22,6 @@ from tests.integration.stores.graph.world import Ingest, ReadSide, Store, Stored
 
 
 @pytest.fixture
-def record(database: Database) -> GraphRecord:
-    return GraphRecord(database)
-
-
-@pytest.fixture
 def store(ingest: Ingest, database: Database) -> Store:
     """Store a document of these chunks, without any evidence."""
 
