@@ -61,15 +61,20 @@ class LexicalMatch:
     def weights(self, rows: Places) -> Floats:
         """The weight of each known term (row) in some passages (columns), of which none is there twice."""
         found = np.zeros((len(self.held), len(rows)), np.float32)
-        place = np.full(len(self.scores), -1, np.int32)
-        place[rows] = np.arange(len(rows))
-        for own, term in zip(found, self.held, strict=True):
+        rare: list[tuple[int, _Ints, Floats]] = []
+        for number, term in enumerate(self.held):
             if term.holders is None:
-                term.weights.take(rows, out=own, mode="clip")
+                term.weights.take(rows, out=found[number], mode="clip")
             else:
-                column = place.take(term.holders, mode="clip")
-                there = np.flatnonzero(column >= 0)
-                own[column[there]] = term.weights[there]
+                rare.append((number, term.holders, term.weights))
+        if rare:
+            numbers, holders, weights = zip(*rare, strict=True)
+            place = np.full(len(self.scores), -1, np.int32)
+            place[rows] = np.arange(len(rows))
+            column = place.take(np.concatenate(holders), mode="clip")
+            there = np.flatnonzero(column >= 0)
+            term_of = np.repeat(numbers, [len(own) for own in holders])
+            found[term_of[there], column[there]] = np.concatenate(weights)[there]
         return found
 
     def residuals(self, known: Places, rows: Places) -> Floats:

@@ -20,9 +20,11 @@ from stores.chunks import Passage
 from stores.graph.arrays import IdTable, halves_of, places_of
 
 # From so many passages on it is faster to look at the signs of all vectors first, and then at the vectors
-# of so many times as many as are wanted.
+# of so many times as many as are wanted. Of 1,018 questions over 23,179 passages of seven sets, held
+# against all vectors, recall@5 changes in none whether it is five times or three (`mix` and `local`),
+# recall@10 in two and three, and with twice as many recall@5 in two.
 _MANY = 30_000
-_LOOKED_AT = 5
+_LOOKED_AT = 3
 _BLOCK = 1024
 
 

@@ -17,10 +17,11 @@ Places = npt.NDArray[np.intp]
 def dot(matrix: Floats, vector: Floats) -> Floats:
     """The product of a dense matrix with a vector, in this thread alone.
 
-    OpenBLAS wakes a thread for each core even for a few thousand rows, and on a busy machine waits for
-    them: 18 ms instead of 2 for 20,000 vectors.
+    A product of matrices wakes a thread of OpenBLAS for each core even for a few thousand rows, and on a
+    busy machine waits for them: 18 ms instead of 2 for 20,000 vectors. Row by row it does not; 2,000 rows
+    of 384 take 0.06 ms so, 0.15 by `einsum`.
     """
-    product: Floats = np.einsum("ij,j->i", matrix, vector)
+    product: Floats = np.vecdot(matrix, vector)
     return product
 
 

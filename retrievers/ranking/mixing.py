@@ -231,20 +231,18 @@ def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Ancho
     named = np.zeros(index.entities, np.bool_)
     named[list(evidence.named)] = True
     new = ~named[entity]
-    count, width = len(anchors.rows), len(part.passages)
+    count = len(anchors.rows)
     about = part.about(anchor[new], entity[new], shares[new], count)
     anchors_here = np.searchsorted(part.passages, anchors.rows)
     about[np.arange(count), anchors_here] = 0
-    cells = np.flatnonzero(about)
-    anchor, reached = np.divmod(cells, width)
     asked = evidence.match.residuals(anchors_here, part.passages)
     most = np.maximum(asked.max(axis=1, initial=0.0), TINY)
-    wanted = asked.take(cells) / most[anchor]
+    wanted = asked / most[:, None]
     if evidence.near is not None:
-        wanted = (wanted + evidence.near[part.passages[reached]]) / 2
-    amount = about.take(cells) * (_LEAST_FIT + wanted) ** _BRIDGE_SHARPNESS
-    total = np.bincount(anchor, amount, count)
-    share = anchors.weights * index.leaving[anchors.rows] / np.maximum(total, TINY)
-    mass = np.bincount(reached, share[anchor] * amount, width)
+        wanted = (wanted + evidence.near[part.passages]) / 2
+    amount = about * (_LEAST_FIT + wanted) ** _BRIDGE_SHARPNESS
+    total = np.maximum(amount.sum(axis=1), TINY)
+    share = anchors.weights * index.leaving[anchors.rows] / total
     whole = float(anchors.weights.sum())
-    return mass / (whole or 1.0)
+    mass: Shares = share @ amount / (whole or 1.0)
+    return mass

@@ -64,7 +64,7 @@ def test_of_many_passages_nearly_all_of_the_nearest_are_found_with_their_cosines
 
 
 def test_where_all_are_looked_at_the_nearest_are_exact() -> None:
-    every = replace(PassageIndex.empty(), vectors=around_topics(100, 3))
+    every = replace(PassageIndex.empty(), vectors=around_topics(60, 3))
     assert every.vectors is not None
     many = replace(every, signs=Signs.of(every.vectors))
     for question in around_topics(10, 4):
