@@ -289,15 +289,26 @@ def build_chat_model(settings: Settings, *, vision: bool = False) -> ChatModel |
     from langchain_openai import ChatOpenAI
     from openai import DefaultAsyncHttpxClient, Timeout
 
+    from models.openai_client import PlainStreams
+
     timeout = Timeout(settings.model_timeout, connect=_CONNECT_SECONDS)
     # A client of our own: LangChain keeps its clients for the process's life, in whatever loop.
     client = DefaultAsyncHttpxClient(timeout=timeout)
+    # A server of one's own often wants no key, but the SDK insists on one.
+    key = settings.openai_api_key or SecretStr("none")
+    endpoint = PlainStreams(
+        api_key=key.get_secret_value(),
+        base_url=settings.openai_base_url,
+        http_client=client,
+        timeout=timeout,
+        max_retries=0,
+    )
     llm = ChatOpenAI(
         model=named,
         base_url=settings.openai_base_url,
-        # A server of one's own often wants no key, but the SDK insists on one.
-        api_key=settings.openai_api_key or SecretStr("none"),
-        http_async_client=client,
+        api_key=key,
+        root_async_client=endpoint,
+        async_client=endpoint.chat.completions,
         timeout=timeout,
         max_retries=0,
         stream_usage=True,

@@ -6,11 +6,14 @@ import asyncio
 from contextlib import aclosing
 from typing import Any
 
+import orjson
 import pytest
 
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
-from models.chat import ChatModel
+from domain.settings import Settings
+from models.chat import ChatModel, build_chat_model
+from testing.http import HttpRequest, HttpResponse, LoopbackServer
 from testing.replies import (
     Reply,
     broken_after,
@@ -178,3 +181,36 @@ async def test_a_reader_that_stops_early_closes_the_connection(chat_with: Any) -
     async with aclosing(chat.stream(ASK)) as items:
         await anext(items)
     await server.wait_for_disconnects(1)
+
+
+async def test_chunks_need_not_be_as_openai_writes_them() -> None:
+    said = {"role": "assistant", "content": "One owner"}
+    chunks: list[dict[str, Any]] = [
+        {},
+        {"choices": None},
+        {"choices": [{"delta": said}], "object": "text", "more": 1},
+        {"choices": [{"delta": None}]},
+        {"choices": [{"index": 0, "finish_reason": "stop"}]},
+        {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}},
+    ]
+    body = b"".join(b"data: %b\n\n" % orjson.dumps(chunk) for chunk in chunks)
+
+    async def answer(_: HttpRequest) -> HttpResponse:
+        return HttpResponse(headers={"Content-Type": "text/event-stream"}, body=body)
+
+    endpoint = LoopbackServer(answer)
+    await endpoint.start()
+    chat = build_chat_model(
+        Settings(
+            _env_file=None,
+            chat_model="odd",
+            openai_base_url=f"http://127.0.0.1:{endpoint.port}/v1",
+        )
+    )
+    assert chat is not None
+    try:
+        pieces, usage = await collected(chat)
+    finally:
+        await chat.close()
+        await endpoint.stop()
+    assert (pieces, usage) == (["One owner"], Usage(calls=1, prompt_tokens=3, completion_tokens=2))
