@@ -32,7 +32,7 @@ HALF_CENTRAL = 10
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A node of the knowledge graph; `degree` counts its relations.
+    """A node of the knowledge graph; `degree` counts its relations, `mention_count` its passages.
 
     `centrality` is degree ÷ (degree + 10), 0..1. It follows from the entity alone, so every store and
     every order of changes gives the same; PageRank, which would have to be computed for the whole

@@ -23,7 +23,7 @@ do $$ begin
     );
     create temporary table incoming_names (name text, tokens bigint[]);
     create temporary table changed_mentions (
-      scope_id int, entity_id uuid, kind mention_kind, name text, entity_type text, placed boolean,
+      scope_id int, entity_id uuid, kind mention_kind, name text, entity_type text, chunk_id uuid,
       description text, external_id text, sign int,
       merged boolean default false, settled boolean default false
     );
@@ -174,7 +174,7 @@ with latest as (
   returning m.*
 )
 insert into changed_mentions
-select scope_id, entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
+select scope_id, entity_id, kind, name, entity_type, chunk_id,
   description, external_id, -1 from gone;
 
 -- name: add_mentions
@@ -198,7 +198,7 @@ with live as materialized (
   returning scope_id, entity_id, chunk_id, kind, name, entity_type, description, external_id
 )
 insert into changed_mentions
-select scope_id, entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
+select scope_id, entity_id, kind, name, entity_type, chunk_id,
   description, external_id, 1 from fresh;
 
 -- name: replace_relations
@@ -287,7 +287,7 @@ with gone as (
   returning m.*
 )
 insert into changed_mentions
-select scope_id, entity_id, kind, name, entity_type, true, '', null, -1 from unfounded;
+select scope_id, entity_id, kind, name, entity_type, chunk_id, '', null, -1 from unfounded;
 
 -- name: forget_mentions
 -- What a document's chunks mention; with ids, only those chunks.
@@ -296,7 +296,7 @@ with gone as (
     and document_id <> %(nil)s and (%(ids)s::uuid[] is null or chunk_id = any(%(ids)s)) returning *
 )
 insert into changed_mentions
-select scope_id, entity_id, kind, name, entity_type, chunk_id <> %(nil)s,
+select scope_id, entity_id, kind, name, entity_type, chunk_id,
   description, external_id, -1 from gone;
 
 -- name: forget_relations
@@ -386,12 +386,31 @@ where s.times <> 0 or s.total <> 0;
 -- order of arrival nor an id shows. Where nothing went and what came agrees with what is there, or
 -- nothing was there, the answer is known without looking at the rest of the evidence. That is looked up
 -- entity by entity: where the planner was free to choose, it read all evidence once for each of them.
-with changes as (
-  select entity_id as id, sign * placed::int as mentions, sign * (kind <> 'term')::int as asserted,
-    0 as degree, case when kind <> 'alias' then name end as name,
+--
+-- A passage counts once, whatever names an entity in it and however many of those that are one: what it
+-- says now, less what has changed, is what it said before. In an empty graph it said nothing.
+with passages as (
+  select scope_id, entity_id, chunk_id, sum(sign) as change from changed_mentions
+  where chunk_id <> %(nil)s group by scope_id, entity_id, chunk_id having sum(sign) <> 0
+), mentioned as (
+  select entity_id, sum((now > 0)::int - (now > change)::int) as mentions
+  from (select entity_id, change, case when %(known)s then (
+      select count(*) from (
+        select p.entity_id as id where not exists (select from entity_merges g
+          where g.scope_id = p.scope_id and g.from_id = p.entity_id)
+        union all select g.from_id from entity_merges g
+        where g.scope_id = p.scope_id and g.root_id = p.entity_id
+      ) as own join mentions m
+        on m.scope_id = p.scope_id and m.entity_id = own.id and m.chunk_id = p.chunk_id
+    ) else change end as now from passages p) as counted
+  group by entity_id
+), changes as (
+  select entity_id as id, 0 as mentions, sign * (kind <> 'term')::int as asserted, 0 as degree,
+    case when kind <> 'alias' then name end as name,
     case when kind <> 'alias' then entity_type end as entity_type, nullif(description, '') as said,
     external_id, sign < 0 or merged as unclear
   from changed_mentions
+  union all select entity_id, mentions, 0, 0, null, null, null, null, false from mentioned
   union all select entity_id, 0, 0, 0, null, null, null, null, true from changed_aliases
   union all
   select node, 0, 0, sum((evidence_count > 0)::int - (old_count > 0)::int), null, null, null, null, false

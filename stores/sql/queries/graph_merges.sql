@@ -47,7 +47,7 @@ from keys k join relation_evidence e on e.scope_id = k.scope_id and e.relation_i
 -- name: note_mentions
 -- Count what mentions them, with this sign.
 insert into changed_mentions
-select m.scope_id, m.entity_id, m.kind, m.name, m.entity_type, m.chunk_id <> %(nil)s,
+select m.scope_id, m.entity_id, m.kind, m.name, m.entity_type, m.chunk_id,
   m.description, m.external_id, %(sign)s
 from moving join mentions m on m.scope_id = moving.scope_id and m.entity_id = moving.id;
 

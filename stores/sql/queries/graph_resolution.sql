@@ -14,7 +14,7 @@ with defined as materialized (
   from concerned c join mentions m on m.scope_id = c.scope_id and m.entity_id = c.id
   where m.kind <> 'alias' group by c.id, m.name, m.entity_type, m.external_id
 ), counts as (
-  select c.id, count(*) filter (where m.chunk_id <> %(nil)s) as mentions
+  select c.id, count(distinct m.chunk_id) filter (where m.chunk_id <> %(nil)s) as mentions
   from concerned c join mentions m on m.scope_id = c.scope_id and m.entity_id = c.id group by c.id
 ), own_names as (
   select distinct on (id) id, name from said

@@ -96,6 +96,60 @@ async def test_entities_of_an_older_folder_are_found_by_full_text_afterwards(
         assert {row[0] async for row in rows} == names
 
 
+async def test_entities_of_an_older_folder_are_mentioned_once_by_a_passage_afterwards(
+    empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = migrations.migrations()
+    older = [one for one in everything if one.version < 46]
+    monkeypatch.setattr(migrations, "migrations", lambda: older)
+    await migrations.migrate(empty)
+    await empty.execute("set search_path = sextant, public")
+    await empty.execute("set sextant.user_id = 'u'")
+    await empty.execute("insert into graphs (user_id, graph_id) values ('u', 'g')")
+    await empty.execute("insert into graph_versions select scope_id, 'u', 7, true from graphs")
+    whole, short, title, term = (uuid4() for _ in range(4))
+    one, other = uuid4(), uuid4()
+    said = [
+        (whole, one, "term"), (short, one, "term"), (title, one, "title"), (title, one, "model"),
+        (title, other, "title"), (term, one, "term"), (term, other, "term"),
+    ]  # fmt: skip
+    for entity, chunk, kind in said:
+        await empty.execute(
+            "insert into mentions select scope_id, %s, %s, %s, 0, 'u', gen_random_uuid(), 'n', 'X',"
+            " '', null, 0, 0 from graphs",
+            [entity, chunk, kind],
+        )
+    await empty.execute(
+        "insert into entity_merges (scope_id, from_id, into_id, root_id, user_id, reason)"
+        " select scope_id, %s, %s, %s, 'u', '' from graphs",
+        [short, whole, whole],
+    )
+    for entity, mentions, asserted in ((whole, 2, 0), (title, 3, 3), (term, 2, 0)):
+        await empty.execute(
+            "insert into entities (scope_id, id, user_id, name, entity_type, description,"
+            " mention_count, asserted_count, degree)"
+            " select scope_id, %s, 'u', 'n', 'X', '', %s, %s, 1 from graphs",
+            [entity, mentions, asserted],
+        )
+    for node, neighbour, outgoing in ((whole, term, True), (term, whole, False)):
+        await empty.execute(
+            "insert into adjacency select scope_id, %s, true, 1, %s, %s, %s, 'u', 'R', 1, 1 from graphs",
+            [node, whole, neighbour, outgoing],
+        )
+    monkeypatch.setattr(migrations, "migrations", lambda: everything)
+    await migrations.migrate(empty)
+
+    rows = await empty.execute("select id, mention_count, shown from entities")
+    expected = {(whole, 1, False), (title, 2, True), (term, 2, True)}
+    assert set(await rows.fetchall()) == expected
+    rows = await empty.execute("select shown from adjacency")
+    assert await rows.fetchall() == [(False,), (False,)]
+    rows = await empty.execute(
+        "select version, (select array_agg(kind) from graph_outbox) from graph_versions"
+    )
+    assert await rows.fetchall() == [(8, ["everything"])]
+
+
 async def test_the_queue_follows_the_versions_of_its_library(
     empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

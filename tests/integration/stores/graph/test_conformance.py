@@ -23,7 +23,14 @@ from stores.graph.merges import Merge
 from stores.graph.protocol import HUB_DEGREE, Hop
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
-from tests.integration.stores.graph.world import ReadSide, Store, Stored
+from tests.integration.stores.graph.world import (
+    ReadSide,
+    Store,
+    Stored,
+    evidence,
+    mention,
+    named,
+)
 
 MODEL, TERM, IMPORT = MentionKind.MODEL, MentionKind.TERM, MentionKind.IMPORT
 
@@ -264,6 +271,31 @@ async def test_merged_entities_answer_as_one(
     await record.unmerge(scope, [twice])
     await reading.catch_up(scope)
     assert len(await reading.graph.get_entities(scope, [twice, sugar])) == 2
+
+
+async def test_a_passage_counts_once_however_often_it_names_an_entity(
+    reading: ReadSide, record: GraphRecord, store: Store, scope: Scope
+) -> None:
+    one, other = (await store(scope, ["NYC, short for New York", "New York"])).chunks
+    await record.add(
+        scope,
+        evidence(
+            mention("nyc", one),
+            mention("New York", one),
+            mention("Berlin", one, MentionKind.TITLE),
+            mention("Berlin", one, MentionKind.MODEL),
+        ),
+    )
+    await record.merge(scope, [Merge(named("nyc"), named("New York"), "defined")])
+    await reading.catch_up(scope)
+    ids = [named("New York"), named("Berlin")]
+    (berlin,) = await reading.graph.get_entities(scope, ids)  # one passage shows no mere term
+    assert (berlin.name, berlin.mention_count) == ("Berlin", 1)
+
+    await record.add(scope, evidence(mention("nyc", other), mention("New York", other)))
+    await reading.catch_up(scope)
+    york, _ = await reading.graph.get_entities(scope, ids)
+    assert (york.name, york.mention_count) == ("New York", 2)
 
 
 async def test_what_a_deleted_document_said_is_gone(

@@ -119,6 +119,25 @@ async def test_any_history_ends_in_the_graph_of_what_survives(
     for place in dice.sample(list(lived.there), len(lived.there)):
         await built.add(place)
     assert await graph(database, scope) == await graph(database, built.scope)
+    for one in (scope, built.scope):
+        assert await told(database, one) == await recounted(database, one)
+
+
+async def told(database: Database, scope: Scope) -> dict[UUID, int]:
+    """How many passages each entity says that it is mentioned in."""
+    query = "select id, mention_count from entities e where {scope}"
+    return dict(await rows_of(database, scope, query))
+
+
+async def recounted(database: Database, scope: Scope) -> dict[UUID, int]:
+    """The same, counted from all that is said of it and of what is merged with it."""
+    query = """with own as (
+          select coalesce(g.root_id, e.entity_id) as id, e.chunk_id from mentions e
+          left join entity_merges g on g.scope_id = e.scope_id and g.from_id = e.entity_id
+          where {scope})
+        select e.id, (select count(distinct chunk_id) from own where own.id = e.id) as passages
+        from entities e where {scope}"""
+    return dict(await rows_of(database, scope, query))
 
 
 def placed(row: Row, stored: Stored) -> Row:
@@ -151,14 +170,16 @@ SCOPE = """e.scope_id = (select scope_id from graphs
 
 async def graph(database: Database, scope: Scope) -> dict[str, set[tuple[Any, ...]]]:
     found: dict[str, set[tuple[Any, ...]]] = {}
+    for table, query in QUERIES.items():
+        found[table] = set(rows := await rows_of(database, scope, query))
+        assert table == "mentions" or len(found[table]) == len(rows) or table == "aliases"
+    return found
+
+
+async def rows_of(database: Database, scope: Scope, query: str) -> list[tuple[Any, ...]]:
     async with database.transaction(scope.user_id) as connection:
         await connection.execute("select set_config('test.graph_id', %s, true)", [scope.graph_id])
-        for table, query in QUERIES.items():
-            cursor = await connection.execute(query.replace("{scope}", SCOPE).encode())
-            rows = await cursor.fetchall()
-            found[table] = set(rows)
-            assert table == "mentions" or len(found[table]) == len(rows) or table == "aliases"
-    return found
+        return await (await connection.execute(query.replace("{scope}", SCOPE).encode())).fetchall()
 
 
 async def test_a_document_takes_only_what_it_alone_supported(
