@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +14,6 @@ from domain.retrieval import ItemKind, Retrieval
 from domain.scope import Scope
 from domain.settings import Settings
 from evals.corpus import load_corpus
-from evals.dataset import Passage
 from ingestion.graph.upkeep import GraphUpkeep
 from models.protocols import Embedder, Vectors
 from retrievers import GraphRetriever
@@ -27,23 +24,12 @@ from retrievers.lanes.reading import NO_VECTOR
 from retrievers.lanes.reports import NO_COMMUNITIES, NOT_FILTERED
 from stores.chunks import ChunkStore
 from stores.database import Database
-from stores.documents import DocumentStore
 from stores.graph.communities import CommunityStore
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from testing.hash_embedder import HashEmbedder
+from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
 
-PASSAGES = [
-    Passage("mounds", "Pocahontas Mounds", "The mounds are an archaeological site in Mississippi."),
-    Passage("state", "Mississippi", "It joined the Union on December 10, 1817, as the twentieth."),
-    Passage("river", "Meramec River", "A waterway that drains the hills of Missouri in spring."),
-    Passage("missouri", "Missouri", "The Meramec River and many springs lie in this state."),
-    Passage("rust", "Rust", "Each value has one owner; memory is freed when it goes out of scope."),
-    Passage("bread", "Sourdough", "Flour, water and salt; the dough rests overnight in the cold."),
-    Passage("chess", "Openings", "The Sicilian answers the king's pawn by a fight for the centre."),
-    Passage("chess2", "Endgames", "A king and a pawn against a king: the opposition wins."),
-]
-QUESTION = "When did the place where Pocahontas Mounds lies join the Union?"
 MODES = ["local", "global", "hybrid", "mix"]
 
 
@@ -100,25 +86,6 @@ def retriever(database: Database, embedder: Embedder, settings: Settings) -> Gra
     return over(database, embedder, settings)
 
 
-def over(
-    database: Database,
-    embedder: Embedder,
-    settings: Settings,
-    graph: PostgresGraph | None = None,
-    **more: Any,
-) -> GraphRetriever:
-    chunks = ChunkStore(database)
-    return GraphRetriever(
-        chunks=chunks,
-        embedder=embedder,
-        settings=settings,
-        documents=DocumentStore(database),
-        indexes=ScopeIndexes(chunks, GraphRecord(database), passages=1000),
-        graph=graph or PostgresGraph(database),
-        **more,
-    )
-
-
 async def write_reports(database: Database, embedder: Embedder, scope: Scope) -> None:
     index = await ScopeIndexes(ChunkStore(database), GraphRecord(database), 1000).get(scope)
     every = [index.chunk_ids[row] for row in range(len(index.chunk_ids))]
@@ -142,10 +109,6 @@ async def write_reports(database: Database, embedder: Embedder, scope: Scope) ->
     waiting = await store.to_embed(scope)
     vectors = await embedder.embed_passages([report.text for report in waiting])
     await store.store_vectors(scope, waiting, vectors)
-
-
-def files(found: Retrieval) -> list[str]:
-    return [str(item.external_id) for item in found.results if item.kind is ItemKind.CHUNK]
 
 
 def of_kind(found: Retrieval, kind: ItemKind) -> list[str]:
@@ -315,79 +278,6 @@ async def test_an_odd_question_is_searched_all_the_same(
     retriever: GraphRetriever, scope: Scope, mode: str, query: str
 ) -> None:
     assert len((await retriever.search(scope, query, mode=mode, top_k=3)).results) == 3
-
-
-class ByLength:
-    """A reranker that prefers short passages."""
-
-    name = "by length"
-
-    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        assert query
-        return [-float(len(text)) for text in texts]
-
-
-class NoReranker(ByLength):
-    """A reranker whose model does not answer."""
-
-    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        raise ModelUnavailable(f"no scores for {len(texts)}")
-
-
-@pytest.mark.parametrize("mode", ["hybrid", "mix"])
-async def test_a_reranker_orders_the_passages_and_says_how(
-    database: Database,
-    embedder: Embedder,
-    settings: Settings,
-    scope: Scope,
-    mode: str,
-) -> None:
-    retriever = over(database, embedder, settings, reranker=ByLength())
-    found = await retriever.search(scope, QUESTION, mode=mode, top_k=len(PASSAGES))
-    lengths = [len(item.text) for item in found.results]
-    assert lengths == sorted(lengths)
-    assert [item.lanes["rerank"].rank for item in found.results] == [*range(1, len(lengths) + 1)]
-    scores = [item.score for item in found.results]
-    assert scores == sorted(scores, reverse=True)
-    assert found.timings["rerank"] >= 0
-
-
-async def test_a_reranker_that_fails_leaves_the_order_and_a_warning(
-    database: Database, embedder: Embedder, settings: Settings, scope: Scope
-) -> None:
-    retriever = over(database, embedder, settings, reranker=NoReranker())
-    found = await retriever.search(scope, QUESTION, mode="mix", top_k=2)
-    assert set(files(found)) == {"mounds", "state"}
-    assert any("重排序失败" in warning for warning in found.warnings)
-
-
-class LateReranker(ByLength):
-    """A reranker whose model does not answer until it is cancelled."""
-
-    def __init__(self) -> None:
-        self.cancelled = asyncio.Event()
-
-    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            self.cancelled.set()
-        return []
-
-
-async def test_a_reranker_that_is_late_is_cancelled_and_leaves_the_order_and_a_warning(
-    database: Database, embedder: Embedder, settings: Settings, scope: Scope
-) -> None:
-    hasty = settings.retrieval.model_copy(update={"rerank_timeout": 0.01})
-    late = LateReranker()
-    plain = over(database, embedder, settings)
-    retriever = over(
-        database, embedder, settings.model_copy(update={"retrieval": hasty}), reranker=late
-    )
-    found = await retriever.search(scope, QUESTION, mode="mix", top_k=2)
-    assert files(found) == files(await plain.search(scope, QUESTION, mode="mix", top_k=2))
-    assert any("重排序超时，保持原有顺序" in warning for warning in found.warnings)
-    await asyncio.wait_for(late.cancelled.wait(), 5)
 
 
 async def test_the_synchronous_twin_gives_ten_scored_results_in_hybrid(

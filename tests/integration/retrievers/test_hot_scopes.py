@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any
-from uuid import uuid4, uuid5
+from uuid import uuid4
 
 import numpy as np
 import pytest
-import pytest_asyncio
-from psutil import Process
 
-from domain.documents import Chunk, ParsedDocument, Section
 from domain.errors import EmbeddingModelChanged
 from domain.scope import Scope
-from domain.settings import Settings
 from retrievers.chunk_search import ChunkSearch, SearchRequest
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScope, HotScopes
-from retrievers.memory.room import Room
-from retrievers.memory.trimming import give_back
 from stores.binary import Nearest
 from stores.chunks import ChunkStore
 from stores.database import Database
@@ -31,88 +23,15 @@ from stores.pools import Connection
 from stores.trips import Statement
 from testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
-
-DIMENSION = 384
-PIECES = (
-    *("糖尿病", "患者", "胰岛素", "机器学习", "器学", "GPU加速", "Rust", "ownership", "own", "30%"),
-    *(
-        "50_a",
-        "C++",
-        "\\n",
-        "的",
-        "x",
-        "AI",
-        "Straße",
-        "ΣΊΣΥΦΟΣ",
-        "İstanbul",
-        "2型",
-        "型ai型",
-        "5g",
-    ),
-    *("日本語テスト", "payment,", "付款节点。", "𠀀𠀁", "🙂", "e\u0301", "ﬁ"),
+from tests.integration.retrievers.hot_world import (
+    DIMENSION,
+    PIECES,
+    Write,
+    packed,
+    seeded,
+    texts_of,
+    timed,
 )
-
-Write = Callable[[Scope, str, list[str]], Awaitable[None]]
-
-
-@pytest.fixture
-def write(database: Database) -> Write:
-    """Store a document under a name, or a new version of it."""
-
-    async def run(scope: Scope, source: str, texts: list[str]) -> None:
-        documents, content = DocumentStore(database), "\n".join(texts)
-        opened = await documents.register(
-            scope,
-            source=source,
-            filename=source,
-            media_type="text/plain",
-            content=f"{uuid4()}{content}".encode(),
-        )
-        root, at = uuid4(), 0
-        chunks = []
-        for ordinal, text in enumerate(texts):
-            chunks.append(Chunk(uuid5(root, str(ordinal)), root, ordinal, at, at + len(text), text))
-            at += len(text) + 1
-        section = Section(root, None, "", 0, 0, 0, len(content))
-        parsed = ParsedDocument("A title", content, "en", (section,), tuple(chunks))
-        await documents.begin(scope, opened.document_id, parsed)
-        vectors = await HashEmbedder(DIMENSION).embed_passages(texts)
-        await documents.add_chunks(scope, opened.document_id, chunks, vectors)
-        await documents.publish(scope, opened.document_id)
-
-    return run
-
-
-@pytest_asyncio.fixture
-async def hots(database: Database) -> HotScopes:
-    return HotScopes(database)
-
-
-def timed(database: Database, clock: Clock) -> HotScopes:
-    """Scopes in memory that go by a clock of their own."""
-    return HotScopes(database, Room(database.settings.retrieval.hot_memory, clock))
-
-
-async def packed(hots: HotScopes, scope: Scope) -> HotScope:
-    """The scope once it has been searched often enough."""
-    for _ in range(3):
-        hots.of(scope)
-    await hots.room.settled()
-    hot = hots.of(scope)
-    assert hot is not None
-    return hot
-
-
-def seeded(seed: int) -> Random:
-    """The same choices each time."""
-    return Random(seed)  # noqa: S311 - nothing is kept secret by it
-
-
-def texts_of(rng: Random, count: int) -> list[str]:
-    return [
-        "".join(rng.choice(PIECES) + rng.choice(("", " ", "，", "\n")) for _ in range(size)) + "."
-        for size in (rng.randint(0, 12) for _ in range(count))
-    ]
 
 
 def words_of(rng: Random, texts: list[str]) -> list[str]:
@@ -267,76 +186,6 @@ async def test_a_hot_search_asks_the_store_for_texts_and_the_stamp_only(
     assert trips == [2]
 
 
-async def test_what_is_searched_seldom_or_filtered_is_left_to_the_store(
-    database: Database, write: Write, scope: Scope
-) -> None:
-    await write(scope, "a", ["糖尿病"])
-    clock = Clock(1000.0)
-    hots = timed(database, clock)
-    for _ in range(5):
-        assert hots.of(scope) is None
-        await hots.room.settled()
-        clock.now += 120
-    assert not hots.memory
-
-
-async def test_nothing_is_kept_when_the_memory_is_set_to_none(
-    settings: Settings, write: Write, scope: Scope
-) -> None:
-    await write(scope, "a", ["糖尿病"])
-    async with await Database.open(with_memory(settings, 0)) as database:
-        hots = HotScopes(database)
-        for _ in range(10):
-            assert hots.of(scope) is None
-        await hots.room.settled()
-        assert not hots.memory
-
-
-def with_memory(settings: Settings, hot_memory: int) -> Settings:
-    retrieval = settings.retrieval.model_copy(update={"hot_memory": hot_memory})
-    return settings.model_copy(update={"retrieval": retrieval})
-
-
-async def test_memory_stays_within_its_bound_and_goes_to_those_searched_clearly_more(
-    settings: Settings, write: Write
-) -> None:
-    scopes = [Scope(f"user-{uuid4()}") for _ in range(3)]
-    rng, clock = seeded(5), Clock(1000.0)
-    for scope in scopes:
-        await write(scope, "a", texts_of(rng, 40))
-    bound = 170_000  # room for two of them
-    async with await Database.open(with_memory(settings, bound)) as database:
-        hots = timed(database, clock)
-        first, second, third = scopes
-        await packed(hots, first)
-        await packed(hots, second)
-        for _ in range(4):
-            hots.of(third)
-            await hots.room.settled()
-        assert set(hots.memory) == {first, second}
-        clock.now += 200
-        await packed(hots, second)
-        await packed(hots, third)
-        assert set(hots.memory) == {second, third}
-        assert sum(hots.memory.values()) <= bound
-        clock.now += 900
-        hots.room.release_idle()
-        assert not hots.memory
-        await hots.room.close()
-
-
-async def test_a_scope_that_is_larger_than_the_memory_stays_in_the_store(
-    settings: Settings, write: Write, scope: Scope
-) -> None:
-    await write(scope, "a", texts_of(seeded(1), 60))
-    async with await Database.open(with_memory(settings, 50_000)) as database:
-        hots = HotScopes(database)
-        for _ in range(6):
-            assert hots.of(scope) is None
-            await hots.room.settled()
-        assert not hots.memory
-
-
 async def test_a_question_of_another_embedding_model_is_told_so(
     hots: HotScopes, write: Write, scope: Scope
 ) -> None:
@@ -366,17 +215,6 @@ async def test_what_postgresql_cannot_store_is_in_no_text(
     assert len((await hot.holding(scope, [*words, "糖尿病"], 3)).ids) == 1
 
 
-async def test_closing_while_a_scope_is_being_packed_leaves_nothing_behind(
-    hots: HotScopes, write: Write, scope: Scope
-) -> None:
-    await write(scope, "a", texts_of(seeded(2), 60))
-    for _ in range(3):
-        hots.of(scope)
-    await asyncio.sleep(0)
-    await hots.room.close()
-    assert not hots.memory
-
-
 async def test_transactions_that_end_in_another_order_do_not_bring_a_stamp_back(
     database: Database, write: Write, scope: Scope
 ) -> None:
@@ -400,19 +238,3 @@ async def test_transactions_that_end_in_another_order_do_not_bring_a_stamp_back(
         await last.execute("delete from documents where source in ('second', 'third')")
         await put(last, "fourth")
     assert await stamp_of_chunks(database, scope) != before
-
-
-async def test_memory_freed_by_packing_goes_back_to_the_system() -> None:
-    """Blocks below what glibc maps by itself, each with a small thing after it that stays."""
-    give_back()
-    before = Process().memory_info().rss
-    blocks, stay = list[bytearray](), list[bytearray]()
-    for _ in range(600):
-        blocks.append(bytearray(100_000))
-        stay.append(bytearray(600))
-    taken = Process().memory_info().rss - before
-    blocks.clear()
-    give_back()
-    assert taken > 50_000_000
-    assert Process().memory_info().rss - before < taken / 4
-    assert stay

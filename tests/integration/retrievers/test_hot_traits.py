@@ -43,11 +43,6 @@ TEXT = """# 采购合同
 
 
 @pytest.fixture
-def hots(database: Database) -> HotScopes:
-    return HotScopes(database)
-
-
-@pytest.fixture
 def hot(database: Database, hots: HotScopes) -> ChunkSearch:
     """A search that remembers."""
     return ChunkSearch(database, HashEmbedder(384), hot=hots)

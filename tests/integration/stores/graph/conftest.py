@@ -11,6 +11,7 @@ import pytest_asyncio
 from domain.scope import Scope
 from domain.settings import Settings
 from stores.database import Database
+from stores.graph.evidence import GraphEvidence
 from stores.graph.neo4j.bolt import Bolt
 from stores.graph.neo4j.projector import Projector
 from stores.graph.neo4j.store import Neo4jGraph
@@ -18,7 +19,7 @@ from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from testing.neo4j_server import neo4j_for_tests
 from tests.integration.stores.graph.entity_world import ENTITIES, RELATIONS, Build, World
-from tests.integration.stores.graph.world import Ingest, ReadSide, Store, Stored
+from tests.integration.stores.graph.world import Change, Ingest, ReadSide, Store, Stored
 
 
 @pytest.fixture
@@ -70,6 +71,17 @@ def reading(request: pytest.FixtureRequest, database: Database) -> ReadSide:
         await projector.sync(scope)
 
     return ReadSide(Neo4jGraph(bolt, database.settings.retrieval), sync)
+
+
+@pytest.fixture
+def change(record: GraphRecord, reading: ReadSide) -> Change:
+    """Add evidence and wait until the store under test has it."""
+
+    async def run(scope: Scope, evidence: GraphEvidence) -> None:
+        await record.add(scope, evidence)
+        await reading.catch_up(scope)
+
+    return run
 
 
 @pytest.fixture

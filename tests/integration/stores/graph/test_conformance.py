@@ -8,8 +8,6 @@ from uuid import UUID, uuid4, uuid5
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from domain.graph import Community, Finding, MentionKind
 from domain.scope import Scope
@@ -24,6 +22,7 @@ from stores.graph.protocol import HUB_DEGREE, Hop
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
 from tests.integration.stores.graph.world import (
+    Change,
     ReadSide,
     Store,
     Stored,
@@ -33,20 +32,6 @@ from tests.integration.stores.graph.world import (
 )
 
 MODEL, TERM, IMPORT = MentionKind.MODEL, MentionKind.TERM, MentionKind.IMPORT
-
-# Names that would be syntax to Lucene, Cypher, SQL or a path if anything took them for code.
-HOSTILE = [
-    'AND OR NOT "',
-    "a AND (b OR",
-    "name:~1^2 +x -y *?",
-    "`}) DETACH DELETE n //",
-    "'; drop table entities; --",
-    "\\' || $1 ${x} %(y)s",
-    "🙂🙃 emoji",
-    "</script>",
-    "长" * 1700,
-    "C++ / C# (.NET)",
-]
 
 
 @dataclass(frozen=True)
@@ -62,20 +47,6 @@ class Medicine:
 
     def relation(self, source: str, kind: str, target: str) -> UUID:
         return relation_id(self.id(source), self.id(target), kind)
-
-
-Change = Callable[[Scope, GraphEvidence], Awaitable[None]]
-
-
-@pytest.fixture
-def change(record: GraphRecord, reading: ReadSide) -> Change:
-    """Add evidence and wait until the store under test has it."""
-
-    async def run(scope: Scope, evidence: GraphEvidence) -> None:
-        await record.add(scope, evidence)
-        await reading.catch_up(scope)
-
-    return run
 
 
 @pytest.fixture
@@ -394,40 +365,3 @@ async def test_communities_are_read_by_level_and_by_report(
     await communities.replace(scope, [root])
     await reading.catch_up(scope)
     assert [one.id for one in await reading.graph.communities(scope)] == [root.id]
-
-
-async def test_names_that_look_like_code_are_names(
-    reading: ReadSide, change: Change, scope: Scope, store: Store
-) -> None:
-    (chunk,) = (await store(scope, ["x"])).chunks
-    await change(
-        scope,
-        GraphEvidence([MentionRow(entity_id(scope, name), chunk, MODEL, name) for name in HOSTILE]),
-    )
-    for name in HOSTILE:
-        hits = await reading.graph.entities_by_alias(scope, [name])
-        assert [hit.entity.name for hit in hits] == [name]
-        assert isinstance(await reading.graph.entities_by_text(scope, name, 3), list)
-    ids = [entity_id(scope, name) for name in HOSTILE]
-    assert len(await reading.graph.get_entities(scope, ids)) == len(HOSTILE)
-
-
-async def test_no_text_is_a_syntax_error(
-    reading: ReadSide, change: Change, scope: Scope, store: Store
-) -> None:
-    (chunk,) = (await store(scope, ["x"])).chunks
-    name = "Ordinary name"
-    await change(scope, GraphEvidence([MentionRow(entity_id(scope, name), chunk, MODEL, name)]))
-    signs = st.text(st.sampled_from('+-&|!(){}[]^"~*?:\\/ANDORT \x00\ud800糖尿 <>=`$'), max_size=20)
-    examples: list[str] = []
-
-    @settings(max_examples=80, database=None, derandomize=True)
-    @given(signs | st.text(max_size=20) | st.sampled_from(HOSTILE))
-    def collect(text: str) -> None:
-        examples.append(text)
-
-    collect()
-    for text in ["", "AND", "NOT", 'a AND "', *examples]:
-        await reading.graph.entities_by_alias(scope, [text])
-        found = await reading.graph.entities_by_text(scope, f"{text} ordinary", 3)
-        assert [hit.entity.name for hit in found] in ([name], [])

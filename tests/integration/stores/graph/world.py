@@ -34,6 +34,7 @@ class Stored:
 
 Row = MentionRow | RelationRow | AliasRow
 Store = Callable[[Scope, Sequence[str]], Awaitable[Stored]]
+Change = Callable[[Scope, GraphEvidence], Awaitable[None]]
 
 
 def mention(

@@ -1,0 +1,52 @@
+"""A small knowledge base for the graph modes, and a retriever over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from domain.retrieval import ItemKind, Retrieval
+from domain.settings import Settings
+from evals.dataset import Passage
+from models.protocols import Embedder
+from retrievers import GraphRetriever
+from retrievers.index.scope_index import ScopeIndexes
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.postgres import PostgresGraph
+from stores.graph.record import GraphRecord
+
+PASSAGES = [
+    Passage("mounds", "Pocahontas Mounds", "The mounds are an archaeological site in Mississippi."),
+    Passage("state", "Mississippi", "It joined the Union on December 10, 1817, as the twentieth."),
+    Passage("river", "Meramec River", "A waterway that drains the hills of Missouri in spring."),
+    Passage("missouri", "Missouri", "The Meramec River and many springs lie in this state."),
+    Passage("rust", "Rust", "Each value has one owner; memory is freed when it goes out of scope."),
+    Passage("bread", "Sourdough", "Flour, water and salt; the dough rests overnight in the cold."),
+    Passage("chess", "Openings", "The Sicilian answers the king's pawn by a fight for the centre."),
+    Passage("chess2", "Endgames", "A king and a pawn against a king: the opposition wins."),
+]
+QUESTION = "When did the place where Pocahontas Mounds lies join the Union?"
+
+
+def over(
+    database: Database,
+    embedder: Embedder,
+    settings: Settings,
+    graph: PostgresGraph | None = None,
+    **more: Any,
+) -> GraphRetriever:
+    chunks = ChunkStore(database)
+    return GraphRetriever(
+        chunks=chunks,
+        embedder=embedder,
+        settings=settings,
+        documents=DocumentStore(database),
+        indexes=ScopeIndexes(chunks, GraphRecord(database), passages=1000),
+        graph=graph or PostgresGraph(database),
+        **more,
+    )
+
+
+def files(found: Retrieval) -> list[str]:
+    return [str(item.external_id) for item in found.results if item.kind is ItemKind.CHUNK]
