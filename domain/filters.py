@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Any
 from uuid import UUID
@@ -74,25 +74,34 @@ class ChunkFilters(BaseModel):
     tags: _Words = Field((), description="It, or its document, has one of these tags.")
 
     @classmethod
-    def read(cls, given: ChunkFilters | Mapping[str, Any] | None) -> ChunkFilters | None:
+    def read(
+        cls,
+        given: ChunkFilters | Mapping[str, Any] | None,
+        served: Collection[str] | None = None,
+    ) -> ChunkFilters | None:
         """The filters of a request; None when nothing is bounded.
+
+        Args:
+            given: names and values; None bounds nothing.
+            served: the fields that an error may advise, nearest first; by default all.
 
         Raises:
             OptionInvalid: a field is unknown, named with the one that was probably meant, or a value
                 cannot be what it should.
         """
+        advised = cls.model_fields if served is None else served
         if given is None or isinstance(given, ChunkFilters):
             return given if given and given.model_dump(exclude_defaults=True) else None
         if not isinstance(given, Mapping):
             raise OptionInvalid(
                 "The filters are no mapping of names to values.",
-                next_step=f"Filters: {', '.join(names())}.",
+                next_step=f"Filters: {', '.join(map(to_camel, advised))}.",
                 field="filters",
             )
         wanted = {key: value for key, value in given.items() if value is not None}
         for name in wanted:
             if name not in cls.model_fields and name not in names():
-                raise _unknown(str(name))
+                raise _unknown(str(name), advised)
         try:
             return cls.read(cls.model_validate(wanted))
         except Unfit as error:
@@ -104,14 +113,17 @@ def names() -> list[str]:
     return [to_camel(name) for name in ChunkFilters.model_fields]
 
 
-def _unknown(name: str) -> OptionInvalid:
-    known = {candidate.casefold(): to_camel(candidate) for candidate in ChunkFilters.model_fields}
-    known |= {candidate.casefold(): candidate for candidate in names()}
-    near = difflib.get_close_matches(name.casefold(), known, 1, _NEAR)
-    meant = f"Did you mean `{known[near[0]]}`? " if near else ""
+def _unknown(name: str, advised: Collection[str]) -> OptionInvalid:
+    known = {one.casefold(): to_camel(one) for one in advised}
+    known |= {one.casefold(): one for one in known.values()}
+    near = [
+        known[one] for one in difflib.get_close_matches(name.casefold(), known, len(known), _NEAR)
+    ]
+    meant = f"Did you mean `{near[0]}`? " if near else ""
+    listed = dict.fromkeys([*near, *known.values()])
     return OptionInvalid(
         f"There is no filter `{name}`.",
-        next_step=f"{meant}Filters: {', '.join(names())}.",
+        next_step=f"{meant}Filters: {', '.join(listed)}.",
         field=f"filters.{name}",
     )
 

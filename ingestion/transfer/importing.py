@@ -169,8 +169,8 @@ class _Run:
             if self.strict and not problem.kept:
                 raise OptionInvalid(
                     f"Line {problem.line}: {problem.reason}",
-                    next_step="Mend the line, or import without --strict.",
-                    field="path",
+                    next_step="Mend the line, or leave `strict` out: such lines are then passed over.",
+                    field="strict",
                 )
         self.report.problem_count += len(problems)
         room = _PROBLEMS_KEPT - len(self.report.problems)

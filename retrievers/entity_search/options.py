@@ -92,7 +92,7 @@ class SearchOptions:
             OptionInvalid: a filter is unknown (the error names the nearest one), is for passages only,
                 cannot have that value, or nothing could pass.
         """
-        read = ChunkFilters.read(self.filters)
+        read = ChunkFilters.read(self.filters, _SERVED)
         if read is None:
             return EVERY_ENTITY
         for name in read.model_dump(exclude_defaults=True):

@@ -68,6 +68,8 @@ async def test_strict_stops_at_the_first_bad_line_and_stores_nothing(
     answer = await brought(client, graph, '{"type": "entity", "name": "A"}\nno json', strict="true")
     assert answer.status_code == 422
     assert "Line 2" in answer.json()["detail"]
+    assert '"path"' not in answer.text  # a word of the command line, as is what begins so:
+    assert "--" not in answer.text
     assert (await client.get(f"/api/graphs/{graph}/export")).status_code == 404
 
 

@@ -78,3 +78,10 @@ def test_filters_are_those_of_the_seed() -> None:
 def test_an_unknown_filter_names_the_near_one(name: str, meant: str) -> None:
     with pytest.raises(OptionInvalid, match=f"Did you mean `{meant}`"):
         SearchOptions(filters={name: "x"}).only()
+
+
+def test_an_unknown_filter_is_told_those_of_entities_nearest_first() -> None:
+    with pytest.raises(OptionInvalid) as refused:
+        SearchOptions(filters={"createdBefor": "x"}).only()
+    said = "Did you mean `createdBefore`? Filters: createdBefore, createdAfter, entityTypes."
+    assert refused.value.next_step == said
