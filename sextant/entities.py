@@ -30,6 +30,8 @@ from stores.graph.resolution import (
     decide_one,
     decide_two,
 )
+from stores.graph.transfer import entities_by_external_id
+from stores.scopes import find_scope
 
 if TYPE_CHECKING:
     from ingestion.graph.extraction.cost import Estimate
@@ -118,7 +120,7 @@ class Entities:
         """An entity with its relations, passages and what was merged into it.
 
         Args:
-            entity: a name, alias or id.
+            entity: a name, alias or id, or the user's own id of it.
             limit: relations and passages at most, the heaviest and the first.
 
         Raises:
@@ -243,6 +245,7 @@ class Entities:
         except ValueError:
             hits = await self._graph.entities_by_alias(self._scope, [named])
             found = list({hit.entity.id: hit.entity for hit in hits}.values())
+            found = found or await self._of_own_id(named)
         if len(found) == 1:
             return found[0]
         if found:
@@ -261,6 +264,14 @@ class Entities:
             else "`sextant entities search` finds entities by words of their names.",
             field=field,
         )
+
+    async def _of_own_id(self, external_id: str) -> list[Entity]:
+        async with self._database.transaction(self._scope.user_id) as connection:
+            graph = await find_scope(connection, self._scope)
+            if graph is None:
+                return []
+            known = await entities_by_external_id(connection, graph.scope_id, [external_id])
+        return await self._graph.get_entities(self._scope, [one.id for one in known.values()])
 
     async def _own_id(self, named: str, found: Entity) -> UUID:
         """The entity that bears the name itself, which may be merged into `found`."""

@@ -89,7 +89,9 @@ class EvidenceWriter:
 
     async def _add_entities(self, groups: Sequence[Sequence[Numbered[EntityLine]]]) -> None:
         external = [line.id for group in groups for _, line in group if line.id]
-        known = await entities_by_external_id(self._writer, external)
+        known = await entities_by_external_id(
+            self._writer.connection, self._writer.scope_id, external
+        )
         plain = [entity_id(self._scope, group[0].line.name) for group in groups]
         owners = await owned_entities(self._writer, plain)
         mentions, aliases = list[MentionRow](), list[AliasRow]()
@@ -197,7 +199,9 @@ class EvidenceWriter:
             lambda: {end: found for end in named if (found := self._lines.entity(end))}
         )
         if lost := [end for end in named if end not in ends]:
-            found = await entities_by_external_id(self._writer, lost)
+            found = await entities_by_external_id(
+                self._writer.connection, self._writer.scope_id, lost
+            )
             ends |= {end: (known.id, known.name) for end, known in found.items()}
         if lost := [end for end in named if end not in ends]:
             ends |= await self._by_name(lost)

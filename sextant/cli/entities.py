@@ -25,7 +25,9 @@ entities = typer.Typer(help="Look at entities, decide which are one, extract mor
 app.add_typer(entities, name="entities")
 
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows at most.")]
-Named = Annotated[str, typer.Argument(metavar="ENTITY", help="A name, alias or id.")]
+Named = Annotated[
+    str, typer.Argument(metavar="ENTITY", help="A name, alias, id, or id of your own.")
+]
 
 
 @entities.command("list")

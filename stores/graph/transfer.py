@@ -34,11 +34,11 @@ class Known(NamedTuple):
 
 
 async def entities_by_external_id(
-    writer: GraphWriter, external_ids: Sequence[str]
+    connection: Connection, scope_id: int, external_ids: Sequence[str]
 ) -> dict[str, Known]:
     """The entities that have these ids of the user's own."""
     rows = await _rows(
-        writer.connection, "entities_by_external_id", writer.scope_id, external_ids=[*external_ids]
+        connection, "entities_by_external_id", scope_id, external_ids=[*external_ids]
     )
     return {row["external_id"]: Known(**row) for row in rows}
 

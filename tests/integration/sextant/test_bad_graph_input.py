@@ -124,3 +124,9 @@ async def test_ten_thousand_aliases_are_one_entity(rag: Sextant) -> None:
     assert (await entities.show("alias number 9999")).entity.name == "Legion"
     again = await rag.import_graph(stream(lines), "legion")
     assert again.problems == []
+
+
+async def test_an_entity_is_shown_by_the_users_own_id(rag: Sextant) -> None:
+    await rag.import_graph(stream([{"type": "entity", "id": "drug-7", "name": "Insulin"}]), "own")
+    entities = await rag.entities("own")
+    assert (await entities.show("drug-7")).entity.name == "Insulin"
