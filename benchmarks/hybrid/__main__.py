@@ -28,9 +28,8 @@ from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import Library, make_library
 from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
 from benchmarks.hybrid.rivals import WANTED, WIDTHS, Lance, Naive, PlainTables, installed
-from benchmarks.hybrid.store import GivenVectors, fill, scope_of
+from benchmarks.hybrid.store import GivenVectors, fill, scope_of, settings_of
 from domain.retrieval import Retrieval
-from domain.settings import RetrievalSettings, Settings
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScopes
 from stores.binary import Nearest
@@ -171,14 +170,7 @@ async def run(
         flush=True,
     )
     with tempfile.TemporaryDirectory(prefix="sxt-", ignore_cleanup_errors=True) as folder:
-        own_index = min(RetrievalSettings().exact_below, chunks // 20)
-        settings = Settings(
-            _env_file=None,
-            data_dir=Path(folder) / "data",
-            database_url=None,
-            database_pool=4,
-            retrieval=RetrievalSettings(exact_below=own_index, hot_memory=memory.ROOM),
-        )
+        settings = settings_of(Path(folder) / "data", chunks)
         async with await Database.open(settings) as database:
             ids = await fill(database, library)
             print(f"stored after {time.perf_counter() - started:.0f} s", flush=True)

@@ -1,4 +1,4 @@
-"""What a search takes as the library grows: `python -m benchmarks.hybrid.growth CHUNKS --data FOLDER`.
+"""What a search takes as the library grows.
 
     python -m benchmarks.hybrid.growth CHUNKS --data FOLDER [--vectors PASSAGES QUESTIONS]
 
@@ -23,9 +23,8 @@ from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import Question, make_library
 from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
 from benchmarks.hybrid.rivals import WANTED
-from benchmarks.hybrid.store import GivenVectors, fill, scope_of
+from benchmarks.hybrid.store import GivenVectors, fill, scope_of, settings_of
 from domain.retrieval import Retrieval
-from domain.settings import RetrievalSettings, Settings
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScopes
 from stores.binary import Nearest
@@ -44,25 +43,13 @@ class Asked:
     true: frozenset[tuple[int, int]]
 
 
-def settings_of(folder: Path, chunks: int) -> Settings:
-    """Those of `benchmarks.hybrid`."""
-    own_index = min(RetrievalSettings().exact_below, chunks // 20)
-    return Settings(
-        _env_file=None,
-        data_dir=folder / "data",
-        database_url=None,
-        database_pool=4,
-        retrieval=RetrievalSettings(exact_below=own_index, hot_memory=memory.ROOM),
-    )
-
-
 async def build(chunks: int, folder: Path, vectors: Sequence[Path] | None) -> None:
     """Store the library, and beside it what is asked of it."""
     started = time.perf_counter()
     embedded = (np.load(vectors[0]), np.load(vectors[1])) if vectors else None
     library = make_library(chunks, _QUESTIONS, _SEED, embedded)
     print(f"{chunks} chunks made in {time.perf_counter() - started:.0f} s", flush=True)
-    async with await Database.open(settings_of(folder, chunks)) as database:
+    async with await Database.open(settings_of(folder / "data", chunks)) as database:
         ids = await fill(database, library)
     asked = [
         Asked(question, frozenset(divmod(ids[row].int, 2**64) for row in library.nearest(question)))
@@ -122,7 +109,7 @@ class Growth:
 async def measure(chunks: int, folder: Path) -> None:
     """Recall, then what each search takes: through PostgreSQL, and in memory."""
     asked = pickle.loads((folder / _ASKED).read_bytes())  # noqa: S301 - written by `build`
-    async with await Database.open(settings_of(folder, chunks)) as database:
+    async with await Database.open(settings_of(folder / "data", chunks)) as database:
         growth = Growth(database, asked)
         print("vector lane:", await growth.recall(), flush=True)
         searches: dict[str, Search] = {

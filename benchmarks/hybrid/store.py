@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from uuid import UUID, uuid4
 
 import numpy as np
 
+from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import DIMENSION, Library, Question
 from domain.documents import Chunk, ParsedDocument, Section
 from domain.scope import Scope
+from domain.settings import RetrievalSettings, Settings
 from models.protocols import Vectors
 from stores.database import Database
 from stores.documents import DocumentStore
@@ -27,6 +30,18 @@ class GivenVectors(HashEmbedder):
     async def embed_query(self, text: str) -> Vectors:
         """The vector that came with the question."""
         return self._given[text]
+
+
+def settings_of(data_dir: Path, chunks: int) -> Settings:
+    """Those under which a library of so many chunks is stored and asked: its largest tenants have an index."""
+    own_index = min(RetrievalSettings().exact_below, chunks // 20)
+    return Settings(
+        _env_file=None,
+        data_dir=data_dir,
+        database_url=None,
+        database_pool=4,
+        retrieval=RetrievalSettings(exact_below=own_index, hot_memory=memory.ROOM),
+    )
 
 
 def scope_of(tenant: int) -> Scope:
