@@ -25,15 +25,18 @@ async def _to_the_end(wait: Coroutine[Any, Any, None]) -> None:
 class Places:
     """So many places. A free one goes to the caller who has fewest, of these to who waits longest.
 
-    Whoever is away from a place (`away`) and comes back goes before all who have had none yet.
+    Whoever is away from a place (`away`) and comes back goes before all who have had none yet. Beyond
+    those who may wait, whoever would be last in turn is refused at once.
 
     Args:
         number: how many.
         seconds: how long one is waited for.
+        most_waiting: how many may wait for their first one.
     """
 
-    def __init__(self, number: int, seconds: float) -> None:
+    def __init__(self, number: int, seconds: float, most_waiting: int) -> None:
         self._number, self._seconds = number, seconds
+        self._most_waiting = most_waiting
         self._of_caller = Counter[str]()
         self._waiting: list[_Place] = []
 
@@ -70,6 +73,19 @@ class Places:
         finally:
             place.leave()
 
+    def require_room(self, caller: str | None) -> None:
+        """Refuse whom those who wait leave no chance, before anything else is done for it.
+
+        Args:
+            caller: who it is; None: nobody knows yet, so it counts as one without a place.
+
+        Raises:
+            Overloaded: it would be the last, and too many wait already.
+        """
+        last = self._last_of_too_many()
+        if last is not None and self._has(caller) >= self._has(last.caller):
+            raise self.refusal()
+
     def call_next(self) -> None:
         """Give what is free to those who wait."""
         while self._waiting and self.taken < self._number:
@@ -79,7 +95,14 @@ class Places:
             place.take()
 
     def queue(self, place: _Place) -> None:
-        """Have it wait."""
+        """Have it wait, instead of who is last if too many do.
+
+        Raises:
+            Overloaded: it would be the last itself.
+        """
+        if not place.was_here and (last := self._last_of_too_many()) is not None:
+            self.require_room(place.caller)
+            last.leave()
         self._waiting.append(place)
         self.call_next()
 
@@ -96,13 +119,23 @@ class Places:
     def refusal(self) -> Overloaded:
         """What is said to whom no place came free."""
         return Overloaded(
-            f"All {self._number} places for searches were taken for {self._seconds:g} s.",
+            f"All {self._number} places for searches are taken, and others wait for them.",
             next_step="Try again in a moment.",
             retry_after=_RETRY_SECONDS,
         )
 
+    def _last_of_too_many(self) -> _Place | None:
+        """The last in turn of those who wait for their first place, if no more may."""
+        new = [place for place in self._waiting if not place.was_here]
+        if len(new) < self._most_waiting:
+            return None
+        return max(reversed(new), key=self._order, default=None)
+
+    def _has(self, caller: str | None) -> int:
+        return 0 if caller is None else self._of_caller[caller]
+
     def _order(self, place: _Place) -> tuple[bool, int]:
-        return not place.was_here, self._of_caller[place.caller]
+        return not place.was_here, self._has(place.caller)
 
 
 class _Place:

@@ -55,16 +55,21 @@ def answer_with(problem: Problem, headers: dict[str, str] | None = None) -> JSON
     )
 
 
+def answer_to(error: SextantError, request: Request) -> JSONResponse:
+    """Return the response that tells of `error`."""
+    headers: dict[str, str] = getattr(error, "headers", None) or {}
+    seconds: int | None = getattr(error, "retry_after", None)
+    if seconds is not None:
+        headers = {"Retry-After": str(seconds)} | headers
+    return answer_with(problem_of(error, request_id_of(request)), headers)
+
+
 def install(app: FastAPI) -> None:
     """Have `app` answer every error with a problem document."""
 
     async def ours(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, SextantError)  # noqa: S101 -- registered for this type only
-        headers: dict[str, str] = getattr(error, "headers", None) or {}
-        seconds: int | None = getattr(error, "retry_after", None)
-        if seconds is not None:
-            headers = {"Retry-After": str(seconds)} | headers
-        return answer_with(problem_of(error, request_id_of(request)), headers)
+        return answer_to(error, request)
 
     async def validation(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)  # noqa: S101

@@ -51,7 +51,9 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         await rag.warm_up()
         _collect_in_small_steps()
         runs = Runs(settings.runs)
-        searches = Places(settings.http.searches, settings.http.search_wait_seconds)
+        http = settings.http
+        # As many as there are places are served within about the time that one is waited for.
+        searches = Places(http.searches, http.search_wait_seconds, most_waiting=http.searches)
         authenticator = Authenticator(settings, rag.database)
         quota = settings.quota
         rates = Rates(quota.requests_per_second, quota.burst, "Too many requests with this key")

@@ -19,11 +19,13 @@ from server.serving import Serving
 _IMPORT = re.compile(r"/api/graphs/.+/import")
 _QUESTIONS = frozenset({"/api/query", "/v1/chat/completions"})
 
+_SEARCHES = frozenset({"/search", "/api/knowledge/entities/search"})
+
 
 def install(app: FastAPI, metrics: Metrics) -> None:
     """Put them around `app`; the last one added is the first that a request meets."""
     app.add_middleware(BodyLimit, most=_most_bytes)
-    app.add_middleware(Slots, questions=_QUESTIONS)
+    app.add_middleware(Slots, questions=_QUESTIONS, searches=_SEARCHES)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Observed, metrics=metrics)
     app.add_middleware(RequestId)

@@ -1,4 +1,4 @@
-"""A question that will find no slot is refused when its head is there."""
+"""A question that will find no slot, or a search no place, is refused when its head is there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from domain.errors import Overloaded
-from server.problems import answer_with, problem_of, request_id_of
+from server.auth.caller import Principal
+from server.problems import answer_to
+from server.runs import Expected
 from server.serving import Serving
 
 
@@ -20,29 +22,29 @@ class Slots:
 
     That costs a tenth of what it does where the question would start, and whoever comes then is told
     soon. Who may have a slot is decided where it starts, as ever; kept on the way it is only for those
-    whose key held lately, so that strangers, however many, take none from them.
+    whose key held lately, so that strangers, however many, take none from them. A search keeps nothing
+    on its way: it is refused where it would be the last of too many who wait for a place.
 
     Args:
         app: what is served.
         questions: paths whose requests take a slot.
+        searches: paths whose requests take a place.
     """
 
-    def __init__(self, app: ASGIApp, questions: Container[str]) -> None:
+    def __init__(self, app: ASGIApp, questions: Container[str], searches: Container[str]) -> None:
         self._app = app
         self._questions = questions
+        self._searches = searches
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if not self._takes_a_slot(scope):
-            await self._app(scope, receive, send)
-            return
-        serving = cast("Serving", scope["app"].state.serving)
-        principal = serving.authenticator.known(HTTPConnection(scope))
         try:
-            expected = serving.runs.expect(principal)
+            expected = self._expected(scope)
         except Overloaded as error:
-            problem = problem_of(error, request_id_of(Request(scope)))
-            await answer_with(problem)(scope, receive, send)
+            await answer_to(error, Request(scope))(scope, receive, send)
+            return
+        if expected is None:
+            await self._app(scope, receive, send)
             return
         try:
             # Those who came at the same moment are refused before this one begins its work.
@@ -51,9 +53,26 @@ class Slots:
         finally:
             expected.give_up()
 
-    def _takes_a_slot(self, scope: Scope) -> bool:
-        """Whoever comes back to an answer takes none."""
+    def _expected(self, scope: Scope) -> Expected | None:
+        """What is kept for the request meanwhile, if anything.
+
+        Raises:
+            Overloaded: there is no room for it.
+        """
         if scope["type"] != "http" or scope["method"] != "POST":
-            return False
+            return None
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        return path in self._questions and "last-event-id" not in Headers(scope=scope)
+        if path in self._searches:
+            serving, principal = _asking(scope)
+            serving.searches.require_room(principal.quota_key if principal else None)
+        # Whoever comes back to an answer takes no slot.
+        elif path in self._questions and "last-event-id" not in Headers(scope=scope):
+            serving, principal = _asking(scope)
+            return serving.runs.expect(principal)
+        return None
+
+
+def _asking(scope: Scope) -> tuple[Serving, Principal | None]:
+    """What serves, and who asks, as far as memory knows."""
+    serving = cast("Serving", scope["app"].state.serving)
+    return serving, serving.authenticator.known(HTTPConnection(scope))

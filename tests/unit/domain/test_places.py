@@ -11,7 +11,7 @@ import pytest
 from domain.errors import Overloaded
 from domain.places import Places, away
 
-_LONG, _NONE = 3600.0, 0.0
+_LONG, _NONE, _MANY = 3600.0, 0.0, 100
 
 
 class Work:
@@ -47,7 +47,7 @@ async def turned() -> None:
 
 
 async def test_without_a_free_place_there_is_a_refusal_and_with_one_there_is_none() -> None:
-    places = Places(2, _NONE)
+    places = Places(2, _NONE, _MANY)
     first, second = await began(places, "ann", "bob")
     with pytest.raises(Overloaded) as refused:
         async with places.place("carol"):
@@ -63,7 +63,7 @@ async def test_without_a_free_place_there_is_a_refusal_and_with_one_there_is_non
 
 
 async def test_those_who_wait_go_on_in_the_order_of_their_coming() -> None:
-    places = Places(1, _LONG)
+    places = Places(1, _LONG, _MANY)
     first, second, third = await began(places, "ann", "ann", "ann")
     assert (places.taken, places.waiting) == (1, 2)
     await first.end()
@@ -74,7 +74,7 @@ async def test_those_who_wait_go_on_in_the_order_of_their_coming() -> None:
 
 
 async def test_who_has_fewest_places_is_next_however_many_of_another_came_before() -> None:
-    places = Places(2, _LONG)
+    places = Places(2, _LONG, _MANY)
     many = await began(places, *["ann"] * 10)
     [one] = await began(places, "bob")
     await many[0].end()
@@ -86,8 +86,26 @@ async def test_who_has_fewest_places_is_next_however_many_of_another_came_before
     assert (places.taken, places.waiting) == (0, 0)
 
 
+async def test_where_too_many_wait_the_last_is_refused_at_once() -> None:
+    places = Places(1, _LONG, 2)
+    first, second, third = await began(places, "ann", "ann", "ann")
+    for without_a_place in ("bob", None):
+        places.require_room(without_a_place)
+    with pytest.raises(Overloaded):
+        places.require_room("ann")
+    [late] = await began(places, "ann")
+    with pytest.raises(Overloaded):
+        await late.task
+    [bob] = await began(places, "bob")  # instead of the last of ann
+    with pytest.raises(Overloaded):
+        await third.task
+    for one in (first, second, bob):
+        await one.end()
+    assert (places.taken, places.waiting) == (0, 0)
+
+
 async def test_who_gives_up_waiting_takes_no_place() -> None:
-    places = Places(1, _LONG)
+    places = Places(1, _LONG, _MANY)
     first, leaving, patient = await began(places, "ann", "bob", "carol")
     leaving.task.cancel()
     await asyncio.wait({leaving.task})
@@ -99,7 +117,7 @@ async def test_who_gives_up_waiting_takes_no_place() -> None:
 
 
 async def test_a_place_that_comes_as_its_waiter_gives_up_is_the_next_ones() -> None:
-    places = Places(1, _LONG)
+    places = Places(1, _LONG, _MANY)
     first, leaving, patient = await began(places, "ann", "bob", "carol")
     first.task.cancel()
     leaving.task.cancel()
@@ -116,7 +134,7 @@ async def test_what_ends_the_wait_is_raised() -> None:
         wait.close()
         raise Left
 
-    places = Places(1, _LONG)
+    places = Places(1, _LONG, _MANY)
     [first] = await began(places, "ann")
     with pytest.raises(Left):
         async with places.place("bob", leaves):
@@ -126,7 +144,7 @@ async def test_what_ends_the_wait_is_raised() -> None:
 
 
 async def test_a_place_is_somebody_elses_while_its_holder_is_away() -> None:
-    places, back = Places(1, _LONG), asyncio.Event()
+    places, back = Places(1, _LONG, _MANY), asyncio.Event()
     came: list[str] = []
 
     async def asks_a_model() -> None:
@@ -151,7 +169,7 @@ async def test_a_place_is_somebody_elses_while_its_holder_is_away() -> None:
 
 
 async def test_who_leaves_while_away_has_nothing_to_come_back_to() -> None:
-    places, back = Places(1, _LONG), asyncio.Event()
+    places, back = Places(1, _LONG, _MANY), asyncio.Event()
 
     async def model() -> None:
         async with away():

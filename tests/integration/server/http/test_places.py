@@ -56,6 +56,22 @@ async def test_what_is_wrong_is_told_before_a_place_is_sought(
         assert (await client.post("/search", json={"quary": "Rust"})).status_code == 422
 
 
+async def test_where_too_many_wait_a_search_is_refused_before_it_is_read() -> None:
+    with short_folder() as folder:
+        patient = {"searches": 1, "search_wait_seconds": 3600}
+        async with serving_with(folder, http=patient) as served, served.client() as client:
+            async with all_taken(served.app, "another") as places:
+                waiting = asyncio.create_task(client.post("/search", json={"query": "Rust"}))
+                async with asyncio.timeout(10):
+                    while not places.waiting:  # noqa: ASYNC110 -- until it has come over TCP
+                        await asyncio.sleep(0)
+                for path in SEARCHES:
+                    refused = await client.post(path, content=b"no JSON")
+                    assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
+                    assert refused.headers["retry-after"] == "1"
+            assert (await waiting).status_code == 404
+
+
 async def test_whoever_leaves_while_it_waits_takes_no_place() -> None:
     with short_folder() as folder:
         patient = {"searches": 2, "search_wait_seconds": 3600}
