@@ -186,7 +186,8 @@ class _Place:
         """Want it again, when the last who stepped out is back; over when it is there."""
         self._away -= 1
         if not self._away and not self._over:
-            self._turn = asyncio.get_running_loop().create_future()
+            if self._turn.done():  # else others who came back wait for it still
+                self._turn = asyncio.get_running_loop().create_future()
             self._places.queue(self)
         return self._turn
 
@@ -216,4 +217,4 @@ async def away() -> AsyncIterator[None]:
         yield
     finally:
         turn = place.step_in()
-    await turn
+    await asyncio.shield(turn)  # one who gives up waiting must not cancel what others wait for

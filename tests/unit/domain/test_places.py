@@ -183,6 +183,39 @@ async def test_who_leaves_while_away_has_nothing_to_come_back_to() -> None:
     assert (places.taken, places.waiting) == (0, 0)
 
 
+@pytest.mark.parametrize("gives_up", [False, True])
+async def test_all_who_come_back_to_one_place_have_it_again(*, gives_up: bool) -> None:
+    places = Places(1, _LONG)
+    answers = [asyncio.Event(), asyncio.Event()]
+    tasks: list[asyncio.Task[None]] = []
+
+    async def asks(answer: asyncio.Event) -> None:
+        async with away():
+            await answer.wait()
+
+    async def asks_twice() -> None:
+        async with places.place("ann"):
+            tasks.append(asyncio.create_task(asks(answers[0])))
+            await turned()
+            [other] = await began(places, "bob")
+            answers[0].set()
+            await turned()  # the first is back and waits; meanwhile the second goes
+            tasks.append(asyncio.create_task(asks(answers[1])))
+            await turned()
+            answers[1].set()
+            await turned()
+            assert not any(task.done() for task in tasks)
+            if gives_up:
+                tasks[1].cancel()
+                await turned()
+            await other.end()
+            await asyncio.wait(tasks)
+
+    await asks_twice()
+    assert [task.cancelled() for task in tasks] == [False, gives_up]
+    assert (places.taken, places.waiting) == (0, 0)
+
+
 async def test_without_a_place_nobody_is_away() -> None:
     async with away():
         pass

@@ -68,8 +68,15 @@ async def test_only_the_row_that_is_asked_for_is_quoted(
     assert await quoted(question, table, language) == {row}
 
 
-async def test_two_rows_are_quoted_where_two_are_asked_for() -> None:
-    found = await quoted("What are the hotel limits in Tokyo and Vienna?", LIMITS, "en")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are the hotel limits in Tokyo and Vienna?",
+        "What are the hotel limits in Vienna (Austria) and Tokyo?",
+    ],
+)
+async def test_two_rows_are_quoted_where_two_are_asked_for(question: str) -> None:
+    found = await quoted(question, LIMITS, "en")
     assert found == {"Tokyo | 180", "Vienna | 140"}
 
 
