@@ -185,7 +185,7 @@ async def test_who_leaves_while_away_has_nothing_to_come_back_to() -> None:
 
 @pytest.mark.parametrize("gives_up", [False, True])
 async def test_all_who_come_back_to_one_place_have_it_again(*, gives_up: bool) -> None:
-    places = Places(1, _LONG)
+    places = Places(1, _LONG, _MANY)
     answers = [asyncio.Event(), asyncio.Event()]
     tasks: list[asyncio.Task[None]] = []
 
