@@ -146,7 +146,7 @@ class Finder:
         runs = await self._lanes([*composition.lanes, *beside], request, reader)
         found = Found(runs, [], [], {})
         try:
-            found = await self._told(composition, request, runs, top_k, reader)
+            found = await self._joined(composition, request, runs, top_k, reader)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane: without texts it has found nothing
@@ -163,7 +163,7 @@ class Finder:
             raise RetrievalError(failed)
         return found
 
-    async def _told(
+    async def _joined(
         self,
         composition: Composition,
         request: LaneQuery,

@@ -64,7 +64,7 @@ async def nearest_entities(
     except SextantError:
         query.warn(NO_GRAPH_STORE)
         return None
-    return _linked(index, by_meaning, _BY_MEANING) | _linked(index, by_words, _BY_WORDS)
+    return _strengths(index, by_meaning, _BY_MEANING) | _strengths(index, by_words, _BY_WORDS)
 
 
 async def _by_meaning(
@@ -75,7 +75,7 @@ async def _by_meaning(
     return await graph.entities_by_vector(query.scope, vector, _NEAREST)
 
 
-def _linked(index: ScopeIndex, hits: Sequence[EntityHit], strength: float) -> dict[int, float]:
+def _strengths(index: ScopeIndex, hits: Sequence[EntityHit], strength: float) -> dict[int, float]:
     """Row of each entity found → strength of its link: `strength` × the search's score, 0..1."""
     found = ((index.entities.row_of(hit.entity.id), hit.score) for hit in hits)
     return {row: strength * score for row, score in found if row is not None and score > 0}

@@ -21,7 +21,7 @@ def around_entities(query: LaneQuery, reading: Reading) -> Hits | None:
     """
     index, named = reading.index, reading.evidence.named
     if not named and index.chunk_ids:
-        if not reading.linked:
+        if not reading.named_in_full:
             return None
         query.warn(NO_ENTITY)
     ranking = rank_around(index.walk, reading.evidence)

@@ -46,7 +46,7 @@ class Reading:
         vector: the question's vector; None when no model gave one.
         near: the passages nearest to the centred vector, with cosines; none without vectors.
         allowed: whether the question's filters let a passage through; None without filters.
-        linked: whether `evidence` names all entities that can be found for the question.
+        named_in_full: whether `evidence` names all entities that can be found for the question.
     """
 
     index: ScopeIndex
@@ -54,7 +54,7 @@ class Reading:
     vector: Vectors | None
     near: Near
     allowed: npt.NDArray[np.bool_] | None
-    linked: bool
+    named_in_full: bool
 
 
 class Hits(NamedTuple):
@@ -65,7 +65,7 @@ class Hits(NamedTuple):
 
 
 # A lane over the index, worked out in a thread. None: it wants to know first what entities the store finds
-# for the question (`Reading.linked`).
+# for the question (`Reading.named_in_full`).
 Work = Callable[[LaneQuery, Reading], Hits | None]
 
 
@@ -117,8 +117,8 @@ class QuestionReader:
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane
-            failed = LaneRun("", [], (time.perf_counter() - started) * 1000, failure)
-            return [runs.get(name) or replace(failed, name=name) for name in works]
+            spent = (time.perf_counter() - started) * 1000
+            return [runs.get(name) or LaneRun(name, [], spent, failure) for name in works]
         return [runs[name] for name in works]
 
     async def _run(
@@ -141,8 +141,8 @@ class QuestionReader:
         def read() -> Reading:
             nearest = whole.nearest(index)
             evidence = _evidence(index, query.text, nearest, similar, events)
-            linked = bool(evidence.named) or self.graph is None or not len(index.entities)
-            reading = Reading(index, evidence, vectors[0], nearest or _NOTHING, allowed, linked)
+            full = bool(evidence.named) or self.graph is None or not len(index.entities)
+            reading = Reading(index, evidence, vectors[0], nearest or _NOTHING, allowed, full)
             runs.update(_worked(works, query, reading, started))
             return reading
 
@@ -153,8 +153,9 @@ class QuestionReader:
         if rest and self.graph is not None:
             named = await nearest_entities(self.graph, query, index, vectors[0])
             self._look(query)
-            linked = replace(reading, evidence=_linked(reading.evidence, named), linked=True)
-            runs.update(await asyncio.to_thread(_worked, rest, query, linked, started))
+            evidence = _with_named(reading.evidence, named)
+            reading = replace(reading, evidence=evidence, named_in_full=True)
+            runs.update(await asyncio.to_thread(_worked, rest, query, reading, started))
         if self._asked is not None:
             self.now = await self._asked
 
@@ -278,7 +279,7 @@ def _evidence(
     return replace(evidence, fit=_with_events(index, fit, events) if events else fit)
 
 
-def _linked(evidence: Evidence, named: dict[int, float] | None) -> Evidence:
+def _with_named(evidence: Evidence, named: dict[int, float] | None) -> Evidence:
     """The same with these entities named, where they are known."""
     return evidence if named is None else replace(evidence, named=named, fit=None)
 
