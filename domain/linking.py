@@ -70,9 +70,15 @@ def tokens(text: str) -> list[Token]:
     return [Token(fold(m.group()), m.start(), m.end()) for m in _TOKEN.finditer(text)]
 
 
+@lru_cache(maxsize=65_536)
+def _keys(name: str) -> tuple[str, ...]:
+    """A name's folded tokens; kept, as building an index asks five times for those of each name."""
+    return tuple(fold(match.group()) for match in _TOKEN.finditer(name))
+
+
 def name_key(name: str) -> str:
     """What two spellings of one name have in common: "《红楼梦》" and "红楼梦", "U.S." and "u s"."""
-    return " ".join(token.key for token in tokens(name))
+    return " ".join(_keys(name))
 
 
 def names_of_title(title: str) -> tuple[str, ...]:
@@ -123,8 +129,8 @@ class NameTrie(Generic[T]):
     def add(self, name: str, bearers: Iterable[T]) -> None:
         """Add one name; of several spellings the least demanding decides how it must be written."""
         node = self._root
-        for token in tokens(name):
-            node = node.children.setdefault(token.key, _Node())
+        for key in _keys(name):
+            node = node.children.get(key) or node.children.setdefault(key, _Node())
         case = _case_of(name)
         for bearer in bearers:
             node.bearers[bearer] = min(case, node.bearers.get(bearer, case))
@@ -207,7 +213,7 @@ def _case_of(name: str) -> _Case:
         return _Case.ANY
     if len(letters) <= _ABBREVIATION_LETTERS and all(char.isupper() for char in letters):
         return _Case.UPPER
-    one_word = len(tokens(name)) == 1
+    one_word = len(_keys(name)) == 1
     return _Case.CAPITAL if one_word and any(char.isupper() for char in letters) else _Case.ANY
 
 
