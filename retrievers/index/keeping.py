@@ -22,6 +22,13 @@ class _Entry(Generic[S, V]):
     used: float
 
 
+@dataclass(slots=True)
+class _Build(Generic[S, V]):
+    stamp: S
+    make: Callable[[tuple[S, V] | None], Awaitable[V]]
+    value: asyncio.Future[V]
+
+
 class Kept(Generic[K, S, V]):
     """Values by key, each with the stamp of what it was built from.
 
@@ -46,8 +53,10 @@ class Kept(Generic[K, S, V]):
         self._idle = idle
         self._clock = clock
         self._entries: OrderedDict[K, _Entry[S, V]] = OrderedDict()
-        # A task belongs to its event loop, and a synchronous caller brings a loop of its own.
-        self._building: dict[tuple[asyncio.AbstractEventLoop, K, S], asyncio.Task[V]] = {}
+        # Of each key the build that runs and the one after it. A task belongs to its event loop, and
+        # a synchronous caller brings a loop of its own.
+        self._builds: dict[tuple[asyncio.AbstractEventLoop, K], list[_Build[S, V]]] = {}
+        self._running: set[asyncio.Task[None]] = set()
         self._timer: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
 
     async def get(
@@ -57,10 +66,13 @@ class Kept(Generic[K, S, V]):
         make: Callable[[tuple[S, V] | None], Awaitable[V]],
         patience: float = math.inf,
     ) -> tuple[V, bool]:
-        """The value of `key` at `stamp`, and whether it is that and not an older one.
+        """The value of `key` at `stamp` or later, and whether it is that and not an older one.
 
         An older one is returned when building takes longer than `patience` seconds. A caller that
-        stops waiting does not stop the build.
+        stops waiting does not stop the build. Of one key one build runs at a time: while a knowledge
+        base is being written, every question brings another stamp, and builds beside each other
+        would make all of them late. Those who come meanwhile share the next one, which is built
+        from the first and at the newest stamp.
 
         Args:
             key: whose value.
@@ -72,10 +84,7 @@ class Kept(Generic[K, S, V]):
         known = self.peek(key)
         if known is not None and known[0] == stamp:
             return known[1], True
-        build = (asyncio.get_running_loop(), key, stamp)
-        if build not in self._building:
-            self._building[build] = asyncio.create_task(self._build(build, make))
-        work = asyncio.shield(self._building[build])
+        work = asyncio.shield(self._wanted(key, stamp, make))
         if known is None or math.isinf(patience):
             return await work, True
         try:
@@ -92,20 +101,45 @@ class Kept(Generic[K, S, V]):
         self._entries.move_to_end(key)
         return entry.stamp, entry.value
 
-    async def _build(
-        self,
-        build: tuple[asyncio.AbstractEventLoop, K, S],
-        make: Callable[[tuple[S, V] | None], Awaitable[V]],
-    ) -> V:
-        _, key, stamp = build
+    def _wanted(
+        self, key: K, stamp: S, make: Callable[[tuple[S, V] | None], Awaitable[V]]
+    ) -> asyncio.Future[V]:
+        loop = asyncio.get_running_loop()
+        builds = self._builds.setdefault((loop, key), [])
+        for build in builds:
+            if build.stamp == stamp:
+                return build.value
+        if len(builds) > 1:
+            builds[1].stamp, builds[1].make = stamp, make
+        else:
+            builds.append(_Build(stamp, make, loop.create_future()))
+        if len(builds) == 1:
+            task = loop.create_task(self._run(key, builds))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+        return builds[-1].value
+
+    async def _run(self, key: K, builds: list[_Build[S, V]]) -> None:
         try:
-            value = await make(self.peek(key))
+            while builds:
+                build = builds[0]
+                try:
+                    value = await build.make(self.peek(key))
+                except Exception as error:  # noqa: BLE001 - whoever waits gets it
+                    build.value.set_exception(error)
+                else:
+                    self._keep(key, build.stamp, value)
+                    build.value.set_result(value)
+                del builds[0]
         finally:
-            del self._building[build]
+            for build in builds:  # only when the loop ends
+                build.value.cancel()
+            del self._builds[asyncio.get_running_loop(), key]
+
+    def _keep(self, key: K, stamp: S, value: V) -> None:
         self._entries[key] = _Entry(stamp, value, self._clock())
         self._entries.move_to_end(key)
         self._shrink()
-        return value
 
     def _shrink(self) -> None:
         sizes = {key: self._size(entry.value) for key, entry in self._entries.items()}

@@ -229,6 +229,47 @@ async def test_who_stops_waiting_does_not_stop_the_build() -> None:
     assert rows.read == ["a"]
 
 
+async def test_who_comes_while_an_index_is_built_shares_the_next_build_with_all_who_do() -> None:
+    """Builds of one user beside each other, one for each question while he writes, delay all."""
+    rows = Changing({"a": "one"}, waits=asyncio.Event())
+    indexes = BM25Indexes()
+    asked = [asyncio.create_task(indexes.get(rows))]
+    for part in ("b", "c", "d"):
+        await asyncio.sleep(0)
+        rows.texts_by_part = rows.texts_by_part | {part: "more"}
+        asked.append(asyncio.create_task(indexes.get(rows)))
+    await asyncio.sleep(0)
+    assert rows.waits is not None
+    rows.waits.set()
+    first, *others = await asyncio.gather(*asked)
+    assert set(others[0].texts) == {"a", "b", "c", "d"}
+    assert all(other is others[0] for other in others)
+    assert first is not others[0]
+    assert await indexes.get(rows) is others[0]
+
+
+async def test_a_build_that_fails_fails_for_those_who_wait_for_it_alone() -> None:
+    kept: Kept[str, int, int] = Kept(1e9, lambda value: value)
+    begun, failing = asyncio.Event(), asyncio.Event()
+
+    async def fail(before: object) -> int:
+        begun.set()
+        await failing.wait()
+        raise OSError("gone")
+
+    async def make(before: object) -> int:
+        return 2
+
+    first = asyncio.create_task(kept.get("a", 1, fail))
+    await begun.wait()
+    second = asyncio.create_task(kept.get("a", 2, make))
+    await asyncio.sleep(0)
+    failing.set()
+    with pytest.raises(OSError, match="gone"):
+        await first
+    assert await second == (2, True)
+
+
 async def test_the_users_asked_longest_ago_make_room() -> None:
     """Seed 003, 风险: 大量用户时内存占用增长."""
     text = " ".join(f"word{n}" for n in range(200))

@@ -100,7 +100,7 @@ def test_common_and_rare_words_weigh_what_bm25_says(
     counts = counts.reshape(len(asked), len(texts))
     information = idf((counts > 0).sum(axis=1), len(texts))
     expected = BM25().weights(np.asarray(information)[:, None], counts, saturation)
-    rows = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1))), np.intp)
+    rows = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1), unique=True)), np.intp)
     np.testing.assert_allclose(match.weights(rows), expected[:, rows], rtol=1e-4)
     np.testing.assert_allclose(match.scores, expected.sum(axis=0), rtol=1e-4)
 
