@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -50,16 +50,21 @@ class Surroundings:
         """The entities that are told of, by row, and the relations both of whose ends are."""
         rows = [row for row in self.entities if row in told]
         ids = dict(zip(rows, self.index.entities.bytes_of(rows), strict=True))
-        names = {row: id_text(own.hex()) for row, own in ids.items()}
-        labels, types = self.index.labels, self.index.types.names
-        found: list[RetrievedItem] = []
-        for row, name in names.items():
+        return [*self._entities(ids, told), *self._relations(ids)]
+
+    def _entities(
+        self, ids: Mapping[int, bytes], told: Mapping[int, Told]
+    ) -> Iterator[RetrievedItem]:
+        for row, own in ids.items():
             text, _, external_id, said = told[row]
             score, central = self.entities[row]
             said = {**said, "centrality": round(central, 6)}
-            found.append(
-                RetrievedItem(ItemKind.ENTITY, name, text, score, None, external_id, None, said)
-            )
+            name = id_text(own.hex())
+            yield RetrievedItem(ItemKind.ENTITY, name, text, score, None, external_id, None, said)
+
+    def _relations(self, ids: Mapping[int, bytes]) -> Iterator[RetrievedItem]:
+        labels, types = self.index.labels, self.index.types.names
+        names = {row: id_text(own.hex()) for row, own in ids.items()}
         for (source, target, number), (score, weight, depth) in self.relations.items():
             if source not in ids or target not in ids:
                 continue
@@ -73,8 +78,7 @@ class Surroundings:
                 "weight": weight,
                 "depth": depth,
             }
-            found.append(RetrievedItem(ItemKind.RELATION, own, text, score, None, None, None, said))
-        return found
+            yield RetrievedItem(ItemKind.RELATION, own, text, score, None, None, None, said)
 
 
 def surroundings(
