@@ -15,7 +15,6 @@ from stores.graph.evidence import (
     HEAVIEST,
     GraphEvidence,
     MentionRow,
-    Problem,
     RelationRow,
     name_fault,
     one_line,
@@ -49,20 +48,6 @@ def asserted(evidence: GraphEvidence) -> Asserted | None:
         return None
     named, stated = _named(evidence.mentions), _stated(evidence.relations)
     return None if named is None or stated is None else Asserted(named, *stated)
-
-
-def without(evidence: GraphEvidence, problems: Iterable[Problem]) -> GraphEvidence:
-    """The rows of `evidence` that none of these problems is about."""
-    out = {(problem.table, problem.index) for problem in problems}
-
-    def left(table: str, rows: Sequence[Made]) -> list[Made]:
-        return [row for index, row in enumerate(rows) if (table, index) not in out]
-
-    return GraphEvidence(
-        left("mentions", evidence.mentions),
-        left("relations", evidence.relations),
-        left("aliases", evidence.aliases),
-    )
 
 
 def _named(rows: Sequence[MentionRow]) -> list[tuple[Any, ...]] | None:

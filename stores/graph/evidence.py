@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from domain.graph import MentionKind
@@ -15,6 +15,8 @@ from stores.graph.ids import NIL, name_key
 LONGEST_TYPE = 200  # characters of an entity's or a relation's type
 LONGEST_NAME = 100_000  # characters; a mistake rather than a name
 HEAVIEST = 1e12  # a weight beyond this is a mistake, and makes sums useless
+
+Row = TypeVar("Row")
 
 
 class MentionRow(NamedTuple):
@@ -78,6 +80,20 @@ class Problem:
     table: str
     index: int
     reason: str
+
+
+def without(evidence: GraphEvidence, problems: Iterable[Problem]) -> GraphEvidence:
+    """The rows of `evidence` that none of these problems is about."""
+    out = {(problem.table, problem.index) for problem in problems}
+
+    def left(table: str, rows: Sequence[Row]) -> list[Row]:
+        return [row for index, row in enumerate(rows) if (table, index) not in out]
+
+    return GraphEvidence(
+        left("mentions", evidence.mentions),
+        left("relations", evidence.relations),
+        left("aliases", evidence.aliases),
+    )
 
 
 @dataclass(slots=True)

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, LiteralString
 from uuid import UUID
 
-from stores.graph.asserted import without
-from stores.graph.evidence import Accepted, Added, GraphEvidence, Problem
+from stores.graph.evidence import Accepted, Added, GraphEvidence, Problem, without
 from stores.graph.ids import NIL, name_tokens
 from stores.graph.loading import ENTITY_TYPES, MOST_HELD, Assertions, Loaded, binary_blocks
 from stores.pools import Connection

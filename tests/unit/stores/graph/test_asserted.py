@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.graph import MentionKind
-from stores.graph.asserted import asserted, without
-from stores.graph.evidence import Accepted, AliasRow, GraphEvidence, MentionRow, RelationRow
+from stores.graph.asserted import asserted
+from stores.graph.evidence import (
+    Accepted,
+    AliasRow,
+    GraphEvidence,
+    MentionRow,
+    RelationRow,
+    without,
+)
 
 ids = st.integers(1, 4).map(lambda number: UUID(int=number))
 texts = st.sampled_from(["Ada", " Ada  Lovelace ", "", "\0", "爱达", "x" * 201, "N\ud800N"])
