@@ -17,7 +17,7 @@ from stores.documents import DocumentStore
 from stores.graph.record import GraphRecord
 from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
-from tests.integration.ingestion.test_transfer import LINES, exported, facts, sorted_lines
+from tests.integration.ingestion.transferred import LINES, exported, facts, sorted_lines
 from tests.integration.killing import kill_when_reached
 
 WORKER = Path(__file__).with_name("killed_import.py")
