@@ -33,7 +33,7 @@ _BRIDGE_SHARPNESS = 4
 _LEAST_FIT = 0.05
 # Passages that the walk is kept to, the first so many of which say what entities are near, and what
 # the others are chosen by besides their fit: being about such entities. Against walking the whole
-# graph recall@5 is within a question of what it was on seven sets (docs/performance.md).
+# graph recall@5 was within a question on seven sets; 800 lose one (docs/performance.md).
 _KEPT, _BEGUN = 1200, 50
 _TELLING = 200
 _NEIGHBOURS = 10

@@ -72,7 +72,11 @@ def _stated(
         return [], [], [], array("d"), []
     starts, ends, kinds, chunks, weights, descriptions = zip(*rows, strict=True)
     sources, targets = [one.int for one in starts], [one.int for one in ends]
-    types, heavy = _each(one_line, kinds), array("d", weights)
+    types = _each(one_line, kinds)
+    try:
+        heavy = array("d", weights)
+    except OverflowError:  # an integer beyond any float
+        return None
     if any(chunks) or any(map(operator.eq, sources, targets)) or any(map(type_fault, {*types})):
         return None
     numbers = np.frombuffer(heavy)
