@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from domain.scope import Scope
 from stores.database import Database
@@ -49,14 +48,14 @@ async def traits_of(database: Database, scope: Scope, ids: Iterable[str]) -> lis
 
 async def told_traits(
     database: Database, scope: Scope, ids: Iterable[str]
-) -> tuple[bytes, npt.NDArray[np.int64]]:
+) -> tuple[bytes, list[int]]:
     """The same as JSON objects, one after the other, and the octets of each: 0 where there is no chunk.
 
     Raises:
         DatabaseUnavailable: the server does not answer within the time of a lane.
     """
     [row] = await database.read(scope.user_id, _PACKED, key_of(scope) | {"ids": id_array(ids)})
-    return row["told"] or b"", np.frombuffer(row["octets"] or b"", ">i4").astype(np.int64)
+    return row["told"] or b"", np.frombuffer(row["octets"] or b"", ">i4").tolist()
 
 
 def traits_from(told: dict[str, Any]) -> Traits:

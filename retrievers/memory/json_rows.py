@@ -54,32 +54,46 @@ class JsonRows:
 
 async def read_rows(
     ids: IdTable,
-    read: Callable[[Sequence[str]], Awaitable[list[dict[str, Any]]]],
-    tell: Callable[[Row], object],
+    read: Callable[[Sequence[str]], Awaitable[tuple[bytes, Sequence[int]]]],
     fits: Fits,
+    at_once: int = _AT_ONCE,
 ) -> JsonRows | None:
     """What is told of all ids; None as soon as it seems to have no room.
 
     Args:
         ids: of all.
-        read: rows of some, each with its `id`.
-        tell: what is kept of a row, as JSON has it.
+        read: what is told of some, one after the other, and the bytes of each.
         fits: whether so many bytes find room.
+        at_once: of how many it is read at a time.
     """
     told, sizes = bytearray(), list[int]()
-    for start in range(0, len(ids), _AT_ONCE):
-        wanted = ids.texts_of(range(start, min(start + _AT_ONCE, len(ids))))
-        own = await asyncio.to_thread(_written, wanted, await read(wanted), tell)
-        told += b"".join(own)
-        sizes += map(len, own)
+    for start in range(0, len(ids), at_once):
+        own, octets = await read(ids.texts_of(range(start, min(start + at_once, len(ids)))))
+        told += own
+        sizes += octets
         if not fits(len(told) * len(ids) // len(sizes)):
             return None
     return JsonRows(ids, bytes(told), np.cumsum([0, *sizes]))
 
 
+async def rows_as_json(
+    read: Callable[[Sequence[str]], Awaitable[list[dict[str, Any]]]],
+    tell: Callable[[Row], object],
+    wanted: Sequence[str],
+) -> tuple[bytes, list[int]]:
+    """What is told of each id wanted, nothing where there is no row, and the bytes of each.
+
+    Args:
+        read: rows of some, each with its `id`.
+        tell: what is kept of a row, as JSON has it.
+        wanted: the ids.
+    """
+    return await asyncio.to_thread(_written, wanted, await read(wanted), tell)
+
+
 def _written(
     wanted: Sequence[str], rows: Sequence[Row], tell: Callable[[Row], object]
-) -> list[bytes]:
-    """What is told of each id wanted; nothing where there is no row."""
+) -> tuple[bytes, list[int]]:
     written = {row["id"]: orjson.dumps(tell(row)) for row in rows}
-    return [written.get(own, b"") for own in wanted]
+    told = [written.get(own, b"") for own in wanted]
+    return b"".join(told), [len(own) for own in told]

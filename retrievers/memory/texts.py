@@ -13,7 +13,7 @@ from typing import Any
 
 from domain.scope import Scope
 from retrievers.index.scope_index import ScopeIndex
-from retrievers.memory.json_rows import JsonRows, Row, read_rows
+from retrievers.memory.json_rows import JsonRows, Row, read_rows, rows_as_json
 from retrievers.memory.room import Fits, Room
 from retrievers.memory.trimming import give_back
 from retrievers.telling import Told, of_entity, of_passage
@@ -98,14 +98,14 @@ class Texts:
         self, scope: Scope, stamp: Stamp, index: ScopeIndex, fits: Fits
     ) -> ScopeTexts | None:
         """All of them, unless they take too much room or something has changed since the index was read."""
-        read = partial(self._chunks.told, scope)
-        rows = await read_rows(index.chunk_ids, read, _passage, fits)
+        read = partial(rows_as_json, partial(self._chunks.told, scope), _passage)
+        rows = await read_rows(index.chunk_ids, read, fits)
         if rows is None:
             return None
         passages = Rows(rows, "section_path")
         beside = lambda size: fits(passages.nbytes + size)  # noqa: E731
-        read = partial(self._record.told, scope)
-        rows = await read_rows(index.entities, read, _entity, beside)
+        read = partial(rows_as_json, partial(self._record.told, scope), _entity)
+        rows = await read_rows(index.entities, read, beside)
         if rows is None or await self._chunks.stamp(scope) != stamp:
             return None
         await asyncio.to_thread(give_back)

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
 from retrievers.memory.hot import HotScope
-from retrievers.memory.json_rows import JsonRows
+from retrievers.memory.json_rows import JsonRows, read_rows
 from retrievers.memory.room import Fits, Room
 from stores.database import Database
 from stores.graph.arrays import IdTable
@@ -62,17 +60,9 @@ class HotTraits:
 
     async def _read(self, hot: HotScope, fits: Fits) -> PackedTraits | None:
         """All of them, unless they take too much room or the scope has changed since it was packed."""
-        ids = IdTable(hot.packed.ids)
-        told, octets = bytearray(), [np.zeros(1, np.int64)]
-        for start in range(0, len(ids), _AT_ONCE):
-            end = min(start + _AT_ONCE, len(ids))
-            wanted = ids.texts_of(range(start, end))
-            own, sizes = await told_traits(self._database, hot.scope, wanted)
-            told += own
-            octets.append(sizes)
-            if not fits(len(told) * len(ids) // end):
-                return None
+        read = partial(told_traits, self._database, hot.scope)
+        rows = await read_rows(IdTable(hot.packed.ids), read, fits, _AT_ONCE)
         stamp = hot.packed.stamp
-        if await stamp_of_chunks(self._database, hot.scope) != stamp:
+        if rows is None or await stamp_of_chunks(self._database, hot.scope) != stamp:
             return None
-        return PackedTraits(stamp, JsonRows(ids, bytes(told), np.cumsum(np.concatenate(octets))))
+        return PackedTraits(stamp, rows)
