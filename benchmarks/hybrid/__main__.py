@@ -27,13 +27,12 @@ import numpy as np
 from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import Library, make_library
 from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
+from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.rivals import WANTED, WIDTHS, Lance, Naive, PlainTables, installed
-from benchmarks.hybrid.store import GivenVectors, fill, scope_of, settings_of
-from domain.retrieval import Retrieval
-from retrievers.graph_retriever import GraphRetriever
+from benchmarks.hybrid.store import fill, scope_of, settings_of
 from retrievers.memory.hot import HotScopes
 from stores.binary import Nearest
-from stores.chunks import ChunkHit, ChunkStore
+from stores.chunks import ChunkHit
 from stores.database import Database
 
 _ONE_TABLE, _ILIKE, _NAIVE = "one table, HNSW + b-tree", "ILIKE + b-tree", "N2, naive build"
@@ -41,7 +40,7 @@ _ONE_TABLE, _ILIKE, _NAIVE = "one table, HNSW + b-tree", "ILIKE + b-tree", "N2, 
 _RECALL = 0.99
 
 
-class Bench:
+class Bench(Ours):
     """Everything that is measured, over one library."""
 
     def __init__(
@@ -52,24 +51,13 @@ class Bench:
         plain: PlainTables,
         wide: PlainTables,
     ) -> None:
-        self.library, self.questions = library, library.questions
-        self.database, self.plain, self.wide = database, plain, wide
+        super().__init__(database, library.questions)
+        self.library, self.plain, self.wide = library, plain, wide
         self._rows = {one: row for row, one in enumerate(ids)}
-        self.chunks = ChunkStore(database)
-        self.retriever = GraphRetriever(
-            chunks=self.chunks,
-            embedder=GivenVectors(self.questions),
-            settings=database.settings,
-        )
 
     async def backends(self) -> list[int]:
-        """The server processes of all connections."""
-        async with self.database.transaction("anybody") as connection:
-            cursor = await connection.execute(
-                "select pid from pg_stat_activity where usename = current_user"
-            )
-            rows = await cursor.fetchall()
-            return [self.plain.backend, self.wide.backend, *(row[0] for row in rows)]
+        """The server processes of all connections, the rivals' too."""
+        return [self.plain.backend, self.wide.backend, *await super().backends()]
 
     async def one_table(self, number: int) -> list[int]:
         """The rival's vector lane."""
@@ -79,13 +67,8 @@ class Bench:
         """The same, looking at as many candidates as it takes to be as exact as ours."""
         return await self.wide.nearest(self.questions[number], 10)
 
-    async def vector_ids(self, number: int) -> Nearest:
-        """Our vector lane, ids and cosines."""
-        question = self.questions[number]
-        return await self.chunks.nearest(scope_of(question.tenant), question.vector, 10)
-
     async def vector_rows(self, number: int) -> list[int]:
-        """The same by row."""
+        """Our vector lane, by row."""
         return self.rows(await self.vector_ids(number))
 
     async def vector_chunks(self, number: int) -> list[ChunkHit]:
@@ -103,21 +86,9 @@ class Bench:
         scope = scope_of(question.tenant)
         return await self.chunks.keyword_search(scope, question.keywords, WANTED)
 
-    async def keyword_ids(self, number: int, limit: int = WANTED) -> Nearest:
-        """Our keyword lane, ids and scores."""
-        question = self.questions[number]
-        return await self.chunks.holding(scope_of(question.tenant), question.keywords, limit)
-
     def rows(self, found: Nearest) -> list[int]:
         """The rows of chunks."""
         return [self._rows[UUID(int=high << 64 | low)] for high, low in found.ids.tolist()]
-
-    async def hybrid(self, number: int) -> Retrieval:
-        """Our hybrid search: both lanes at once, fused by weighted RRF."""
-        question = self.questions[number]
-        return await self.retriever.search(
-            scope_of(question.tenant), question.text, lanes=("vector", "keyword"), top_k=10
-        )
 
     async def recall(self, search: Search) -> Recall:
         """Recall@10 of every size and kind; short results."""

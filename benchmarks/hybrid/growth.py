@@ -22,13 +22,9 @@ import numpy as np
 from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import Question, make_library
 from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
-from benchmarks.hybrid.rivals import WANTED
-from benchmarks.hybrid.store import GivenVectors, fill, scope_of, settings_of
-from domain.retrieval import Retrieval
-from retrievers.graph_retriever import GraphRetriever
+from benchmarks.hybrid.ours import Ours
+from benchmarks.hybrid.store import fill, scope_of, settings_of
 from retrievers.memory.hot import HotScopes
-from stores.binary import Nearest
-from stores.chunks import ChunkStore
 from stores.database import Database
 
 _SEED, _QUESTIONS = 2, 150
@@ -59,49 +55,19 @@ async def build(chunks: int, folder: Path, vectors: Sequence[Path] | None) -> No
     print(f"stored after {time.perf_counter() - started:.0f} s", flush=True)
 
 
-class Growth:
-    """Our searches, by question."""
+class Growth(Ours):
+    """Our searches, and what is nearest to each question."""
 
     def __init__(self, database: Database, asked: Sequence[Asked]) -> None:
-        questions = [one.question for one in asked]
+        super().__init__(database, [one.question for one in asked])
         self.asked = asked
-        self.database = database
-        self.chunks = ChunkStore(database)
-        self.retriever = GraphRetriever(
-            chunks=self.chunks, embedder=GivenVectors(questions), settings=database.settings
-        )
-        self.memory = memory.InMemory(HotScopes(database), self.retriever, questions, scope_of)
-
-    async def backends(self) -> list[int]:
-        """The server's processes."""
-        async with self.database.transaction("anybody") as connection:
-            cursor = await connection.execute(
-                "select pid from pg_stat_activity where usename = current_user"
-            )
-            return [row[0] async for row in cursor]
-
-    async def vector(self, number: int) -> Nearest:
-        """The vector lane."""
-        question = self.asked[number].question
-        return await self.chunks.nearest(scope_of(question.tenant), question.vector, 10)
-
-    async def keyword(self, number: int) -> Nearest:
-        """The keyword lane."""
-        question = self.asked[number].question
-        return await self.chunks.holding(scope_of(question.tenant), question.keywords, WANTED)
-
-    async def hybrid(self, number: int) -> Retrieval:
-        """Both, fused, with texts."""
-        question = self.asked[number].question
-        return await self.retriever.search(
-            scope_of(question.tenant), question.text, lanes=("vector", "keyword"), top_k=10
-        )
+        self.memory = memory.InMemory(HotScopes(database), self.retriever, self.questions, scope_of)
 
     async def recall(self) -> Recall:
         """Of the vector lane."""
         recall = Recall()
         for number, asked in enumerate(self.asked):
-            found = {(high, low) for high, low in (await self.vector(number)).ids.tolist()}
+            found = {(high, low) for high, low in (await self.vector_ids(number)).ids.tolist()}
             recall.add(asked.question, found, asked.true)
         return recall
 
@@ -113,8 +79,8 @@ async def measure(chunks: int, folder: Path) -> None:
         growth = Growth(database, asked)
         print("vector lane:", await growth.recall(), flush=True)
         searches: dict[str, Search] = {
-            "vector lane": growth.vector,
-            "keyword lane": growth.keyword,
+            "vector lane": growth.vector_ids,
+            "keyword lane": growth.keyword_ids,
             "hybrid search": growth.hybrid,
         }
         await _told(growth, searches)
