@@ -32,20 +32,27 @@ async def empty(database: Database) -> AsyncIterator[AsyncConnection[Any]]:
         await connection.execute(sql.SQL("drop database {}").format(name))
 
 
+async def migrate_to(
+    connection: AsyncConnection[Any], version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bring a database to the schema of before `version`, as an older folder has it."""
+    older = [one for one in migrations.migrations() if one.version < version]
+    with monkeypatch.context() as then:
+        then.setattr(migrations, "migrations", lambda: older)
+        await migrations.migrate(connection)
+    await connection.execute("set search_path = sextant, public")
+
+
 async def test_grams_of_the_first_version_become_those_of_this_one(
     empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    everything = migrations.migrations()
-    monkeypatch.setattr(migrations, "migrations", lambda: everything[:2])
-    await migrations.migrate(empty)
-    await empty.execute("set search_path = sextant, public")
+    await migrate_to(empty, 3, monkeypatch)
     scope_id = 131_072 + 70_000  # its low bits set the sign
     for text in TEXTS:
         await empty.execute(
             "insert into chunk_grams values (%s, gen_random_uuid(), 'u', %s, %s::bigint[])",
             [scope_id, text, [scope_id << 32 | hashed for hashed in wide_hashes(text)]],
         )
-    monkeypatch.setattr(migrations, "migrations", lambda: everything)
     await migrations.migrate(empty)
     stored = await empty.execute("select folded, grams from chunk_grams")
     found = {text: set(grams) async for text, grams in stored}
@@ -71,11 +78,7 @@ def wide_hashes(text: str) -> list[int]:
 async def test_entities_of_an_older_folder_are_found_by_full_text_afterwards(
     empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    everything = migrations.migrations()
-    older = [one for one in everything if one.version < 10]
-    monkeypatch.setattr(migrations, "migrations", lambda: older)
-    await migrations.migrate(empty)
-    await empty.execute("set search_path = sextant, public")
+    await migrate_to(empty, 10, monkeypatch)
     await empty.execute("set sextant.user_id = 'u'")
     await empty.execute("insert into graphs (user_id, graph_id) values ('u', 'g')")
     for name, said, mentions in (
@@ -88,7 +91,6 @@ async def test_entities_of_an_older_folder_are_found_by_full_text_afterwards(
             " select scope_id, gen_random_uuid(), 'u', %s, 'X', %s, %s, 0, 0 from graphs",
             [name, said, mentions],
         )
-    monkeypatch.setattr(migrations, "migrations", lambda: everything)
     await migrations.migrate(empty)
     wanted = {"lowered": {"Insulin"}, "糖尿病": {"糖尿病"}, "sugars": {"Insulin", "长" * 3000}}
     for asked, names in wanted.items():
@@ -99,11 +101,7 @@ async def test_entities_of_an_older_folder_are_found_by_full_text_afterwards(
 async def test_entities_of_an_older_folder_are_mentioned_once_by_a_passage_afterwards(
     empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    everything = migrations.migrations()
-    older = [one for one in everything if one.version < 46]
-    monkeypatch.setattr(migrations, "migrations", lambda: older)
-    await migrations.migrate(empty)
-    await empty.execute("set search_path = sextant, public")
+    await migrate_to(empty, 46, monkeypatch)
     await empty.execute("set sextant.user_id = 'u'")
     await empty.execute("insert into graphs (user_id, graph_id) values ('u', 'g')")
     await empty.execute("insert into graph_versions select scope_id, 'u', 7, true from graphs")
@@ -136,7 +134,6 @@ async def test_entities_of_an_older_folder_are_mentioned_once_by_a_passage_after
             "insert into adjacency select scope_id, %s, true, 1, %s, %s, %s, 'u', 'R', 1, 1 from graphs",
             [node, whole, neighbour, outgoing],
         )
-    monkeypatch.setattr(migrations, "migrations", lambda: everything)
     await migrations.migrate(empty)
 
     rows = await empty.execute("select id, mention_count, shown from entities")
