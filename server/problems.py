@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -117,23 +118,18 @@ def request_id_of(request: Request) -> str | None:
 def _of_validation(errors: Sequence[Mapping[str, Any]], request_id: str | None) -> Problem:
     # Never what was sent: it may be a secret, or not JSON at all (NaN, lone surrogates).
     first = errors[0]
+    invalid = partial(
+        Problem, title="Request invalid", status=422, code="request_invalid", request_id=request_id
+    )
     if first["type"] == "json_invalid":
-        return Problem(
-            title="Request invalid",
-            status=422,
+        return invalid(
             detail=f"The body is not JSON: {first['ctx']['error']} at character {first['loc'][-1]}.",
-            code="request_invalid",
             next_step="Write it as RFC 8259 has it: no NaN, no comments, names in double quotes.",
-            request_id=request_id,
         )
     field = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
     others = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
-    return Problem(
-        title="Request invalid",
-        status=422,
+    return invalid(
         detail=f"{field}: {first['msg']}{others}",
-        code="request_invalid",
         next_step="/docs lists every field with its bounds.",
         field=field,
-        request_id=request_id,
     )
