@@ -66,6 +66,32 @@ async def test_for_what_has_no_room_even_so_nothing_goes(room: Room, clock: Cloc
     assert kept(room) == {"seldom", "often"}
 
 
+async def test_what_keeps_changing_is_made_again_at_once_until_that_has_taken_a_second(
+    room: Room, clock: Clock
+) -> None:
+    made = 0
+
+    async def make(_: Fits) -> Value:
+        nonlocal made
+        made += 1
+        clock.now += 0.4
+        return Value(1)
+
+    async def changes(times: int) -> None:
+        for _ in range(times):
+            value = room.ask(Value, Scope("user", "written to"), make)
+            if value is not None:
+                room.drop(Scope("user", "written to"), value)
+            await room.settled()
+
+    await changes(30)
+    assert made == 3
+    for _ in range(5):  # from then on a twentieth of the time
+        clock.now += 8
+        await changes(30)
+    assert made == 8
+
+
 async def test_what_cannot_be_made_is_told_of_and_tried_again(
     room: Room, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
