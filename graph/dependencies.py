@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from domain.configuration import load_settings
 from domain.errors import ModelUnavailable
-from domain.segmenting import words_of
+from domain.language.segmenting import words_of
 from domain.settings import Settings
 from models.chat import build_chat_model
 from models.embedding import build_embedder

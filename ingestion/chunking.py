@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from domain.documents import Modality
-from domain.sentences import sentence_spans
+from domain.language.sentences import sentence_spans
 from domain.text import estimate_tokens
 from ingestion.structure import Piece, Span, Structure
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from domain.errors import SextantError
+from domain.language.spelling import respelled
 from domain.retrieval import RetrievedItem
-from domain.spelling import respelled
 from domain.tables.by_place import asks_by_place
 from domain.text import has_cjk, language_of
 from models.asked_rows import asked_themselves, only_beside, row_for_others

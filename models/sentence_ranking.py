@@ -14,14 +14,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from domain.identifiers import unmentioned
-from domain.number_words import CARDINALS, ORDINALS
+from domain.language.identifiers import unmentioned
+from domain.language.number_words import CARDINALS, ORDINALS
+from domain.language.other_words import said_otherwise
+from domain.language.segmenting import words_of
+from domain.language.sentences import sentence_spans
+from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
-from domain.segmenting import words_of
-from domain.sentences import sentence_spans
-from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import language_of, normalise
-from models.other_words import said_otherwise
 
 HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _TOKEN = re.compile(rf"[{HAN}]+|(?:(?![{HAN}])[^\W_])+(?:[-.'’&](?:(?![{HAN}])[^\W_])+)*")

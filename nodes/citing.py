@@ -17,8 +17,8 @@ from enum import StrEnum
 
 from domain.events import Cited, Token
 from domain.happenings import CitationsDropped, tell
+from domain.language.sentences import sentence_end, undecided
 from domain.retrieval import RetrievedItem
-from domain.sentences import sentence_end, undecided
 from domain.text import language_of
 from nodes import markers
 from nodes.citations import Citations

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from domain.identifiers import codes_in
+from domain.language.identifiers import codes_in
 from domain.text import clean_text, has_cjk, normalise
 from nodes.names import names_in, telling_words
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from itertools import chain
 
-from domain.segmenting import words_of
-from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.segmenting import words_of
+from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import normalise
 
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"

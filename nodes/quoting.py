@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from domain.events import Cited, Token
+from domain.language.sentences import sentence_spans
 from domain.retrieval import RetrievedItem
-from domain.sentences import sentence_spans
 from nodes.answering import NOTHING_FOUND, AnswerEvent, ending, said
 from nodes.citations import Citations
 from nodes.harmless import harmless

@@ -11,8 +11,8 @@ from langgraph.types import Command
 from pydantic import BaseModel, Field
 
 import prompts
+from domain.language.spelling import respelled
 from domain.retrieval import Mode
-from domain.spelling import respelled
 from domain.text import clean_text, normalise
 from nodes.asking import ask
 from nodes.bridging import bridges

@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from domain.identifiers import codes_in, unmentioned
-from domain.negation import clauses, negates
+from domain.language.identifiers import codes_in, unmentioned
+from domain.language.negation import clauses, negates
+from domain.language.sentences import sentence_spans
+from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
-from domain.sentences import sentence_spans
-from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import language_of, normalise
 from nodes.multimodal.items import is_table
 

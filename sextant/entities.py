@@ -11,9 +11,9 @@ from uuid import UUID
 
 from domain.errors import EntityNotFound, OptionInvalid, SettingsInvalid
 from domain.graph import Entity
+from domain.language.sentences import sentence_spans
 from domain.options import in_range
 from domain.scope import Scope
-from domain.sentences import sentence_spans
 from stores.database import Database
 from stores.graph.community_pages import CommunityPages, ListedCommunity
 from stores.graph.extraction import ExtractionStore

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from domain.stopwords import ENGLISH_STOP_WORDS
+from domain.language.stopwords import ENGLISH_STOP_WORDS
 from models.e5.weights import Weights, weights_path
 from models.protocols import Vectors
 from retrievers.ranking.normalising import unit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from domain.number_words import ORDINALS
+from domain.language.number_words import ORDINALS
 from domain.tables.table import DataTable
 
 _ORDINALS = ORDINALS[:10]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from domain.documents import Chunk, Modality, ParsedDocument, Section
-from domain.stopwords import ENGLISH_STOP_WORDS
+from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.text import has_cjk, normalise, normalise_name
 from ingestion.graph.extraction.extract_terms import NAMED, Term, extract_terms, sentences_of
 from ingestion.graph.extraction.titles import bare_title

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import rjieba
 
-from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import normalise
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from domain.graph import MentionKind
-from domain.linking import NameTrie, name_key, names_of_title
+from domain.language.linking import NameTrie, name_key, names_of_title
 from domain.scope import Scope
 from models.protocols import Embedder
 from retrievers.index.keeping import Kept

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from operator import add
 
-from domain.linking import fold
-from domain.stopwords import ENGLISH_STOP_WORDS
+from domain.language.linking import fold
+from domain.language.stopwords import ENGLISH_STOP_WORDS
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _RUN = re.compile(rf"([{_CJK}]+)|((?:[^\W_{_CJK}][\u0300-\u036f]*)+)")

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import chain, zip_longest
 
-from domain.segmenting import words_of
-from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.segmenting import words_of
+from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import normalise
 
 # Seed 000, "关键词提取失败".

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.scope import Scope
-from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import has_cjk, normalise_name
 
 NIL = UUID(int=0)

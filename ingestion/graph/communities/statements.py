@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from domain.sentences import sentence_spans
+from domain.language.sentences import sentence_spans
 from domain.text import has_cjk
 
 _SHORTEST, _LONGEST = 8, 400  # characters

@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from domain.sentences import sentence_spans
+from domain.language.sentences import sentence_spans
 from domain.text import has_cjk, normalise
 from stores.chunks import StoredChunk
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import rjieba
 
-from domain.sentences import sentence_spans
-from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.sentences import sentence_spans
+from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import has_cjk, normalise_name
 
 MOST_TERMS = 12

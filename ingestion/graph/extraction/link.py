@@ -15,7 +15,7 @@ from uuid import UUID
 
 from domain.documents import Chunk, ParsedDocument
 from domain.graph import MentionKind
-from domain.linking import NameTrie, tokens
+from domain.language.linking import NameTrie, tokens
 from domain.scope import Scope
 from domain.text import normalise_name
 from ingestion.graph.extraction.titles import titles_of

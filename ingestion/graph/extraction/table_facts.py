@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from domain.linking import is_linkable
+from domain.language.linking import is_linkable
 
 _LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120
 _MOST_COLUMNS = 16

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from domain.documents import HeadingSource, ParsedDocument
-from domain.linking import is_linkable, names_of_title
+from domain.language.linking import is_linkable, names_of_title
 from domain.text import normalise_name
 from stores.graph.evidence import one_line
 

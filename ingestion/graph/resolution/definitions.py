@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from domain.segmenting import words_of
+from domain.language.segmenting import words_of
 
 _IDEOGRAPH = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _LATIN = re.compile(r"[(（]\s*([A-Z][A-Z&]{1,7}[A-Z])s?\s*[)）]")

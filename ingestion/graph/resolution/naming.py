@@ -12,7 +12,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from domain.number_words import CARDINALS, ORDINALS
+from domain.language.number_words import CARDINALS, ORDINALS
 from domain.text import has_cjk, normalise_name
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"

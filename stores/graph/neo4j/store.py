@@ -17,9 +17,9 @@ from uuid import UUID
 import numpy as np
 
 from domain.graph import Community, Entity, Relation
+from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.scope import Scope
 from domain.settings import RetrievalSettings
-from domain.stopwords import ENGLISH_STOP_WORDS
 from domain.text import clean_text, normalise, normalise_name
 from stores.graph.ids import entity_id, graph_key, name_tokens
 from stores.graph.protocol import (

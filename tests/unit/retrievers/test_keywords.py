@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import has_cjk
 from retrievers.lanes.keywords import extract_keywords
 

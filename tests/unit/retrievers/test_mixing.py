@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from domain.linking import NameTrie
+from domain.language.linking import NameTrie
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.walk import GraphArrays, WalkIndex
 from retrievers.ranking.mixing import Evidence, Ranking, link_strength, rank

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from domain.stopwords import ENGLISH_STOP_WORDS
+from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.text import normalise
 
 _WORD = re.compile(r"(?<![\w-])[A-Za-z]{5,}(?![\w-])")

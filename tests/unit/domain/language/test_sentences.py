@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.sentences import sentence_end, sentence_spans, undecided
+from domain.language.sentences import sentence_end, sentence_spans, undecided
 
 
 def sentences(text: str) -> list[str]:

@@ -15,7 +15,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
-from domain.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import has_cjk
 
 T = TypeVar("T", bound=Hashable)
