@@ -28,6 +28,8 @@ Events = AsyncGenerator[Event]
 QUEUE = "queue"
 # How long a slot is kept for a question whose body is still to come.
 _EXPECTED_SECONDS = 1.0
+# Whose questions on their way are those of nobody who is known.
+_STRANGERS = ""
 CANCELLED = Failed("cancelled", "The answer was cancelled.", retryable=True)
 
 
@@ -189,23 +191,23 @@ class Run:
 
 
 class Expected:
-    """A question on its way, and the slot that is kept for it if somebody's share has room for it."""
+    """A question on its way, counted as its caller's."""
 
-    def __init__(self, callers: Counter[str], caller: str | None) -> None:
+    def __init__(self, callers: Counter[str], caller: str) -> None:
         self._callers, self._caller = callers, caller
-        if caller is not None:
-            callers[caller] += 1
-            # Whoever sends a body slowly, or never, shall not keep others out.
-            self._timer = asyncio.get_running_loop().call_later(_EXPECTED_SECONDS, self.give_up)
+        self._given_up = False
+        callers[caller] += 1
+        # Whoever sends a body slowly, or never, shall not keep others out.
+        self._timer = asyncio.get_running_loop().call_later(_EXPECTED_SECONDS, self.give_up)
 
     def give_up(self) -> None:
-        """Keep it no longer."""
-        if self._caller is not None:
-            self._callers.subtract([self._caller])
+        """Count it no longer."""
+        if not self._given_up:
+            self._given_up = True
+            self._timer.cancel()
+            self._callers[self._caller] -= 1
             if not self._callers[self._caller]:
                 del self._callers[self._caller]
-            self._caller = None
-            self._timer.cancel()
 
 
 # The slot that is kept for the request of this context.
@@ -238,7 +240,7 @@ class Runs:
     @property
     def expected(self) -> int:
         """Slots kept for questions on their way."""
-        return self._expected_of.total()
+        return self._expected_of.total() - self._expected_of[_STRANGERS]
 
     def expect(self, principal: Principal | None) -> Expected:
         """Keep a slot for a question of which only the head is there, until it starts or ends.
@@ -246,20 +248,19 @@ class Runs:
         So most of a burst is refused before anything of it is read, and not each when it would start.
 
         Args:
-            principal: whose share it comes from; for a stranger none is kept, and none beyond a share.
+            principal: whose share it comes from. Strangers, however many, keep none from those who are
+                known: they are refused where they would be too many beside them.
 
         Raises:
             Overloaded: the server has no slot left.
+            Limited: the caller has none left.
         """
-        self._check_room()
-        caller = None
-        if principal is not None:
-            own = principal.quota_key
-            has = self._of_caller[own] + self._expected_of[own]
-            caller = own if has < self._share_of(principal) else None
-        expected = Expected(self._expected_of, caller)
-        _expected.set(expected)
-        return expected
+        if principal is None:
+            self._check_room(self._expected_of.total())
+            return self._expect(_STRANGERS)
+        self._check_room(self.expected)
+        self._check_share(principal, self._expected_of[principal.quota_key])
+        return self._expect(principal.quota_key)
 
     def start(
         self,
@@ -283,7 +284,7 @@ class Runs:
         """
         if (expected := _expected.get()) is not None:
             expected.give_up()
-        self._check_room()
+        self._check_room(self.expected)
         self._check_share(principal)
         run = Run(principal.user_id, ask(), encode, self.settings.seconds, self._turns)
         self._live[run.run_id] = run
@@ -315,15 +316,20 @@ class Runs:
         await asyncio.gather(*(run.over() for run in live))
         self._kept.clear()
 
-    def _check_room(self) -> None:
-        if len(self._live) + self.expected >= self.settings.concurrent:
+    def _expect(self, caller: str) -> Expected:
+        expected = Expected(self._expected_of, caller)
+        _expected.set(expected)
+        return expected
+
+    def _check_room(self, expected: int) -> None:
+        if len(self._live) + expected >= self.settings.concurrent:
             raise Overloaded(
                 f"All {self.settings.concurrent} slots of this server are taken.",
                 next_step="Try again in a few seconds.",
             )
 
-    def _check_share(self, principal: Principal) -> None:
-        if self._of_caller[principal.quota_key] >= self._share_of(principal):
+    def _check_share(self, principal: Principal, expected: int = 0) -> None:
+        if self._of_caller[principal.quota_key] + expected >= self._share_of(principal):
             raise Limited(
                 f"You have {self.settings.per_user} answers under way, as many as you may.",
                 next_step="Wait until one of them ends.",

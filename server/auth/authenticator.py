@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Container
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import IPv6Address, ip_address
 
@@ -32,6 +33,15 @@ _STRANGERS_AT_ONCE = 2
 _BEARER = "bearer "
 
 
+@dataclass(slots=True)
+class _Known:
+    """A key that was looked up: when that is too long ago, the look, and what the look before told."""
+
+    until: float
+    look: asyncio.Task[KeyInUse | None]
+    held: KeyInUse | None
+
+
 class Authenticator:
     """Tells callers apart.
 
@@ -47,7 +57,7 @@ class Authenticator:
         self._settings = settings
         self._store = ApiKeyStore(database)
         self._tokens = tokens_of(settings.auth)
-        self._known: OrderedDict[bytes, tuple[float, asyncio.Task[KeyInUse | None]]] = OrderedDict()
+        self._known: OrderedDict[bytes, _Known] = OrderedDict()
         self._wrong = Lately(most=_KEPT)
         self._strangers = asyncio.Semaphore(_STRANGERS_AT_ONCE)
         self._tries = Rates(1.0, settings.auth.wrong_keys, "Too many wrong keys from this address")
@@ -91,19 +101,18 @@ class Authenticator:
         return await self._tokens.principal(credential)
 
     def known(self, connection: HTTPConnection) -> Principal | None:
-        """Who asks, as far as memory says so at once; a stranger, and whoever brings a token, is None."""
+        """Who asks, as far as memory says so at once; a stranger, and whoever brings a token, is None.
+
+        A key counts that held when it was last looked up, however long ago: it lets nobody in.
+        """
         try:
             if not self._login:
                 require_local(connection)
                 return self._nobody()
-            digest = digest_of(_credential(connection))
+            known = self._known.get(digest_of(_credential(connection)))
         except (Unauthorised, Forbidden):
             return None
-        until, asked = self._known.get(digest, (0.0, None))
-        if asked is None or time.monotonic() >= until or not asked.done():
-            return None
-        key = None if asked.cancelled() or asked.exception() else asked.result()
-        return _principal_of(key) if key else None
+        return _principal_of(known.held) if known and known.held else None
 
     async def close(self) -> None:
         """End what was begun."""
@@ -122,28 +131,33 @@ class Authenticator:
 
     async def _key(self, digest: bytes, address: str) -> KeyInUse | None:
         """The key, asked for once however many requests wait for it, and again after a while."""
-        until, asked = self._known.get(digest, (0.0, None))
-        if asked is None and digest in self._wrong:
+        known = self._known.get(digest)
+        if known is None and digest in self._wrong:
             return None
-        if asked is None or time.monotonic() >= until:
-            use = self._store.use(digest) if asked else self._strange(digest, address)
-            asked = asyncio.create_task(use)
-            until = time.monotonic() + self._settings.auth.key_cache_seconds
-            self._known[digest] = until, asked
-            self._known.move_to_end(digest)
-            if len(self._known) > _KEPT:
-                self._known.popitem(last=False)
+        if known is None or time.monotonic() >= known.until:
+            known = self._look(digest, address, known)
         try:
-            key = await asyncio.shield(asked)
+            known.held = await asyncio.shield(known.look)
         except asyncio.CancelledError:
             raise
         except BaseException:
-            self._forget(digest, asked)
+            self._forget(digest, known)
             raise
-        if key is None:
-            self._forget(digest, asked)
+        if known.held is None:
+            self._forget(digest, known)
             self._wrong.add(digest)
-        return key
+        return known.held
+
+    def _look(self, digest: bytes, address: str, before: _Known | None) -> _Known:
+        """Begin to look the key up; what was known before counts until that is done."""
+        use = self._store.use(digest) if before else self._strange(digest, address)
+        until = time.monotonic() + self._settings.auth.key_cache_seconds
+        known = _Known(until, asyncio.create_task(use), before.held if before else None)
+        self._known[digest] = known
+        self._known.move_to_end(digest)
+        if len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        return known
 
     async def _strange(self, digest: bytes, address: str) -> KeyInUse | None:
         """A key that was not seen lately; whoever brings many that do not hold is not heard.
@@ -157,9 +171,9 @@ class Authenticator:
             self._tries.give_back(address)
         return key
 
-    def _forget(self, digest: bytes, asked: asyncio.Task[KeyInUse | None]) -> None:
+    def _forget(self, digest: bytes, known: _Known) -> None:
         """What does not hold is not kept among the good: garbage drives none of them out."""
-        if self._known.get(digest, (0.0, None))[1] is asked:
+        if self._known.get(digest) is known:
             del self._known[digest]
 
 

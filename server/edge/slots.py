@@ -18,12 +18,13 @@ from server.serving import Serving
 
 
 class Slots:
-    """Answers 503 while all slots are taken, before a key is looked at or a body read.
+    """Answers 503 while all slots are taken, before a key is looked up or a body read.
 
     That costs a tenth of what it does where the question would start, and whoever comes then is told
     soon. Who may have a slot is decided where it starts, as ever; kept on the way it is only for those
-    whose key held lately, so that strangers, however many, take none from them. A search keeps nothing
-    on its way: it is refused where it would be the last of too many who wait for a place.
+    whose key held when it was last looked up, so that strangers, however many, take none from them. A
+    search keeps nothing on its way: it is refused where it would be the last of too many who wait for a
+    place.
 
     Args:
         app: what is served.

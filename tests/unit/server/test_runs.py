@@ -9,7 +9,7 @@ import pytest
 
 from domain.answers import Answer
 from domain.api_keys import Permission
-from domain.errors import Overloaded, RetrievalError
+from domain.errors import Limited, Overloaded, RetrievalError
 from domain.events import Done, Event, Retrieved, Status
 from domain.settings import RunSettings
 from server.auth.caller import Principal
@@ -124,18 +124,32 @@ async def test_a_slot_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> N
     runs.expect(ANN).give_up()
 
 
-async def test_no_slot_is_kept_for_a_stranger_nor_more_for_one_caller_than_it_may_have() -> None:
+async def test_strangers_keep_no_slot_from_others_and_are_refused_where_they_are_too_many() -> None:
     runs = Runs(RunSettings(concurrent=4, per_user=2))
-    strangers = [runs.expect(None) for _ in range(20)]
+    strangers = [runs.expect(None) for _ in range(4)]
+    with pytest.raises(Overloaded, match="slots of this server"):
+        runs.expect(None)
     assert runs.expected == 0
-    greedy = [runs.expect(ANN) for _ in range(20)]
+    ann = [runs.expect(ANN) for _ in range(2)]
     assert runs.expected == 2
-    bob = runs.expect(Principal("bob", frozenset(Permission)))
-    assert runs.expected == 3
-    for one in (*strangers, *greedy, bob):
+    for one in (*strangers, *ann):
         one.give_up()
     assert runs.expected == 0
-    await started(runs, 2)
+    runs.expect(None).give_up()
+
+
+async def test_who_has_its_share_under_way_or_on_its_way_is_refused_by_the_head_of_a_request() -> (
+    None
+):
+    runs = Runs(RunSettings(concurrent=4, per_user=2))
+    first = runs.expect(ANN)
     runs.expect(ANN)
-    assert (runs.expected, runs.live) == (0, 2)
+    with pytest.raises(Limited):
+        runs.expect(ANN)
+    runs.expect(Principal("bob", frozenset(Permission))).give_up()
+    first.give_up()
+    await started(runs, 1)
+    with pytest.raises(Limited):
+        runs.expect(ANN)
+    assert (runs.expected, runs.live) == (1, 1)
     await runs.close()

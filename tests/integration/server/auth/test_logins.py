@@ -227,11 +227,12 @@ async def test_whoever_brings_many_wrong_keys_is_not_heard_and_known_keys_go_on(
 async def test_strangers_take_no_slot_from_whoever_is_known(
     with_logins: Settings, keys: ApiKeyStore
 ) -> None:
-    """What a slot is kept for on the way needs a key that has held, at this moment."""
-    login = with_logins.auth.model_copy(update={"key_cache_seconds": 60})
+    """What a slot is kept for on the way needs a key that held when it was last looked up."""
+    login = with_logins.auth.model_copy(update={"key_cache_seconds": 0})
     app = create_app(with_logins.model_copy(update={"auth": login}))
     app.include_router(probes)
-    right, wrong = await key_for(keys, "alice"), new_secret().text
+    own, secret = await keys.create("alice", tuple(Permission))
+    right, wrong = secret.text, new_secret().text
 
     def known(headers: dict[str, str]) -> str | None:
         brought = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
@@ -247,3 +248,9 @@ async def test_strangers_take_no_slot_from_whoever_is_known(
         assert known(bearer(right)) == "alice"
         others = [{}, bearer(wrong), bearer(token()), bearer(right) | {"X-API-Key": wrong}]
         assert [known(headers) for headers in others] == [None] * 4
+        await keys.revoke(own.id)
+        async with calling(app, bearer(right)) as client:
+            asked = asyncio.create_task(client.get(ROUTE))
+            assert known(bearer(right)) == "alice"
+            assert (await asked).status_code == 401
+        assert known(bearer(right)) is None
