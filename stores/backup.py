@@ -58,7 +58,7 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
                 if on_bytes is not None:
                     on_bytes(written)
             await _succeed(dump, "The backup was not made")
-        await asyncio.to_thread(os.fsync, file.fileno())
+        await asyncio.to_thread(_settle, file)
     return written
 
 
@@ -120,12 +120,14 @@ async def restore(
 
 
 def _private(path: Path) -> BinaryIO:
-    """A new file that is its owner's alone: it holds every user's documents, and the hashes of keys.
-
-    Nothing that lies there already is followed, or keeps its wider rights.
-    """
-    path.unlink(missing_ok=True)
+    """A new file that is its owner's alone: it holds every user's documents, and the hashes of keys."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+def _settle(file: BinaryIO) -> None:
+    """Have what was written on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
 async def count_graphs(database: Database) -> int:

@@ -80,7 +80,7 @@ async def test_a_backup_is_its_owner_s_alone(source: Database, tmp_path: Path) -
     """Every account of the machine could read every user's documents in it."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_bytes(b"kept")
-    (tmp_path / "saved.part").symlink_to(elsewhere)
+    (tmp_path / "saved").symlink_to(elsewhere)
     await backup(source, tmp_path / "saved")
     assert stat.S_IMODE((tmp_path / "saved").stat().st_mode) == 0o600
     assert elsewhere.read_bytes() == b"kept"
