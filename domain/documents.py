@@ -170,7 +170,6 @@ class Job:
     error_code: str | None = None
     error: str | None = None
     worker: str | None = None
-    heartbeat_at: datetime | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
     released: int = 0

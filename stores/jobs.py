@@ -233,7 +233,6 @@ def _job(row: dict[str, Any]) -> Job:
         error_code=row["error_code"],
         error=row["error"],
         worker=row["worker"],
-        heartbeat_at=row["heartbeat_at"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
         released=row["released"],

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from domain.errors import ModelUnavailable
 from domain.text import normalise
 from models.protocols import Vectors
 
@@ -54,6 +55,22 @@ class HashEmbedder:
         for row, text in enumerate(texts):
             vectors[row] = hashed_vector(text, self._dimension)
         return vectors
+
+
+class BrokenEmbedder(HashEmbedder):
+    """An embedder whose model does not answer, in a space that may hold vectors already."""
+
+    async def warm_up(self) -> None:
+        """Raises `ModelUnavailable`, as every call does."""
+        raise ModelUnavailable("The embedding model does not answer.")
+
+    async def embed_query(self, text: str) -> Vectors:  # noqa: ARG002 - the embedder's signature
+        """Raises `ModelUnavailable`."""
+        raise ModelUnavailable("The embedding model does not answer.")
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002 - likewise
+        """Raises `ModelUnavailable`."""
+        raise ModelUnavailable("The embedding model does not answer.")
 
 
 def hashed_vector(text: str, dimension: int) -> Vectors:

@@ -9,12 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from domain.filters import ChunkFilters
 from server.schemas.answers import CitationOut, SourceOut
 
-REQUEST = {
-    "model": "sextant-mix:rust",
-    "messages": [{"role": "user", "content": "Who owns a value in Rust?"}],
-    "stream": False,
-}
-
 
 class _Theirs(BaseModel):
     """OpenAI's names; what we do not know is ignored, since its clients send ever more."""

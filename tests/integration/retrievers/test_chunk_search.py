@@ -12,7 +12,6 @@ import pytest_asyncio
 from domain.errors import (
     EmbeddingModelChanged,
     GraphNotFound,
-    ModelUnavailable,
     OptionInvalid,
     QuestionInvalid,
 )
@@ -20,12 +19,11 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
-from models.protocols import Vectors
 from retrievers.chunk_search import ChunkSearch, SearchRequest, SearchResponse
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 
 CONTRACT = """# 合同
 
@@ -56,13 +54,6 @@ Every employee of Yuntu has fifteen days of paid leave a year.
 | Standard freight of Yuanhang | 300 |
 | Express freight of Yuanhang | 900 |
 """
-
-
-class BrokenEmbedder(HashEmbedder):
-    """An embedder whose model does not answer."""
-
-    async def embed_query(self, text: str) -> Vectors:
-        raise ModelUnavailable(f"No vector for {len(text)} characters.")
 
 
 class Backwards:

@@ -8,14 +8,14 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from domain.errors import GraphNotFound, GraphStoreUnavailable, ModelUnavailable, RetrievalError
+from domain.errors import GraphNotFound, GraphStoreUnavailable, RetrievalError
 from domain.graph import Community, Entity, Finding
 from domain.retrieval import ItemKind, Retrieval
 from domain.scope import Scope
 from domain.settings import Settings
 from evals.corpus import load_corpus
 from ingestion.graph.upkeep import GraphUpkeep
-from models.protocols import Embedder, Vectors
+from models.protocols import Embedder
 from retrievers import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.contents import NO_GRAPH_STORE
@@ -27,17 +27,10 @@ from stores.database import Database
 from stores.graph.communities import CommunityStore
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
-from testing.hash_embedder import HashEmbedder
+from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
 
 MODES = ["local", "global", "hybrid", "mix"]
-
-
-class BrokenEmbedder(HashEmbedder):
-    """An embedder whose model does not answer."""
-
-    async def embed_query(self, text: str) -> Vectors:
-        raise ModelUnavailable(f"No vector for {len(text)} characters.")
 
 
 class GoneGraph(PostgresGraph):

@@ -24,13 +24,13 @@ from domain.scope import Scope
 from domain.settings import RetrievalSettings, Settings
 from evals.corpus import load_corpus
 from evals.dataset import Passage
-from models.protocols import Embedder, Vectors
+from models.protocols import Embedder
 from retrievers import GraphRetriever
 from retrievers.graph_retriever import RetrieveOptions
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
-from testing.hash_embedder import HashEmbedder
+from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 
 PASSAGES = [
     Passage("symptoms", "糖尿病", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
@@ -41,13 +41,6 @@ PASSAGES = [
     ),
     Passage("weather", "", "The weather in London was mild that week."),
 ]
-
-
-class BrokenEmbedder(HashEmbedder):
-    """An embedder whose model does not answer."""
-
-    async def embed_query(self, text: str) -> Vectors:
-        raise ModelUnavailable(f"No vector for {len(text)} characters.")
 
 
 @pytest_asyncio.fixture

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from domain.errors import ModelUnavailable
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
@@ -26,7 +25,7 @@ from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
 from stores.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 
 DOCUMENTS = {
     "mounds": "# Pocahontas Mounds\n\nPocahontas Mounds is an archaeological site in Mississippi.\n",
@@ -37,13 +36,6 @@ DOCUMENTS = {
     "chess": "# Openings\n\nThe Sicilian answers the king's pawn by a fight for the centre.\n",
 }
 QUESTION = "When did the place where Pocahontas Mounds lies join the Union?"
-
-
-class BrokenEmbedder(HashEmbedder):
-    """An embedder whose model does not answer."""
-
-    async def embed_query(self, text: str) -> Vectors:
-        raise ModelUnavailable(f"No vector for {len(text)} characters.")
 
 
 @pytest_asyncio.fixture

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from domain.errors import DocumentNotFound, ModelUnavailable, OptionInvalid
+from domain.errors import DocumentNotFound, OptionInvalid
 from domain.scope import Scope
 from domain.settings import SearchLogSettings
 from models.cache import CachedEmbedder
@@ -21,7 +21,7 @@ from sextant.facade import Sextant
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.search_log import SearchLog
-from testing.hash_embedder import HashEmbedder
+from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 
 CONTRACT = """# 合同
 
@@ -37,13 +37,6 @@ CONTRACT = """# 合同
 
 上海远航物流有限公司在每个付款节点前开具增值税专用发票。
 """
-
-
-class Gone(HashEmbedder):
-    """A model that is not there."""
-
-    async def warm_up(self) -> None:
-        raise ModelUnavailable("No model.")
 
 
 @asynccontextmanager
@@ -215,5 +208,5 @@ async def test_warming_up_loads_the_model_and_a_missing_one_is_no_error(
     async with opened(database, user) as rag:
         await rag.warm_up()
     async with AsyncExitStack() as stack:
-        gone = Sextant(database, CachedEmbedder(Gone(384), 8), stack)
+        gone = Sextant(database, CachedEmbedder(BrokenEmbedder(384), 8), stack)
         await gone.warm_up()
