@@ -55,6 +55,8 @@ _FIRST_BATCH = 8
 _STORED_AT_ONCE = 2
 # Up to here a document is stored and published in one transaction instead of four.
 _SMALL = 16
+# Seconds between two tries at most.
+_LONGEST_BACKOFF = 300.0
 # How far a job is, is written down once a second: a small file would spend a tenth of its time on it.
 _NOTE_SECONDS = 1.0
 # So long goes a job on that was cancelled or whose document was deleted.
@@ -307,9 +309,8 @@ class JobRunner:
 
     def _backoff(self, job: Job) -> float:
         """Seconds until the next try: twice as long after each."""
-        worker = self._settings.worker
-        wait: float = worker.backoff * 2.0**job.released
-        return min(wait, worker.backoff_most)
+        wait: float = self._settings.worker.backoff * 2.0**job.released
+        return min(wait, _LONGEST_BACKOFF)
 
     async def _fail(self, job: Job, error: Exception) -> None:
         if not isinstance(error, FileRejected):

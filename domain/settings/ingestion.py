@@ -122,9 +122,10 @@ class WorkerSettings(Group):
         description="How often a document waits for a database or model that is gone, before it is left failed.",
     )
     backoff: float = Field(
-        5.0, ge=0, description="Seconds before the first of these retries; twice as long each time."
+        5.0,
+        ge=0,
+        description="Seconds before the first of these retries; twice as long each time, up to five minutes.",
     )
-    backoff_most: float = Field(300.0, gt=0, description="Longest time between two retries.")
     sweep: float = Field(
         5.0, gt=0, description="Seconds between two looks for work that nobody was told of."
     )

@@ -119,11 +119,6 @@ class EntitySearchSettings(Group):
     cache_seconds: float = Field(
         300.0, ge=0, description="How long a ranking is kept for the same search; a write ends it."
     )
-    cache_entries: int = Field(512, ge=0, description="Rankings kept, over all users.")
-    cache_per_user: int = Field(64, ge=0, description="Rankings kept of one user.")
-    kept_neighbourhoods: int = Field(
-        1024, ge=0, description="Entities with many relations whose heaviest are kept, 8 KB each."
-    )
 
 
 class SearchLogSettings(Group):

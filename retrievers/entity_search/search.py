@@ -26,6 +26,11 @@ from stores.documents import DocumentStore
 from stores.entity_stamps import EntityStamp, entity_stamp
 from stores.graph.protocol import GraphStore
 
+# Rankings kept over all users, and of one.
+_KEPT, _KEPT_PER_USER = 512, 64
+# Entities with many relations whose heaviest are kept, 8 KB each.
+_NEIGHBOURHOODS = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class _Search:
@@ -77,12 +82,12 @@ class EntitySearch:
     ) -> None:
         own = settings.entity_search
         self._database, self._graph, self._settings = database, graph, settings
-        self._around = Neighbourhoods(graph, own.kept_neighbourhoods)
+        self._around = Neighbourhoods(graph, _NEIGHBOURHOODS)
         deadline = settings.retrieval.lane_timeout
         lanes = EntityLanes(graph, embedder, self._around, own, deadline)
         self._ranker = EntityRanker(lanes, settings, reranker)
         self._hot: HotRankings[Ranking] = HotRankings(
-            own.cache_seconds, own.cache_entries, own.cache_per_user, clock
+            own.cache_seconds, _KEPT, _KEPT_PER_USER, clock
         )
 
     async def search(
