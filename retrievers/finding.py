@@ -26,7 +26,7 @@ from retrievers.lanes.lane import (
 )
 from retrievers.lanes.local import LOCAL, around_entities
 from retrievers.lanes.mix import MIX, by_all
-from retrievers.lanes.reading import QuestionReader, Work
+from retrievers.lanes.reading import Held, QuestionReader, Read, Work
 from retrievers.lanes.reports import GLOBAL, REPORTS, behind_reports, best_reports
 from retrievers.lanes.surroundings import Surroundings, merged
 from retrievers.memory.texts import Texts
@@ -35,6 +35,7 @@ from retrievers.ranking.fusion import fuse, led
 from stores.chunks import ChunkStore
 from stores.deadlines import within
 from stores.graph.protocol import GraphStore
+from stores.stamps import Stamp
 
 _WORKS: Mapping[str, Work] = {
     LOCAL: around_entities,
@@ -94,59 +95,61 @@ class Finder:
             InputError, ConflictError: the request or the stored vectors are at fault.
             RetrievalError: every lane failed, those that step in, too.
         """
-        # What the stores' own lanes find is told by the stores, as it is once they have found it.
-        by_index = {VECTOR, KEYWORD}.isdisjoint(composition.lanes)
-        reader = self._reader(trusting=True, texts=self.texts if by_index else None)
-        found = await self._run(composition, request, top_k, reader)
+        held = self._held(composition, request)
+        found = await self._run(composition, request, top_k, held)
         if found.current:
             return found
         request.warnings.clear()
-        return await self._run(composition, replace(request, hot=None), top_k, self._reader())
+        return await self._run(composition, replace(request, hot=None), top_k, None)
 
-    def _reader(
-        self, *, trusting: bool = False, texts: Texts | None = None
-    ) -> QuestionReader | None:
-        """Made anew for each run, for its lanes share one question."""
+    def _held(self, composition: Composition, request: LaneQuery) -> Held | None:
+        """The index in memory, if a lane goes by it."""
+        if self._reader is None or _WORKS.keys().isdisjoint(composition.lanes):
+            return None
+        # What the stores' own lanes find is told by the stores, as it is once they have found it.
+        by_index = {VECTOR, KEYWORD}.isdisjoint(composition.lanes)
+        return self._reader.held(request.scope, telling=by_index)
+
+    @property
+    def _reader(self) -> QuestionReader | None:
         if self.indexes is None:
             return None
-        return QuestionReader(self.chunks, self.embedder, self.indexes, self.graph, trusting, texts)
+        return QuestionReader(self.chunks, self.embedder, self.indexes, self.graph, self.texts)
 
     def _stored(self, name: str, *, whole: bool = False) -> Lane:
         if name == VECTOR:
             return VectorLane(self.chunks, self.embedder, whole=whole)
         return KeywordLane(self.chunks, whole=whole)
 
-    async def _lanes(
-        self, names: Sequence[str], request: LaneQuery, reader: QuestionReader | None
-    ) -> list[LaneRun]:
+    async def _lanes(self, names: Sequence[str], request: LaneQuery, held: Held | None) -> Read:
         """Run lanes, those over the index together."""
-        timeout = self.settings.lane_timeout
+        timeout, reader = self.settings.lane_timeout, self._reader
         works = {name: _WORKS[name] for name in names if name in _WORKS}
         stored = [self._stored(name) for name in names if name not in works]
         if reader is None or not works:
-            return await run_lanes(stored, request, timeout)
+            return Read(await run_lanes(stored, request, timeout))
         if not stored:
-            return await reader.run(works, request, timeout)
-        parts = await asyncio.gather(
-            run_lanes(stored, request, timeout), reader.run(works, request, timeout)
+            return await reader.run(works, request, held, timeout)
+        found, read = await asyncio.gather(
+            run_lanes(stored, request, timeout), reader.run(works, request, held, timeout)
         )
-        runs = {run.name: run for part in parts for run in part}
-        return [runs[name] for name in names]
+        runs = {run.name: run for run in [*found, *read.runs]}
+        return Read([runs[name] for name in names], read.now)
 
     async def _run(
         self,
         composition: Composition,
         request: LaneQuery,
         top_k: int | None,
-        reader: QuestionReader | None,
+        held: Held | None,
     ) -> Found:
         """Run the lanes and what goes beside them, then the fallback if no lane succeeded."""
         known = self.names
         beside = [name for name in composition.beside if name in known]
-        runs = await self._lanes([*composition.lanes, *beside], request, reader)
-        found = Found(runs, [], [], {})
+        read = await self._lanes([*composition.lanes, *beside], request, held)
+        runs, found = read.runs, Found(read.runs, [], [], {})
         try:
-            found = await self._joined(composition, request, runs, top_k, reader)
+            found = await self._joined(composition, request, read, top_k, held)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane: without texts it has found nothing
@@ -167,17 +170,23 @@ class Finder:
         self,
         composition: Composition,
         request: LaneQuery,
-        runs: list[LaneRun],
+        read: Read,
         top_k: int | None,
-        reader: QuestionReader | None,
+        held: Held | None,
     ) -> Found:
         """What the lanes found in one ranking, with the texts of its first passages."""
-        timings, started = _spent(runs), time.perf_counter()
+        runs, timings, started = read.runs, _spent(read.runs), time.perf_counter()
         passages = self._rank(composition, runs, top_k)
         around = merged([run.around for run in runs if run.around is not None])
         timings["fusion"] = (time.perf_counter() - started) * 1000
         started = time.perf_counter()
-        passages, items, current = await self._texts(request, passages, around, reader)
+        if held is not None and held.texts is not None and read.now is not None:
+            current = read.now == held.stamp
+            shown = around if self.graph is not None else None
+            passages, items = told_from(held.texts, passages, shown) if current else ([], [])
+        else:
+            stamp = held.stamp if held is not None else None
+            passages, items, current = await self._texts(request, passages, around, stamp)
         items = sorted([*_reports(runs), *items], key=lambda item: (-item.score, item.id))
         timings["texts"] = (time.perf_counter() - started) * 1000
         return Found(runs, passages, items, timings, current)
@@ -187,13 +196,9 @@ class Finder:
         request: LaneQuery,
         passages: list[RetrievedItem],
         around: Surroundings | None,
-        reader: QuestionReader | None,
+        trusted: Stamp | None,
     ) -> tuple[list[RetrievedItem], list[RetrievedItem], bool]:
         """Passages and what is around them with their texts; are they and the index of one moment?"""
-        trusted = reader.stamp if reader else None
-        if reader is not None and reader.told is not None and reader.now is not None:
-            told = told_from(reader.told, passages, around if self.graph is not None else None)
-            return *told, reader.now == trusted
         if around is None and all(item.text for item in passages):
             # Where no text is read, nothing has told yet whether the index is of now.
             return passages, [], trusted is None and request.hot is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -26,6 +26,7 @@ from stores.naming import Named
 from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope
+from stores.stamp_lines import Answer
 from stores.stamps import Stamp, stamp_of
 
 Vectors = npt.NDArray[np.float32]
@@ -263,6 +264,10 @@ class ChunkStore:
     async def stamp(self, scope: Scope) -> Stamp:
         """What changes whenever the scope's passages, graph or reports do."""
         return await stamp_of(self._database, scope)
+
+    def stamp_asked(self, scope: Scope) -> AbstractContextManager[Answer]:
+        """Ask for the stamp from a thread that works until the answer comes (`StampLines.asked`)."""
+        return self._database.stamp_lines.asked(scope)
 
     @asynccontextmanager
     async def _filtered(self, scope: Scope) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:

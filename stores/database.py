@@ -30,6 +30,7 @@ from stores.embedded import SUPERUSER, EmbeddedServer
 from stores.migrations import APP_ROLE, SEARCH_PATH, migrate
 from stores.pools import Connection, Pools
 from stores.queries import load_queries
+from stores.stamp_lines import StampLines
 from stores.trips import Statement, Trips
 
 _SQL = load_queries("database")
@@ -63,7 +64,8 @@ class RoleRights:
 class Database:
     """An open database; make one with `await Database.open(settings)` and close it when done.
 
-    `app_conninfo` opens a connection as the serving role, for a library that keeps its own.
+    `app_conninfo` opens a connection as the serving role, for a library that keeps its own; `stamp_lines`
+    are connections beside the pool's.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class Database:
         self._trips: Trips[list[DictRow]] = Trips(self._answer)
         self._calls: Trips[bytes | None] = Trips(self._values, most=_CALLS)
         self._under_way = 0  # statements of calls
+        self.stamp_lines = StampLines(lambda: self.app_conninfo)
 
     @classmethod
     async def open(cls, settings: Settings) -> Database:
@@ -115,6 +118,7 @@ class Database:
 
     async def close(self) -> None:
         """Give the connections back; the last user of an embedded server stops it."""
+        await asyncio.to_thread(self.stamp_lines.close)
         await self._pools.close()
         if self._server is not None:
             await asyncio.to_thread(self._server.stop)

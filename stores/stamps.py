@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from domain.scope import Scope
 from stores.binary import told_rows
-from stores.database import Database
 from stores.queries import load_queries
 
-_STAMP = load_queries("stamps")["stamp"]
+if TYPE_CHECKING:
+    from stores.database import Database
+
+STAMP = load_queries("stamps")["stamp"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,5 +26,10 @@ class Stamp:
 
 async def stamp_of(database: Database, scope: Scope) -> Stamp:
     """The stamp of the scope as it is now; one round trip."""
-    [row] = told_rows(await database.call(scope, _STAMP))
+    return stamp_from(await database.call(scope, STAMP))
+
+
+def stamp_from(told: bytes | None) -> Stamp:
+    """A stamp as the server tells it."""
+    [row] = told_rows(told)
     return Stamp(**row)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeVar
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from domain.errors import ConflictError, InputError, SextantError
 from domain.retrieval import RetrievedItem
+from domain.scope import Scope
 from models.protocols import Embedder, Vectors
 from retrievers.index.passages import Near
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
@@ -25,12 +27,10 @@ from retrievers.memory.texts import ScopeTexts, Texts
 from retrievers.ranking.mixing import Evidence, fit_of
 from retrievers.ranking.relevance import blend, nearest_wanted, nearness, with_parts
 from stores.chunks import ChunkStore
-from stores.deadlines import seen, settled
+from stores.deadlines import settled
 from stores.graph.arrays import places_of
 from stores.graph.protocol import GraphStore
 from stores.stamps import Stamp
-
-T = TypeVar("T")
 
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
 NO_VECTOR = "向量检索失败，使用关键词与图谱检索降级"
@@ -69,115 +69,134 @@ class Hits(NamedTuple):
 Work = Callable[[LaneQuery, Reading], Hits | None]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An index in memory, of now or not.
+
+    Attributes:
+        index: what a question is held against.
+        stamp: what the scope's was when the index was read.
+        texts: of all that the index finds, if they are at hand.
+    """
+
+    index: ScopeIndex
+    stamp: Stamp
+    texts: ScopeTexts | None
+
+
+class Read(NamedTuple):
+    """How each lane fared; the scope's stamp after all else was read, where texts are at hand."""
+
+    runs: list[LaneRun]
+    now: Stamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionReader:
-    """Reads one question once for all the lanes over the index; made anew for every search.
+    """Reads a question once for all the lanes over the index.
 
     Args:
         chunks, embedder, indexes, graph: what is read.
-        trusting: take the scope's index as it is in memory, where it is; whoever asks compares `stamp`
-            with the scope's when it reads the texts of what was found.
         texts: where texts may be at hand.
-
-    Attributes:
-        stamp: of the index that was trusted; None: it was the scope's own when the question came.
-        told: the texts of all that this index finds, if they are at hand.
-        now: the scope's stamp after all else was read of the store, if they are.
     """
 
     chunks: ChunkStore
     embedder: Embedder
     indexes: ScopeIndexes
     graph: GraphStore | None
-    trusting: bool = False
     texts: Texts | None = None
-    stamp: Stamp | None = field(default=None, init=False)
-    told: ScopeTexts | None = field(default=None, init=False)
-    now: Stamp | None = field(default=None, init=False)
-    _asked: asyncio.Task[Stamp] | None = field(default=None, init=False)
+
+    def held(self, scope: Scope, *, telling: bool) -> Held | None:
+        """The scope's index if it is in memory; with texts if they are to tell what it finds."""
+        kept = self.indexes.kept(scope)
+        if kept is None:
+            return None
+        stamp, index = kept
+        texts = self.texts.of(scope, stamp, index) if telling and self.texts is not None else None
+        return Held(index, stamp, texts)
 
     async def run(
-        self, works: Mapping[str, Work], query: LaneQuery, deadline: float
-    ) -> list[LaneRun]:
-        """How each lane fared with the scope as it is now; they share one trip to a thread.
+        self, works: Mapping[str, Work], query: LaneQuery, held: Held | None, deadline: float
+    ) -> Read:
+        """Run lanes over the scope's index; they share one trip to a thread.
 
         Without a model that answers, words and names go on alone, with a warning. What is not done after
         `deadline` seconds is left behind, as by `run_lanes`.
+
+        Args:
+            works: the lanes.
+            query: the question.
+            held: an index to go by; whoever gives it compares its stamp. None: the scope's as it is now.
+            deadline: in seconds.
 
         Raises:
             InputError, ConflictError: the request or the stored vectors are at fault.
         """
         started = time.perf_counter()
         runs: dict[str, LaneRun] = {}
-        [task] = await settled(deadline, [self._run(works, query, started, runs)])
+        [task] = await settled(deadline, [self._run(works, query, held, started, runs)])
         if not task.done():
-            return [runs.get(name) or late(name, deadline) for name in works]
+            return Read([runs.get(name) or late(name, deadline) for name in works])
         try:
-            task.result()
+            now = task.result()
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane
             spent = (time.perf_counter() - started) * 1000
-            return [runs.get(name) or LaneRun(name, [], spent, failure) for name in works]
-        return [runs[name] for name in works]
+            return Read([runs.get(name) or LaneRun(name, [], spent, failure) for name in works])
+        return Read([runs[name] for name in works], now)
 
     async def _run(
         self,
         works: Mapping[str, Work],
         query: LaneQuery,
+        held: Held | None,
         started: float,
         runs: dict[str, LaneRun],
-    ) -> None:
-        """Put into `runs` how each fares."""
+    ) -> Stamp | None:
+        """Put into `runs` how each fares; `Read.now`."""
         texts = [query.text, *two_events(query.text)]
-        index, vectors = await self._index_and_vectors(query, texts)
+        index, vectors = await self._index_and_vectors(query, texts, held)
         whole, *events = [
             await self._sought(query, index, text, vector)
             for text, vector in zip(texts, vectors, strict=True)
         ]
         similar = await self._type_similarity(index, vectors[0])
         allowed = await self._allowed(query, index)
+        telling = held is not None and held.texts is not None
 
-        def read() -> Reading:
+        def reading() -> Reading:
             nearest = whole.nearest(index)
             evidence = _evidence(index, query.text, nearest, similar, events)
             full = bool(evidence.named) or self.graph is None or not len(index.entities)
-            reading = Reading(index, evidence, vectors[0], nearest or _NOTHING, allowed, full)
-            runs.update(_worked(works, query, reading, started))
-            return reading
+            return Reading(index, evidence, vectors[0], nearest or _NOTHING, allowed, full)
 
-        if self._asked is None:
-            self._look(query)
-        reading = await asyncio.get_running_loop().run_in_executor(None, read)
+        def work(
+            works: Mapping[str, Work], read: Callable[[], Reading]
+        ) -> tuple[Reading, Stamp | None]:
+            asked = self.chunks.stamp_asked(query.scope) if telling else nullcontext(lambda: None)
+            with asked as answer:
+                own = read()
+                runs.update(_worked(works, query, own, started))
+                return own, answer()
+
+        here = asyncio.get_running_loop().run_in_executor
+        first, now = await here(None, work, works, reading)
         rest = {name: work for name, work in works.items() if name not in runs}
         if rest and self.graph is not None:
             named = await nearest_entities(self.graph, query, index, vectors[0])
-            self._look(query)
-            evidence = _with_named(reading.evidence, named)
-            reading = replace(reading, evidence=evidence, named_in_full=True)
-            runs.update(await asyncio.to_thread(_worked, rest, query, reading, started))
-        if self._asked is not None:
-            self.now = await self._asked
-
-    def _look(self, query: LaneQuery) -> None:
-        """Ask for the scope's stamp, if it is wanted, now that the store has been read."""
-        if self.told is not None:
-            self._asked = asyncio.create_task(self.chunks.stamp(query.scope))
-            self._asked.add_done_callback(seen)  # nobody need wait for it
+            evidence = _with_named(first.evidence, named)
+            again = replace(first, evidence=evidence, named_in_full=True)
+            _, now = await here(None, work, rest, lambda: again)
+        return await self.chunks.stamp(query.scope) if telling and now is None else now
 
     async def _index_and_vectors(
-        self, query: LaneQuery, texts: Sequence[str]
+        self, query: LaneQuery, texts: Sequence[str], held: Held | None
     ) -> tuple[ScopeIndex, list[Vectors | None]]:
-        kept = self.indexes.kept(query.scope) if self.trusting else None
-        if kept is None:
-            vectors = asyncio.gather(*(self._vector(query, text) for text in texts))
-            return await asyncio.gather(self.indexes.get(query.scope), vectors)
-        self.stamp, index = kept
-        if self.texts is not None:
-            self.told = self.texts.of(query.scope, self.stamp, index)
-        if query.filters is None and index.passages.vectors is not None:
-            self._look(query)  # nothing else is read: it comes while the question is embedded
-        return index, [await self._vector(query, text) for text in texts]
+        if held is not None:
+            return held.index, [await self._vector(query, text) for text in texts]
+        vectors = asyncio.gather(*(self._vector(query, text) for text in texts))
+        return await asyncio.gather(self.indexes.get(query.scope), vectors)
 
     async def _sought(
         self, query: LaneQuery, index: ScopeIndex, text: str, vector: Vectors | None

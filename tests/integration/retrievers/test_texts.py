@@ -145,7 +145,8 @@ async def test_in_memory_a_question_asks_the_store_for_the_stamp_only(
     for mode in MODES:
         asked.clear()
         assert (await retriever.search(scope, QUESTIONS[0], mode=mode)).results
-        assert [query.split("\n")[-1] for query in asked] == ["scope_stamp(%s, %s)"]
+        # Or not even that, where a line to ask it over is free (`stores.stamp_lines`).
+        assert {query.split("\n")[-1] for query in asked} <= {"scope_stamp(%s, %s)"}
 
 
 async def test_of_the_same_question_every_tenant_is_told_its_own_passages(

@@ -1,0 +1,91 @@
+"""A thread learns the stamp over a line of its own, or nothing at all: never another's, never an old one."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
+from domain.scope import Scope
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.stamp_lines import StampLines
+from stores.stamps import Stamp, stamp_of
+
+
+def learnt(lines: StampLines, scope: Scope) -> Stamp | None:
+    with lines.asked(scope) as answer:
+        return answer()
+
+
+async def opened(lines: StampLines, scope: Scope) -> Stamp:
+    """What the lines tell once there is one."""
+    while (stamp := await asyncio.to_thread(learnt, lines, scope)) is None:
+        pass
+    return stamp
+
+
+async def write(database: Database, scope: Scope, text: str) -> None:
+    await DocumentStore(database).register(
+        scope, source=text, filename="a.md", media_type="text/markdown", content=text.encode()
+    )
+
+
+async def test_a_line_tells_of_every_write_and_of_every_tenant_its_own(database: Database) -> None:
+    first, second = (Scope(f"user-{uuid4()}", "same") for _ in range(2))
+    seen = set[Stamp]()
+    for text in ("one", "two", "three"):
+        await write(database, first, text)
+        told = await opened(database.stamp_lines, first)
+        assert told == await stamp_of(database, first)
+        assert told not in seen
+        seen.add(told)
+        assert await opened(database.stamp_lines, second) == await stamp_of(database, second)
+
+
+async def test_of_threads_that_ask_at_once_each_learns_its_own_or_nothing(
+    database: Database,
+) -> None:
+    scopes = [Scope(f"user-{uuid4()}", "same") for _ in range(4)]
+    for scope in scopes:
+        await write(database, scope, scope.user_id)
+    right = {scope: await stamp_of(database, scope) for scope in scopes}
+    await opened(database.stamp_lines, scopes[0])
+    with ThreadPoolExecutor(8) as threads:
+        asked = scopes * 100
+        told = list(threads.map(lambda scope: learnt(database.stamp_lines, scope), asked))
+    assert any(told)
+    assert all(own in {None, right[scope]} for scope, own in zip(asked, told, strict=True))
+
+
+async def test_what_was_asked_and_never_read_is_not_told_to_the_next(database: Database) -> None:
+    one, other = (Scope(f"user-{uuid4()}", "same") for _ in range(2))
+    for scope in (one, other):
+        await write(database, scope, scope.user_id)
+        await opened(database.stamp_lines, scope)
+    for _ in range(3):
+        with database.stamp_lines.asked(one):
+            pass
+        assert await opened(database.stamp_lines, other) == await stamp_of(database, other)
+
+
+async def test_a_line_that_the_server_has_cut_is_opened_anew(database: Database) -> None:
+    scope = Scope(f"user-{uuid4()}", "same")
+    await write(database, scope, "one")
+    stamp = await opened(database.stamp_lines, scope)
+    async with database.owner() as owner:
+        await owner.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+            " where pid <> pg_backend_pid() and query like '%scope_stamp(%'"
+        )
+    assert await opened(database.stamp_lines, scope) == stamp
+
+
+async def test_closed_lines_tell_nothing(database: Database) -> None:
+    scope = Scope(f"user-{uuid4()}", "same")
+    lines = StampLines(lambda: database.app_conninfo)
+    await opened(lines, scope)
+    with lines.asked(scope) as answer:
+        lines.close()
+        assert answer() == await stamp_of(database, scope)
+    assert learnt(lines, scope) is None
