@@ -52,8 +52,9 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         _collect_in_small_steps()
         runs = Runs(settings.runs)
         http = settings.http
-        # As many as there are places are served within about the time that one is waited for.
-        searches = Places(http.searches, http.search_wait_seconds, most_waiting=http.searches)
+        # Half as many wait: whoever is served under any load has then waited half of a search longer.
+        waiting = max(http.searches // 2, 1)
+        searches = Places(http.searches, http.search_wait_seconds, most_waiting=waiting)
         authenticator = Authenticator(settings, rag.database)
         quota = settings.quota
         rates = Rates(quota.requests_per_second, quota.burst, "Too many requests with this key")
