@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from uuid import UUID
 
 from domain.graph import MentionKind
@@ -17,15 +17,15 @@ from ingestion.transfer.lines import (
     EntityLine,
     Mentioned,
     Problem,
-    RelationLine,
 )
-from ingestion.transfer.spool import Numbered, Spool
+from ingestion.transfer.spool import Numbered, Spool, Stated
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.merges import Merge
 from stores.graph.names import read_names
 from stores.graph.resolution import decide_one
 from stores.graph.transfer import (
+    Known,
     chunks_by_external_id,
     distinguish,
     entities_by_external_id,
@@ -92,26 +92,41 @@ class EvidenceWriter:
         known = await entities_by_external_id(
             self._writer.connection, self._writer.scope_id, external
         )
-        plain = [entity_id(self._scope, group[0].line.name) for group in groups]
+        plain = await asyncio.to_thread(self._plain, groups)
         owners = await owned_entities(self._writer, plain)
-        mentions, aliases = list[MentionRow](), list[AliasRow]()
+        mentions, aliases = await asyncio.to_thread(self._called, groups, plain, owners, known)
+        self.entities += len(mentions)
+        await self._note_names(aliases)
+        await self._writer.add(GraphEvidence(mentions, (), aliases))
+
+    def _plain(self, groups: Sequence[Sequence[Numbered[EntityLine]]]) -> list[UUID]:
+        return [entity_id(self._scope, group[0].line.name) for group in groups]
+
+    def _called(
+        self,
+        groups: Sequence[Sequence[Numbered[EntityLine]]],
+        plain: Sequence[UUID],
+        owners: Mapping[UUID, Known],
+        known: Mapping[str, Known],
+    ) -> tuple[list[MentionRow], list[AliasRow]]:
+        """What the user calls entities; the first of a name, stored or here, has the name's id."""
+        mentions, aliases, ids = list[MentionRow](), list[AliasRow](), list[tuple[int, UUID]]()
         for named, group in zip(plain, groups, strict=True):
             owner = owners[named].external_id if named in owners else None
             for number, line in group:
                 here = named
-                if line.id:
+                if line.id and (line.id in known or owner not in (None, line.id)):
                     homonym = entity_id(self._scope, line.name, line.id)
                     settled = line.id in known and known[line.id].id == homonym
                     here = homonym if settled or owner not in (None, line.id) else named
-                    owner = owner or (line.id if here == named else None)
-                await asyncio.to_thread(self._lines.named, number, here)
+                owner = owner or (line.id if here == named else None)
+                ids.append((number, here))
                 mentions.append(_asserted(here, line))
                 # The id of a homonym does not follow from its name, so it is found as an alias.
                 called = [line.name, *line.aliases] if here != named else line.aliases
                 aliases += [AliasRow(here, alias, "import") for alias in called]
-        self.entities += len(mentions)
-        await self._note_names(aliases)
-        await self._writer.add(GraphEvidence(mentions, (), aliases))
+        self._lines.named(ids)
+        return mentions, aliases
 
     async def _note_names(self, aliases: Sequence[AliasRow]) -> None:
         """Remember names that are new, by which passages are to be linked."""
@@ -120,8 +135,19 @@ class EvidenceWriter:
         named = [Bearer(alias.entity_id, alias.name) for alias in aliases]
         self._fresh += [bearer for bearer in named if bearer not in (self._known or ())]
 
-    async def _add_relations(self, batch: Sequence[Numbered[RelationLine]]) -> list[Problem]:
+    async def _add_relations(self, batch: Sequence[Numbered[Stated]]) -> list[Problem]:
         ends, chunks = await self._resolved(batch)
+        evidence, problems = await asyncio.to_thread(self._asserted, batch, ends, chunks)
+        await self._writer.add(evidence)
+        return problems
+
+    def _asserted(
+        self,
+        batch: Sequence[Numbered[Stated]],
+        ends: dict[str, tuple[UUID, str]],
+        chunks: dict[str, UUID],
+    ) -> tuple[GraphEvidence, list[Problem]]:
+        """What relations say, and that their passages mention both ends."""
         problems, mentions, relations = list[Problem](), list[MentionRow](), list[RelationRow]()
         for number, line in batch:
             rows, reasons = self._stated(line, ends, chunks)
@@ -134,13 +160,11 @@ class EvidenceWriter:
                 if row.chunk_id
                 for end in (line.source, line.target)
             ]
-        fresh = await asyncio.to_thread(
-            self._lines.mentions,
-            [(row.entity_id, row.chunk_id) for row in mentions if row.chunk_id],
+        fresh = self._lines.mentions(
+            [(row.entity_id, row.chunk_id) for row in mentions if row.chunk_id]
         )
-        mentions = [row for row, new in zip(mentions, fresh, strict=True) if new]
-        await self._writer.add(GraphEvidence(mentions, relations))
-        return problems
+        said = [row for row, new in zip(mentions, fresh, strict=True) if new]
+        return GraphEvidence(said, relations), problems
 
     async def _decide(self, batch: Sequence[Numbered[DecisionLine]]) -> list[Problem]:
         """Take the user's word that entities are one, or two; the same word again changes nothing."""
@@ -165,7 +189,7 @@ class EvidenceWriter:
         return problems
 
     def _stated(
-        self, line: RelationLine, ends: dict[str, tuple[UUID, str]], chunks: dict[str, UUID]
+        self, line: Stated, ends: dict[str, tuple[UUID, str]], chunks: dict[str, UUID]
     ) -> tuple[list[RelationRow], list[str]]:
         missing = [end for end in (line.source, line.target) if end not in ends]
         if missing:
@@ -181,7 +205,7 @@ class EvidenceWriter:
         ], reasons
 
     async def _resolved(
-        self, batch: Sequence[Numbered[RelationLine]]
+        self, batch: Sequence[Numbered[Stated]]
     ) -> tuple[dict[str, tuple[UUID, str]], dict[str, UUID]]:
         """The entities and chunks that relations name: of this import, else stored before."""
         places = list({place for _, line in batch for place in line.chunk_ids})
@@ -195,9 +219,7 @@ class EvidenceWriter:
 
     async def _ends(self, named: Collection[str]) -> dict[str, tuple[UUID, str]]:
         """The ids and names of those of these entities that are there."""
-        ends = await asyncio.to_thread(
-            lambda: {end: found for end in named if (found := self._lines.entity(end))}
-        )
+        ends = await asyncio.to_thread(self._lines.entities_by_id, named)
         if lost := [end for end in named if end not in ends]:
             found = await entities_by_external_id(
                 self._writer.connection, self._writer.scope_id, lost

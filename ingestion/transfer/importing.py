@@ -106,7 +106,7 @@ class Importer:
     async def _read(self, lines: Spool, source: Source, run: _Run) -> None:
         async for problems in read_into(lines, source):
             run.note(problems)
-            run.on_progress("lines", await asyncio.to_thread(lines.size), 0)
+            run.on_progress("lines", lines.size, 0)
         run.note(await asyncio.to_thread(lines.orphans))
 
     async def _store_documents(self, scope: Scope, lines: Spool, run: _Run) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
@@ -33,7 +34,7 @@ pragma journal_mode = off; pragma synchronous = off;
 create table document (id text primary key, line int, body blob);
 create table chunk (id text primary key, line int, document_id text, body blob, uuid blob);
 create index chunk_of on chunk (document_id, line);
-create table entity (key text primary key, line int, norm text, body blob, uuid blob);
+create table entity (key text primary key, line int, norm text, name text, body blob, uuid blob);
 create index entity_norm on entity (norm, key);
 create index entity_uuid on entity (uuid);
 create index entity_line on entity (line);
@@ -43,7 +44,7 @@ create table decision (line int primary key, body blob);
 """
 
 
-L_co = TypeVar("L_co", bound=Line, covariant=True)
+L_co = TypeVar("L_co", covariant=True)
 
 
 class Numbered(NamedTuple, Generic[L_co]):
@@ -53,10 +54,29 @@ class Numbered(NamedTuple, Generic[L_co]):
     line: L_co
 
 
+class Stated(NamedTuple):
+    """A relation as its line says it: read back from here, it need not be checked again."""
+
+    source: str
+    target: str
+    relation_type: str
+    description: str
+    weight: float
+    chunk_ids: list[str]
+
+
+_said_of = attrgetter(*Stated._fields)
+
+
 class Spool:
-    """The lines of one import; every method blocks, so call them in a thread."""
+    """The lines of one import; every method blocks, so call them in a thread.
+
+    Attributes:
+        size: how many lines there are; such as take another's place are not counted again.
+    """
 
     def __init__(self, path: Path) -> None:
+        self.size = 0
         self._rows = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self._rows.executescript(_TABLES)
 
@@ -72,38 +92,42 @@ class Spool:
         return problems
 
     def _add(self, number: int, line: Line) -> Iterator[Problem]:
-        body = orjson.dumps(line.wire())
+        before = None
         match line:
             case DocumentLine():
-                before = self._put("document", line.id, (number, body))
+                before = self._put("document", line.id, (number, _body(line)))
             case ChunkLine():
-                before = self._put("chunk", line.id, (number, line.document_id, body, None))
+                before = self._put("chunk", line.id, (number, line.document_id, _body(line), None))
             case EntityLine():
                 norm = normalise_name(line.name)
                 key = f"id {line.id}" if line.id else f"name {norm}"
-                before = self._put("entity", key, (number, norm, body, None))
-            case RelationLine() | DecisionLine():
-                self._rows.execute(f"insert into {line.type} values (?, ?)", (number, body))
-                return
-        if before is not None:
+                before = self._put("entity", key, (number, norm, line.name, _body(line), None))
+            case RelationLine():
+                body = orjson.dumps(_said_of(line))
+                self._rows.execute("insert into relation values (?, ?)", (number, body))
+            case DecisionLine():
+                self._rows.execute("insert into decision values (?, ?)", (number, _body(line)))
+        if before is None:
+            self.size += 1
+        else:
             said = f"It takes the place of line {before}, which has the same id."
             yield Problem(number, said, kept=True)
 
     def _put(self, table: str, key: str, values: tuple[object, ...]) -> int | None:
+        """Keep a line under its key; returns the line that had it before."""
+        marks = ", ".join("?" * (len(values) + 1))
+        insert = f"insert or {{}} into {table} values ({marks})"
+        if self._rows.execute(insert.format("ignore"), (key, *values)).rowcount:
+            return None
         name = "key" if table == "entity" else "id"
         found = self._one(f"select line from {table} where {name} = ?", key)
-        marks = ", ".join("?" * (len(values) + 1))
-        self._rows.execute(f"insert or replace into {table} values ({marks})", (key, *values))
+        self._rows.execute(insert.format("replace"), (key, *values))
         return found[0] if found else None
 
     def count(self, table: str) -> int:
         """How many lines of a kind there are."""
         found: int = self._rows.execute(f"select count(*) from {table}").fetchone()[0]
         return found
-
-    def size(self) -> int:
-        """How many lines there are."""
-        return sum(map(self.count, ("document", "chunk", "entity", "relation", "decision")))
 
     def document_count(self) -> int:
         """How many documents there are, lone chunks included."""
@@ -152,14 +176,18 @@ class Spool:
                 for _, number, body in group
             ]
 
-    def named(self, line: int, entity_id: UUID) -> None:
-        """Note under which id the entity of a line is stored."""
-        self._rows.execute("update entity set uuid = ? where line = ?", (entity_id.bytes, line))
+    def named(self, ids: Iterable[tuple[int, UUID]]) -> None:
+        """Note under which ids the entities of lines are stored."""
+        self._rows.execute("begin")
+        self._rows.executemany(
+            "update entity set uuid = ? where line = ?", [(one.bytes, line) for line, one in ids]
+        )
+        self._rows.execute("commit")
 
-    def relations(self) -> Iterator[Numbered[RelationLine]]:
+    def relations(self) -> Iterator[Numbered[Stated]]:
         """All relations, in order."""
         for number, body in self._rows.execute("select line, body from relation order by line"):
-            yield Numbered(number, RelationLine.model_validate(orjson.loads(body)))
+            yield Numbered(number, Stated(*orjson.loads(body)))
 
     def decisions(self) -> Iterator[Numbered[DecisionLine]]:
         """All decisions, in order."""
@@ -179,10 +207,14 @@ class Spool:
         found = self._one("select uuid from chunk where id = ?", external_id)
         return UUID(bytes=found[0]) if found and found[0] else None
 
-    def entity(self, external_id: str) -> tuple[UUID, str] | None:
-        """The id and the name of an entity of this import, by the user's id."""
-        found = self._one("select uuid, body from entity where key = ?", f"id {external_id}")
-        return (UUID(bytes=found[0]), orjson.loads(found[1])["name"]) if found else None
+    def entities_by_id(self, external_ids: Collection[str]) -> dict[str, tuple[UUID, str]]:
+        """The ids and names of those entities of this import that have these ids of the user's."""
+        found = self._rows.execute(
+            "select wanted.value, e.uuid, e.name from json_each(?) as wanted "
+            "cross join entity e on e.key = 'id ' || wanted.value",
+            (orjson.dumps([*external_ids]).decode(),),
+        )
+        return {own: (UUID(bytes=one), name) for own, one, name in found}
 
     def mentioned(self, entity_id: UUID) -> bool:
         """Whether a line of this import names the entity."""
@@ -195,6 +227,10 @@ class Spool:
     def _one(self, query: str, key: object) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self._rows.execute(query, (key,)).fetchone()
         return row
+
+
+def _body(line: Line) -> bytes:
+    return orjson.dumps(line.wire())
 
 
 @contextmanager

@@ -172,3 +172,19 @@ def test_a_line_that_is_written_reads_the_same() -> None:
     )
 
     assert read_line(line.wire()) == (line, [])
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**30])
+def test_an_integer_beyond_64_bits_in_metadata_keeps_its_digits(number: int) -> None:
+    raw = b'{"type": "document", "id": "d", "text": "x", "metadata": {"n": %d}}' % number
+
+    line, _ = read_line(raw)
+
+    assert isinstance(line, DocumentLine)
+    assert line.metadata == {"n": str(number)}
+
+
+def test_a_byte_order_mark_before_a_line_is_passed_over() -> None:
+    line, remarks = read_line(b'\xef\xbb\xbf{"type": "entity", "name": "WHO"}')
+
+    assert (line, remarks) == (EntityLine(name="WHO"), [])

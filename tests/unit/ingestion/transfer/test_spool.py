@@ -1,0 +1,54 @@
+"""The lines of an import while they wait to be stored."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.transfer.lines import EntityLine, RelationLine
+from ingestion.transfer.spool import Numbered, Stated, spool
+
+
+def entity(own_id: str, name: str) -> EntityLine:
+    return EntityLine(id=own_id, name=name)
+
+
+def test_a_line_that_takes_anothers_place_is_told_and_counts_once() -> None:
+    with spool() as lines:
+        first = lines.add([Numbered(1, entity("e1", "WHO")), Numbered(2, entity("e2", "UN"))])
+        again = lines.add([Numbered(3, entity("e1", "World Health Organization"))])
+
+        kept = [one.line.name for group in lines.entities() for one in group]
+
+    assert first == []
+    assert [(problem.line, problem.kept) for problem in again] == [(3, True)]
+    assert lines.size == 2
+    assert kept == ["UN", "World Health Organization"]
+
+
+@given(st.dictionaries(st.text(min_size=1), st.uuids(), max_size=20), st.text(min_size=1))
+def test_entities_are_found_by_exactly_the_ids_of_the_user(
+    ids: dict[str, UUID], other: str
+) -> None:
+    own = {EntityLine(id=f"e{key}", name="x").id or "": one for key, one in ids.items()}
+    with spool() as lines:
+        lines.add([Numbered(n, entity(key, f"N {n}")) for n, key in enumerate(own)])
+        lines.named(enumerate(own.values()))
+
+        found = lines.entities_by_id([*own, f"none {other}"])
+
+    assert found == {key: (one, f"N {n}") for n, (key, one) in enumerate(own.items())}
+
+
+def test_relations_come_back_as_they_were_said() -> None:
+    line = RelationLine(
+        source="a", target="b", relation_type="R", description="“x”", weight=0.1, chunk_ids=["c"]
+    )
+    with spool() as lines:
+        lines.add([Numbered(7, line)])
+
+        (back,) = lines.relations()
+
+    assert back == Numbered(7, Stated("a", "b", "R", "“x”", 0.1, ["c"]))
