@@ -123,6 +123,11 @@ class LexicalIndex:
         vocabulary: term → its number in `postings`.
         postings: where each term occurs; every term occurs somewhere.
         lengths: number of terms of every passage.
+
+    Attributes:
+        vocabulary: as given.
+        passages: how many there are.
+        most_information: the idf of a term that no passage holds.
     """
 
     def __init__(
@@ -130,6 +135,7 @@ class LexicalIndex:
     ) -> None:
         self.vocabulary = vocabulary
         self.passages = len(lengths)
+        self.most_information = float(idf(0, self.passages))
         self._postings = postings
         self._lengths = lengths
         holding = np.diff(postings.starts)
@@ -214,11 +220,6 @@ class LexicalIndex:
         """The idf of one term, which is highest when no passage holds it."""
         column = self.vocabulary.get(term)
         return self.most_information if column is None else float(self._information[column])
-
-    @property
-    def most_information(self) -> float:
-        """The idf of a term that no passage holds."""
-        return float(idf(0, self.passages))
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -125,7 +125,7 @@ class Relations:
             found.append((self._relation[place], np.repeat(level, size), neighbour, depths))
             if step == depth:
                 break
-            level = np.unique(neighbour[~seen[neighbour]])
+            level = np.array(sorted({*neighbour[~seen[neighbour]].tolist()}), np.intp)
             level = level[starts[level + 1] - starts[level] <= HUB_DEGREE]
             seen[level] = True
         return Expansion(*(np.concatenate(column) for column in zip(*found, strict=True)))

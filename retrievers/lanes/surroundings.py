@@ -15,7 +15,7 @@ from retrievers.index.scope_index import ScopeIndex
 from retrievers.index.sparse import Floats, Places
 from retrievers.ranking.relevance import highest
 from retrievers.telling import Told
-from stores.graph.ids import id_text, relation_bytes
+from stores.graph.ids import id_text, relation_text
 
 # The walk's best entities start the neighbourhood; with its ends, so many are told in all.
 _STARTS = 8
@@ -50,27 +50,28 @@ class Surroundings:
         """The entities that are told of, by row, and the relations both of whose ends are."""
         rows = [row for row in self.entities if row in told]
         ids = dict(zip(rows, self.index.entities.bytes_of(rows), strict=True))
-        return [*self._entities(ids, told), *self._relations(ids)]
+        names = {row: id_text(own.hex()) for row, own in ids.items()}
+        return [*self._entities(names, told), *self._relations(ids, names)]
 
     def _entities(
-        self, ids: Mapping[int, bytes], told: Mapping[int, Told]
+        self, names: Mapping[int, str], told: Mapping[int, Told]
     ) -> Iterator[RetrievedItem]:
-        for row, own in ids.items():
+        for row, own in names.items():
             text, _, external_id, said = told[row]
             score, central = self.entities[row]
-            said = {**said, "centrality": round(central, 6)}
-            name = id_text(own.hex())
-            yield RetrievedItem(ItemKind.ENTITY, name, text, score, None, external_id, None, said)
+            said["centrality"] = round(central, 6)
+            yield RetrievedItem(ItemKind.ENTITY, own, text, score, None, external_id, None, said)
 
-    def _relations(self, ids: Mapping[int, bytes]) -> Iterator[RetrievedItem]:
+    def _relations(
+        self, ids: Mapping[int, bytes], names: Mapping[int, str]
+    ) -> Iterator[RetrievedItem]:
         labels, types = self.index.labels, self.index.types.names
-        names = {row: id_text(own.hex()) for row, own in ids.items()}
         for (source, target, number), (score, weight, depth) in self.relations.items():
             if source not in ids or target not in ids:
                 continue
             kind = types[number]
             text = f"{labels[source]} → {kind} → {labels[target]}"
-            own = id_text(relation_bytes(ids[source], ids[target], kind).hex())
+            own = relation_text(ids[source], ids[target], kind)
             said = {
                 "source": names[source],
                 "target": names[target],
@@ -145,7 +146,7 @@ def _relations(
     score[best] = scores
     among = np.flatnonzero((score[hops.node] > 0) & (score[hops.neighbour] > 0))
     rows, first = np.unique(hops.relation[among], return_index=True)  # where each was met first
-    source, target = relations.ends[rows].T
+    source, target = relations.ends.take(rows, axis=0).T
     kinds, weights = relations.kinds[rows], relations.weights[rows]
     heaviest = float(relations.weights[hops.relation].max(initial=0.0)) or 1.0
     worth = np.where(kinds == index.types.co_occurs, _CO_OCCURRENCE_WORTH, 1.0)

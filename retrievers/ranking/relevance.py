@@ -7,7 +7,6 @@ for this question. Equal-weight rank fusion of a strong and a weak lane loses to
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -48,9 +47,9 @@ def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     kept = min(count, len(scores))
     if not kept:
         return np.empty(0, np.intp)
-    rows = np.flatnonzero(scores >= _floor(scores, kept))
+    rows = _above_floor(scores, kept)
     if len(rows) > _FEW + 2 * kept:
-        rows = among_highest(scores, kept)
+        rows = _narrowed(scores, rows, kept)
     best: npt.NDArray[np.intp] = rows[np.argsort(-scores[rows], kind="stable")[:kept]]
     return best
 
@@ -60,7 +59,11 @@ def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     kept = min(count, len(scores))
     if kept == len(scores):
         return np.arange(kept)
-    rows = np.flatnonzero(scores >= _floor(scores, kept))
+    return _narrowed(scores, _above_floor(scores, kept), kept)
+
+
+def _narrowed(scores: Floats, rows: npt.NDArray[np.intp], kept: int) -> npt.NDArray[np.intp]:
+    """Of rows that hold the `kept` highest, those."""
     own = scores[rows]
     least = np.partition(own, len(own) - kept)[len(own) - kept]
     rows = rows[own >= least]
@@ -69,16 +72,16 @@ def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     return rows
 
 
-def _floor(scores: Floats, kept: int) -> float:
-    """A score that at least `kept` have: of the best of so many groups the least.
+def _above_floor(scores: Floats, kept: int) -> npt.NDArray[np.intp]:
+    """Rows, rising, of scores from one on that at least `kept` have: of the best of so many groups the least.
 
     Finding it takes one pass over the scores, a tenth of the time that partitioning them takes.
     """
     groups = len(scores) // _GROUP
     if groups < kept:
-        return -math.inf
+        return np.arange(len(scores))
     best = scores[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0)
-    return float(np.partition(best, groups - kept)[groups - kept])
+    return np.flatnonzero(scores >= np.partition(best, groups - kept)[groups - kept])
 
 
 def nearest_wanted(passages: int) -> int:
