@@ -96,8 +96,12 @@ class LexicalMatch:
         Near 0 when question and passages are in different languages, so it says how far to trust
         this lane.
         """
-        whole = (float(self.information.sum()) + self.unknown) * _BM25.most
-        return float(self.scores.max(initial=0.0)) / whole if whole else 0.0
+        return float(self.scores.max(initial=0.0)) / self.whole if self.whole else 0.0
+
+    @property
+    def whole(self) -> float:
+        """What a passage would score that held all the question says, as often as counts."""
+        return (float(self.information.sum()) + self.unknown) * _BM25.most
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from retrievers.ranking.relevance import (
     lexical_trust,
     nearest_wanted,
     nearness,
+    trust_among,
     unfamiliarity,
     with_parts,
 )
@@ -78,6 +79,35 @@ def test_words_that_cover_the_question_outweigh_meaning() -> None:
     )
     assert lexical_trust(match) > 1
     assert blend(match, np.array([0, 0.9, 1.0], np.float32)).argmax() == 0
+
+
+@pytest.mark.parametrize(("holding", "share"), [(1, 1), (2, 1), (3, 4 / 9), (4, 1 / 4)])
+def test_words_that_several_near_passages_hold_tell_them_apart_less(
+    holding: int, share: float
+) -> None:
+    match = _holding_half(holding)
+    near = np.full(len(match.scores), 0.5, np.float32)
+    assert trust_among(match, near) == pytest.approx(share * lexical_trust(match))
+
+
+def test_words_that_very_many_hold_still_settle_what_meaning_leaves_even() -> None:
+    match = _holding_half(20)
+    near = np.full(len(match.scores), 0.5, np.float32)
+    assert trust_among(match, near) == pytest.approx(0.4)
+    assert blend(match, near).argmin() == len(near) - 1
+
+
+def test_passages_that_are_far_by_meaning_take_nothing_from_the_words() -> None:
+    match = _holding_half(20)
+    near = np.zeros(len(match.scores), np.float32)
+    near[:2] = 1
+    assert trust_among(match, near) == lexical_trust(match)
+
+
+def _holding_half(passages: int) -> LexicalMatch:
+    """So many passages that hold half of what a question says, and one that holds a tenth."""
+    scores = np.array([0.5] * passages + [0.1], np.float32) * np.float32(BM25().most)
+    return LexicalMatch((), scores, np.ones(1, np.float32), 0)
 
 
 @pytest.mark.parametrize(
