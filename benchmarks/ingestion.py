@@ -23,7 +23,7 @@ import numpy as np
 from domain.documents import JobStage
 from domain.scope import Scope
 from domain.settings import Settings
-from ingestion.parse import parse_file
+from ingestion.parsing.parse import parse_file
 from ingestion.pipeline import Ingestor
 from ingestion.progress import Progress
 from models.protocols import Vectors

@@ -12,7 +12,7 @@ import prompts
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.scope import Scope
 from domain.settings import Settings
-from ingestion.images import FoundImage
+from ingestion.parsing.images import FoundImage
 from models.pictures import Picture
 from stores.captions import CaptionStore
 

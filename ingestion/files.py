@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from domain.errors import FileRejected, FileTooLarge
-from ingestion.detect import EXTENSIONS
+from ingestion.parsing.detect import EXTENSIONS
 
 
 def find_files(paths: Iterable[str | Path]) -> list[Path]:

@@ -16,13 +16,13 @@ from domain.errors import DependencyError, SextantError, error_of
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.captions import Captioner
-from ingestion.detect import media_type
 from ingestion.files import find_files, read_file
 from ingestion.graph.extraction.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer
-from ingestion.guards import check_size
-from ingestion.hosts import ParserHosts
-from ingestion.limits import Limits
+from ingestion.parsing.detect import media_type
+from ingestion.parsing.guards import check_size
+from ingestion.parsing.hosts import ParserHosts
+from ingestion.parsing.limits import Limits
 from ingestion.progress import OnProgress, Progress
 from ingestion.running import JobRunner
 from ingestion.together import Together

@@ -29,12 +29,12 @@ from domain.errors import (
 )
 from domain.settings import Settings
 from ingestion.captions import Captioner, Captions
-from ingestion.draft import Draft
 from ingestion.graph.extraction.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer, Indexed
-from ingestion.hosts import ParserHosts
 from ingestion.metadata.describing import Described, describe
-from ingestion.parse import Describe, parse_file
+from ingestion.parsing.draft import Draft
+from ingestion.parsing.hosts import ParserHosts
+from ingestion.parsing.parse import Describe, parse_file
 from ingestion.progress import OnProgress, Progress
 from ingestion.stages import Stages
 from ingestion.together import Together

@@ -33,5 +33,5 @@ echo "Installing Sextant${extras:+ [$extras]} into .venv (once; about 510 MB)"
 # Compile what ingesting and asking import (5 s of CPU), so that the first question does not wait for it;
 # where PYTHONDONTWRITEBYTECODE is set, every question would.
 PYTHONDONTWRITEBYTECODE="" .venv/bin/python -c "
-import graph.streaming, ingestion.pipeline, ingestion.graph.index, ingestion.graph.upkeep, ingestion.host
+import graph.streaming, ingestion.pipeline, ingestion.graph.index, ingestion.graph.upkeep, ingestion.parsing.host
 import models.e5.encoder, models.packaged, rjieba, sextant.cli.ask, sextant.cli.demo, sextant.facade"

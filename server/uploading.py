@@ -23,9 +23,9 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from domain.errors import FileTooLarge, Limited, OptionInvalid, Overloaded, SextantError
 from domain.settings import Settings
 from domain.text import clean_text
-from ingestion.detect import detect, media_type, named_type
-from ingestion.guards import check_size
-from ingestion.limits import Limits
+from ingestion.parsing.detect import detect, media_type, named_type
+from ingestion.parsing.guards import check_size
+from ingestion.parsing.limits import Limits
 from server.schemas.documents import LONGEST_FILENAME, FormFields, TextUpload
 from server.schemas.wire import Wire
 from stores.registering import Upload

@@ -15,7 +15,7 @@ from typing import Any
 
 from domain.errors import OptionInvalid
 from domain.settings import Settings
-from ingestion.encodings import decode
+from ingestion.parsing.encodings import decode
 
 _PATHS = ("img_path", "imgPath", "image_path")
 

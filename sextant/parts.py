@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from graph.workflow import Workflow
     from ingestion.captions import Captioner
     from ingestion.graph.extraction.extract_llm import ModelExtractor
-    from ingestion.hosts import ParserHosts
+    from ingestion.parsing.hosts import ParserHosts
     from ingestion.pipeline import Ingestor
     from ingestion.transfer.importing import Importer
     from models.vision import VisionModel
@@ -186,7 +186,7 @@ class Parts:
 
     def _parser_hosts(self) -> ParserHosts:
         """Processes that parse; starting them costs as much as parsing dozens of small files."""
-        from ingestion.hosts import ParserHosts
+        from ingestion.parsing.hosts import ParserHosts
 
         if self._hosts is None:
             self._hosts = ParserHosts()

@@ -11,10 +11,10 @@ from domain.errors import FileRejected
 from domain.settings import Settings
 from domain.tables.table import DataTable, make_table
 from domain.text import clean_text
-from ingestion.blocks import Table
-from ingestion.limits import Limits
-from ingestion.parsers import csv
-from ingestion.tables import header_rows
+from ingestion.parsing.blocks import Table
+from ingestion.parsing.formats import csv
+from ingestion.parsing.limits import Limits
+from ingestion.parsing.tables import header_rows
 from nodes.multimodal import written
 from nodes.multimodal.parts import Part
 

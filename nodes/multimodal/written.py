@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingestion.blocks import Table
-from ingestion.limits import Limits
-from ingestion.parsers import html
+from ingestion.parsing.blocks import Table
+from ingestion.parsing.formats import html
+from ingestion.parsing.limits import Limits
 
 # Tables within tables, and beside each other.
 _MOST_TABLES = 20

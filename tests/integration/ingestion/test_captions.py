@@ -16,8 +16,8 @@ from domain.errors import FileEmpty
 from domain.scope import Scope
 from domain.settings import MultimodalSettings
 from ingestion.captions import Captioner
-from ingestion.hosts import ParserHosts
-from ingestion.images import FoundImage
+from ingestion.parsing.hosts import ParserHosts
+from ingestion.parsing.images import FoundImage
 from ingestion.pipeline import Ingestor
 from models.vision import build_vision_model
 from stores.captions import CaptionStore

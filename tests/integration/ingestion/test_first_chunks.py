@@ -7,7 +7,7 @@ from domain.errors import ModelUnavailable
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.metadata.describing import describe
-from ingestion.parse import parse_file
+from ingestion.parsing.parse import parse_file
 from ingestion.pipeline import Ingestor
 from ingestion.progress import Progress
 from stores.chunks import ChunkStore, StoredChunk

@@ -31,11 +31,11 @@ from domain.errors import (
     FileUnsafe,
 )
 from domain.settings import LimitSettings, Settings
-from ingestion.child import parse
-from ingestion.draft import Draft
-from ingestion.hosts import ParserHosts
-from ingestion.limits import Limits
-from ingestion.parse import parse_file
+from ingestion.parsing.child import parse
+from ingestion.parsing.draft import Draft
+from ingestion.parsing.hosts import ParserHosts
+from ingestion.parsing.limits import Limits
+from ingestion.parsing.parse import parse_file
 from testing.pdf import Text, write_pdf
 
 ROOT = Path(__file__).parents[3]
@@ -311,7 +311,7 @@ def parser_processes() -> list[int]:
     """Ids of this process's children that fork the parser."""
     children = Path("/proc/self/task").glob("*/children")
     ids = [int(number) for task in children for number in task.read_text().split()]
-    return [number for number in ids if b"ingestion.host" in command_line(number)]
+    return [number for number in ids if b"ingestion.parsing.host" in command_line(number)]
 
 
 def command_line(number: int) -> bytes:
@@ -324,8 +324,8 @@ def command_line(number: int) -> bytes:
 def test_the_process_can_neither_write_files_nor_reach_the_network(tmp_path: Path) -> None:
     program = (
         "import socket, sys\n"
-        "from ingestion.child import leave_network, restrict\n"
-        "from ingestion.limits import Limits\n"
+        "from ingestion.parsing.child import leave_network, restrict\n"
+        "from ingestion.parsing.limits import Limits\n"
         "leave_network()\n"
         "restrict(Limits())\n"
         "try:\n  with open(sys.argv[1], 'w') as file: file.write('x')\n  print('wrote')\n"

@@ -1,0 +1,77 @@
+"""Images inside of documents: encoded anew where they were found, in the parser's own process."""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from domain.errors import FileRejected
+from ingestion.parsing.blocks import Block, Blocks, Caption, Image
+from ingestion.parsing.limits import Limits
+from models.pictures import Picture, PictureLimits, read_picture
+
+
+@dataclass(frozen=True, slots=True)
+class FoundImage:
+    """An image that is to be described: a JPEG, its sha256, and what the document says it is."""
+
+    sha256: str
+    jpeg: bytes
+    alt: str
+
+
+def image_in(address: str | None, alt: str) -> Image | None:
+    """The image that an address holds itself (a data URI in base64); no other is looked at."""
+    head, _, data = (address or "").partition(",")
+    head = head.strip().lower()
+    if not (head.startswith("data:image/") and head.endswith(";base64")):
+        return None
+    try:
+        return Image(b64decode("".join(data.split())), " ".join(alt.split()))
+    except (binascii.Error, ValueError):
+        return None
+
+
+def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundImage]]:
+    """Put captions in the place of images; and return the images that have none yet.
+
+    Without captions an image is what the document says it is (`alt`), or nothing. Each image counts
+    once, however often it is shown; small ones are decoration; what cannot be read is left out.
+    """
+    found: dict[str, FoundImage] = {}
+    placed: set[str] = set()
+    left = list[Block]()
+    for block in blocks.blocks:
+        if isinstance(block, Image):
+            left += _described(block, limits, found, placed)
+        else:
+            left.append(block)
+    return replace(blocks, blocks=left), list(found.values())
+
+
+def _described(
+    image: Image, limits: Limits, found: dict[str, FoundImage], placed: set[str]
+) -> Iterator[Block]:
+    picture = _read(image, limits)
+    if picture is None or picture.sha256 in placed:
+        if image.alt and picture is None:
+            yield Caption(image.alt, image.page)
+        return
+    sha256 = picture.sha256
+    placed.add(sha256)
+    if len(found) < limits.images:
+        found[sha256] = FoundImage(sha256, picture.jpeg, image.alt)
+    said = limits.captions.get(sha256, "")
+    if text := "\n".join(filter(None, (image.alt, said))):
+        yield Caption(text, image.page)
+
+
+def _read(image: Image, limits: Limits) -> Picture | None:
+    bounds = PictureLimits(limits.image_bytes, limits.image_pixels, limits.image_edge)
+    try:
+        picture = read_picture(image.content, bounds)
+    except FileRejected:
+        return None
+    return picture if min(picture.width, picture.height) >= limits.smallest_edge else None

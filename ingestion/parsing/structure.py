@@ -1,0 +1,195 @@
+"""Blocks to one text with a section tree; from here on everything is an offset into that text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from domain.documents import HeadingSource
+from domain.text import clean_text
+from ingestion.parsing.blocks import Block, Caption, Heading, Image, Paragraph, Table
+
+_TITLE_CHARS = 200
+_MAX_DEPTH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of the document's text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SectionNode:
+    """A section by offset; `parent` is an index into the list of sections, None for the root.
+
+    `level` is the depth in the tree, so it equals the number of titles on the way from the root;
+    `heading` is where the heading's own words stand (empty for a root without title line).
+    """
+
+    title: str
+    level: int
+    parent: int | None
+    start: int
+    end: int
+    heading: Span
+    source: HeadingSource
+    page: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Prose (`rows` empty), a table (`rows`: one span a line) or an image's words inside one section.
+
+    `header_lines` counts the lines of a table that name its columns, the rule below included.
+    """
+
+    section: int
+    span: Span
+    page: int | None = None
+    rows: tuple[Span, ...] = ()
+    header_lines: int = 0
+    is_image: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A document's text, its sections in reading order (root first) and what stands in them.
+
+    Sections nest: a child lies inside its parent, siblings follow each other without overlap.
+    """
+
+    text: str
+    sections: tuple[SectionNode, ...]
+    pieces: tuple[Piece, ...]
+
+
+def build_structure(blocks: Iterable[Block]) -> Structure:
+    """Write blocks one below the other and note where each section begins and ends.
+
+    Text is cleaned here, before the first offset is taken (`clean_text`). Heading levels may jump
+    (1, then 3): a section's parent is the nearest heading above it of a smaller level.
+    """
+    writer = _Writer()
+    for block in blocks:
+        writer.add(block)
+    return writer.finish()
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._pieces: list[Piece] = []
+        root = SectionNode("", 0, None, 0, 0, Span(0, 0), HeadingSource.ROOT, None)
+        self._sections = [root]
+        self._open: list[tuple[int, int]] = [(0, 0)]  # (heading level as given, section index)
+
+    def add(self, block: Block) -> None:
+        match block:
+            case Heading():
+                self._add_heading(block)
+            case Paragraph():
+                if text := _tidy(block.text):
+                    self._pieces.append(Piece(self._current, self._write(text), block.page))
+            case Caption():
+                if text := _tidy(block.text):
+                    span = self._write(text)
+                    self._pieces.append(Piece(self._current, span, block.page, is_image=True))
+            case Table():
+                self._add_table(block)
+            case Image():
+                pass  # nobody has described it
+
+    def finish(self) -> Structure:
+        while self._open:
+            self._close()
+        return Structure("".join(self._parts), tuple(self._sections), tuple(self._pieces))
+
+    @property
+    def _current(self) -> int:
+        return self._open[-1][1]
+
+    def _add_heading(self, heading: Heading) -> None:
+        text = " ".join(_tidy(heading.text).split())
+        if not text:
+            return
+        if heading.level == 0 and len(self._sections) == 1 and not self._parts:
+            self._sections[0] = replace(self._sections[0], heading=self._write(text))
+            return
+        level = max(heading.level, 1)
+        while self._open[-1][0] >= level or len(self._open) > _MAX_DEPTH:
+            self._close()
+        span = self._write(text)
+        self._open.append((level, len(self._sections)))
+        self._sections.append(
+            SectionNode(
+                title=text[:_TITLE_CHARS],
+                level=len(self._open) - 1,
+                parent=self._open[-2][1],
+                start=span.start,
+                end=span.end,
+                heading=span,
+                source=heading.source,
+                page=heading.page,
+            )
+        )
+
+    def _add_table(self, table: Table) -> None:
+        lines, header_lines = render_table(table)
+        if not lines:
+            return
+        whole = self._write("\n".join(lines))
+        rows, start = [], whole.start
+        for line in lines:
+            rows.append(Span(start, start + len(line)))
+            start += len(line) + 1
+        self._pieces.append(Piece(self._current, whole, table.page, tuple(rows), header_lines))
+
+    def _close(self) -> None:
+        _, index = self._open.pop()
+        self._sections[index] = replace(self._sections[index], end=self._length)
+
+    def _write(self, text: str) -> Span:
+        if self._parts:
+            self._parts.append("\n\n")
+            self._length += 2
+        start = self._length
+        self._parts.append(text)
+        self._length += len(text)
+        return Span(start, self._length)
+
+
+def render_table(table: Table) -> tuple[list[str], int]:
+    """A table as Markdown pipe rows, and how many of the lines are its header (rule included).
+
+    Empty rows and columns are dropped; a header of several rows has its rule below the last.
+    """
+    rows = _without_empty([[_cell(cell) for cell in row] for row in table.rows])
+    if not rows:
+        return [], 0
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    header = min(table.header_rows, len(lines))
+    if header:
+        lines.insert(header, f"|{' --- |' * len(rows[0])}")
+        header += 1
+    return lines, header
+
+
+def _without_empty(rows: Sequence[list[str]]) -> list[list[str]]:
+    width = max((len(row) for row in rows), default=0)
+    padded = [row + [""] * (width - len(row)) for row in rows if any(row)]
+    filled = [index for index in range(width) if any(row[index] for row in padded)]
+    return [[row[index] for index in filled] for row in padded]
+
+
+def _cell(text: str) -> str:
+    return " ".join(_tidy(text).split()).replace("|", "\\|")
+
+
+def _tidy(text: str) -> str:
+    """Storable text with plain line ends and spaces, without blanks around it or its lines' ends."""
+    text = clean_text(text).replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ")
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip()

@@ -1,0 +1,95 @@
+"""The format of a file: by content where it is clear, by name where content leaves it open."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from domain.errors import FileBroken, FileEncrypted, FileTypeUnknown
+from ingestion.parsing.detect import FileType, detect
+
+
+def archive(*names: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as container:
+        for name in names:
+            container.writestr(name, "<x/>")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "filename", "expected"),
+    [
+        (b"plain words", "a.txt", FileType.TXT),
+        (b"# Title", "a.md", FileType.MARKDOWN),
+        (b"a,b\n1,2", "a.csv", FileType.CSV),
+        (b'{"a": 1}', "a.json", FileType.JSON),
+        (b"<p>x</p>", "a.htm", FileType.HTML),
+        (b"plain words", "README", FileType.TXT),
+        (b"plain words", "a.rst", FileType.TXT),
+        (b"%PDF-1.7\n", "a.pdf", FileType.PDF),
+        (archive("word/document.xml"), "a.docx", FileType.DOCX),
+        (archive("ppt/presentation.xml"), "a.pptx", FileType.PPTX),
+        (archive("xl/workbook.xml"), "a.xlsx", FileType.XLSX),
+    ],
+)
+def test_the_usual_case(content: bytes, filename: str, expected: FileType) -> None:
+    assert detect(content, filename) is expected
+
+
+@pytest.mark.parametrize(
+    ("content", "filename", "expected"),
+    [
+        (b"%PDF-1.4\n", "notes.txt", FileType.PDF),
+        (archive("xl/workbook.xml"), "a.docx", FileType.XLSX),
+        (b"<!DOCTYPE html><html>", "report.pdf", FileType.HTML),
+        (b"\n<!-- saved -->\n<HTML lang=zh>", "page.txt", FileType.HTML),
+    ],
+)
+def test_clear_content_wins_over_a_wrong_extension(
+    content: bytes, filename: str, expected: FileType
+) -> None:
+    assert detect(content, filename) is expected
+
+
+@pytest.mark.parametrize(
+    ("content", "filename", "named", "found"),
+    [
+        (b"plain words", "report.pdf", ".pdf", "plain text"),
+        (b"plain words", "report.docx", ".docx", "plain text"),
+        (b"\x89PNG\r\n\x1a\n", "scan.pdf", ".pdf", "PNG"),
+        (bytes(range(256)) * 4, "a.txt", ".txt", "binary"),
+        (archive("mimetype"), "book.epub", ".epub", "zip archive"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "old.doc", ".doc", "before 2007"),
+        (b"MZ\x90\x00" + bytes(range(200)) * 4, "setup.txt", ".txt", "program"),
+    ],
+)
+def test_what_is_not_read_is_refused_naming_both(
+    content: bytes, filename: str, named: str, found: str
+) -> None:
+    with pytest.raises(FileTypeUnknown) as caught:
+        detect(content, filename)
+
+    assert named in caught.value.message
+    assert found in caught.value.message
+
+
+def test_a_text_may_begin_with_the_letters_of_a_program() -> None:
+    assert detect(b"MZ is short for Mark Zbikowski.", "a.txt") is FileType.TXT
+    assert detect(b"RIFF and chorus", "song.txt") is FileType.TXT
+
+
+def test_a_truncated_office_file_is_broken_not_unknown() -> None:
+    with pytest.raises(FileBroken):
+        detect(archive("word/document.xml")[:60], "a.docx")
+
+
+def test_an_office_file_with_a_password_is_told_from_an_old_one() -> None:
+    content = (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500 + "EncryptedPackage".encode("utf-16-le")
+    )
+
+    with pytest.raises(FileEncrypted):
+        detect(content, "secret.docx")

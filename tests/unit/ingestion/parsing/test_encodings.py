@@ -1,0 +1,124 @@
+"""Text files in the encodings that Chinese offices have, down to titles of three characters."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.errors import FileTypeUnknown
+from ingestion.parsing.encodings import decode
+
+SIMPLIFIED = [
+    "糖尿病",
+    "付款节点",
+    "你好",
+    "第一章 总则",
+    "合同编号：2024-001",
+    "Rust 所有权",
+    "鑫淼科技有限公司",
+    "龙",
+]
+TRADITIONAL = [
+    "糖尿病",
+    "付款節點",
+    "臺灣大學",
+    "第一章 總則",
+    "合約編號：2024-001",
+    "Rust 所有權",
+    "我們在這裡",
+]
+COMMON = st.sampled_from(
+    "的一是在不了有和人这中大为上个国我以要他时来用们生到作地于出就分对成会可主发年动同工也能下过子说产种面而方后多定行学法所民得经十三之进着等部度家电力里如水化高自二理起小物现实加量都两体制机当使点从业本去把性好应开它合还因由其些然前外天政四日那社义事平形相全表间样与关各重新线内数正心反你明看原又么利比或但质气第向道命此变条只没结解问意建月公无系军很情者最立代想已通并提直题党程展五果料象员革位入常文总次品式活设及管特件长求老头基资边流路级少图山统接知较将组见计别她手角期根论运农指几九区强放决西被干做必战先回则任取据处队南给色光门即保治北造百规热领七海口东导器压志世金增争济阶油思术极交受联什认六共权收证改清己美再采转更单风切打白教速花带安场身车例真务具万每目至达走积示议声报斗完类八离华名确才科张信马节话米整空元况今集温传土许步群广石记需段研界拉林律叫且究观越织装影算低持音众书布复容儿须际商非验连断深难近矿千周委素技备半办青省列习响约支般史感劳便团往酸历市克何除消构府称太准精值号率族维划选标写存候毛亲快效斯院查江型眼王按格养易置派层片始却专状育厂京识适属圆包火住调满县局照参红细引听该铁价严"
+)
+
+
+@pytest.mark.parametrize("text", SIMPLIFIED)
+def test_short_simplified_chinese_in_gb18030(text: str) -> None:
+    assert decode(text.encode("gb18030")).text == text
+
+
+@pytest.mark.parametrize("text", TRADITIONAL)
+def test_short_traditional_chinese_in_big5(text: str) -> None:
+    assert decode(text.encode("big5")).text == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("text", SIMPLIFIED + TRADITIONAL)
+def test_unicode_with_and_without_byte_order_mark(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)).text == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_byte_order_mark(encoding: str) -> None:
+    text = "合同编号：2024-001\n甲方应当在收到发票后付款。\n"
+
+    assert decode(text.encode(encoding)).text == text
+
+
+@given(st.lists(COMMON, min_size=6, unique=True).map("".join))
+def test_any_text_of_common_characters_survives_gb18030(text: str) -> None:
+    content = text.encode("gb18030")
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        assert decode(content).text == text
+    else:  # 一 by itself is valid UTF-8 too, where it is the Cyrillic һ; then UTF-8 it is
+        assert decode(content).encoding == "utf-8"
+
+
+@pytest.mark.parametrize(
+    "text", ["café au lait, déjà vu", "Müller & Söhne — naïve", "it’s “quoted”"]
+)
+def test_western_text_in_windows_1252(text: str) -> None:
+    assert decode(text.encode("cp1252")).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("これは日本語の文章です。東京は日本の首都です。", "shift_jis"),
+        ("Привет, мир. Это русский текст о медицине.", "cp1251"),
+    ],
+)
+def test_other_encodings_are_left_to_charset_normalizer(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)).text == text
+
+
+def test_a_few_damaged_bytes_do_not_turn_utf_8_into_something_else() -> None:
+    damaged = ("糖尿病的诊断标准。" * 20).encode()[:-1] + b"\xff"
+
+    decoded = decode(damaged)
+
+    assert decoded.encoding == "utf-8"
+    assert decoded.damaged == 2
+    assert decoded.text.startswith("糖尿病的诊断标准。")
+
+
+def test_a_character_cut_by_the_sampled_beginning_is_no_damage() -> None:
+    text = "a" + "糖" * 40_000
+
+    assert decode(text.encode("utf-8")).text == text
+    assert decode(text.encode("gb18030")).text == text
+
+
+def test_a_page_that_names_its_encoding_is_believed_only_where_it_fits() -> None:
+    content = "価格".encode("shift_jis")
+
+    assert decode(content, declared="shift_jis").text == "価格"
+    assert decode("价格表".encode(), declared="ascii").text == "价格表"
+    assert decode("价格表".encode(), declared="no-such-code").text == "价格表"
+
+
+def test_random_bytes_are_no_text() -> None:
+    with pytest.raises(FileTypeUnknown):
+        decode(bytes(range(256)) * 8)
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_give_text_or_the_typed_error(content: bytes) -> None:
+    try:
+        decoded = decode(content)
+    except FileTypeUnknown:
+        return
+    assert isinstance(decoded.text, str)

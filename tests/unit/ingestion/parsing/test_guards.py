@@ -1,0 +1,108 @@
+"""Containers that would exhaust their parser are stopped while they are counted."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import replace
+
+import pytest
+
+from domain.errors import FileBroken, FileEmpty, FileEncrypted, FileTooLarge, FileUnsafe
+from ingestion.parsing.detect import FileType
+from ingestion.parsing.guards import check_container, check_size
+from ingestion.parsing.limits import Limits
+
+LIMITS = Limits(zip_entries=5, zip_inflated_bytes=300_000, zip_part_bytes=100_000, zip_ratio=1000)
+
+
+def container(parts: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def check(parts: dict[str, bytes], limits: Limits = LIMITS) -> None:
+    check_container(container(parts), FileType.DOCX, limits)
+
+
+def test_exactly_at_every_limit_a_file_passes() -> None:
+    check({"a.xml": b"x" * 100_000, "b.png": b"x" * 200_000, "c": b"", "d": b"", "e": b""})
+
+
+@pytest.mark.parametrize(
+    ("parts", "setting"),
+    [
+        ({f"{n}.xml": b"x" for n in range(6)}, "ZIP_ENTRIES"),
+        ({"a.xml": b"x" * 100_001}, "ZIP_PART_BYTES"),
+        ({"a.png": b"x" * 200_000, "b.png": b"x" * 100_001}, "ZIP_INFLATED_BYTES"),
+    ],
+)
+def test_one_more_is_refused_naming_the_setting(parts: dict[str, bytes], setting: str) -> None:
+    with pytest.raises(FileUnsafe) as caught:
+        check(parts)
+
+    assert setting in caught.value.next_step
+
+
+def test_a_bomb_is_refused_by_its_ratio_before_it_is_inflated() -> None:
+    bomb = {"a.png": b"\0" * 280_000}
+
+    check(bomb)
+    with pytest.raises(FileUnsafe):
+        check(bomb, replace(LIMITS, zip_ratio=200))
+
+
+def test_the_size_that_an_entry_declares_is_not_believed() -> None:
+    content = bytearray(container({"a.xml": b"x" * 100_001}))
+    declared = (100_001).to_bytes(4, "little")
+    place = content.rfind(declared)  # in the central directory, which readers go by
+    content[place : place + 4] = (10).to_bytes(4, "little")
+
+    with pytest.raises((FileBroken, FileUnsafe)):
+        check_container(bytes(content), FileType.DOCX, LIMITS)
+
+
+def test_an_archive_inside_is_refused_but_for_the_data_behind_charts() -> None:
+    check({"ppt/embeddings/Microsoft_Excel_Sheet.xlsx": b"PK"})
+
+    with pytest.raises(FileUnsafe, match="another archive"):
+        check({"word/inner.zip": b"PK"})
+
+
+def test_xml_entities_are_refused() -> None:
+    with pytest.raises(FileUnsafe, match="entities"):
+        check({"word/document.xml": b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><x/>'})
+
+
+def test_flipped_bytes_are_found_by_the_checksum() -> None:
+    content = bytearray(container({"word/document.xml": bytes(range(256)) * 40}))
+    content[60] ^= 0xFF
+
+    with pytest.raises(FileBroken):
+        check_container(bytes(content), FileType.DOCX, LIMITS)
+
+
+def test_an_entry_with_a_password_is_refused() -> None:
+    content = bytearray(container({"word/document.xml": b"<x/>"}))
+    directory = content.rfind(b"PK\x01\x02")
+    content[directory + 8] |= 1
+
+    with pytest.raises(FileEncrypted):
+        check_container(bytes(content), FileType.DOCX, LIMITS)
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\t", b"\0\0\0"])
+def test_nothing_but_blanks_is_empty(content: bytes) -> None:
+    with pytest.raises(FileEmpty):
+        check_size(content, "a.txt", LIMITS)
+
+
+def test_the_size_limit_holds_to_the_byte() -> None:
+    limits = replace(LIMITS, file_bytes=10)
+
+    check_size(b"x" * 10, "a.txt", limits)
+    with pytest.raises(FileTooLarge):
+        check_size(b"x" * 11, "a.txt", limits)

@@ -1,0 +1,334 @@
+"""Word, PowerPoint and Excel: documents made with the libraries that write them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from typing import Any
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from docx.enum.style import WD_STYLE_TYPE
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.oxml.parser import parse_xml
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
+
+from domain.documents import HeadingSource
+from domain.errors import FileBroken, FileUnsafe
+from ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
+from ingestion.parsing.detect import FileType
+from ingestion.parsing.formats import parser_for
+from ingestion.parsing.formats.docx_numbering import format_number
+from ingestion.parsing.limits import Limits
+
+LIMITS = Limits()
+
+
+def parse(file_type: FileType, document: Any, limits: Limits = LIMITS) -> Blocks:
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return parser_for(file_type)(buffer.getvalue(), limits)
+
+
+def headings(parsed: Blocks) -> list[tuple[int, str]]:
+    return [(block.level, block.text) for block in parsed.blocks if isinstance(block, Heading)]
+
+
+def prose(parsed: Blocks) -> list[str]:
+    return [block.text for block in parsed.blocks if isinstance(block, Paragraph)]
+
+
+def tables(parsed: Blocks) -> list[list[list[str]]]:
+    return [
+        [list(row) for row in block.rows] for block in parsed.blocks if isinstance(block, Table)
+    ]
+
+
+def add_numbering(document: Any, levels: list[tuple[str, str]]) -> str:
+    """A multi-level list (`w:numFmt`, `w:lvlText` per level); returns its id."""
+    lines = "".join(
+        f'<w:lvl w:ilvl="{depth}"><w:start w:val="1"/><w:numFmt w:val="{style}"/><w:lvlText w:val="{text}"/></w:lvl>'
+        for depth, (style, text) in enumerate(levels)
+    )
+    namespace = f'xmlns:w="{qn("w:p")[1:].split("}")[0]}"'
+    root = document.part.numbering_part.element
+    root.insert(
+        0, parse_xml(f'<w:abstractNum {namespace} w:abstractNumId="77">{lines}</w:abstractNum>')
+    )
+    root.append(parse_xml(f'<w:num {namespace} w:numId="77"><w:abstractNumId w:val="77"/></w:num>'))
+    return "77"
+
+
+def number(paragraph: Any, list_id: str, depth: int) -> None:
+    listed = OxmlElement("w:numPr")
+    for name, value in (("w:ilvl", str(depth)), ("w:numId", list_id)):
+        element = OxmlElement(name)
+        element.set(qn("w:val"), value)
+        listed.append(element)
+    paragraph._p.get_or_add_pPr().append(listed)
+
+
+class TestWord:
+    def test_headings_by_style_and_the_title_line(self) -> None:
+        document = docx.Document()
+        document.core_properties.title = "From metadata"
+        document.add_heading("合同", 0)
+        document.add_heading("第一章 总则", 1)
+        document.add_paragraph("正文。")
+        document.add_heading("1.1 定义", 2)
+
+        parsed = parse(FileType.DOCX, document)
+
+        assert headings(parsed) == [(0, "合同"), (1, "第一章 总则"), (2, "1.1 定义")]
+        assert parsed.title == "From metadata"
+
+    def test_a_style_of_ones_own_that_is_based_on_a_heading_is_one(self) -> None:
+        document = docx.Document()
+        document.styles.add_style("我的章", WD_STYLE_TYPE.PARAGRAPH).base_style = document.styles[
+            "Heading 2"
+        ]
+        document.add_paragraph("Own style", style="我的章")
+
+        assert headings(parse(FileType.DOCX, document)) == [(2, "Own style")]
+
+    def test_numbers_that_word_computes_are_part_of_the_text(self) -> None:
+        document = docx.Document()
+        document.add_heading("Styled", 1)  # or the articles would be inferred to be headings
+        list_id = add_numbering(
+            document, [("chineseCountingThousand", "第%1条"), ("decimal", "%1.%2")]
+        )
+        for depth, text in enumerate(["甲", "乙", "丙", "丁", "戊"]):
+            number(document.add_paragraph(text), list_id, int(depth in {1, 2, 4}))
+        document.add_paragraph("bullet", style="List Bullet")
+
+        assert prose(parse(FileType.DOCX, document)) == [
+            "第一条 甲", "  一.1 乙", "  一.2 丙", "第二条 丁", "  二.1 戊", "- bullet",
+        ]  # fmt: skip
+
+    def test_merged_cells_and_marked_header_rows(self) -> None:
+        document = docx.Document()
+        table = document.add_table(rows=4, cols=3)
+        for row, texts in enumerate(
+            [["阶段", "付款", ""], ["", "比例", "日期"], ["签约", "30%", "3月"], ["", "20%", "5月"]]
+        ):
+            for column, text in enumerate(texts):
+                table.cell(row, column).text = text
+        table.cell(0, 1).merge(table.cell(0, 2))
+        table.cell(0, 0).merge(table.cell(1, 0))
+        table.cell(2, 0).merge(table.cell(3, 0))
+        for row in table.rows[:2]:
+            row._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
+
+        parsed = parse(FileType.DOCX, document)
+
+        assert tables(parsed) == [
+            [
+                ["阶段", "付款", "付款"],
+                ["阶段", "比例", "日期"],
+                ["签约", "30%", "3月"],
+                ["签约", "20%", "5月"],
+            ]
+        ]
+        [block] = parsed.blocks
+        assert isinstance(block, Table)
+        assert block.header_rows == 2
+
+    def test_a_frame_of_one_cell_is_read_as_text(self) -> None:
+        document = docx.Document()
+        document.add_table(rows=1, cols=1).cell(0, 0).text = "Note: boxed."
+
+        assert prose(parse(FileType.DOCX, document)) == ["Note: boxed."]
+
+    def test_insertions_under_review_are_text_and_deletions_are_not(self) -> None:
+        document = docx.Document()
+        paragraph = document.add_paragraph("kept ")
+        for name, text_tag in (("w:ins", "w:t"), ("w:del", "w:delText")):
+            change, run, text = OxmlElement(name), OxmlElement("w:r"), OxmlElement(text_tag)
+            text.text = name
+            run.append(text)
+            change.append(run)
+            paragraph._p.append(change)
+
+        assert prose(parse(FileType.DOCX, document)) == ["kept w:ins"]
+
+    def test_headings_made_by_hand_are_inferred(self) -> None:
+        document = docx.Document()
+        for chapter in ("一、总则", "二、付款"):
+            document.add_paragraph().add_run(chapter).bold = True
+            document.add_paragraph("甲方应当在收到发票后三十日内付款，逾期按日计息。")
+        document.add_paragraph().add_run("结语").bold = True
+        document.add_paragraph("本合同自签字之日起生效，一式两份。")
+
+        parsed = parse(FileType.DOCX, document)
+
+        assert headings(parsed) == [(1, "一、总则"), (1, "二、付款"), (1, "结语")]
+        assert {b.source for b in parsed.blocks if isinstance(b, Heading)} == {
+            HeadingSource.INFERRED
+        }
+
+    def test_too_many_cells_are_refused(self) -> None:
+        document = docx.Document()
+        document.add_table(rows=6, cols=5)
+
+        parse(FileType.DOCX, document, Limits(table_cells=30))
+        with pytest.raises(FileUnsafe):
+            parse(FileType.DOCX, document, Limits(table_cells=29))
+
+    @pytest.mark.parametrize(
+        ("value", "style", "shown"),
+        [
+            (4, "upperRoman", "IV"), (1994, "lowerRoman", "mcmxciv"), (28, "lowerLetter", "bb"), (3, "decimal", "3"),
+            (10, "chineseCounting", "十"), (12, "chineseCounting", "十二"), (20, "chineseCounting", "二十"),
+            (103, "chineseCounting", "一百零三"), (110, "chineseCounting", "一百一十"), (7, "decimalEnclosedCircle", "⑦"),
+        ],
+    )  # fmt: skip
+    def test_number_formats(self, value: int, style: str, shown: str) -> None:
+        assert format_number(value, style) == shown
+
+
+class TestPowerPoint:
+    def test_a_slide_is_a_section_with_its_page_texts_table_chart_and_notes(self) -> None:
+        deck = pptx.Presentation()
+        slide = deck.slides.add_slide(deck.slide_layouts[5])
+        slide.shapes.title.text = "型号对比"
+        box = slide.shapes.add_textbox(Inches(1), Inches(2), Inches(3), Inches(1)).text_frame
+        box.text = "每小时 3,600 件"
+        inner = box.add_paragraph()
+        inner.text, inner.level = "误差低于 0.05%", 1
+        table = slide.shapes.add_table(2, 2, Inches(1), Inches(4), Inches(3), Inches(1)).table
+        for place, text in {(0, 0): "指标", (0, 1): "苍鹭", (1, 0): "出口", (1, 1): "12"}.items():
+            table.cell(*place).text = text
+        slide.notes_slide.notes_text_frame.text = "强调节能。"
+        chart = CategoryChartData()  # type: ignore[no-untyped-call]
+        chart.categories = ["2024", "2025"]
+        chart.add_series("销量", (3, 4.5))  # type: ignore[no-untyped-call]
+        second = deck.slides.add_slide(deck.slide_layouts[6])
+        second.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, Inches(3), Inches(3), chart)
+
+        parsed = parse(FileType.PPTX, deck)
+
+        assert [(block.page, block.text) for block in parsed.blocks if isinstance(block, Heading)] == [
+            (1, "型号对比"), (2, "#2"),
+        ]  # fmt: skip
+        assert prose(parsed) == ["每小时 3,600 件\n  - 误差低于 0.05%", "备注：强调节能。"]
+        assert tables(parsed) == [
+            [["指标", "苍鹭"], ["出口", "12"]],
+            [["", "销量"], ["2024", "3"], ["2025", "4.5"]],
+        ]
+        assert parsed.page_count == 2
+
+    def test_texts_come_in_reading_order_not_in_the_order_they_were_drawn(self) -> None:
+        deck = pptx.Presentation()
+        slide = deck.slides.add_slide(deck.slide_layouts[6])
+        for top, left, text in ((3, 1, "third"), (1, 4, "second"), (1, 1, "first")):
+            slide.shapes.add_textbox(
+                Inches(left), Inches(top), Inches(2), Inches(1)
+            ).text_frame.text = text
+
+        assert prose(parse(FileType.PPTX, deck)) == ["first", "second", "third"]
+
+
+class TestExcel:
+    def test_a_sheet_is_a_section_and_blank_rows_part_its_tables(self) -> None:
+        book = openpyxl.Workbook()
+        sheet = book.active
+        sheet.title = "价格表"
+        for row in (
+            [],
+            ["2025 年价格"],
+            ["型号", "单价", None, "折扣"],
+            ["H3", 386000, None, 0.15],
+            [],
+            ["部件", "库存"],
+            ["BM-40", 14],
+        ):
+            sheet.append(row)
+        sheet["D4"].number_format = "0%"
+        book.create_sheet("Empty")
+
+        parsed = parse(FileType.XLSX, book)
+
+        assert headings(parsed) == [(1, "价格表")]
+        assert prose(parsed) == ["2025 年价格"]
+        assert tables(parsed) == [
+            [["型号", "单价", "", "折扣"], ["H3", "386000", "", "15%"]], [["部件", "库存"], ["BM-40", "14"]],
+        ]  # fmt: skip
+
+    def test_merged_cells_stand_in_every_row_and_a_title_across_stands_once(self) -> None:
+        book = openpyxl.Workbook()
+        sheet = book.active
+        for row in (
+            ["住宿费限额", None, None],
+            ["类别", "城市", "限额"],
+            ["一类", "北京", 650],
+            [None, "上海", 650],
+        ):
+            sheet.append(row)
+        sheet.merge_cells("A1:C1")
+        sheet.merge_cells("A3:A4")
+
+        parsed = parse(FileType.XLSX, book)
+
+        assert prose(parsed) == ["住宿费限额"]
+        assert tables(parsed) == [
+            [["类别", "城市", "限额"], ["一类", "北京", "650"], ["一类", "上海", "650"]]
+        ]
+
+    def test_values_are_shown_as_a_reader_sees_them(self) -> None:
+        book = openpyxl.Workbook()
+        book.active.append(
+            [
+                dt.date(2025, 3, 14),
+                dt.datetime(2025, 3, 14, 2, 17),  # noqa: DTZ001 - Excel knows no zones
+                dt.time(5, 59),
+                0.1 + 0.2,
+                True,
+                1e6,
+                "a",
+            ]
+        )
+        book.active.append(["x"] * 7)
+
+        [[row, _]] = tables(parse(FileType.XLSX, book))
+
+        assert row == [
+            "2025-03-14",
+            "2025-03-14 02:17:00",
+            "05:59:00",
+            "0.3",
+            "TRUE",
+            "1000000",
+            "a",
+        ]
+
+    def test_a_cell_at_the_far_corner_costs_nothing(self) -> None:
+        book = openpyxl.Workbook()
+        book.active["A1"] = "first"
+        book.active["A1048576"] = "last"
+
+        assert prose(parse(FileType.XLSX, book)) == ["first", "last"]
+
+    def test_too_many_cells_are_refused(self) -> None:
+        book = openpyxl.Workbook()
+        for _ in range(6):
+            book.active.append([1, 2, 3, 4, 5])
+
+        parse(FileType.XLSX, book, Limits(table_cells=30))
+        with pytest.raises(FileUnsafe):
+            parse(FileType.XLSX, book, Limits(table_cells=29))
+
+
+@pytest.mark.parametrize("file_type", [FileType.DOCX, FileType.PPTX, FileType.XLSX])
+def test_a_container_without_its_main_part_is_broken(file_type: FileType) -> None:
+    buffer = io.BytesIO()
+    book: list[Block] = []
+    openpyxl.Workbook().save(buffer)
+    content = buffer.getvalue().replace(b"workbook.xml", b"workbooc.xml").replace(b"xl/", b"xx/")
+
+    with pytest.raises(FileBroken):
+        book.extend(parser_for(file_type)(content, LIMITS).blocks)

@@ -1,0 +1,266 @@
+"""PDF: outline and inferred headings, paragraphs over line and page breaks, tables, running heads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from domain.documents import HeadingSource
+from domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
+from ingestion.parsing.blocks import Blocks, Heading, Paragraph, Table
+from ingestion.parsing.formats.pdf import parse
+from ingestion.parsing.limits import Limits
+from testing.pdf import Drawn, OutlineItem, Picture, Rule, Text, ruled_table, write_pdf
+
+LIMITS = Limits()
+CHINESE = "糖尿病是一组由胰岛素分泌缺陷和胰岛素作用障碍引起的代谢性疾病，长期高血糖可造成器官损害"
+
+
+def read(pages: Sequence[Sequence[Drawn]], outline: Sequence[OutlineItem] = ()) -> Blocks:
+    return parse(write_pdf(pages, outline=outline), LIMITS)
+
+
+def lines(
+    texts: Sequence[str], top: float = 760, left: float = 70, pitch: float = 18
+) -> list[Drawn]:
+    return [Text(left, top - pitch * number, text) for number, text in enumerate(texts)]
+
+
+def full_lines(count: int) -> list[str]:
+    """Lines of equal width and different words: PDFium drops a text that is drawn twice."""
+    return [(CHINESE[turn:] + CHINESE[:turn])[:40].replace("，", "又") for turn in range(count)]
+
+
+def headings(parsed: Blocks) -> list[tuple[int, str, int | None]]:
+    return [(b.level, b.text, b.page) for b in parsed.blocks if isinstance(b, Heading)]
+
+
+def prose(parsed: Blocks) -> list[str]:
+    return [block.text for block in parsed.blocks if isinstance(block, Paragraph)]
+
+
+def tables(parsed: Blocks) -> list[list[list[str]]]:
+    return [
+        [list(row) for row in block.rows] for block in parsed.blocks if isinstance(block, Table)
+    ]
+
+
+class TestParagraphs:
+    def test_chinese_lines_are_joined_without_a_space(self) -> None:
+        first, second = full_lines(2)
+
+        assert prose(read([lines([first, second, "末行。"])])) == [f"{first}{second}末行。"]
+
+    def test_english_lines_are_joined_with_a_space_and_hyphens_closed_up(self) -> None:
+        parsed = read(
+            [
+                lines(
+                    [
+                        "The torque filter of the motion controller used a window of five milli-",
+                        "seconds instead of fifty, which nobody had noticed before the release",
+                        "because the test bench has no tilt axes. MC-",
+                        "200 is affected.",
+                    ]
+                )
+            ]
+        )
+
+        [only] = prose(parsed)
+        assert "five milliseconds instead" in only
+        assert "release because" in only
+        assert only.endswith("MC-200 is affected.")
+
+    def test_a_gap_an_indent_and_a_short_line_each_end_a_paragraph(self) -> None:
+        a, b, c, d, e, f = full_lines(6)
+        page = [
+            *lines([a, b]),
+            *lines([c], top=690),  # a gap
+            *lines([d], top=672, left=92),  # an indent
+            *lines([e, "短句", f], top=654),  # a short line
+        ]
+
+        assert prose(read([page])) == [a + b, c, f"{d}{e}短句", f]
+
+    def test_a_sentence_goes_on_over_the_page_and_keeps_its_first_page(self) -> None:
+        parsed = read([lines([CHINESE[:40]]), lines(["到下一页才结束。", "新的一段。"])])
+
+        assert prose(parsed)[0].startswith(CHINESE[:40] + "到下一页才结束。")
+        first = parsed.blocks[0]
+        assert isinstance(first, Paragraph)
+        assert first.page == 1
+
+    def test_list_items_stay_lines_of_one_block(self) -> None:
+        parsed = read([lines(["• 多饮；", "• 多尿；", "1. 体重下降。"])])
+
+        assert prose(parsed) == ["• 多饮；\n• 多尿；\n1. 体重下降。"]
+
+
+class TestRunningHeads:
+    def test_heads_feet_and_page_numbers_go_and_the_chapters_own_title_stays(self) -> None:
+        pages = [
+            [
+                Text(70, 810, "第一章 总则", 8),
+                *([Text(70, 780, "第一章 总则", 18)] if number == 0 else []),
+                *lines([f"{CHINESE[number:30]}。"]),
+                Text(280, 30, f"第 {number + 1} 页 共 5 页", 8),
+                Text(70, 45, f"Edition 4.2 / {number}", 8),
+            ]
+            for number in range(5)
+        ]
+
+        parsed = read(pages)
+
+        assert headings(parsed) == [(1, "第一章 总则", 1)]
+        assert len(prose(parsed)) == 5
+        assert "Edition" not in "".join(prose(parsed))
+
+    def test_pages_of_one_line_each_that_differ_in_a_number_are_kept(self) -> None:
+        pages = [
+            [Text(70, 810, "Scanned", 8), *lines([f"Turbine {number} was checked."])]
+            for number in range(5)
+        ]
+
+        assert prose(read(pages)) == [f"Turbine {number} was checked." for number in range(5)]
+
+    def test_a_document_of_nothing_but_one_running_head_has_no_text(self) -> None:
+        assert prose(read([[Text(70, 810, "Scanned with a phone", 8)] for _ in range(5)])) == []
+
+    def test_lines_of_the_table_of_contents_are_left_out(self) -> None:
+        parsed = read(
+            [
+                lines(["第一章 总则 ........................ 3", "第二章 付款……………… 12"]),
+                lines(["正文。"]),
+            ]
+        )
+
+        assert prose(parsed) == ["正文。"]
+        assert headings(parsed) == []
+
+
+class TestHeadings:
+    def test_an_outline_gives_titles_levels_and_pages(self) -> None:
+        pages = [
+            [Text(70, 780, "1 Safety", 11), *lines(["Press the button."], top=740)],
+            [
+                *lines(["More about it."]),
+                Text(70, 700, "1.1 Use", 11),
+                *lines(["Indoors only."], top=680),
+            ],
+        ]
+        outline = [
+            OutlineItem("Safety", 0, 0, 800),
+            OutlineItem("1.1 Use", 1, 1, 720),
+            OutlineItem("Not printed", 1, 1, 690),
+        ]
+
+        parsed = read(pages, outline)
+
+        assert headings(parsed) == [(1, "1 Safety", 1), (2, "1.1 Use", 2), (2, "Not printed", 2)]
+        assert {b.source for b in parsed.blocks if isinstance(b, Heading)} == {
+            HeadingSource.OUTLINE
+        }
+        assert prose(parsed) == ["Press the button.", "More about it.", "Indoors only."]
+
+    def test_without_outline_size_weight_and_numbers_tell(self) -> None:
+        body = [f"{CHINESE[:38]}。", f"{CHINESE[3:38]}。"]
+        page = [
+            Text(70, 800, "糖尿病诊疗指南", 24),
+            Text(70, 760, "第一章 定义", 16), *lines(body, top=735),
+            Text(70, 680, "1.1 诊断标准", 11), *lines(body, top=660),
+            Text(70, 610, "第二章 症状", 16), *lines(body, top=585),
+            Text(70, 540, "注意事项", 11, bold=True), *lines(body, top=520),
+        ]  # fmt: skip
+
+        parsed = read([page])
+
+        found = [(level, text) for level, text, _ in headings(parsed)]
+        assert [text for _, text in found] == [
+            "糖尿病诊疗指南",
+            "第一章 定义",
+            "1.1 诊断标准",
+            "第二章 症状",
+            "注意事项",
+        ]
+        levels = {text: level for level, text in found}
+        assert levels["糖尿病诊疗指南"] == 0
+        assert levels["第一章 定义"] == levels["第二章 症状"] == 1
+        assert levels["1.1 诊断标准"] > 1
+
+
+class TestTables:
+    def test_ruled_cells_are_read_and_the_text_around_them_stays_in_place(self) -> None:
+        table = ruled_table(70, 700, [["型号", "价格"], ["苍鹭 3", "386,000"], ["XL", ""]])
+
+        parsed = read(
+            [[*lines(["Before the table."]), *table, *lines(["After the table."], top=600)]]
+        )
+
+        assert tables(parsed) == [[["型号", "价格"], ["苍鹭 3", "386,000"], ["XL", ""]]]
+        assert prose(parsed) == ["Before the table.", "After the table."]
+
+    def test_missing_rules_mean_merged_cells(self) -> None:
+        table = [
+            item
+            for item in ruled_table(
+                70, 700, [["城市", "限额", ""], ["", "旺季", "淡季"], ["上海", "650", "500"]]
+            )
+            if not (
+                isinstance(item, Rule) and item.x1 == item.x2 == 310
+            )  # between the last columns
+        ]
+        table += [Rule(310, 680, 310, 640)]  # which are divided below the first row only
+
+        assert tables(read([table])) == [
+            [["城市", "限额", "限额"], ["", "旺季", "淡季"], ["上海", "650", "500"]]
+        ]
+
+    def test_a_table_that_goes_on_over_the_page_is_one_without_its_repeated_header(self) -> None:
+        header = ["代码", "含义"]
+
+        parsed = read(
+            [
+                ruled_table(70, 200, [header, ["E41", "a"]]),
+                ruled_table(70, 700, [header, ["E42", "b"]]),
+            ]
+        )
+
+        assert tables(parsed) == [[header, ["E41", "a"], ["E42", "b"]]]
+
+    def test_a_frame_or_an_underline_is_no_table(self) -> None:
+        frame = [
+            Rule(60, 780, 400, 780),
+            Rule(60, 740, 400, 740),
+            Rule(60, 740, 60, 780),
+            Rule(400, 740, 400, 780),
+        ]
+
+        parsed = read([[*frame, *lines(["In a frame."]), Rule(70, 600, 300, 600)]])
+
+        assert tables(parsed) == []
+        assert prose(parsed) == ["In a frame."]
+
+
+class TestRefused:
+    def test_a_password(self) -> None:
+        with pytest.raises(FileEncrypted):
+            parse(write_pdf([lines(["secret"])], password="hush"), LIMITS)
+
+    def test_pages_one_over_the_limit(self) -> None:
+        pages = [lines([f"Page {number}."]) for number in range(6)]
+
+        assert parse(write_pdf(pages), Limits(pdf_pages=6)).page_count == 6
+        with pytest.raises(FileUnsafe, match="6 pages"):
+            parse(write_pdf(pages), Limits(pdf_pages=5))
+
+    def test_only_images(self) -> None:
+        with pytest.raises(FileEmpty, match="only images"):
+            read([[Picture()], [Picture()]])
+
+    def test_some_images_are_warned_about(self) -> None:
+        assert read([[Picture()], lines(["Text."])]).warnings == ("1 of 2 pages hold only images",)
+
+    @pytest.mark.parametrize("content", [b"%PDF-1.7\ngarbage", b"%PDF-"])
+    def test_damage(self, content: bytes) -> None:
+        with pytest.raises(FileBroken):
+            parse(content, LIMITS)

@@ -1,0 +1,291 @@
+"""Text, Markdown, HTML, CSV and JSON: what becomes a heading, a paragraph, a table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from domain.errors import FileBroken, FileUnsafe
+from ingestion.parsing.blocks import Block, Heading, Paragraph, Table
+from ingestion.parsing.detect import FileType
+from ingestion.parsing.formats import parser_for
+from ingestion.parsing.limits import Limits
+
+LIMITS = Limits()
+
+
+def blocks(file_type: FileType, text: str | bytes, limits: Limits = LIMITS) -> list[Block]:
+    content = text.encode() if isinstance(text, str) else text
+    return list(parser_for(file_type)(content, limits).blocks)
+
+
+def headings(found: list[Block]) -> list[tuple[int, str]]:
+    return [(block.level, block.text) for block in found if isinstance(block, Heading)]
+
+
+def table(found: list[Block]) -> list[list[str]]:
+    [only] = [block for block in found if isinstance(block, Table)]
+    return [list(row) for row in only.rows]
+
+
+class TestPlainText:
+    def test_a_contract_gets_its_title_chapters_and_articles(self) -> None:
+        found = blocks(
+            FileType.TXT,
+            "软件开发合同\n\n第一章 总则\n第一条 定义\n本合同所称平台，指慢病管理平台。\n"
+            "第二条 付款\n\n甲方应在收到发票后30日内付款。\n\n第二章 验收\n\n（一）验收程序\n\n按附件执行。",
+        )
+
+        assert headings(found) == [
+            (0, "软件开发合同"), (2, "第一章 总则"), (4, "第一条 定义"), (4, "第二条 付款"),
+            (2, "第二章 验收"), (6, "（一）验收程序"),
+        ]  # fmt: skip
+
+    def test_an_article_whose_text_follows_on_its_line_is_prose(self) -> None:
+        found = blocks(
+            FileType.TXT, "第一条 甲方应当在收到发票后三十日内付款。\n第二条 乙方应当开具发票。"
+        )
+
+        assert headings(found) == []
+
+    def test_numbers_in_running_text_make_no_heading(self) -> None:
+        found = blocks(
+            FileType.TXT,
+            "The window was\n50 ms wide and\n3.5 mm high,\n\n1. apples\n2. pears\n3. plums",
+        )
+
+        assert headings(found) == []
+
+    def test_underlined_lines_are_headings(self) -> None:
+        found = blocks(
+            FileType.TXT, "Report\n======\n\nText here.\n\nPart one\n--------\n\nMore text."
+        )
+
+        assert headings(found) == [(0, "Report"), (2, "Part one")]
+
+    def test_wrapped_lines_are_joined_and_short_lines_stay(self) -> None:
+        wrapped = (
+            "The torque filter of the motion controller used a window of five milli-\n"
+            "seconds instead of fifty, which was changed by mistake when the control\n"
+            "loop was rewritten.\n\nOwner: Lin\nDue: April\n\n"
+            "患者在确诊后应当每三个月复查一次糖化血红蛋白，达标后可以改为每半年\n复查一次。"
+        )
+
+        first, fields, chinese = blocks(FileType.TXT, wrapped)
+
+        assert isinstance(first, Paragraph)
+        assert first.text.startswith(
+            "The torque filter of the motion controller used a window of five milliseconds"
+        )
+        assert first.text.endswith("when the control loop was rewritten.")
+        assert isinstance(fields, Paragraph)
+        assert fields.text == "Owner: Lin\nDue: April"
+        assert isinstance(chinese, Paragraph)
+        assert chinese.text.endswith("达标后可以改为每半年复查一次。")
+
+    def test_pipe_rows_are_a_table(self) -> None:
+        found = blocks(FileType.TXT, "| 名称 | 价格 |\n| --- | --- |\n| 电机 | 4860 |")
+
+        assert table(found) == [[" 名称 ", " 价格 "], [" 电机 ", " 4860 "]]
+
+
+class TestMarkdown:
+    def test_headings_prose_lists_code_and_tables(self) -> None:
+        found = blocks(
+            FileType.MARKDOWN,
+            "# Rust *所有权*\n\nA [link](http://x) and `code`,\nwrapped. 中文\n换行。\n\n- one\n- two\n  1. inner\n\n"
+            "  more of two\n\n```rust\nlet a = 1;\n\nlet b = 2;\n```\n\n| a | b |\n|---|---|\n| 1 | **2** |\n\nSetext\n---\n",
+        )
+
+        assert headings(found) == [(1, "Rust 所有权"), (2, "Setext")]
+        prose = [block.text for block in found if isinstance(block, Paragraph)]
+        assert prose == [
+            "A link and code, wrapped. 中文换行。",
+            "- one\n- two\n  1. inner\n  more of two",
+            "```rust\nlet a = 1;\n\nlet b = 2;\n```",
+        ]
+        assert table(found) == [["a", "b"], ["1", "2"]]
+
+    def test_front_matter_gives_the_title_and_is_no_text(self) -> None:
+        parsed = parser_for(FileType.MARKDOWN)(
+            b'---\ntitle: "The Guide"\ntags: [a]\n---\n\nBody.\n', LIMITS
+        )
+
+        assert parsed.title == "The Guide"
+        assert [*parsed.blocks] == [Paragraph("Body.")]
+
+    def test_html_inside_is_read_as_html(self) -> None:
+        found = blocks(
+            FileType.MARKDOWN,
+            "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>\n",
+        )
+
+        assert table(found) == [["a", "b"], ["1", "2"]]
+
+
+class TestHtml:
+    def test_navigation_scripts_and_hidden_parts_are_left_out(self) -> None:
+        found = blocks(
+            FileType.HTML,
+            "<html><head><title> The  page </title><script>x()</script></head><body><nav>Home</nav>"
+            "<header><h1>Big <em>title</em></h1></header><p>First<br>line.</p><div>Loose <b>text</b><p>inner</p> tail</div>"
+            "<p hidden>no</p><p style='display: none'>no</p><aside>no</aside><footer>no</footer></body></html>",
+        )
+
+        assert headings(found) == [(1, "Big title")]
+        assert [b.text for b in found if isinstance(b, Paragraph)] == [
+            "First\nline.",
+            "Loose text",
+            "inner",
+            "tail",
+        ]
+
+    def test_only_the_main_part_is_read_where_the_page_has_one(self) -> None:
+        found = blocks(
+            FileType.HTML, "<body><div>Cookie banner</div><main><p>Content.</p></main></body>"
+        )
+
+        assert [b.text for b in found if isinstance(b, Paragraph)] == ["Content."]
+
+    def test_lists_nest_and_keep_their_numbers(self) -> None:
+        found = blocks(
+            FileType.HTML,
+            "<ol><li>one<ul><li>inner</li></ul></li><li><p>two</p><p>more</p></li></ol>after",
+        )
+
+        assert [b.text for b in found if isinstance(b, Paragraph)] == [
+            "1. one\n  - inner\n2. two\nmore",
+            "after",
+        ]
+
+    def test_merged_cells_stand_in_every_row_and_column_they_span(self) -> None:
+        found = blocks(
+            FileType.HTML,
+            "<table><caption>表 1 限额</caption><thead><tr><th rowspan=2>城市</th><th colspan=2>限额</th></tr>"
+            "<tr><th>旺季</th><th>淡季</th></tr></thead>"
+            "<tr><td>上海<br>北京</td><td colspan=2>650 元</td></tr></table>",
+        )
+
+        assert isinstance(found[0], Paragraph)
+        assert found[0].text == "表 1 限额"
+        assert isinstance(found[1], Table)
+        assert found[1].header_rows == 2
+        assert table(found) == [
+            ["城市", "限额", "限额"],
+            ["城市", "旺季", "淡季"],
+            ["上海\n北京", "650 元", "650 元"],
+        ]
+
+    def test_a_table_used_for_layout_is_read_as_text(self) -> None:
+        found = blocks(
+            FileType.HTML,
+            "<table><tr><td><h2>Left</h2><table><tr><td>a</td><td>b</td></tr></table></td></tr></table>",
+        )
+
+        assert headings(found) == [(2, "Left")]
+        assert table(found) == [["a", "b"]]
+
+    def test_the_encoding_that_the_page_names_is_used(self) -> None:
+        page = '<meta charset="gbk"><p>糖</p>'.encode("gbk")
+
+        assert [b.text for b in blocks(FileType.HTML, page) if isinstance(b, Paragraph)] == ["糖"]
+
+    def test_elements_nested_deeper_than_the_stack_of_calls_are_walked(self) -> None:
+        found = blocks(FileType.HTML, "<div>" * 5_000 + "deep" + "</div>" * 5_000)
+
+        assert [b.text for b in found if isinstance(b, Paragraph)] == ["deep"]
+
+    @pytest.mark.parametrize("span", ["colspan=1000", "rowspan=65534"])
+    def test_a_span_that_makes_too_many_cells_is_refused(self, span: str) -> None:
+        rows = f"<tr><td {span}>a</td><td>b</td></tr>" * 200
+
+        with pytest.raises(FileUnsafe):
+            blocks(FileType.HTML, f"<table>{rows}</table>")
+
+
+class TestCsv:
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+    def test_the_delimiter_is_found(self, delimiter: str) -> None:
+        text = (
+            delimiter.join(["名称", "单价", "备注"])
+            + "\n"
+            + delimiter.join(["电机", "4860", '"大, 重; 贵"'])
+        )
+
+        assert table(blocks(FileType.CSV, text)) == [
+            ["名称", "单价", "备注"],
+            ["电机", "4860", "大, 重; 贵"],
+        ]
+
+    def test_a_first_row_with_numbers_is_no_header(self) -> None:
+        [only] = blocks(FileType.CSV, "1,2\n3,4\n")
+
+        assert isinstance(only, Table)
+        assert only.header_rows == 0
+
+    def test_line_breaks_inside_quotes_belong_to_the_cell(self) -> None:
+        assert table(blocks(FileType.CSV, 'a,b\n"x\ny",z\n')) == [["a", "b"], ["x\ny", "z"]]
+
+    def test_the_limit_of_cells_holds_exactly(self) -> None:
+        rows = "a,b\n" * 50
+
+        assert len(table(blocks(FileType.CSV, rows, Limits(table_cells=100)))) == 50
+        with pytest.raises(FileUnsafe, match="100 cells"):
+            blocks(FileType.CSV, rows + "a,b\n", Limits(table_cells=100))
+
+
+class TestJson:
+    def test_objects_become_sections_and_flat_lists_tables(self) -> None:
+        found = blocks(
+            FileType.JSON,
+            json.dumps(
+                {
+                    "title": "指南",
+                    "version": 1.50,
+                    "targets": [{"name": "HbA1c", "below": "7.0"}, {"name": "BMI", "below": "24"}],
+                    "chapters": [{"title": "症状", "text": "第一行\n第二行", "tags": ["a", "b"]}],
+                }
+            ),
+        )
+
+        assert headings(found) == [(1, "targets"), (1, "chapters"), (2, "症状"), (3, "text")]
+        assert table(found) == [["name", "below"], ["HbA1c", "7.0"], ["BMI", "24"]]
+        prose = [block.text for block in found if isinstance(block, Paragraph)]
+        assert prose == ["title: 指南\nversion: 1.5", "title: 症状\ntags: a, b", "第一行\n第二行"]
+
+    def test_numbers_stay_as_they_are_written(self) -> None:
+        [only] = blocks(
+            FileType.JSON, b'{"a": 1.50, "b": 123456789012345678901234567890, "c": true, "d": null}'
+        )
+
+        assert isinstance(only, Paragraph)
+        assert only.text == "a: 1.50\nb: 123456789012345678901234567890\nc: true\nd: "
+
+    def test_json_lines_are_read_line_by_line(self) -> None:
+        found = blocks(
+            FileType.JSON,
+            b'{"question": "Q1", "answer": "'
+            + b"x" * 90
+            + b'"}\n\n{"question": "Q2", "answer": "y"}\n',
+        )
+
+        assert headings(found) == [(1, "Q1"), (1, "Q2")]
+
+    def test_a_bad_line_is_named(self) -> None:
+        with pytest.raises(FileBroken, match="line 2"):
+            blocks(FileType.JSON, b'{"a": 1}\n{"a": }\n')
+
+    def test_what_is_no_json_is_broken(self) -> None:
+        with pytest.raises(FileBroken, match="no valid JSON"):
+            blocks(FileType.JSON, b"{'a': 1}")
+
+    def test_lone_surrogates_and_nul_are_read(self) -> None:
+        [only] = blocks(FileType.JSON, rb'{"a": "x\ud800y\u0000z"}')
+
+        assert isinstance(only, Paragraph)
+        assert only.text == "a: x\ud800y\x00z"  # cleaned where offsets begin, in structure.py
+
+    def test_nesting_without_end_is_refused(self) -> None:
+        with pytest.raises(FileUnsafe):
+            blocks(FileType.JSON, "[" * 100_000 + "]" * 100_000)
