@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
+from math import ceil
 
 from pydantic import BaseModel, Field
 
@@ -17,6 +18,7 @@ from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Token
 from domain.retrieval import RetrievedItem
+from domain.text import estimate_tokens
 from models.chat import ChatModel
 from nodes.answer_generator import AnswerGenerator
 from nodes.answering import AnswerEvent, ending
@@ -45,6 +47,9 @@ _ABOUT_THE_WHOLE = re.compile(
 )
 _FINDINGS = 6
 _POINTS = 24
+# Tokens of reports that one call reads. A call takes seconds whatever it reads: a few short reports are not
+# worth several, and long ones are read sooner side by side.
+_CALL_TOKENS = 1000
 _SECONDS = 30.0
 
 
@@ -157,8 +162,8 @@ async def mapped(
 ) -> AsyncGenerator[AnswerEvent]:
     """Map and reduce: points are noted from groups of reports at once, then one answer is written.
 
-    At most `reading.calls` calls read reports, besides those of `writer`, which answers. The points name
-    passages, and the answer cites passages, so that reports lead but are never the evidence. A call
+    Reports that fit one call are read by one; more of them by at most `reading.calls`, besides those of
+    `writer`, which answers. The points name passages, and the answer cites passages, so that reports lead but are never the evidence. A call
     that fails costs its reports only, with a warning.
 
     Source: the global search of GraphRAG (Edge et al. 2024, arXiv 2404.16130).
@@ -167,11 +172,11 @@ async def mapped(
         ModelUnavailable, ModelOutputInvalid: the answer itself could not be written.
     """
     layout = laid_out(items, reading.tokens)
-    groups = [layout.reports[at :: reading.calls] for at in range(reading.calls)]
+    wanted = ceil(estimate_tokens(lines_of(layout.reports)) / _CALL_TOKENS)
+    calls = min(wanted, reading.calls, len(layout.reports))
     asked = [
-        _points(writer.chat, question, group, layout.passages, reading.language)
-        for group in groups
-        if group
+        _points(writer.chat, question, layout.reports[at::calls], layout.passages, reading.language)
+        for at in range(calls)
     ]
     read = await asyncio.gather(*asked)
     failed = [outcome.failure for outcome in read if outcome.failure]

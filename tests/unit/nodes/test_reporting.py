@@ -116,20 +116,36 @@ async def test_without_reports_sentences_are_quoted(bench: Build) -> None:
     assert "多饮、多尿和体重下降。[1]" in update["answer"]
 
 
+LONG = "此外还记录了许多细节。" * 100
+
+
+@pytest.mark.parametrize(
+    ("notes", "reports"),
+    [
+        ([[("糖尿病的症状是多饮多尿", 9, [1]), ("签订后支付百分之三十", 5, [2])]], [HEALTH, MONEY]),
+        (
+            [[("糖尿病的症状是多饮多尿", 9, [1])], [("签订后支付百分之三十", 5, [2])]],
+            [
+                report("健康", ("糖尿病的主要症状是多饮。", "指南.md"), (LONG, "指南.md")),
+                report("付款", ("合同签订后支付百分之三十。", "合同.md"), (LONG, "合同.md")),
+            ],
+        ),
+    ],
+    ids=["short ones in one call", "long ones in a call each"],
+)
 async def test_a_chat_model_reads_reports_in_calls_of_their_own_then_answers_once(
-    bench: Build,
+    bench: Build, notes: list[list[tuple[str, float, list[int]]]], reports: list[RetrievedItem]
 ) -> None:
     model = chat(
-        noting(("糖尿病的症状是多饮多尿", 9, [1])),
-        noting(("签订后支付百分之三十", 5, [2])),
+        *(noting(*points) for points in notes),
         "糖尿病的主要症状是多饮、多尿 [1]。合同签订后支付百分之三十 [2]。",
     )
-    settings = Settings(_env_file=None, limits=LimitSettings(report_calls=2))
+    settings = Settings(_env_file=None, limits=LimitSettings(report_calls=3))
     at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
-    update = await generate(asked("这些文档讲了什么？"), at.runtime)
+    update = await generate(asked("这些文档讲了什么？", around=reports), at.runtime)
     assert update["answer"] == "糖尿病的主要症状是多饮、多尿 [1]。合同签订后支付百分之三十 [2]。"
     assert [citation["source"] for citation in update["citations"]] == ["指南.md", "合同.md"]
-    assert update["usage"]["calls"] == 3
+    assert update["usage"]["calls"] == len(notes) + 1
     assert update["warnings"] == []
 
 
@@ -139,7 +155,8 @@ async def test_calls_that_read_reports_are_bounded_by_what_is_left_of_the_budget
     settings = Settings(_env_file=None, limits=LimitSettings(model_calls=3, report_calls=16))
     model = chat(noting(("多饮", 9, [1])), "主要症状是多饮、多尿和体重下降 [1]。")
     at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
-    state = asked("这些文档讲了什么？", usage={"calls": 1})
+    long = [report(f"健康{place}", (LONG, "指南.md"), score=0.9) for place in range(3)]
+    state = asked("这些文档讲了什么？", usage={"calls": 1}, around=long)
     update = await generate(state, at.runtime)
     assert update["usage"]["calls"] == 3
     assert update["citations"]
