@@ -6,6 +6,7 @@ Slow: it installs everything from the package registry. Leave it out with `-m "n
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -64,12 +65,20 @@ def check_answers(printed: str) -> None:
         assert "“" in answer, answer
 
 
+def check_front_pages(printed: str) -> None:
+    """The answer that each front page shows is one of those that were given."""
+    for page in ("README.md", "README.zh-CN.md"):
+        [shown] = re.findall(r"^```text\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
+        assert shown in printed, page
+
+
 def test_one_command_shows_cited_answers_and_a_second_run_installs_nothing(clone: Path) -> None:
     first = subprocess.run(
         ["make", "demo"], cwd=clone, env=environment(), capture_output=True, text=True, check=False
     )
     assert first.returncode == 0, first.stdout + first.stderr
     check_answers(first.stdout)
+    check_front_pages(first.stdout)
     second = subprocess.run(
         ["make", "demo"], cwd=clone, env=environment(), capture_output=True, text=True, check=False
     )
