@@ -18,6 +18,7 @@ from uuid import uuid4
 
 import httpx
 import orjson
+import psutil
 import pytest
 import pytest_asyncio
 from pydantic import SecretStr
@@ -43,6 +44,7 @@ QUESTION = "What does the rule of the harbour say about lanterns?"
 RULE = "The rule of the harbour says that every boat carries two green lanterns after sunset."
 ANSWER = "Every boat carries two green lanterns after sunset [1]."
 WORDS_BEFORE_THE_PAUSE = 4
+SEARCHES, ROUNDS = 40, 5
 
 
 @dataclass
@@ -199,6 +201,46 @@ async def test_what_one_server_took_is_ingested_once_though_a_worker_dies_and_an
     assert answer["answer"] == ANSWER
     assert [one["filename"] for one in answer["sources"]] == ["harbour.txt"]
     assert answer["citations"][0]["quote"] in RULE
+
+
+def cpu_of(*roots: int) -> float:
+    """Seconds of CPU that these processes and their children have taken."""
+    every = [one for root in roots for one in _with_children(psutil.Process(root))]
+    return sum(sum(one.cpu_times()) for one in every)
+
+
+def _with_children(process: psutil.Process) -> list[psutil.Process]:
+    return [process, *process.children(recursive=True)]
+
+
+async def search(servers: list[Served], graph: str, number: int) -> None:
+    """Ask so many searches, of each server in turn."""
+    body = {"query": QUESTION, "graphId": graph}
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
+        for at in range(number):
+            server = servers[at % len(servers)]
+            found = await client.post(f"{server.address}/search", json=body)
+            assert found.json()["results"][0]["text"] == RULE
+
+
+async def test_searches_cost_two_servers_together_what_they_cost_one(
+    cluster: Cluster, stores: tuple[EmbeddedServer, Neo4jServer], graph: str
+) -> None:
+    """What the capacity model of docs/deployment.md adds up: CPU a search, whichever server has it."""
+    both = cluster.servers[:2]
+    await ingested(cluster, both[0], graph)
+    postmaster = (stores[0].data_dir / "postgres" / "postmaster.pid").read_text("utf-8")
+    processes = [*(server.process.pid for server in both), int(postmaster.split()[0])]
+    costs = {1: list[float](), 2: list[float]()}
+    async with working(cluster.environment, 2):
+        await search(both, graph, 2 * SEARCHES)
+        for _ in range(ROUNDS):
+            for servers, spent in costs.items():
+                before = cpu_of(*processes)
+                await search(both[:servers], graph, SEARCHES)
+                spent.append(cpu_of(*processes) - before)
+    ratio = sum(costs[2]) / sum(costs[1])
+    assert 0.5 < ratio < 2.0, costs
 
 
 async def test_a_stopped_server_ends_its_streams_well_and_its_successor_knows_all(
