@@ -103,7 +103,7 @@ def rank_around(index: WalkIndex, evidence: Evidence) -> Ranking:
 
     As far as they are to be trusted, the walk starts from them alone. Against `rank`, recall@2 rises
     where titles are named (prqa_zh, two hops, 87.2 to 93.9), and recall@5 falls where a question
-    describes more than it names (hotpotqa 96.2 to 95.3, musique_openie 79.2 to 78.3).
+    describes more than it names (hotpotqa 95.9 to 95.3, musique_openie 79.5 to 77.3).
     """
     return _walked(index, evidence, around=True)
 

@@ -25,7 +25,7 @@ _TRUST_EXPONENT = 0.75
 # tell apart; of more they say what all say, and each further one takes from their weight, down to the
 # least, which settles what meaning leaves even. On rgb, news of which ten often hold half of a question,
 # `mix` lost to the vectors alone without it (33.7 to 36.5, 60 questions won and 21 lost; vectors 37.0). With
-# 0.25 to 0.33, 2 to 3 and 0.3 to 0.5 rgb has 35.9 to 36.9; no other set loses more than two questions.
+# 0.25 to 0.33, 2 to 3 and 0.3 to 0.5 rgb has 35.9 to 36.9; no other set loses more than two net.
 _CONTENDING_COVERAGE, _CONTENDING_NEARNESS = 0.3, 0.25
 _TOLD_APART_BY_WORDS = 2
 _LEAST_TRUST = 0.4
