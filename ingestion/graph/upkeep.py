@@ -117,16 +117,17 @@ class GraphUpkeep:
         return replace(done, entities_embedded=embedded)
 
     async def _embed_entities(self, scope: Scope, report: OnStage) -> int:
-        most, done = self._settings.entity_vectors, 0
-        while texts := await self._vectors.to_embed(
-            scope, _NAMES_AT_ONCE, mentions=_TELLING_MENTIONS, most=most
-        ):
+        which = {"mentions": _TELLING_MENTIONS, "most": self._settings.entity_vectors}
+        done = total = 0
+        while texts := await self._vectors.to_embed(scope, _NAMES_AT_ONCE, **which):
             if not done:
+                total = await self._vectors.count_to_embed(scope, **which)
+                report("entities", 0, total)
                 await self._load_model()
             vectors = await self._embedder.embed_passages([_passage(text) for text in texts])
             await self._vectors.store(scope, texts, vectors)
             done += len(texts)
-            report("entities", done, 0)
+            report("entities", done, max(done, total))
         if done:
             await self._vectors.index_if_large(scope)
         return done

@@ -80,7 +80,8 @@ class Importer:
                 anything is stored, except one that names what is neither in the import nor stored,
                 which stops it after the documents, and sections beyond a text that only the chunks
                 make, which stop it at their document.
-            on_progress: called with (`lines`, `documents` or `graph`, done, total; 0 = not known).
+            on_progress: called with (`lines`, `documents`, `graph` or `storing`, done, total; 0 = not
+                known).
 
         Raises:
             OptionInvalid: the file cannot be read; or, with `strict`, what is wrong in which line.
@@ -99,6 +100,7 @@ class Importer:
                     done += count
                     run.note(problems)
                     run.on_progress("graph", min(done, total), total)
+                run.on_progress("storing", 0, 0)
                 run.report.entities = evidence.entities
                 run.report.relations = evidence.relations
         return run.report

@@ -62,20 +62,22 @@ def counted_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def stage_bars(*, quiet: bool) -> Iterator[OnStage | None]:
-    """A bar for each named stage of a long work, on a terminal only."""
+    """A bar for each named stage of a long work, with what is left of it, on a terminal only."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
-    name = TextColumn("{task.description}")
-    with Bars(name, BarColumn(), MofNCompleteColumn(), console=Console(stderr=True)) as bars:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    with Bars(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bars:
         tasks = dict[str, TaskID]()
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
+                for before in bars.tasks:  # one that only counted is through
+                    bars.update(before.id, total=before.total or before.completed)
                 tasks[stage] = bars.add_task(stage, total=None)
             # Without a total the bar swings and only counts.
             bars.update(tasks[stage], completed=done, total=total or None)

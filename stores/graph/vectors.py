@@ -55,6 +55,18 @@ class EntityVectors:
             await cursor.execute(_SQL["to_embed"], {"scope_id": found.scope_id, **values})
             return await cursor.fetchall()
 
+    async def count_to_embed(
+        self, scope: Scope, *, mentions: int = 2, most: int = 2**31 - 1
+    ) -> int:
+        """How many entities `to_embed` gives, by the same arguments, until all have their vectors."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return 0
+            values = {"scope_id": found.scope_id, "mentions": mentions, "most": most}
+            row = await (await connection.execute(_SQL["count_to_embed"], values)).fetchone()
+            return int(row[0]) if row else 0
+
     async def store(self, scope: Scope, texts: Sequence[EntityText], vectors: Vectors) -> None:
         """Store vectors, shape (len(texts), dimension), L2-normalised, of texts that are still so."""
         async with self._database.transaction(scope.user_id) as connection:

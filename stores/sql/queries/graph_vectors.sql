@@ -8,6 +8,14 @@ where scope_id = %(scope_id)s and shown and embedded_hash is distinct from text_
     or (select count(*) from entity_vectors where scope_id = %(scope_id)s) < %(most)s)
 order by degree desc, id limit %(limit)s;
 
+-- name: count_to_embed
+-- How many entities `to_embed` will give until none is left.
+select count(embedded_hash) + least(count(*) - count(embedded_hash), greatest(0,
+  %(most)s - (select count(*) from entity_vectors where scope_id = %(scope_id)s)))
+from entities
+where scope_id = %(scope_id)s and shown and embedded_hash is distinct from text_hash
+  and (asserted_count > 0 or mention_count >= %(mentions)s);
+
 -- name: add_vector
 -- The vector of an entity, unless its text has changed meanwhile.
 with current as (

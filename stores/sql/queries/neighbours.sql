@@ -21,22 +21,31 @@ where told.names is not null;
 
 -- name: linked
 -- For each chunk the others that mention the most of what it does; what few chunks mention counts
--- most (inverse frequency), what a hundred mention links nothing.
+-- most (inverse frequency), what a hundred mention links nothing. What was merged counts as what it was
+-- merged into.
 select asked.id, near.chunk_id, near.worth
 from unnest(%(ids)s::uuid[]) as asked (id) cross join lateral (
   select other.chunk_id, sum(1 / ln(1 + e.mention_count::float8)) as worth
   from (
-    select distinct entity_id from mentions
-    where scope_id = %(scope_id)s and chunk_id = asked.id and kind <> 'title'
-      and document_id = (select c.document_id from chunks c
+    select distinct coalesce(g.root_id, m.entity_id) as entity_id
+    from mentions m
+    left join entity_merges g on g.scope_id = m.scope_id and g.from_id = m.entity_id
+    where m.scope_id = %(scope_id)s and m.chunk_id = asked.id and m.kind <> 'title'
+      and m.document_id = (select c.document_id from chunks c
         where c.scope_id = %(scope_id)s and c.id = asked.id)
-      and document_id <> '00000000-0000-0000-0000-000000000000'
+      and m.document_id <> '00000000-0000-0000-0000-000000000000'
   ) as own
   join entities e on e.scope_id = %(scope_id)s and e.id = own.entity_id
     and e.mention_count between 2 and 100
   cross join lateral (
-    select distinct m.chunk_id from mentions m
-    where m.scope_id = %(scope_id)s and m.entity_id = own.entity_id and m.kind <> 'title'
+    select distinct m.chunk_id
+    from (
+      select own.entity_id as id
+      union all
+      select g.from_id from entity_merges g
+      where g.scope_id = %(scope_id)s and g.root_id = own.entity_id
+    ) as stated
+    join mentions m on m.scope_id = %(scope_id)s and m.entity_id = stated.id and m.kind <> 'title'
   ) as other
   where other.chunk_id <> asked.id and other.chunk_id <> '00000000-0000-0000-0000-000000000000'
   group by other.chunk_id order by 2 desc, other.chunk_id limit %(most)s

@@ -95,6 +95,23 @@ async def test_ingested_documents_have_communities_with_cited_reports(
         entities_embedded=0, full_run=False)  # fmt: skip
 
 
+async def test_names_are_counted_before_the_first_is_embedded_and_as_they_are(
+    graphed: Ingestor, upkeep: GraphUpkeep, scope: Scope
+) -> None:
+    told = list[tuple[int, int]]()
+    await graphed.ingest(scope, [SAMPLES])
+
+    done = await upkeep.refresh(
+        scope,
+        lambda stage, done, total: told.append((done, total)) if stage == "entities" else None,
+    )
+
+    total = done.entities_embedded
+    assert total > 0
+    assert (told[0], told[-1]) == ((0, total), (total, total))
+    assert {one for _, one in told} == {total}
+
+
 async def test_one_more_document_leaves_most_reports_as_they_are_and_so_does_deleting_it(
     graphed: Ingestor,
     upkeep: GraphUpkeep,

@@ -113,9 +113,19 @@ def test_a_stage_shows_how_far_it_is_also_where_the_end_is_not_known(
     with progress.stage_bars(quiet=False) as on_stage:
         assert on_stage is not None
         on_stage("lines", 4096, 0)
-        on_stage("documents", 2, 5)
+    assert "4096/?" in capsys.readouterr().err
+
+
+def test_a_stage_is_through_when_the_next_begins(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress.stage_bars(quiet=False) as on_stage:
+        assert on_stage is not None
+        on_stage("lines", 4096, 0)
+        on_stage("entities", 2, 5)
     shown = capsys.readouterr().err
-    assert "4096/?" in shown
+    assert "4096/4096" in shown
     assert "2/5" in shown
 
 

@@ -21,6 +21,7 @@ from stores.graph.merges import Merge
 from stores.graph.protocol import HUB_DEGREE, Hop
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
+from stores.neighbours import linked_to
 from tests.integration.stores.graph.world import (
     Change,
     ReadSide,
@@ -244,6 +245,29 @@ async def test_merged_entities_answer_as_one(
     assert len(await reading.graph.get_entities(scope, [twice, sugar])) == 2
 
 
+async def test_passages_are_linked_by_what_their_entities_were_merged_into(
+    reading: ReadSide, record: GraphRecord, store: Store, scope: Scope, database: Database
+) -> None:
+    one, other, third = (await store(scope, ["NYC", "New York", "Big Apple"])).chunks
+    names = {one: "nyc", other: "New York", third: "Big Apple"}
+    await record.add(scope, evidence(*(mention(name, chunk) for chunk, name in names.items())))
+    assert await linked_to(database, scope, [*names]) == {}
+
+    merges = [Merge(named(name), named("New York"), "defined") for name in ("nyc", "Big Apple")]
+    await record.merge(scope, merges)
+    await reading.catch_up(scope)
+    said = {link.chunk_id for link in await reading.graph.chunks_of(scope, [named("nyc")], 9)}
+    linked = await linked_to(database, scope, [*names])
+    assert said == {*names}
+    assert {own: {*others} for own, others in linked.items()} == {
+        own: said - {own} for own in names
+    }
+
+    await record.unmerge(scope, [named("nyc")])
+    linked = await linked_to(database, scope, [*names])
+    assert linked == {other: (third,), third: (other,)}
+
+
 async def test_a_passage_counts_once_however_often_it_names_an_entity(
     reading: ReadSide, record: GraphRecord, store: Store, scope: Scope
 ) -> None:
@@ -317,10 +341,13 @@ async def test_vectors_find_the_nearest_entities_and_follow_their_texts(
         "Insulin\nLowers sugar.\nA hormone.",
         *("糖尿病\n", "Blood sugar\n", "Twice\n", "ACME\n"),
     }
+    assert await vectors.count_to_embed(scope) == len(texts)
+    assert await vectors.count_to_embed(scope, most=2) == 2
     axes = np.stack([unit(place) for place in range(len(texts))])
     await vectors.store(scope, texts, axes)
     await reading.catch_up(scope)
     assert await vectors.to_embed(scope) == []
+    assert await vectors.count_to_embed(scope) == 0
 
     hits = await reading.graph.entities_by_vector(scope, unit(1, towards=3, by=0.3), 2)
     assert [hit.entity.id for hit in hits] == [texts[1].id, texts[3].id]
