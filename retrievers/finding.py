@@ -100,7 +100,9 @@ class Finder:
         if found.current:
             return found
         request.warnings.clear()
-        return await self._run(composition, replace(request, hot=None), top_k, None)
+        found = await self._run(composition, replace(request, hot=None), top_k, None)
+        self._held(composition, request)  # what is in memory now is worth reading the texts of
+        return found
 
     def _held(self, composition: Composition, request: LaneQuery) -> Held | None:
         """The index in memory, if a lane goes by it."""

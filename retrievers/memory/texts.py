@@ -88,11 +88,12 @@ class Texts:
             stamp: of the index, which is that of the texts: whether it is of now is to be asked.
             index: what is to be told.
         """
-        texts = self._room.ask(ScopeTexts, scope, partial(self._read, scope, stamp, index))
+        read = partial(self._read, scope, stamp, index)
+        texts = self._room.ask(ScopeTexts, scope, read)
         if texts is None or texts.stamp == stamp:
             return texts
         self._room.drop(scope, texts)
-        return None
+        return self._room.ask(ScopeTexts, scope, read)
 
     async def _read(
         self, scope: Scope, stamp: Stamp, index: ScopeIndex, fits: Fits
