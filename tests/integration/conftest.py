@@ -11,6 +11,8 @@ import pytest_asyncio
 
 from domain.scope import Scope
 from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.pipeline import Ingestor
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
@@ -70,3 +72,23 @@ def record(database: Database) -> GraphRecord:
 def embedder() -> HashEmbedder:
     """As long as the column that a new database has."""
     return HashEmbedder(384)
+
+
+@pytest.fixture
+def ingestor(
+    documents: DocumentStore, jobs: JobStore, embedder: HashEmbedder, settings: Settings
+) -> Ingestor:
+    """Takes documents in, with an embedder that needs no model; builds no graph."""
+    return Ingestor(documents, jobs, embedder, settings)
+
+
+@pytest.fixture
+def graphed(
+    database: Database,
+    documents: DocumentStore,
+    jobs: JobStore,
+    embedder: HashEmbedder,
+    settings: Settings,
+) -> Ingestor:
+    """The same, and builds the graph."""
+    return Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))

@@ -1,4 +1,4 @@
-"""The ingestor over the session's database, with an embedder that needs no model."""
+"""Importers, and a database whose workers count as dead soon."""
 
 from __future__ import annotations
 
@@ -8,33 +8,10 @@ import pytest
 import pytest_asyncio
 
 from domain.settings import IngestionSettings, Settings
-from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from ingestion.transfer.importing import Importer
 from stores.database import Database
-from stores.documents import DocumentStore
 from stores.graph.record import GraphRecord
-from stores.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
-
-
-@pytest.fixture
-def ingestor(
-    documents: DocumentStore, jobs: JobStore, embedder: HashEmbedder, settings: Settings
-) -> Ingestor:
-    return Ingestor(documents, jobs, embedder, settings)
-
-
-@pytest.fixture
-def graphed(
-    database: Database,
-    documents: DocumentStore,
-    jobs: JobStore,
-    embedder: HashEmbedder,
-    settings: Settings,
-) -> Ingestor:
-    """The same, with the stage that builds the graph."""
-    return Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))
 
 
 @pytest.fixture

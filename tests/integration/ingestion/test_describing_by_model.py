@@ -19,9 +19,6 @@ from ingestion.pipeline import Ingestor
 from models.chat import build_chat_model
 from stores.chunks import ChunkStore, StoredChunk
 from stores.database import Database
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest, ScriptedOpenAI
 from testing.replies import Reply, failing
 
@@ -47,14 +44,7 @@ def told(request: ApiRequest, leave_out: int | None = None) -> str:
 
 
 @pytest.fixture
-async def ingested(
-    database: Database,
-    documents: DocumentStore,
-    jobs: JobStore,
-    embedder: HashEmbedder,
-    scope: Scope,
-) -> Scope:
-    ingestor = Ingestor(documents, jobs, embedder, database.settings)
+async def ingested(ingestor: Ingestor, scope: Scope) -> Scope:
     await ingestor.ingest(scope, [next(iter(sorted(SAMPLES.glob("*.md"))))])
     return scope
 

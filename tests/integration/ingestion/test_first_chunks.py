@@ -44,10 +44,9 @@ async def expected(database: Database, settings: Settings, scope: Scope) -> list
 
 
 async def test_the_first_chunks_of_a_book_say_what_the_whole_book_makes_of_them(
-    database: Database, settings: Settings, scope: Scope
+    ingestor: Ingestor, database: Database, settings: Settings, scope: Scope
 ) -> None:
     told: list[Progress] = []
-    ingestor = Ingestor(DocumentStore(database), JobStore(database), HashEmbedder(384), settings)
 
     await ingestor.ingest_bytes(scope, BOOK.encode(), "book.md", on_progress=told.append)
 

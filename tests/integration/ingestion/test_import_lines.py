@@ -11,15 +11,11 @@ import pytest
 
 from domain.errors import OptionInvalid
 from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from ingestion.transfer.importing import Importer
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.graph.record import GraphRecord
-from stores.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
 from tests.integration.ingestion.transferred import LINES, Line, facts, rows, stream
 
 
@@ -131,12 +127,10 @@ async def test_a_file_that_cannot_be_read_says_so(
 
 
 async def test_an_alias_links_the_passages_that_have_it_whichever_came_first(
-    ingestor: Ingestor, database: Database, settings: Settings, scope: Scope
+    graphed: Ingestor, database: Database, scope: Scope
 ) -> None:
     city: Line = {"type": "entity", "id": "ny", "name": "New York", "aliases": ["Big Apple"]}
     trip: Line = {"type": "chunk", "id": "c", "text": "In spring we saw the Big Apple."}
-    documents, jobs = DocumentStore(database), JobStore(database)
-    graphed = Ingestor(documents, jobs, HashEmbedder(384), settings, GraphIndexer(database))
     found = []
     for graph_id, imports in {
         "together": [[city, trip]],

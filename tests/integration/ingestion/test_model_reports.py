@@ -13,16 +13,13 @@ import pytest
 
 from domain.scope import Scope
 from domain.settings import CommunitySettings, Settings
-from ingestion.graph.index import GraphIndexer
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingestor
 from models.chat import build_chat_model
 from stores.chunks import ChunkStore
 from stores.database import Database
-from stores.documents import DocumentStore
 from stores.graph.communities import CommunityStore, StoredReport
 from stores.graph.postgres import PostgresGraph
-from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest, ScriptedOpenAI
 from testing.replies import Reply, failing
@@ -47,15 +44,8 @@ def written(request: ApiRequest) -> str:
 
 
 @pytest.fixture
-async def indexed(
-    database: Database,
-    documents: DocumentStore,
-    jobs: JobStore,
-    embedder: HashEmbedder,
-    scope: Scope,
-) -> Scope:
-    ingestor = Ingestor(documents, jobs, embedder, database.settings, GraphIndexer(database))
-    await ingestor.ingest(scope, [SAMPLES])
+async def indexed(graphed: Ingestor, scope: Scope) -> Scope:
+    await graphed.ingest(scope, [SAMPLES])
     return scope
 
 

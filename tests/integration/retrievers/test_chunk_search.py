@@ -264,10 +264,9 @@ async def test_the_cursor_leads_through_all_that_was_found_each_once(
 
 
 async def test_a_page_moves_by_nothing_that_was_added_and_lacks_what_is_gone(
-    search: ChunkSearch, database: Database, settings: Settings
+    search: ChunkSearch, ingestor: Ingestor, database: Database
 ) -> None:
     scope = Scope(f"user-{uuid4()}", "pages")
-    ingestor = Ingestor(DocumentStore(database), JobStore(database), HashEmbedder(384), settings)
     documents = [
         await ingestor.ingest_bytes(scope, f"付款节点 {n} {'约定 ' * n}".encode(), f"{n}.txt")
         for n in range(6)

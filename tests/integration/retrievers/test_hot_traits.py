@@ -10,8 +10,6 @@ import pytest
 import pytest_asyncio
 
 from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from retrievers.chunk_search import ChunkSearch, SearchRequest, SearchResponse
 from retrievers.memory.hot import HotScopes
@@ -19,8 +17,6 @@ from retrievers.memory.packed import PackedScope
 from retrievers.memory.traits import HotTraits, PackedTraits
 from stores.database import Database
 from stores.descriptions import Descriptions, Said
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from tests.integration.statements import recorded
 
@@ -55,17 +51,10 @@ def cold(database: Database) -> ChunkSearch:
 
 
 @pytest_asyncio.fixture
-async def scope(database: Database, settings: Settings) -> Scope:
+async def scope(graphed: Ingestor) -> Scope:
     """A knowledge base with a contract."""
     scope = Scope(f"user-{uuid4()}", "contracts")
-    ingestor = Ingestor(
-        DocumentStore(database),
-        JobStore(database),
-        HashEmbedder(384),
-        settings,
-        graph=GraphIndexer(database),
-    )
-    await ingestor.ingest_bytes(scope, TEXT.encode(), "contract.md")
+    await graphed.ingest_bytes(scope, TEXT.encode(), "contract.md")
     return scope
 
 

@@ -13,7 +13,6 @@ import pytest_asyncio
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
-from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from models.protocols import Embedder, Vectors
 from retrievers import GraphRetriever
@@ -39,14 +38,10 @@ QUESTION = "When did the place where Pocahontas Mounds lies join the Union?"
 
 
 @pytest_asyncio.fixture
-async def filled(
-    database: Database, embedder: Embedder, scope: Scope, settings: Settings
-) -> Ingestor:
-    documents, jobs = DocumentStore(database), JobStore(database)
-    ingestor = Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))
+async def filled(graphed: Ingestor, scope: Scope) -> Ingestor:
     for name, text in DOCUMENTS.items():
-        await ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
-    return ingestor
+        await graphed.ingest_bytes(scope, text.encode(), f"{name}.md")
+    return graphed
 
 
 def over(database: Database, embedder: Embedder, settings: Settings) -> GraphRetriever:
@@ -112,11 +107,10 @@ async def test_another_tenants_passages_are_never_found(
 
 
 async def test_a_scope_without_a_graph_is_ranked_by_words_and_meaning(
-    database: Database, embedder: Embedder, settings: Settings, scope: Scope
+    ingestor: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
 ) -> None:
-    plain = Ingestor(DocumentStore(database), JobStore(database), embedder, settings)
-    await plain.ingest_bytes(scope, DOCUMENTS["rust"].encode(), "rust.md")
-    await plain.ingest_bytes(scope, DOCUMENTS["bread"].encode(), "bread.md")
+    await ingestor.ingest_bytes(scope, DOCUMENTS["rust"].encode(), "rust.md")
+    await ingestor.ingest_bytes(scope, DOCUMENTS["bread"].encode(), "bread.md")
     retriever = over(database, embedder, settings)
     assert (await found(retriever, scope, "Who frees memory?", 1)) == ["rust.md"]
 

@@ -13,7 +13,6 @@ import pytest
 from domain.graph import Community, Finding
 from domain.scope import Scope
 from domain.settings import Settings
-from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from retrievers import GraphRetriever
 from retrievers.index.scope_index import BEHIND, ScopeIndexes
@@ -24,7 +23,6 @@ from stores.graph.communities import CommunityStore
 from stores.graph.notices import collected_notices
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
-from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
 WORDS = ("bread", "dough", "chess", "rust", "tide", "comet", "loom", "violet")
@@ -47,43 +45,37 @@ class CountingChunks(ChunkStore):
         return await super().passages(scope, documents)
 
 
-@pytest.fixture
-def ingestor(database: Database, settings: Settings) -> Ingestor:
-    documents, jobs = DocumentStore(database), JobStore(database)
-    return Ingestor(documents, jobs, HashEmbedder(384), settings, GraphIndexer(database))
-
-
-async def add(ingestor: Ingestor, scope: Scope, *words: str) -> list[UUID]:
+async def add(graphed: Ingestor, scope: Scope, *words: str) -> list[UUID]:
     ids = []
     for word in words:
         text = f"# About {word}\n\nHere {word} meets {word} and the other things.\n"
-        registered = await ingestor.ingest_bytes(scope, text.encode(), f"{word}.md")
+        registered = await graphed.ingest_bytes(scope, text.encode(), f"{word}.md")
         assert registered.document_id is not None
         ids.append(registered.document_id)
     return ids
 
 
 async def test_only_documents_that_have_changed_are_read_again(
-    ingestor: Ingestor, database: Database, scope: Scope
+    graphed: Ingestor, database: Database, scope: Scope
 ) -> None:
-    await add(ingestor, scope, *WORDS[:4])
+    await add(graphed, scope, *WORDS[:4])
     chunks = CountingChunks(database)
     indexes = ScopeIndexes(chunks, GraphRecord(database), 1000)
     await indexes.get(scope)
-    [new] = await add(ingestor, scope, WORDS[4])
+    [new] = await add(graphed, scope, WORDS[4])
     await indexes.get(scope)
     assert chunks.read[1:] == [[new]]
 
 
 async def test_an_index_brought_up_to_date_answers_as_one_built_anew(
-    ingestor: Ingestor, database: Database, scope: Scope
+    graphed: Ingestor, database: Database, scope: Scope
 ) -> None:
     chunks, record = ChunkStore(database), GraphRecord(database)
     indexes = ScopeIndexes(chunks, record, 1000)
-    ids = await add(ingestor, scope, *WORDS[:5])
+    ids = await add(graphed, scope, *WORDS[:5])
     await indexes.get(scope)
     await DocumentStore(database).delete(scope, ids[1])
-    await add(ingestor, scope, *WORDS[5:])
+    await add(graphed, scope, *WORDS[5:])
     kept, anew = await indexes.get(scope), await ScopeIndexes(chunks, record, 1000).get(scope)
     assert (kept.chunk_ids.halves == anew.chunk_ids.halves).all()
     question = "Does chess meet the tide or the dough?"
@@ -97,9 +89,9 @@ async def test_an_index_brought_up_to_date_answers_as_one_built_anew(
 
 
 async def test_vectors_in_memory_rank_as_the_store_does(
-    ingestor: Ingestor, database: Database, settings: Settings, scope: Scope
+    graphed: Ingestor, database: Database, settings: Settings, scope: Scope
 ) -> None:
-    await add(ingestor, scope, *WORDS)
+    await add(graphed, scope, *WORDS)
     chunks = ChunkStore(database)
     found = []
     for kept in (1000, 0):
@@ -114,9 +106,9 @@ async def test_vectors_in_memory_rank_as_the_store_does(
 
 
 async def test_a_report_written_is_seen_by_the_next_question_and_reads_no_passage(
-    ingestor: Ingestor, database: Database, scope: Scope
+    graphed: Ingestor, database: Database, scope: Scope
 ) -> None:
-    await add(ingestor, scope, *WORDS[:3])
+    await add(graphed, scope, *WORDS[:3])
     chunks = CountingChunks(database)
     indexes = ScopeIndexes(chunks, GraphRecord(database), 1000)
     before = await indexes.get(scope)
@@ -130,9 +122,9 @@ async def test_a_report_written_is_seen_by_the_next_question_and_reads_no_passag
 
 
 async def test_the_nearest_reports_are_those_that_the_store_finds(
-    ingestor: Ingestor, database: Database, scope: Scope
+    graphed: Ingestor, database: Database, scope: Scope
 ) -> None:
-    await add(ingestor, scope, *WORDS[:3])
+    await add(graphed, scope, *WORDS[:3])
     store, embedder = CommunityStore(database), HashEmbedder(384)
     await store.save(
         scope, [Community(uuid4(), 0, None, word, f"Of {word}.", (), 5.0, ()) for word in WORDS]
@@ -149,13 +141,13 @@ async def test_the_nearest_reports_are_those_that_the_store_finds(
 
 
 async def test_while_an_update_takes_long_the_index_of_before_answers_and_says_so(
-    ingestor: Ingestor, database: Database, scope: Scope
+    graphed: Ingestor, database: Database, scope: Scope
 ) -> None:
-    await add(ingestor, scope, *WORDS[:2])
+    await add(graphed, scope, *WORDS[:2])
     chunks = CountingChunks(database)
     indexes = ScopeIndexes(chunks, GraphRecord(database), 1000, patience=0.0)
     before = await indexes.get(scope)
-    await add(ingestor, scope, WORDS[2])
+    await add(graphed, scope, WORDS[2])
     chunks.gate.clear()
     with collected_notices() as notices:
         assert await indexes.get(scope) is before

@@ -12,8 +12,6 @@ import pytest
 from domain.graph import Community, Finding
 from domain.retrieval import Retrieval
 from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from retrievers import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
@@ -26,7 +24,6 @@ from stores.graph.communities import CommunityStore
 from stores.graph.merges import Merge
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
-from stores.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
 from tests.integration.statements import recorded
@@ -38,12 +35,6 @@ QUESTIONS = (
     "what is lost here",
 )
 MODES = ("local", "global", "hybrid", "mix")
-
-
-@pytest.fixture
-def ingestor(database: Database, settings: Settings) -> Ingestor:
-    documents, jobs = DocumentStore(database), JobStore(database)
-    return Ingestor(documents, jobs, HashEmbedder(384), settings, GraphIndexer(database))
 
 
 @pytest.fixture
@@ -78,15 +69,15 @@ def told(found: Retrieval) -> Any:
     return found.results, found.graph_items, found.graph_context, found.warnings
 
 
-async def write(ingestor: Ingestor, scope: Scope, word: str, rng: Random) -> None:
+async def write(graphed: Ingestor, scope: Scope, word: str, rng: Random) -> None:
     others = " ".join(rng.sample(WORDS, 3))
     text = (
         f"# {word}\n\nHere {word} meets {others}.\n\n## More of {word}\n\n{word} likes {others}.\n"
     )
-    await ingestor.ingest_bytes(scope, text.encode(), f"{word}.md")
+    await graphed.ingest_bytes(scope, text.encode(), f"{word}.md")
 
 
-async def change(database: Database, ingestor: Ingestor, scope: Scope, rng: Random) -> None:
+async def change(database: Database, graphed: Ingestor, scope: Scope, rng: Random) -> None:
     """One of the ways in which a knowledge base changes."""
     documents, record = DocumentStore(database), GraphRecord(database)
     top = await PostgresGraph(database).top_entities(scope, 50)
@@ -104,19 +95,19 @@ async def change(database: Database, ingestor: Ingestor, scope: Scope, rng: Rand
             report = Community(uuid4(), 0, None, "Meetings", "Who meets.", (finding,), 5.0, members)
             await CommunityStore(database).save(scope, [report])
         case _:
-            await write(ingestor, scope, rng.choice(WORDS), rng)
+            await write(graphed, scope, rng.choice(WORDS), rng)
 
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_after_every_change_memory_tells_what_the_store_tells(  # noqa: PLR0917 - fixtures
-    database: Database, ingestor: Ingestor, warm: Warm, clock: Clock, scope: Scope, seed: int
+    database: Database, graphed: Ingestor, warm: Warm, clock: Clock, scope: Scope, seed: int
 ) -> None:
     """While it is cold, in memory, changed since, and in memory again; nobody tells of the change."""
     rng = Random(seed)  # noqa: S311 - nothing is kept secret by it
     retriever, room = warm(10_000_000)
     store = retriever.model_copy(update={"texts": None})
     for word in WORDS[:4]:
-        await write(ingestor, scope, word, rng)
+        await write(graphed, scope, word, rng)
     for _ in range(6):
         for question in QUESTIONS:
             for mode in MODES:
@@ -125,19 +116,19 @@ async def test_after_every_change_memory_tells_what_the_store_tells(  # noqa: PL
                 assert told(here) == told(there), (question, mode)
             await room.settled()
         assert set(room.memory) == {(ScopeTexts, scope)}
-        await change(database, ingestor, scope, rng)
+        await change(database, graphed, scope, rng)
         clock.now += 500
 
 
 async def test_in_memory_a_question_asks_the_store_for_the_stamp_only(
     database: Database,
-    ingestor: Ingestor,
+    graphed: Ingestor,
     warm: Warm,
     scope: Scope,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     retriever, room = warm(10_000_000)
-    await write(ingestor, scope, "Chess", Random(1))  # noqa: S311 - as above
+    await write(graphed, scope, "Chess", Random(1))  # noqa: S311 - as above
     for _ in range(4):
         await retriever.search(scope, QUESTIONS[0], mode="mix")
         await room.settled()
@@ -150,13 +141,13 @@ async def test_in_memory_a_question_asks_the_store_for_the_stamp_only(
 
 
 async def test_of_the_same_question_every_tenant_is_told_its_own_passages(
-    ingestor: Ingestor, warm: Warm
+    graphed: Ingestor, warm: Warm
 ) -> None:
     """Two users with a knowledge base of the same name, in memory at once."""
     retriever, room = warm(10_000_000)
     first, second, stranger = (Scope(f"user-{uuid4()}", "same") for _ in range(3))
-    await write(ingestor, first, "Chess", Random(1))  # noqa: S311 - as above
-    await write(ingestor, second, "Tide", Random(2))  # noqa: S311 - as above
+    await write(graphed, first, "Chess", Random(1))  # noqa: S311 - as above
+    await write(graphed, second, "Tide", Random(2))  # noqa: S311 - as above
     for _ in range(4):
         for scope, word in ((first, "Chess"), (second, "Tide")):
             found = await retriever.search(scope, QUESTIONS[0], mode="hybrid", top_k=9)
@@ -168,10 +159,10 @@ async def test_of_the_same_question_every_tenant_is_told_its_own_passages(
 
 
 async def test_texts_that_have_no_room_are_told_by_the_store(
-    ingestor: Ingestor, warm: Warm, scope: Scope
+    graphed: Ingestor, warm: Warm, scope: Scope
 ) -> None:
     for word in WORDS:
-        await write(ingestor, scope, word, Random(word))  # noqa: S311 - as above
+        await write(graphed, scope, word, Random(word))  # noqa: S311 - as above
     for size in (0, 4_000):
         retriever, room = warm(size)
         for _ in range(4):
