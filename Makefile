@@ -9,8 +9,6 @@ PY := .venv/bin/python
 SEXTANT_DATA_DIR ?= .sextant
 # Folders with corpus.jsonl.gz and queries.jsonl.gz each.
 EVAL_SETS ?= ../shared/eval
-CODE := $(sort $(foreach folder,domain stores models ingestion retrievers prompts nodes graph sextant server testing \
-	evals benchmarks tests,$(if $(wildcard $(folder)/*.py $(folder)/*/*.py),$(folder))))
 
 help: ## List the targets
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -36,7 +34,7 @@ lint: .venv/.all
 	.venv/bin/lint-imports
 
 types: .venv/.all
-	$(PY) -m mypy $(CODE)
+	$(PY) -m mypy
 
 unit: .venv/.all
 	$(PY) -m pytest -q tests/unit
