@@ -9,11 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from domain.scope import DEFAULT_USER
 from domain.settings.answers import AnswerSettings, ConversationSettings, MultimodalSettings
+from domain.settings.group import Folder
 from domain.settings.ingestion import (
     CommunitySettings,
     ExtractionSettings,
@@ -66,7 +67,7 @@ class Settings(BaseSettings):
         populate_by_name=True,
     )
 
-    data_dir: Path = Field(
+    data_dir: Folder = Field(
         Path("~/.local/share/sextant"),
         validate_default=True,
         description="Folder of the embedded PostgreSQL and of unpacked model weights.",
@@ -168,8 +169,3 @@ class Settings(BaseSettings):
     observe: ObserveSettings = ObserveSettings()
     worker: WorkerSettings = WorkerSettings()
     conversations: ConversationSettings = ConversationSettings()
-
-    @field_validator("data_dir")
-    @classmethod
-    def _home_is_expanded(cls, folder: Path) -> Path:
-        return folder.expanduser()

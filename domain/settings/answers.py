@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pydantic import Field
 
-from pydantic import Field, field_validator
-
-from domain.settings.group import Group
+from domain.settings.group import Folder, Group
 
 
 class AnswerSettings(Group):
@@ -28,7 +26,7 @@ class AnswerSettings(Group):
 class MultimodalSettings(Group):
     """Images and tables that come with a question, and images inside of documents."""
 
-    image_dir: Path | None = Field(
+    image_dir: Folder | None = Field(
         None,
         description="Folder whose images a question may name by `img_path`; empty: none, over HTTP.",
     )
@@ -50,11 +48,6 @@ class MultimodalSettings(Group):
     concurrency: int = Field(
         4, ge=1, le=64, description="Images of a document described at a time."
     )
-
-    @field_validator("image_dir")
-    @classmethod
-    def _home_is_expanded(cls, folder: Path | None) -> Path | None:
-        return folder.expanduser() if folder else None
 
 
 class ConversationSettings(Group):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Weight = Annotated[float, Field(ge=0)]
+# A folder, of which `~` is the user's own.
+Folder = Annotated[Path, AfterValidator(Path.expanduser)]
 
 
 class Group(BaseModel):
