@@ -1,4 +1,8 @@
-"""The three lanes of a search for entities: meaning, words, and the graph around the best by meaning."""
+"""The three lanes of a search for entities: meaning, words, and the graph around the best by meaning.
+
+What the question names, word for word, is nearest by meaning and best by words, whatever its description
+adds to its vector and its text: without that another's description can put it third by seed 001's formula.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,11 @@ from domain.errors import ConflictError, EmbeddingModelChanged, InputError, Retr
 from domain.graph import Entity
 from domain.scope import Scope
 from domain.settings import EntitySearchSettings
+from domain.text import normalise_name
 from models.protocols import Embedder, Vectors
 from retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
 from retrievers.entity_search.words import words_of
-from stores.deadlines import within
+from stores.deadlines import seen, within
 from stores.entity_stamps import EntityStamp
 from stores.graph.protocol import EntityFilter, EntityHit, GraphStore
 
@@ -30,18 +35,27 @@ _GOES_ON = {
     GRAPH: "图遍历失败，使用向量与全文检索结果",
 }
 
+# A text's cosine with itself; and of full text, where only the order means something, what sets the named
+# apart from the best of the others.
+_SAME, _ABOVE_THE_BEST = 1.0, 2.0
+
 _Work = Coroutine[Any, Any, None]
+_Named = asyncio.Task[list[Entity]]
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Found:
-    """What the lanes found: (entity, score) best first by lane, and how the graph lane came there."""
+    """What the lanes found: (entity, score) best first by lane, and how the graph lane came there.
+
+    `named`: what the question names word for word.
+    """
 
     hits: dict[str, list[tuple[UUID, float]]] = field(default_factory=dict)
     entities: dict[UUID, Entity] = field(default_factory=dict)
     paths: dict[UUID, Reached] = field(default_factory=dict)
+    named: set[UUID] = field(default_factory=set)
     timings: dict[str, float] = field(default_factory=dict)
     failed: dict[str, Exception] = field(default_factory=dict)
 
@@ -79,30 +93,46 @@ class EntityLanes:
             RetrievalError: neither meaning nor words could be searched.
         """
         found = Found()
+        named = asyncio.create_task(self._named(asked))
+        named.add_done_callback(seen)
         await asyncio.gather(
-            self._meaning_then_graph(found, asked),
-            self._run(found, FTS, lambda: self._words(found, asked)),
+            self._meaning_then_graph(found, asked, named),
+            self._run(found, FTS, lambda: self._words(found, asked, named)),
         )
         if VECTOR in found.failed and FTS in found.failed:
             raise RetrievalError(found.failed)
         return found
 
-    async def _meaning_then_graph(self, found: Found, asked: Asked) -> None:
-        await self._run(found, VECTOR, lambda: self._meaning(found, asked))
+    async def _named(self, asked: Asked) -> list[Entity]:
+        """Those whose name is the question, in any spelling; where there is none, those with such an alias."""
+        hits = await self.graph.entities_by_alias(asked.scope, [asked.question])
+        if not hits:
+            return []
+        there = await self.graph.get_entities(
+            asked.scope, [hit.entity.id for hit in hits], asked.only
+        )
+        name = normalise_name(asked.question)
+        return [one for one in there if normalise_name(one.name) == name] or there
+
+    async def _meaning_then_graph(self, found: Found, asked: Asked, named: _Named) -> None:
+        await self._run(found, VECTOR, lambda: self._meaning(found, asked, named))
         if seeds := [key for key, _ in found.hits.get(VECTOR, [])[: self.settings.seeds]]:
             await self._run(found, GRAPH, lambda: self._neighbours(found, asked, seeds))
 
-    async def _meaning(self, found: Found, asked: Asked) -> None:
+    async def _meaning(self, found: Found, asked: Asked, named: _Named) -> None:
         vector = await self.embedder.embed_query(asked.question)
         _require_space(self.embedder, vector, asked.stamp)
         k = self.settings.candidates
         hits = await self.graph.entities_by_vector(asked.scope, vector, k, asked.only)
-        _take(found, VECTOR, [hit for hit in hits if hit.score > self.settings.threshold])
+        near = [hit for hit in hits if hit.score > self.settings.threshold]
+        _take(found, VECTOR, near, await asyncio.shield(named), _SAME)
 
-    async def _words(self, found: Found, asked: Asked) -> None:
+    async def _words(self, found: Found, asked: Asked, named: _Named) -> None:
         words = await asyncio.to_thread(words_of, asked.question)
         k = self.settings.candidates
-        _take(found, FTS, await self.graph.entities_by_words(asked.scope, words, k, asked.only))
+        hits = await self.graph.entities_by_words(asked.scope, words, k, asked.only)
+        best = hits[0].score if hits else 1.0
+        _take(found, FTS, hits, await asyncio.shield(named), _ABOVE_THE_BEST * best)
 
     async def _neighbours(self, found: Found, asked: Asked, seeds: Sequence[UUID]) -> None:
         scope, version = asked.scope, asked.stamp.graph_version
@@ -129,9 +159,14 @@ class EntityLanes:
         found.timings[lane] = (time.perf_counter() - started) * 1000
 
 
-def _take(found: Found, lane: str, hits: Sequence[EntityHit]) -> None:
-    found.hits[lane] = [(hit.entity.id, hit.score) for hit in hits]
-    found.entities |= {hit.entity.id: hit.entity for hit in hits}
+def _take(
+    found: Found, lane: str, hits: Sequence[EntityHit], named: Sequence[Entity], head: float
+) -> None:
+    """What a lane found, after what the question names, which has the score `head`."""
+    found.named |= {one.id for one in named}
+    others = [(hit.entity.id, hit.score) for hit in hits if hit.entity.id not in found.named]
+    found.hits[lane] = [(one.id, head) for one in named] + others
+    found.entities |= {one.id: one for one in (*named, *(hit.entity for hit in hits))}
 
 
 def _require_space(embedder: Embedder, vector: Vectors, stamp: EntityStamp) -> None:

@@ -87,6 +87,12 @@ class EntityRanker:
 def _fused(found: Found, weights: FusionWeights, bonus: float) -> list[Hit]:
     blended = blend({lane: found.hits.get(lane, []) for lane in LANES}, weights.by_lane, bonus)
     return [
-        Hit(found.entities[one.key], one, one.score, path=found.paths.get(one.key))
+        Hit(
+            found.entities[one.key],
+            one,
+            one.score,
+            path=found.paths.get(one.key),
+            named=one.key in found.named,
+        )
         for one in blended
     ]

@@ -83,11 +83,15 @@ class GraphPath(_Body):
 
 
 class Explanation(_Body):
-    """How a result's score comes about: contributions and bonus sum to `fused`."""
+    """How a result's score comes about: contributions and bonus sum to `fused`.
+
+    `named`: the question is the entity's name or alias, so it leads the lanes of meaning and words.
+    """
 
     lanes: dict[Source, LaneExplanation]
     bonus: float
     fused: float
+    named: bool = False
     path: GraphPath | None = None
 
 

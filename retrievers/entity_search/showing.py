@@ -29,13 +29,17 @@ _CONSTANTS = ("threshold", "candidates", "seeds", "depth", "neighbours", "decay"
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A result: the entity, what the lanes said of it, and the score it is ranked by."""
+    """A result: the entity, what the lanes said of it, and the score it is ranked by.
+
+    `named`: the question is its name or alias.
+    """
 
     entity: Entity
     blended: Blended[UUID]
     score: float
     rerank: float | None = None
     path: Reached | None = None
+    named: bool = False
 
 
 def result_of(hit: Hit, related: Iterable[tuple[Entity, str]], *, explain: bool) -> EntityResult:
@@ -65,6 +69,7 @@ def _explained(hit: Hit) -> Explanation:
         },
         bonus=hit.blended.bonus,
         fused=hit.blended.score,
+        named=hit.named,
         path=path
         and GraphPath(
             via=path.via, relation_type=path.relation_type, weight=path.weight, depth=path.depth

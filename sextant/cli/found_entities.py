@@ -50,6 +50,8 @@ def _explain(said: Explanation) -> None:
         for lane, own in said.lanes.items()
     ]
     terminal.faint(f"   {' + '.join(parts)} + bonus {said.bonus:g} = {said.fused:.4f}")
+    if said.named:
+        terminal.faint("   named exactly so: first by meaning and by words")
     if said.path is not None:
         terminal.faint(
             f"   graph: {said.path.relation_type}, weight {said.path.weight:g}, "

@@ -18,7 +18,7 @@ from domain.scope import Scope
 from models.protocols import Reranker, Vectors
 from retrievers import EntitySearch
 from stores.database import Database
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
@@ -107,6 +107,11 @@ class World:
         if waiting := await vectors.to_embed(self.scope):
             rows = [at(cosines[one.text.split("\n")[0]][2]) for one in waiting]
             await vectors.store(self.scope, waiting, np.stack(rows))
+        await self.reading.catch_up(self.scope)
+
+    async def alias(self, name: str, alias: str) -> None:
+        rows = [AliasRow(self.id(name), alias, "manual")]
+        await self.record.add(self.scope, GraphEvidence(aliases=rows))
         await self.reading.catch_up(self.scope)
 
     def id(self, name: str) -> UUID:

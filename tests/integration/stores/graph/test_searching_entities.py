@@ -56,6 +56,39 @@ async def test_three_lanes_are_fused_as_the_seed_computes(build: Build) -> None:
         assert one.scores.final == pytest.approx(sum(parts) + one.explanation.bonus)
 
 
+@pytest.mark.parametrize("question", ["Cargo", "ｃａｒｇｏ", "cargo tool"])
+async def test_what_the_question_names_comes_first_and_is_said_to_be_named(
+    build: Build, question: str
+) -> None:
+    """Cosine 0.4 and a relation from the best: by the lanes alone 所有权系统 and Rust come before Cargo.
+
+    Vector: Cargo 1.0 → 1, 所有权系统 0.9 → 0.75, Rust 0.8 → 0.5, 借用检查器 0.6 → 0.
+    """
+    world = await build()
+    await world.alias("Cargo", "cargo tool")
+    found = await world.search().search(question, world.scope, SearchOptions(explain=True))
+    first, *others = found.results
+    assert first.entity.name == "Cargo"
+    assert (first.scores.vector, first.scores.fts) == (1.0, 1.0)
+    assert [one.scores.vector for one in others if "vector" in one.sources] == pytest.approx(
+        [0.75, 0.5, 0.0], abs=1e-5
+    )
+    assert first.explanation is not None
+    assert first.explanation.named
+    assert not any(one.explanation and one.explanation.named for one in others)
+    parts = [lane.contribution for lane in first.explanation.lanes.values()]
+    assert first.scores.final == pytest.approx(sum(parts) + first.explanation.bonus)
+    finals = [one.scores.final for one in found.results]
+    assert finals == sorted(finals, reverse=True)
+
+
+async def test_a_named_entity_that_the_filters_keep_out_is_not_found(build: Build) -> None:
+    world = await build()
+    options = SearchOptions(filters={"entityTypes": ["concept"]})
+    found = await world.search().search("Cargo", world.scope, options)
+    assert "Cargo" not in {one.entity.name for one in found.results}
+
+
 async def test_the_answer_is_the_seeds_json(build: Build) -> None:
     """搜索响应: keys and nesting of seed 001, `nextCursor` only where there is more."""
     world = await build()
