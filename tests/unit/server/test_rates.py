@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from domain.errors import Limited
 from server.auth import rates as module
 from server.auth.rates import Rates
-
-
-class Clock:
-    """The time that the test says it is."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
+from tests.clock import Clock
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(module, "time", clock)
+    clock = Clock(1000.0)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=clock))
     return clock
 
 
