@@ -51,8 +51,8 @@ def trust_among(match: LexicalMatch, near: Floats) -> float:
     It falls with the square of their number, from two on.
     """
     trust = lexical_trust(match)
-    held = match.scores[near >= _CONTENDING_NEARNESS]
-    contending = np.count_nonzero(held >= _CONTENDING_COVERAGE * match.whole)
+    held = match.scores >= np.float32(_CONTENDING_COVERAGE * match.whole)
+    contending = np.count_nonzero(held & (near >= _CONTENDING_NEARNESS))
     if contending <= _TOLD_APART_BY_WORDS:
         return trust
     return max(trust * (_TOLD_APART_BY_WORDS / contending) ** 2, min(trust, _LEAST_TRUST))
