@@ -36,6 +36,8 @@ from stores.graph.transfer import (
 from stores.graph.writing import GraphWriter
 
 _BATCH = 2000
+# Entities of this import that are remembered because relations named them: 20 MB.
+_MOST_ENDS = 50_000
 
 
 class EvidenceWriter:
@@ -49,6 +51,7 @@ class EvidenceWriter:
         self.relations = 0
         self._known: set[Bearer] | None = None
         self._fresh: list[Bearer] = []
+        self._met: dict[str, tuple[UUID, str]] = {}
 
     async def write_all(self) -> AsyncIterator[tuple[list[Problem], int]]:
         """Write batch by batch; yields the problems of each, and how many lines it had."""
@@ -219,7 +222,7 @@ class EvidenceWriter:
 
     async def _ends(self, named: Collection[str]) -> dict[str, tuple[UUID, str]]:
         """The ids and names of those of these entities that are there."""
-        ends = await asyncio.to_thread(self._lines.entities_by_id, named)
+        ends = await asyncio.to_thread(self._own_ends, named)
         if lost := [end for end in named if end not in ends]:
             found = await entities_by_external_id(
                 self._writer.connection, self._writer.scope_id, lost
@@ -228,6 +231,14 @@ class EvidenceWriter:
         if lost := [end for end in named if end not in ends]:
             ends |= await self._by_name(lost)
         return ends
+
+    def _own_ends(self, named: Collection[str]) -> dict[str, tuple[UUID, str]]:
+        """The ids and names of those that this import brings; once all are noted they stay so."""
+        if len(self._met) > _MOST_ENDS:
+            self._met.clear()
+        new = [end for end in named if end not in self._met]
+        self._met |= self._lines.entities_by_id(new)
+        return {end: self._met[end] for end in named if end in self._met}
 
     async def _by_name(self, names: Sequence[str]) -> dict[str, tuple[UUID, str]]:
         ids = {name: entity_id(self._scope, name) for name in names}
