@@ -140,6 +140,28 @@ async def test_in_memory_a_question_asks_the_store_for_the_stamp_only(
         assert {query.split("\n")[-1] for query in asked} <= {"scope_stamp(%s, %s)"}
 
 
+async def test_what_has_changed_is_in_memory_again_after_the_question_that_met_the_change(
+    database: Database,
+    ingestor: Ingestor,
+    warm: Warm,
+    scope: Scope,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    retriever, room = warm(10_000_000)
+    for word in WORDS[:3]:
+        await write(ingestor, scope, word, Random(word))  # noqa: S311 - as above
+        for _ in range(4):
+            await retriever.search(scope, QUESTIONS[0], mode="mix")
+            await room.settled()
+    await write(ingestor, scope, WORDS[3], Random(3))  # noqa: S311 - as above
+    await retriever.search(scope, QUESTIONS[0], mode="mix")
+    await room.settled()
+    asked = recorded(database, monkeypatch)
+    found = await retriever.search(scope, QUESTIONS[0], mode="mix")
+    assert f"{WORDS[3]}.md" in {item.metadata["filename"] for item in found.results}
+    assert {query.split("\n")[-1] for query in asked} <= {"scope_stamp(%s, %s)"}
+
+
 async def test_of_the_same_question_every_tenant_is_told_its_own_passages(
     graphed: Ingestor, warm: Warm
 ) -> None:
