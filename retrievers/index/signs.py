@@ -13,7 +13,7 @@ Words = npt.NDArray[np.uint64]
 
 # A coordinate counts once if it is not among the least fifth of the question's, and twice if it is among
 # the greatest two fifths.
-_COUNTING = (0.2, 0.6)
+_COUNTING = np.array([0.2, 0.6])
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,8 @@ class Signs:
         length = float(self.mean @ self.mean) or 1.0
         own = question - self.mean * np.float32(question @ self.mean / length)
         size = np.abs(own)
-        counting = [_packed(size >= least) for least in np.quantile(size, _COUNTING)]
+        least = np.sort(size)[np.ceil(_COUNTING * (len(size) - 1)).astype(np.intp)]
+        counting = [_packed(size >= one) for one in least]
         differing = np.zeros(self.words.shape[1], np.uint16)
         for word, sign, *masks in zip(self.words, _packed(own > 0), *counting, strict=True):
             other = word ^ sign
