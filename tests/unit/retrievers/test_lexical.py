@@ -112,3 +112,8 @@ def test_passages_of_different_batches_are_told_apart() -> None:
     assert np.flatnonzero(scores).tolist() == [0, 1101]
     assert scores[1101] > scores[0]
     assert index.passages == 1102
+
+
+@given(st.text(st.sampled_from("aZé ß_9'’—K\u212aＡ\u0345İ٣.")))
+def test_a_text_has_the_same_words_whether_ideographs_follow_or_not(text: str) -> None:
+    assert terms(f"{text} 知识") == [*terms(text), "知识"]
