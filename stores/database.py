@@ -214,10 +214,16 @@ class Database:
     async def _row(self, query: LiteralString, values: Sequence[object]) -> list[bytes | None]:
         self._under_way += 1
         try:
-            async with self._answering(), (await self._pools.here()).connection() as connection:
-                cursor = connection.cursor(binary=True)
-                await cursor.execute(query, values, prepare=True)
-                return list(await cursor.fetchone() or ())
+            async with self._answering():
+                pool = await self._pools.here()
+                # Not `pool.connection()`, which ends a transaction that there is not.
+                connection = await pool.getconn()
+                try:
+                    cursor = connection.cursor(binary=True)
+                    await cursor.execute(query, values, prepare=True)
+                    return list(await cursor.fetchone() or ())
+                finally:
+                    await pool.putconn(connection)
         finally:
             self._under_way -= 1
 

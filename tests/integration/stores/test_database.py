@@ -193,6 +193,17 @@ async def _asleep(database: Database) -> None:
             pass
 
 
+async def test_calls_that_fail_leave_their_connections_to_the_next(
+    database: Database, scope: Scope
+) -> None:
+    """More fail than there are connections: one that did not come back would be missed."""
+    for _ in range(database.settings.database_pool + 1):
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            await database.call(scope, "nullif(%s, %s)::bytea, 1 / 0")
+    said = await database.call(scope, "convert_to(concat(%s::text, ' ', %s::text), 'UTF8')")
+    assert said == f"{scope.user_id} {scope.graph_id}".encode()
+
+
 async def test_everything_works_where_the_owner_is_no_superuser(
     managed: Database, scope: Scope
 ) -> None:
