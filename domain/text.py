@@ -9,7 +9,10 @@ from functools import lru_cache
 
 # PostgreSQL text cannot hold NUL, and UTF-8 cannot encode lone surrogates.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_CJK = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+# For the brackets of a pattern: Unicode's blocks URO, extensions A to G and compatibility; the same and kana.
+IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+CJK_LETTERS = f"\u3040-\u30ff{IDEOGRAPHS}"
+_CJK = re.compile(f"[{IDEOGRAPHS}]")
 
 
 def clean_text(text: str) -> str:
@@ -22,7 +25,7 @@ def clean_text(text: str) -> str:
 
 
 def is_cjk(char: str) -> bool:
-    """Whether one character is a CJK ideograph (Unicode blocks URO, Ext A–G, compatibility)."""
+    """Whether one character is a CJK ideograph."""
     return _CJK.match(char) is not None
 
 
@@ -58,9 +61,8 @@ def normalise_name(name: str) -> str:
     return normalise(folded.lstrip(_START).rstrip(_END)) or folded
 
 
-_CJK_LETTER = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_IDEOGRAPH = re.compile(f"[{_CJK_LETTER}]")
-_WORD = re.compile(rf"[^\W\d_{_CJK_LETTER}]+")
+_IDEOGRAPH = re.compile(f"[{CJK_LETTERS}]")
+_WORD = re.compile(rf"[^\W\d_{CJK_LETTERS}]+")
 _DIGIT = re.compile(r"\d")
 _MARK = re.compile(r"[^\w\s|]|_")
 

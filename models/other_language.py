@@ -16,9 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from domain.retrieval import RetrievedItem
-from domain.text import has_cjk, language_of, normalise
+from domain.text import IDEOGRAPHS, has_cjk, language_of, normalise
 from models.sentence_ranking import (
-    HAN,
     asks_for_number,
     holds_number,
     identifiers,
@@ -33,7 +32,7 @@ _MOST = 40
 _MOST_OF_PASSAGE = 25
 _WHOLE = re.compile(r"[.。!！;；][\"'”’)）]?$|\|")
 _FIELD = re.compile(r"[\w ]{1,12}[:：]\s*\S{1,12}$")
-_CHINESE = re.compile(rf"[{HAN}（）]+")
+_CHINESE = re.compile(rf"[{IDEOGRAPHS}（）]+")
 _FEWEST_WORDS = 3
 _RANK_COST = 0.008
 _NUMBER_BONUS = 0.01

@@ -21,11 +21,12 @@ from domain.language.segmenting import words_of
 from domain.language.sentences import sentence_spans
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
-from domain.text import language_of, normalise
+from domain.text import IDEOGRAPHS, language_of, normalise
 
-HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_TOKEN = re.compile(rf"[{HAN}]+|(?:(?![{HAN}])[^\W_])+(?:[-.'’&](?:(?![{HAN}])[^\W_])+)*")
-_CHINESE = re.compile(f"[{HAN}]")
+_TOKEN = re.compile(
+    rf"[{IDEOGRAPHS}]+|(?:(?![{IDEOGRAPHS}])[^\W_])+(?:[-.'’&](?:(?![{IDEOGRAPHS}])[^\W_])+)*"
+)
+_CHINESE = re.compile(f"[{IDEOGRAPHS}]")
 _POSSESSIVE = re.compile(r"['’]s$")
 _SUFFIX = re.compile(r"(?<=\w{3})(?:ing|ied|ies|ed|es|s)$|(?<=\w{4})e$")
 _ASKS_FOR_NUMBER = re.compile(

@@ -7,9 +7,8 @@ from itertools import chain
 
 from domain.language.segmenting import words_of
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import normalise
+from domain.text import IDEOGRAPHS, normalise
 
-_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _QUOTED = re.compile(
     r"《([^《》]{1,60})》|“([^“”]{1,60})”|「([^「」]{1,60})」|\"([^\"]{1,60})\"|‘([^‘’]{2,60})’"
 )
@@ -18,7 +17,7 @@ _WORD = r"(?:[A-Z][\w'’.&-]*|\w*\d[\w.-]*)"
 _PROPER = re.compile(
     rf"\b{_WORD}(?:(?:\s+(?:of|the|and|de|van|von|la|le|du|for|in|on|to|di|da|al)){{0,2}}\s+{_WORD})*"
 )
-_PIECES = re.compile(rf"[{_HAN}]+|(?:[^\W_{_HAN}]|(?<=\w)[-.'’&](?=\w))+")
+_PIECES = re.compile(rf"[{IDEOGRAPHS}]+|(?:[^\W_{IDEOGRAPHS}]|(?<=\w)[-.'’&](?=\w))+")
 _TRAILING = re.compile(r"(?:['’]s|[.,'’])$")
 _QUESTION_WORDS = (
     "which what who whom whose when where why how is are was were do does did can could would will shall should"
@@ -58,7 +57,7 @@ def telling_words(question: str) -> list[str]:
 
 
 def _segmented(piece: str) -> list[str]:
-    if not re.match(f"[{_HAN}]", piece):
+    if not re.match(f"[{IDEOGRAPHS}]", piece):
         plain = normalise(piece)
         telling = len(piece) > 1 or piece.isdigit()
         stops = plain in ENGLISH_STOP_WORDS or plain in _NO_NAME

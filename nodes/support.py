@@ -12,13 +12,12 @@ from domain.language.negation import clauses, negates
 from domain.language.sentences import sentence_spans
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
-from domain.text import language_of, normalise
+from domain.text import IDEOGRAPHS, language_of, normalise
 from nodes.multimodal.items import is_table
 
-_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_HAN_RUN = re.compile(f"[{_HAN}]+")
+_HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
 # A number with its fraction, or a word of a script other than Chinese.
-_WORD = re.compile(rf"\d+(?:[.,]\d+)*|[^\W\d_{_HAN}]+")
+_WORD = re.compile(rf"\d+(?:[.,]\d+)*|[^\W\d_{IDEOGRAPHS}]+")
 # First and last name, or a company's: two capitalised words or more.
 _CAPITALISED = "[A-ZÀ-ÞĀ-Ž][a-zß-ÿā-ž]+"
 _FULL_NAME = re.compile(

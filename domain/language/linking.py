@@ -16,13 +16,12 @@ from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import has_cjk
+from domain.text import IDEOGRAPHS, has_cjk
 
 T = TypeVar("T", bound=Hashable)
 
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 # Combining marks belong to the letter before them: decomposed text gives the tokens of composed.
-_TOKEN = re.compile(rf"[{_CJK}]|(?:[^\W_{_CJK}][\u0300-\u036f]*)+")
+_TOKEN = re.compile(rf"[{IDEOGRAPHS}]|(?:[^\W_{IDEOGRAPHS}][\u0300-\u036f]*)+")
 _BRACKETED = re.compile(r"[(（][^()（）]*[)）]\s*$")
 _ABBREVIATION_LETTERS = 4
 _SHORTEST_WORD = 3

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 import rjieba
 
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import normalise
+from domain.text import IDEOGRAPHS, normalise
 
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_RUN = re.compile(rf"([{_CJK}]+)|([^\W_{_CJK}]+)")
+_RUN = re.compile(rf"([{IDEOGRAPHS}]+)|([^\W_{IDEOGRAPHS}]+)")
 _MOST = 64
 
 

@@ -9,12 +9,12 @@ from operator import add
 
 from domain.language.linking import fold
 from domain.language.stopwords import ENGLISH_STOP_WORDS
+from domain.text import IDEOGRAPHS
 
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_RUN = re.compile(rf"([{_CJK}]+)|((?:[^\W_{_CJK}][\u0300-\u036f]*)+)")
-_NOT_PLAIN = re.compile(f"[{_CJK}\u0300-\u036f]")
+_RUN = re.compile(rf"([{IDEOGRAPHS}]+)|((?:[^\W_{IDEOGRAPHS}][\u0300-\u036f]*)+)")
+_NOT_PLAIN = re.compile(f"[{IDEOGRAPHS}\u0300-\u036f]")
 _PLAIN_WORD = re.compile(r"[^\W_]+")
-_PAIR = re.compile(f"[{_CJK}]{{2}}")
+_PAIR = re.compile(f"[{IDEOGRAPHS}]{{2}}")
 _SUFFIXES = ("ing", "edly", "ed", "es", "s", "ly")
 _SHORTEST_STEM = 4
 

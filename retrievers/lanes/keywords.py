@@ -9,12 +9,12 @@ from itertools import chain, zip_longest
 
 from domain.language.segmenting import words_of
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import normalise
+from domain.text import IDEOGRAPHS, normalise
 
 # Seed 000, "关键词提取失败".
 NO_KEYWORDS = "未提取到关键词，仅使用向量检索"
 
-_HAN = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"
+_HAN = f"[{IDEOGRAPHS}]"
 _HAN_RUN = re.compile(f"{_HAN}+")
 # A word of any other script: letters and digits, joined by the marks that stay inside one word.
 _WORD = re.compile(rf"(?:(?!{_HAN})[^\W_])+(?:[-.'’&_](?:(?!{_HAN})[^\W_])+)*")

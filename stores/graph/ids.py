@@ -10,14 +10,13 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.scope import Scope
-from domain.text import has_cjk, normalise_name
+from domain.text import IDEOGRAPHS, has_cjk, normalise_name
 
 NIL = UUID(int=0)
 
 _ENTITIES = uuid5(NAMESPACE_URL, "sextant:entity")
 _GRAPHS = uuid5(NAMESPACE_URL, "sextant:graph")
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_RUNS = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
+_RUNS = re.compile(rf"[{IDEOGRAPHS}]+|[^\W_{IDEOGRAPHS}]+")
 _ASCII_RUNS = re.compile(
     r"[^\W_]+", re.ASCII
 )  # the same where it suffices, in a quarter of the time

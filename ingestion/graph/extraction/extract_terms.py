@@ -21,7 +21,7 @@ import rjieba
 
 from domain.language.sentences import sentence_spans
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import has_cjk, normalise_name
+from domain.text import CJK_LETTERS, has_cjk, normalise_name
 
 MOST_TERMS = 12
 MOST_PAIRS = 24
@@ -32,9 +32,8 @@ _LONGEST = 80
 _NOUNS = frozenset({"n", "nr", "nrfg", "nrt", "ns", "nt", "nz", "nw", "ng", "j"})
 _NAMES = frozenset({"nr", "nrfg", "nrt", "ns", "nt", "nz", "nw"})
 _VERBAL = "vn"
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_LETTERS = rf"[^\W\d_{_CJK}]+"
-_PART = rf"{_LETTERS}(?:['’](?!s\b){_LETTERS})*(?:-[^\W_{_CJK}]+)*"
+_LETTERS = rf"[^\W\d_{CJK_LETTERS}]+"
+_PART = rf"{_LETTERS}(?:['’](?!s\b){_LETTERS})*(?:-[^\W_{CJK_LETTERS}]+)*"
 _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9_-])(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])"
     r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9_-])"

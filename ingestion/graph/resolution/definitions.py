@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from domain.language.segmenting import words_of
+from domain.text import IDEOGRAPHS
 
-_IDEOGRAPH = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _LATIN = re.compile(r"[(（]\s*([A-Z][A-Z&]{1,7}[A-Z])s?\s*[)）]")
 _CHINESE = re.compile(
-    rf"([{_IDEOGRAPH}]{{3,20}})[(（]\s*(?:(?:以下)?[简簡][称稱]|[缩縮][写寫]|又[称稱])?[为為:：]?\s*"
-    rf"[“\"「『]?([{_IDEOGRAPH}]{{2,8}})[”\"」』]?\s*[)）]"
+    rf"([{IDEOGRAPHS}]{{3,20}})[(（]\s*(?:(?:以下)?[简簡][称稱]|[缩縮][写寫]|又[称稱])?[为為:：]?\s*"
+    rf"[“\"「『]?([{IDEOGRAPHS}]{{2,8}})[”\"」』]?\s*[)）]"
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")

@@ -13,13 +13,12 @@ import unicodedata
 from functools import lru_cache
 
 from domain.language.number_words import CARDINALS, ORDINALS
-from domain.text import has_cjk, normalise_name
+from domain.text import CJK_LETTERS, has_cjk, normalise_name
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 # A word with the dot that makes it (.NET), a character of Chinese or Japanese, a run of letters, a
 # number with its points, or a sign.
 _PIECES = re.compile(
-    rf"(?<!\S)\.[^\W\d_{_CJK}]+|[{_CJK}]|\d+(?:[.,:/-]\d+)*|(?:(?![{_CJK}])[^\W\d_]|[\u0300-\u036f])+|[^\w\s]"
+    rf"(?<!\S)\.[^\W\d_{CJK_LETTERS}]+|[{CJK_LETTERS}]|\d+(?:[.,:/-]\d+)*|(?:(?![{CJK_LETTERS}])[^\W\d_]|[\u0300-\u036f])+|[^\w\s]"
 )
 _INITIALS = re.compile(r"(?<![^\W\d_])((?:[^\W\d_]\.)+[^\W\d_]?)(?![^\W\d_])")
 _APOSTROPHES = re.compile(r"['’‘`´]")
