@@ -27,7 +27,7 @@ from stores.pools import Connection
 from stores.queries import load_queries
 from stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope
 from stores.stamp_lines import Answer
-from stores.stamps import Stamp, stamp_of
+from stores.stamps import Stamp
 
 Vectors = npt.NDArray[np.float32]
 
@@ -263,7 +263,7 @@ class ChunkStore:
 
     async def stamp(self, scope: Scope) -> Stamp:
         """What changes whenever the scope's passages, graph or reports do."""
-        return await stamp_of(self._database, scope)
+        return await self._database.stamp(scope)
 
     def stamp_asked(self, scope: Scope) -> AbstractContextManager[Answer]:
         """Ask for the stamp from a thread that works until the answer comes (`StampLines.asked`)."""

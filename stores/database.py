@@ -31,6 +31,7 @@ from stores.migrations import APP_ROLE, SEARCH_PATH, migrate
 from stores.pools import Connection, Pools
 from stores.queries import load_queries
 from stores.stamp_lines import StampLines
+from stores.stamps import STAMP, Stamp, stamp_from
 from stores.trips import Statement, Trips
 
 _SQL = load_queries("database")
@@ -195,6 +196,10 @@ class Database:
         return await self._calls.ask(
             "\0".join(whose + alone), Statement(function, (*whose, *values))
         )
+
+    async def stamp(self, scope: Scope) -> Stamp:
+        """The stamp of the scope as it is now; one round trip."""
+        return stamp_from(await self.call(scope, STAMP))
 
     async def _values(self, _: str, calls: Sequence[Statement]) -> list[bytes | None]:
         query = "select " + ", ".join(call.query for call in calls)

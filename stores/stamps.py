@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from domain.scope import Scope
 from stores.binary import told_rows
 from stores.queries import load_queries
-
-if TYPE_CHECKING:
-    from stores.database import Database
 
 STAMP = load_queries("stamps")["stamp"]
 
@@ -22,11 +17,6 @@ class Stamp:
     passages: str
     graph: str
     reports: str
-
-
-async def stamp_of(database: Database, scope: Scope) -> Stamp:
-    """The stamp of the scope as it is now; one round trip."""
-    return stamp_from(await database.call(scope, STAMP))
 
 
 def stamp_from(told: bytes | None) -> Stamp:

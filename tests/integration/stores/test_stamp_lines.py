@@ -10,7 +10,7 @@ from domain.scope import Scope
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.stamp_lines import StampLines
-from stores.stamps import Stamp, stamp_of
+from stores.stamps import Stamp
 
 
 def learnt(lines: StampLines, scope: Scope) -> Stamp | None:
@@ -37,10 +37,10 @@ async def test_a_line_tells_of_every_write_and_of_every_tenant_its_own(database:
     for text in ("one", "two", "three"):
         await write(database, first, text)
         told = await opened(database.stamp_lines, first)
-        assert told == await stamp_of(database, first)
+        assert told == await database.stamp(first)
         assert told not in seen
         seen.add(told)
-        assert await opened(database.stamp_lines, second) == await stamp_of(database, second)
+        assert await opened(database.stamp_lines, second) == await database.stamp(second)
 
 
 async def test_of_threads_that_ask_at_once_each_learns_its_own_or_nothing(
@@ -49,7 +49,7 @@ async def test_of_threads_that_ask_at_once_each_learns_its_own_or_nothing(
     scopes = [Scope(f"user-{uuid4()}", "same") for _ in range(4)]
     for scope in scopes:
         await write(database, scope, scope.user_id)
-    right = {scope: await stamp_of(database, scope) for scope in scopes}
+    right = {scope: await database.stamp(scope) for scope in scopes}
     await opened(database.stamp_lines, scopes[0])
     with ThreadPoolExecutor(8) as threads:
         asked = scopes * 100
@@ -66,7 +66,7 @@ async def test_what_was_asked_and_never_read_is_not_told_to_the_next(database: D
     for _ in range(3):
         with database.stamp_lines.asked(one):
             pass
-        assert await opened(database.stamp_lines, other) == await stamp_of(database, other)
+        assert await opened(database.stamp_lines, other) == await database.stamp(other)
 
 
 async def test_a_line_that_the_server_has_cut_is_opened_anew(database: Database) -> None:
@@ -87,5 +87,5 @@ async def test_closed_lines_tell_nothing(database: Database) -> None:
     await opened(lines, scope)
     with lines.asked(scope) as answer:
         lines.close()
-        assert answer() == await stamp_of(database, scope)
+        assert answer() == await database.stamp(scope)
     assert learnt(lines, scope) is None

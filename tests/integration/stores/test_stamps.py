@@ -26,7 +26,6 @@ from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
 from stores.packing import stamp_of_chunks
 from stores.pools import Connection
-from stores.stamps import stamp_of
 
 KINDS = ("passages", "chunks", "graph", "reports", "entities")
 PASSAGES, GRAPH = {"passages", "chunks"}, {"graph", "entities"}
@@ -36,9 +35,7 @@ Write = Callable[[], Awaitable[object]]
 
 async def stamps(database: Database, scope: Scope) -> dict[str, str]:
     """Everything that a reader may compare, by kind."""
-    stamp, chunks = await asyncio.gather(
-        stamp_of(database, scope), stamp_of_chunks(database, scope)
-    )
+    stamp, chunks = await asyncio.gather(database.stamp(scope), stamp_of_chunks(database, scope))
     entities = await entity_stamp(database, scope)
     return {
         "passages": stamp.passages,
