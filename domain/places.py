@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
+from enum import Enum, auto
 from typing import Any
 
 from domain.errors import Overloaded
@@ -35,20 +36,17 @@ class Places:
     """
 
     def __init__(self, number: int, seconds: float, most_waiting: int) -> None:
-        self._number, self._seconds = number, seconds
-        self._most_waiting = most_waiting
-        self._of_caller = Counter[str]()
-        self._waiting: list[_Place] = []
+        self._line, self._seconds = _Line(number, most_waiting), seconds
 
     @property
     def taken(self) -> int:
         """Places in use."""
-        return self._of_caller.total()
+        return self._line.here.total()
 
     @property
     def waiting(self) -> int:
         """Those who wait for one."""
-        return len(self._waiting)
+        return len(self._line.waiting)
 
     @asynccontextmanager
     async def place(self, caller: str, patience: Patience = _to_the_end) -> AsyncIterator[None]:
@@ -61,9 +59,10 @@ class Places:
         Raises:
             Overloaded: none was free in time.
         """
-        place = _Place(self, caller)
+        place = _Place(self._line, caller)
         try:
-            if not place.wants():
+            self._line.enter(place)
+            if place.state is not _State.HERE:
                 await patience(place.wait(self._seconds))
             held = _held.set(place)
             try:
@@ -82,39 +81,58 @@ class Places:
         Raises:
             Overloaded: it would be the last, and too many wait already.
         """
-        last = self._last_of_too_many()
-        if last is not None and self._has(caller) >= self._has(last.caller):
-            raise self.refusal()
+        self._line.displaced_by(caller)
 
-    def call_next(self) -> None:
-        """Give what is free to those who wait."""
-        while self._waiting and self.taken < self._number:
-            place = min(self._waiting, key=self._order)  # of equals the first
-            self._waiting.remove(place)
-            self._of_caller[place.caller] += 1
-            place.take()
 
-    def queue(self, place: _Place) -> None:
+class _State(Enum):
+    WAITING = auto()
+    HERE = auto()
+    AWAY = auto()
+    OVER = auto()
+
+
+class _Line:
+    """Who has places, and in turn who waits for one."""
+
+    def __init__(self, number: int, most_waiting: int) -> None:
+        self.here = Counter[str | None]()  # by caller; None, whom nobody knows, has none
+        self.waiting: list[_Place] = []
+        self._number, self._most_waiting = number, most_waiting
+
+    def enter(self, place: _Place) -> None:
         """Have it wait, instead of who is last if too many do.
 
         Raises:
             Overloaded: it would be the last itself.
         """
-        if not place.was_here and (last := self._last_of_too_many()) is not None:
-            self.require_room(place.caller)
+        if not place.was_here and (last := self.displaced_by(place.caller)):
             last.leave()
-        self._waiting.append(place)
-        self.call_next()
+        place.state = _State.WAITING
+        self.waiting.append(place)
+        self._call_next()
 
-    def give_up(self, place: _Place) -> None:
-        """Have it wait no longer."""
-        if place in self._waiting:
-            self._waiting.remove(place)
+    def leave(self, place: _Place, state: _State) -> None:
+        """Have it wait no longer, or be somebody else's."""
+        before, place.state = place.state, state
+        if before is _State.WAITING:
+            self.waiting.remove(place)
+        elif before is _State.HERE:
+            self.here -= Counter([place.caller])  # drops what comes to 0
+            self._call_next()
 
-    def give_back(self, place: _Place) -> None:
-        """Have it be somebody else's."""
-        self._of_caller -= Counter([place.caller])  # drops what comes to 0
-        self.call_next()
+    def displaced_by(self, caller: str | None) -> _Place | None:
+        """Who goes for one more of `caller`: the last of those who wait for their first place, if no more may.
+
+        Raises:
+            Overloaded: that one would be the last itself.
+        """
+        new = [place for place in self.waiting if not place.was_here]
+        if len(new) < self._most_waiting:
+            return None
+        last = max(reversed(new), key=self._order, default=None)
+        if last is not None and self.here[caller] >= self.here[last.caller]:
+            raise self.refusal()
+        return last
 
     def refusal(self) -> Overloaded:
         """What is said to whom no place came free."""
@@ -124,35 +142,27 @@ class Places:
             retry_after=_RETRY_SECONDS,
         )
 
-    def _last_of_too_many(self) -> _Place | None:
-        """The last in turn of those who wait for their first place, if no more may."""
-        new = [place for place in self._waiting if not place.was_here]
-        if len(new) < self._most_waiting:
-            return None
-        return max(reversed(new), key=self._order, default=None)
-
-    def _has(self, caller: str | None) -> int:
-        return 0 if caller is None else self._of_caller[caller]
+    def _call_next(self) -> None:
+        while self.waiting and self.here.total() < self._number:
+            place = min(self.waiting, key=self._order)  # of equals the first
+            self.waiting.remove(place)
+            self.here[place.caller] += 1
+            place.take()
 
     def _order(self, place: _Place) -> tuple[bool, int]:
-        return not place.was_here, self._has(place.caller)
+        return not place.was_here, self.here[place.caller]
 
 
 class _Place:
     """One place from the first wish for it until it is left for good."""
 
-    def __init__(self, places: Places, caller: str) -> None:
+    def __init__(self, line: _Line, caller: str) -> None:
         self.caller = caller
+        self.state = _State.AWAY
         self.was_here = False
-        self._places = places
-        self._here = self._over = False
+        self._line = line
         self._away = 0
-        self._turn = asyncio.get_running_loop().create_future()
-
-    def wants(self) -> bool:
-        """Wish for it; whether it is there at once."""
-        self._places.queue(self)
-        return self._here
+        self._turn = asyncio.Event()
 
     async def wait(self, seconds: float) -> None:
         """Wait for it.
@@ -160,45 +170,35 @@ class _Place:
         Raises:
             Overloaded: it did not come.
         """
-        await asyncio.wait({self._turn}, timeout=seconds)
-        if not self._here:
-            raise self._places.refusal()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._turn.wait()
+        if self.state is not _State.HERE:
+            raise self._line.refusal()
 
     def take(self) -> None:
         """Be there."""
-        self._here = self.was_here = True
-        self._called()
+        self.state, self.was_here = _State.HERE, True
+        self._turn.set()
 
     def leave(self) -> None:
         """Be gone, wherever it was."""
-        self._over = True
-        self._places.give_up(self)
-        self._called()
-        self._give_back()
+        self._line.leave(self, _State.OVER)
+        self._turn.set()
 
     def step_out(self) -> None:
         """Let somebody else have it for a while."""
         self._away += 1
-        self._places.give_up(self)
-        self._give_back()
+        if self.state is not _State.OVER:
+            self._line.leave(self, _State.AWAY)
 
-    def step_in(self) -> asyncio.Future[None]:
-        """Want it again, when the last who stepped out is back; over when it is there."""
+    def step_in(self) -> asyncio.Event:
+        """Want it again, when the last who stepped out is back; set when it is there."""
         self._away -= 1
-        if not self._away and not self._over:
-            if self._turn.done():  # else others who came back wait for it still
-                self._turn = asyncio.get_running_loop().create_future()
-            self._places.queue(self)
+        if not self._away and self.state is _State.AWAY:
+            self._turn.clear()
+            self._line.enter(self)
         return self._turn
-
-    def _give_back(self) -> None:
-        if self._here:
-            self._here = False
-            self._places.give_back(self)
-
-    def _called(self) -> None:
-        if not self._turn.done():
-            self._turn.set_result(None)
 
 
 # The place of this context.
@@ -217,4 +217,4 @@ async def away() -> AsyncIterator[None]:
         yield
     finally:
         turn = place.step_in()
-    await asyncio.shield(turn)  # one who gives up waiting must not cancel what others wait for
+    await turn.wait()
