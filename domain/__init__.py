@@ -1,1 +1,4 @@
-"""The words of the system: plain data, errors, settings. Imports nothing of ours."""
+"""The words of the system: plain data, errors, settings, and what words do in Chinese and English.
+
+Imports nothing of ours.
+"""

@@ -117,11 +117,10 @@ class EvidenceWriter:
         for named, group in zip(plain, groups, strict=True):
             owner = owners[named].external_id if named in owners else None
             for number, line in group:
-                here = named
-                if line.id and (line.id in known or owner not in (None, line.id)):
+                here, taken = named, owner not in (None, line.id)
+                if line.id and (taken or line.id in known):
                     homonym = entity_id(self._scope, line.name, line.id)
-                    settled = line.id in known and known[line.id].id == homonym
-                    here = homonym if settled or owner not in (None, line.id) else named
+                    here = homonym if taken or known[line.id].id == homonym else named
                 owner = owner or (line.id if here == named else None)
                 ids.append((number, here))
                 mentions.append(_asserted(here, line))
