@@ -165,7 +165,7 @@ class ChunkStore:
             looked, wider = looked * wider, 8
 
     def _lane(self, scope: Scope, function: str, *values: object) -> Awaitable[bytes | None]:
-        return self._database.call(scope, _SQL[function], *values, apart=True)
+        return self._database.lane(scope, _SQL[function], *values)
 
     async def keyword_search(
         self,

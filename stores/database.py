@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import select
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ from stores.pools import Connection, Pools
 from stores.queries import load_queries
 from stores.stamp_lines import StampLines
 from stores.stamps import STAMP, Stamp, stamp_from
-from stores.trips import Statement, Trips
+from stores.trips import Pace, Statement, Trips
 
 _SQL = load_queries("database")
 # The calls of a search that go together (two lanes; passages, entities and stamps), and the share of a
@@ -88,6 +89,8 @@ class Database:
         self._lost = False  # whether the last call found no server
         self._trips: Trips[list[DictRow]] = Trips(self._answer)
         self._calls: Trips[bytes | None] = Trips(self._values, most=_CALLS)
+        self._lanes: Trips[bytes | None] = Trips(self._timed_values, most=_CALLS)
+        self._pace = Pace()  # of lanes
         self._under_way = 0  # statements of calls
         self.stamp_lines = StampLines(lambda: self.app_conninfo)
 
@@ -173,9 +176,7 @@ class Database:
         """
         return await self._trips.ask(user_id, Statement(query, values))
 
-    async def call(
-        self, scope: Scope, function: LiteralString, *values: object, apart: bool = False
-    ) -> bytes | None:
+    async def call(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
         """The value of a server's function that names its tenant itself, in a single round trip.
 
         Those of a scope that are called at the same moment share a statement, and so a moment; if that
@@ -185,17 +186,31 @@ class Database:
             scope: user and knowledge base, the function's first arguments.
             function: a call with a placeholder for each value.
             values: its other arguments.
-            apart: need not be of the moment of the others, as the lanes of a search. Where nothing else
-                is under way, the server has a core for each; else a statement for all is cheaper.
 
         Raises:
             DatabaseUnavailable: the server does not answer within the time of a lane.
         """
         whose = (scope.user_id, scope.graph_id)
-        alone = (function,) if apart and not self._under_way else ()
-        return await self._calls.ask(
-            "\0".join(whose + alone), Statement(function, (*whose, *values))
-        )
+        return await self._calls.ask("\0".join(whose), Statement(function, (*whose, *values)))
+
+    async def lane(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
+        """As `call`, of a search's lane, which need not be of the moment of the others.
+
+        Where the scope's lanes took long and nothing else is under way, the server has a core for each;
+        else a statement for all is cheaper.
+        """
+        whose = (scope.user_id, scope.graph_id)
+        key = "\0".join(whose)
+        if self._pace.is_long(key) and not self._under_way:
+            key = f"{key}\0{function}"
+        return await self._lanes.ask(key, Statement(function, (*whose, *values)))
+
+    async def _timed_values(self, key: str, calls: Sequence[Statement]) -> list[bytes | None]:
+        started = time.perf_counter()
+        values = await self._values(key, calls)
+        whose = "\0".join(key.split("\0")[:2])
+        self._pace.took(whose, time.perf_counter() - started, len(calls))
+        return values
 
     async def stamp(self, scope: Scope) -> Stamp:
         """The stamp of the scope as it is now; one round trip."""

@@ -13,6 +13,11 @@ T = TypeVar("T")
 
 # More statements than a question asks at once would only wait for each other.
 _MOST_TOGETHER = 8
+# A shorter statement (seconds) is not worth a trip of its own, which takes 0.13 ms of the client and 0.1
+# of the server (docs/performance.md, "Lanes side by side").
+_LONG = 0.0008
+# Keys remembered.
+_MOST_KNOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,24 @@ class Statement:
 
     query: LiteralString
     values: Mapping[str, Any] | Sequence[Any]
+
+
+class Pace:
+    """Whose statements take long, by the last of them."""
+
+    def __init__(self) -> None:
+        self._long: set[str] = set()
+
+    def is_long(self, key: str) -> bool:
+        """Whether each of the key's statements is worth a trip of its own; False of a new key."""
+        return key in self._long
+
+    def took(self, key: str, seconds: float, statements: int) -> None:
+        """Note what some statements took in one trip; of several trips at once the longest ends last."""
+        if seconds <= _LONG * statements:
+            self._long.discard(key)
+        elif len(self._long) < _MOST_KNOWN:
+            self._long.add(key)
 
 
 Answer = Callable[[str, Sequence[Statement]], Awaitable[list[T]]]

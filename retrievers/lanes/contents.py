@@ -53,6 +53,8 @@ class Contents:
         Passages that have a text stay as they are. Without a graph store that answers there are neither
         entities nor relations, which are told with both their ends or not at all.
         """
+        if around is None and not self.stamped and self.query.hot is None:
+            return _told(passages, await self._chunks(passages)), [], None, True
         chunks, items, stamp, current = await asyncio.gather(
             self._chunks(passages), self._items(around), self._stamp(), self.query.is_current()
         )

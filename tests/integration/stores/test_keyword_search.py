@@ -204,7 +204,7 @@ async def test_a_stranger_who_knows_the_number_of_a_scope_finds_nothing_in_it(
 async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_other_along(
     database: Database, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where nothing else is under way each goes by itself, for then the server has a core for each."""
+    """Each by itself where they take long and nothing else is under way: the server has a core for each."""
     asked: list[str] = []
     row = database._row
 
@@ -223,8 +223,10 @@ async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_
         await chunks.holding(corpus.scope, words, 5),
     )
     assert len(asked) == 2
-    for under_way, statements in ((0, 2), (1, 1)):
+    whose = f"{corpus.scope.user_id}\0{corpus.scope.graph_id}"
+    for seconds, under_way, statements in ((1.0, 0, 2), (0.0, 0, 1), (1.0, 1, 1)):
         monkeypatch.setattr(database, "_under_way", under_way)
+        database._pace.took(whose, seconds, 1)
         asked.clear()
         both = await asyncio.gather(
             chunks.nearest(corpus.scope, vector, 5), chunks.holding(corpus.scope, words, 5)

@@ -9,7 +9,7 @@ import pytest
 from psycopg.rows import DictRow
 
 from domain.errors import DatabaseUnavailable
-from stores.trips import Statement, Trips
+from stores.trips import Pace, Statement, Trips
 
 
 class Server:
@@ -114,3 +114,24 @@ async def test_when_nobody_waits_any_more_the_trip_is_given_up() -> None:
     await asyncio.sleep(0)
     asked.cancel()
     await asyncio.wait_for(ended.wait(), 5)
+
+
+def test_whoever_is_new_takes_no_long_statements() -> None:
+    assert not Pace().is_long("ann")
+
+
+def test_two_statements_in_one_trip_may_take_twice_as_long_as_one() -> None:
+    pace = Pace()
+    pace.took("ann", 0.0012, 2)
+    assert not pace.is_long("ann")
+    pace.took("ann", 0.0012, 1)
+    assert pace.is_long("ann")
+
+
+def test_the_last_trip_tells_whether_statements_are_long() -> None:
+    pace = Pace()
+    pace.took("ann", 0.02, 2)
+    assert pace.is_long("ann")
+    assert not pace.is_long("bob")
+    pace.took("ann", 0.0001, 1)
+    assert not pace.is_long("ann")
