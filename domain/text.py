@@ -61,7 +61,7 @@ def normalise_name(name: str) -> str:
     return normalise(folded.lstrip(_START).rstrip(_END)) or folded
 
 
-_IDEOGRAPH = re.compile(f"[{CJK_LETTERS}]")
+_CJK_LETTER = re.compile(f"[{CJK_LETTERS}]")
 _WORD = re.compile(rf"[^\W\d_{CJK_LETTERS}]+")
 _DIGIT = re.compile(r"\d")
 _MARK = re.compile(r"[^\w\s|]|_")
@@ -80,7 +80,11 @@ def estimate_tokens(text: str) -> int:
         ideographs, (words, letters, digits, marks) = 0, _count_ascii(text.encode())
     else:
         found = _WORD.findall(text)
-        ideographs, words, letters = len(_IDEOGRAPH.findall(text)), len(found), sum(map(len, found))
+        ideographs, words, letters = (
+            len(_CJK_LETTER.findall(text)),
+            len(found),
+            sum(map(len, found)),
+        )
         digits, marks = len(_DIGIT.findall(text)), len(_MARK.findall(text))
     return math.ceil(
         0.7 * ideographs

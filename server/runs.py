@@ -205,9 +205,7 @@ class Expected:
         if not self._given_up:
             self._given_up = True
             self._timer.cancel()
-            self._callers[self._caller] -= 1
-            if not self._callers[self._caller]:
-                del self._callers[self._caller]
+            self._callers -= Counter([self._caller])  # drops what comes to 0
 
 
 # The slot that is kept for the request of this context.
