@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any, LiteralString, NamedTuple
 
 from pgvector.psycopg.vector import register_vector_info
 from psycopg import (
@@ -63,6 +63,13 @@ class RoleRights:
         return not (self.unrestricted or self.owns_tables or self.unprotected_tables)
 
 
+class _Lanes(NamedTuple):
+    """Lanes that share a statement: all of a scope, or one of its."""
+
+    scope: Scope
+    alone: LiteralString | None
+
+
 class Database:
     """An open database; make one with `await Database.open(settings)` and close it when done.
 
@@ -87,9 +94,9 @@ class Database:
         self._vector = vector
         self._server = server
         self._lost = False  # whether the last call found no server
-        self._trips: Trips[list[DictRow]] = Trips(self._answer)
-        self._calls: Trips[bytes | None] = Trips(self._values, most=_CALLS)
-        self._lanes: Trips[bytes | None] = Trips(self._timed_values, most=_CALLS)
+        self._trips: Trips[str, list[DictRow]] = Trips(self._answer)
+        self._calls: Trips[Scope, bytes | None] = Trips(self._values, most=_CALLS)
+        self._lanes: Trips[_Lanes, bytes | None] = Trips(self._timed_values, most=_CALLS)
         self._pace = Pace()  # of lanes
         self._under_way = 0  # statements of calls
         self.stamp_lines = StampLines(lambda: self.app_conninfo)
@@ -191,7 +198,7 @@ class Database:
             DatabaseUnavailable: the server does not answer within the time of a lane.
         """
         whose = (scope.user_id, scope.graph_id)
-        return await self._calls.ask("\0".join(whose), Statement(function, (*whose, *values)))
+        return await self._calls.ask(scope, Statement(function, (*whose, *values)))
 
     async def lane(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
         """As `call`, of a search's lane, which need not be of the moment of the others.
@@ -199,24 +206,24 @@ class Database:
         Where the scope's lanes took long and nothing else is under way, the server has a core for each;
         else a statement for all is cheaper.
         """
+        alone = self._pace.is_long(scope) and not self._under_way
+        together = _Lanes(scope, function if alone else None)
         whose = (scope.user_id, scope.graph_id)
-        key = "\0".join(whose)
-        if self._pace.is_long(key) and not self._under_way:
-            key = f"{key}\0{function}"
-        return await self._lanes.ask(key, Statement(function, (*whose, *values)))
+        return await self._lanes.ask(together, Statement(function, (*whose, *values)))
 
-    async def _timed_values(self, key: str, calls: Sequence[Statement]) -> list[bytes | None]:
+    async def _timed_values(
+        self, together: _Lanes, calls: Sequence[Statement]
+    ) -> list[bytes | None]:
         started = time.perf_counter()
-        values = await self._values(key, calls)
-        whose = "\0".join(key.split("\0")[:2])
-        self._pace.took(whose, time.perf_counter() - started, len(calls))
+        values = await self._values(together.scope, calls)
+        self._pace.took(together.scope, time.perf_counter() - started, len(calls))
         return values
 
     async def stamp(self, scope: Scope) -> Stamp:
         """The stamp of the scope as it is now; one round trip."""
         return stamp_from(await self.call(scope, STAMP))
 
-    async def _values(self, _: str, calls: Sequence[Statement]) -> list[bytes | None]:
+    async def _values(self, _: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
         query = "select " + ", ".join(call.query for call in calls)
         values = [value for call in calls for value in call.values]
         deadline = self.settings.retrieval.lane_timeout

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, LiteralString, TypeVar
 
 from domain.errors import DatabaseUnavailable
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 # More statements than a question asks at once would only wait for each other.
 _MOST_TOGETHER = 8
@@ -32,13 +33,13 @@ class Pace:
     """Whose statements take long, by the last of them."""
 
     def __init__(self) -> None:
-        self._long: set[str] = set()
+        self._long: set[Hashable] = set()
 
-    def is_long(self, key: str) -> bool:
+    def is_long(self, key: Hashable) -> bool:
         """Whether each of the key's statements is worth a trip of its own; False of a new key."""
         return key in self._long
 
-    def took(self, key: str, seconds: float, statements: int) -> None:
+    def took(self, key: Hashable, seconds: float, statements: int) -> None:
         """Note what some statements took in one trip; of several trips at once the longest ends last."""
         if seconds <= _LONG * statements:
             self._long.discard(key)
@@ -46,20 +47,20 @@ class Pace:
             self._long.add(key)
 
 
-Answer = Callable[[str, Sequence[Statement]], Awaitable[list[T]]]
+Answer = Callable[[K, Sequence[Statement]], Awaitable[list[T]]]
 
 
 @dataclass(slots=True)
-class _Trip(Generic[T]):
+class _Trip(Generic[K, T]):
     """Statements that go together, and where the answer to each is awaited."""
 
-    key: str
+    key: K
     statements: list[Statement] = field(default_factory=list[Statement])
     answers: list[asyncio.Future[T]] = field(default_factory=list[asyncio.Future[T]])
     task: asyncio.Task[None] | None = None
 
 
-class Trips(Generic[T]):
+class Trips(Generic[K, T]):
     """Statements of one key that are asked in one turn of the event loop, as by `asyncio.gather`.
 
     Args:
@@ -68,12 +69,12 @@ class Trips(Generic[T]):
         most: how many go together.
     """
 
-    def __init__(self, answer: Answer[T], most: int = _MOST_TOGETHER) -> None:
+    def __init__(self, answer: Answer[K, T], most: int = _MOST_TOGETHER) -> None:
         self._answer = answer
         self._most = most
-        self._waiting: dict[tuple[asyncio.AbstractEventLoop, str], _Trip[T]] = {}
+        self._waiting: dict[tuple[asyncio.AbstractEventLoop, K], _Trip[K, T]] = {}
 
-    async def ask(self, key: str, statement: Statement) -> T:
+    async def ask(self, key: K, statement: Statement) -> T:
         """What a statement comes to; a failure is raised here, and nowhere else unless the server is gone.
 
         Where several go together and fail, or take too long for `answer`, each goes by itself.
@@ -93,7 +94,7 @@ class Trips(Generic[T]):
                 trip.task.cancel()  # nobody waits any more
             raise
 
-    async def _take(self, loop: asyncio.AbstractEventLoop, trip: _Trip[T]) -> None:
+    async def _take(self, loop: asyncio.AbstractEventLoop, trip: _Trip[K, T]) -> None:
         if self._waiting.get((loop, trip.key)) is trip:
             del self._waiting[loop, trip.key]
         try:
@@ -112,7 +113,7 @@ class Trips(Generic[T]):
             if not wanted.done():
                 wanted.set_result(answer)
 
-    async def _alone(self, key: str, statement: Statement, wanted: asyncio.Future[T]) -> None:
+    async def _alone(self, key: K, statement: Statement, wanted: asyncio.Future[T]) -> None:
         if wanted.done():
             return
         try:

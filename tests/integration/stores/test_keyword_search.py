@@ -223,10 +223,9 @@ async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_
         await chunks.holding(corpus.scope, words, 5),
     )
     assert len(asked) == 2
-    whose = f"{corpus.scope.user_id}\0{corpus.scope.graph_id}"
     for seconds, under_way, statements in ((1.0, 0, 2), (0.0, 0, 1), (1.0, 1, 1)):
         monkeypatch.setattr(database, "_under_way", under_way)
-        database._pace.took(whose, seconds, 1)
+        database._pace.took(corpus.scope, seconds, 1)
         asked.clear()
         both = await asyncio.gather(
             chunks.nearest(corpus.scope, vector, 5), chunks.holding(corpus.scope, words, 5)

@@ -20,8 +20,9 @@ def learnt(lines: StampLines, scope: Scope) -> Stamp | None:
 
 async def opened(lines: StampLines, scope: Scope) -> Stamp:
     """What the lines tell once there is one."""
-    while (stamp := await asyncio.to_thread(learnt, lines, scope)) is None:
-        pass
+    async with asyncio.timeout(60):
+        while (stamp := await asyncio.to_thread(learnt, lines, scope)) is None:
+            pass
     return stamp
 
 

@@ -37,7 +37,7 @@ class Server:
 
 
 def ask(
-    trips: Trips[list[DictRow]], n: object, user_id: str = "ann"
+    trips: Trips[str, list[DictRow]], n: object, user_id: str = "ann"
 ) -> asyncio.Task[list[DictRow]]:
     return asyncio.create_task(trips.ask(user_id, Statement("select", {"n": n})))
 
