@@ -106,9 +106,7 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        answer = await self._call(prompt, dict, [_NO_STREAM])
-        tally = Tally(prompt)
-        tally.add_whole(answer)
+        tally = await self._call(prompt, dict)
         self._require_text(tally)
         return Completion(tally.text, _told(tally))
 
@@ -157,9 +155,10 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        attempt = 0
+        attempt, requests = 0, 1
         while True:
             tally, options = Tally(prompt, self._answer_chars), self._dialect.stream_options()
+            tally.requests = requests
             try:
                 async with aclosing(self._pieces(tally, options)) as pieces:
                     async for piece in pieces:
@@ -169,10 +168,12 @@ class ChatModel:
                 if tally.text:
                     tell(_NO_ANSWER)
                     raise as_sextant_error(error, self._service) from error
-                if not self._dialect.learn(error, options):
-                    tell(_NO_ANSWER)
-                    await self._retries.pause(error, attempt, self._service)
-                    attempt += 1
+                if self._dialect.learn(error, options):
+                    requests += 1
+                    continue
+                tell(_NO_ANSWER)
+                await self._retries.pause(error, attempt, self._service)
+                attempt += 1
         self._require_text(tally)
         yield _told(tally)
 
@@ -196,28 +197,28 @@ class ChatModel:
                     return
 
     async def _json_answer(self, prompt: list[BaseMessage], schema: type[BaseModel]) -> Completion:
-        answer = await self._call(prompt, lambda: self._dialect.json_options(schema), [_NO_STREAM])
-        tally = Tally(prompt)
-        tally.add_whole(answer)
+        tally = await self._call(prompt, lambda: self._dialect.json_options(schema))
         return Completion(tally.text or tally.refusal, _told(tally))
 
     async def _call(
-        self,
-        prompt: list[BaseMessage],
-        options_now: Callable[[], dict[str, Any]],
-        tags: Sequence[str] = (),
-    ) -> AIMessage:
-        attempt = 0
+        self, prompt: list[BaseMessage], options_now: Callable[[], dict[str, Any]]
+    ) -> Tally:
+        tally, attempt = Tally(prompt), 0
         while True:
             options = options_now()
             try:
                 async with asyncio.timeout(self._timeout):
-                    return await self._llm.ainvoke(prompt, {"tags": list(tags)}, **options)
+                    answer = await self._llm.ainvoke(prompt, {"tags": [_NO_STREAM]}, **options)
             except Exception as error:  # noqa: BLE001 -- pause() raises it typed
-                if not self._dialect.learn(error, options):
-                    tell(_NO_ANSWER)
-                    await self._retries.pause(error, attempt, self._service)
-                    attempt += 1
+                if self._dialect.learn(error, options):
+                    tally.requests += 1
+                    continue
+                tell(_NO_ANSWER)
+                await self._retries.pause(error, attempt, self._service)
+                attempt += 1
+            else:
+                tally.add_whole(answer)
+                return tally
 
     def _require_text(self, tally: Tally) -> None:
         if tally.text.strip():

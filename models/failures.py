@@ -36,6 +36,8 @@ _UNUSABLE_OUTPUT = {
 _TOO_LONG = re.compile(
     r"context[ _](length|window|size)|maximum context|prompt is too long", re.IGNORECASE
 )
+# Codes of a refused request that no other form of it would be spared.
+_NOT_THE_FORM = frozenset({"model_not_found", "invalid_model", "invalid_api_key", "content_filter"})
 _DETAIL_CHARS = 200
 
 
@@ -126,6 +128,18 @@ def is_too_long(error: BaseException) -> bool:
         or _body_code(error) == "context_length_exceeded"
         or _TOO_LONG.search(_detail(error)) is not None
     )
+
+
+def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:
+    """Whether a refusal says that something else than `fields` of the request was wrong.
+
+    OpenAI and vLLM name the field in `param`; a model nobody knows may be told by `code` alone.
+    """
+    body = getattr(error, "body", None)
+    named = body.get("param") if isinstance(body, dict) else None
+    if isinstance(named, str) and named:
+        return not named.startswith(fields)
+    return _body_code(error) in _NOT_THE_FORM
 
 
 def as_sextant_error(error: Exception, service: Service) -> SextantError:

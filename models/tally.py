@@ -23,6 +23,7 @@ class Tally:
     Attributes:
         refusal: what the model says instead of an answer, where the API keeps that apart.
         truncated: the answer was cut short by a limit.
+        requests: calls it took: one, and one for each form of the request that was refused before.
         overrun: the answer is longer than `most_chars`.
     """
 
@@ -31,6 +32,7 @@ class Tally:
         self.refusal = ""
         self.truncated = False
         self.overrun = False
+        self.requests = 1
         self._most_chars = most_chars
         self._chars = 0
         self._pieces: list[str] = []
@@ -68,10 +70,14 @@ class Tally:
         if self._reported is None:
             asked = sum(estimate_tokens(m.text) + _MESSAGE_OVERHEAD for m in self.prompt)
             return Usage(
-                1, asked, estimate_tokens(self.text), estimated=True, truncated=self.truncated
+                self.requests,
+                asked,
+                estimate_tokens(self.text),
+                estimated=True,
+                truncated=self.truncated,
             )
         asked, said = self._reported["input_tokens"], self._reported["output_tokens"]
-        return Usage(1, asked, said, truncated=self.truncated)
+        return Usage(self.requests, asked, said, truncated=self.truncated)
 
     def _keep(self, piece: str) -> str:
         if piece:

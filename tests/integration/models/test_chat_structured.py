@@ -114,6 +114,41 @@ async def test_a_request_that_is_refused_in_every_format_is_refused(chat_with: A
     assert len(server.chat_requests) == 3
 
 
+async def test_every_request_that_was_refused_for_its_format_counts_as_a_call(
+    chat_with: Any,
+) -> None:
+    _, chat = await chat_with([failing(400, "Unavailable"), failing(400), as_json(GOOD)])
+    _, usage = await chat.structured(ASK, Route)
+    assert usage.calls == 3
+
+
+async def test_what_one_chat_model_learnt_the_next_of_the_same_endpoint_knows(
+    chat_with: Any,
+) -> None:
+    server, chat = await chat_with([failing(400, "Unavailable"), as_json(GOOD), as_json(GOOD)])
+    await chat.structured(ASK, Route)
+    await as_chat_model(chat.llm).structured(ASK, Route)
+    forms = [request.body["response_format"]["type"] for request in server.chat_requests]
+    assert forms == ["json_schema", "json_object", "json_object"]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        failing(400, "No such model.", code="model_not_found"),
+        failing(400, "Too much.", code="context_length_exceeded"),
+        failing(401),
+        failing(403),
+        failing(404),
+    ],
+)
+async def test_what_no_other_format_can_mend_is_asked_once(chat_with: Any, refused: Reply) -> None:
+    server, chat = await chat_with(lambda _: refused)
+    with pytest.raises(ModelRejected):
+        await chat.structured(ASK, Route)
+    assert len(server.chat_requests) == 1
+
+
 async def test_models_other_than_openai_are_asked_in_words_alone() -> None:
     chat = as_chat_model(FakeListChatModel(responses=["Well: {'mode': 1}", '{"mode": "mix",}']))
     route, usage = await chat.structured(ASK, Route)
