@@ -24,7 +24,7 @@ from pydantic import BaseModel, SecretStr
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, SettingsInvalid
 from domain.happenings import ModelAsked, Outcome, tell
-from models.dialect import Dialect
+from models.dialect import Dialect, Form
 from models.failures import Retries, Service, as_sextant_error
 from models.structured import DoesNotFit, instruction, read_structured, repair_request
 from models.tally import Tally
@@ -106,7 +106,7 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        tally = await self._call(prompt, dict)
+        tally = await self._call(prompt, lambda _: {})
         self._require_text(tally)
         return Completion(tally.text, _told(tally))
 
@@ -155,9 +155,9 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        attempt, requests = 0, 1
+        attempt, requests, form = 0, 1, self._dialect.form
         while True:
-            tally, options = Tally(prompt, self._answer_chars), self._dialect.stream_options()
+            tally, options = Tally(prompt, self._answer_chars), self._dialect.stream_options(form)
             tally.requests = requests
             try:
                 async with aclosing(self._pieces(tally, options)) as pieces:
@@ -168,12 +168,13 @@ class ChatModel:
                 if tally.text:
                     tell(_NO_ANSWER)
                     raise as_sextant_error(error, self._service) from error
-                if self._dialect.learn(error, options):
-                    requests += 1
+                if lesser := self._dialect.lesser(error, options, form):
+                    requests, form = requests + 1, lesser
                     continue
                 tell(_NO_ANSWER)
                 await self._retries.pause(error, attempt, self._service)
                 attempt += 1
+        self._dialect.worked(form)
         self._require_text(tally)
         yield _told(tally)
 
@@ -197,26 +198,27 @@ class ChatModel:
                     return
 
     async def _json_answer(self, prompt: list[BaseMessage], schema: type[BaseModel]) -> Completion:
-        tally = await self._call(prompt, lambda: self._dialect.json_options(schema))
+        tally = await self._call(prompt, lambda form: self._dialect.json_options(schema, form))
         return Completion(tally.text or tally.refusal, _told(tally))
 
     async def _call(
-        self, prompt: list[BaseMessage], options_now: Callable[[], dict[str, Any]]
+        self, prompt: list[BaseMessage], options_of: Callable[[Form], dict[str, Any]]
     ) -> Tally:
-        tally, attempt = Tally(prompt), 0
+        tally, attempt, form = Tally(prompt), 0, self._dialect.form
         while True:
-            options = options_now()
+            options = options_of(form)
             try:
                 async with asyncio.timeout(self._timeout):
                     answer = await self._llm.ainvoke(prompt, {"tags": [_NO_STREAM]}, **options)
             except Exception as error:  # noqa: BLE001 -- pause() raises it typed
-                if self._dialect.learn(error, options):
-                    tally.requests += 1
+                if lesser := self._dialect.lesser(error, options, form):
+                    tally.requests, form = tally.requests + 1, lesser
                     continue
                 tell(_NO_ANSWER)
                 await self._retries.pause(error, attempt, self._service)
                 attempt += 1
             else:
+                self._dialect.worked(form)
                 tally.add_whole(answer)
                 return tally
 

@@ -3,13 +3,13 @@
 Endpoints that call themselves compatible differ: some know `response_format: json_schema` (OpenAI,
 vLLM, Ollama, llama.cpp), some only `json_object` (DeepSeek), some neither; some refuse
 `stream_options`. A request is made with everything first and, when it is refused as invalid,
-repeated with less; what was refused is not sent again, by no chat model of this process that asks the
-same endpoint for the same model.
+repeated with less; what then works is what all chat models of this process that ask the same endpoint for
+the same model begin with.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -24,16 +24,16 @@ _JSON_FORMATS = ("json_schema", "json_object", None)
 _OURS = ("response_format", "stream", "stream_options")
 
 
-@dataclass(slots=True)
-class _Understood:
-    """What an endpoint is known to take: the place in `_JSON_FORMATS`, and `stream_options`."""
+@dataclass(frozen=True, slots=True)
+class Form:
+    """With what a request is made: the place in `_JSON_FORMATS`, and whether the usage is asked for."""
 
     json_format: int = 0
     stream_usage: bool = True
 
 
-# By endpoint and model; a process asks a handful of them, so nothing is ever taken out.
-_UNDERSTOOD: dict[tuple[str, str], _Understood] = {}
+# The form that works, by endpoint and model; a process asks a handful of them, so nothing is taken out.
+_WORKS: dict[tuple[str, str], Form] = {}
 
 
 class Dialect:
@@ -44,42 +44,48 @@ class Dialect:
         # to compare takes about a second.
         self._speaks_openai = "BaseChatOpenAI" in {cls.__name__ for cls in type(llm).__mro__}
         endpoint = str(getattr(llm, "openai_api_base", None) or "")
-        model = str(getattr(llm, "model_name", ""))
-        self._known = _UNDERSTOOD.setdefault((endpoint, model), _Understood())
+        self._whose = (endpoint, str(getattr(llm, "model_name", "")))
 
-    def json_options(self, schema: type[BaseModel]) -> dict[str, Any]:
+    @property
+    def form(self) -> Form:
+        """What a call begins with: with everything, or what worked after refusals."""
+        return _WORKS.get(self._whose, Form())
+
+    def worked(self, form: Form) -> None:
+        """Note that a call was answered, so that the next ones begin with no more than `form`."""
+        known = self.form
+        _WORKS[self._whose] = Form(
+            max(known.json_format, form.json_format), known.stream_usage and form.stream_usage
+        )
+
+    def json_options(self, schema: type[BaseModel], form: Form) -> dict[str, Any]:
         """Options for a call that shall answer with JSON of `schema`."""
         if not self._speaks_openai:
             return {}
-        kind = _JSON_FORMATS[self._known.json_format]
+        kind = _JSON_FORMATS[form.json_format]
         # Without `stream` LangGraph's message stream would turn the call into a streamed one.
         options: dict[str, Any] = {"stream": False}
-        form: dict[str, Any] = {"type": kind}
+        asked: dict[str, Any] = {"type": kind}
         if kind == "json_schema":
-            form[kind] = {"name": schema.__name__, "schema": json_schema(schema)}
+            asked[kind] = {"name": schema.__name__, "schema": json_schema(schema)}
         if kind is not None:
             # In the body as it is: as an argument, the library walks through the schema and parses the
             # answer by itself, which doubled the time of a call.
-            options["extra_body"] = {"response_format": form}
+            options["extra_body"] = {"response_format": asked}
         return options
 
-    def stream_options(self) -> dict[str, Any]:
+    def stream_options(self, form: Form) -> dict[str, Any]:
         """Options for a streamed call."""
-        return {"stream_usage": self._known.stream_usage} if self._speaks_openai else {}
+        return {"stream_usage": form.stream_usage} if self._speaks_openai else {}
 
-    def learn(self, error: Exception, options: dict[str, Any]) -> bool:
-        """Whether `error` may be about one of `options` and the call be repeated without it."""
+    def lesser(self, error: Exception, options: dict[str, Any], form: Form) -> Form | None:
+        """The form to repeat a call in, if `error` may be about one of its `options`."""
         if status_of(error) not in _INVALID_REQUEST or is_too_long(error):
-            return False
+            return None
         if is_about_other_than(_OURS, error):
-            return False
-        if form := options.get("extra_body", {}).get("response_format"):
-            refused = _JSON_FORMATS.index(form["type"])
-            self._known.json_format = max(self._known.json_format, refused + 1)
-            return True
+            return None
+        if "response_format" in options.get("extra_body", {}):
+            return replace(form, json_format=form.json_format + 1)
         if options.get("stream_usage"):
-            self._known.stream_usage = False
-            return True
-        # Refused without any of them: they were not the reason.
-        self._known.json_format, self._known.stream_usage = 0, True
-        return False
+            return replace(form, stream_usage=False)
+        return None

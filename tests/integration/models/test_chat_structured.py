@@ -114,6 +114,18 @@ async def test_a_request_that_is_refused_in_every_format_is_refused(chat_with: A
     assert len(server.chat_requests) == 3
 
 
+async def test_a_request_that_no_form_mends_teaches_nothing(chat_with: Any) -> None:
+    odd = [failing(400, "Your prompt is odd.")] * 2
+    server, chat = await chat_with(
+        [failing(400, "Unavailable"), as_json(GOOD), *odd, as_json(GOOD)]
+    )
+    await chat.structured(ASK, Route)
+    with pytest.raises(ModelRejected):
+        await chat.structured(ASK, Route)
+    await chat.structured(ASK, Route)
+    assert server.chat_requests[-1].body["response_format"]["type"] == "json_object"
+
+
 async def test_every_request_that_was_refused_for_its_format_counts_as_a_call(
     chat_with: Any,
 ) -> None:
