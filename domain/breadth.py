@@ -29,6 +29,7 @@ _THEMES = rf"(?:{_KIND}\s+(?:\w+\s+and\s+)?{_PART}|(?:themes|topics|takeaways))"
 _ASKS = (
     rf"{_THEMES}|(?:summar(?:y|ies|i[sz]e)|overview|gist|big picture|outline)\b|\bsum up\b"
     rf"|what\s+(?:is|are|do|does)\s+{_WHOLE}\s+(?:all\s+)?(?:mainly\s+|mostly\s+)?(?:about|cover|discuss|deal with|talk about|have in common|contain)"
+    r"|what\s+(?:is|are)\s+(?:this|these|those|that|it)\s+(?:all\s+)?about"
     r"|compar(?:e|ison)|differ(?:s|ences?)?\b|in common"
 )
 _ENGLISH_ASK = re.compile(rf"\b(?:{_ASKS})")
@@ -57,6 +58,7 @@ _CHINESE_ASK = re.compile(
     r"(?:主要|核心|关键|重要|共同|整体|总体|大致|基本|中心)(?:的|讲的|讲了|说的|谈的|涉及的?|包含的?)?(?:内容|主题|议题|话题|观点|要点|思想|结论|趋势|方面|信息|发现|领域|问题|什么|哪些)"
     r"|主题|话题|议题|要点|大意|梗概|概要|概述|概览|综述|概括|总结|归纳|梳理|摘要|总览|全貌"
     r"|(?:讲|说|谈|写|涉及|包含|涵盖|包括)(?:的|了|到了?)?(?:是|都是|都有|有)?(?:些)?(?:什么|哪些)"
+    r"|这?(?:都|主要)?是?关于些?什么的?"
     r"|都?有些?什么(?:内容|东西|信息|资料)|(?:比较|对比)|异同|共同点|共性|有(?:什么|哪些|何)(?:不同|区别|差异|共同)"
 )
 _CHINESE_COMPARES = re.compile(r"比较|对比|异同|不同|区别|差异")

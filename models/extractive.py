@@ -12,7 +12,7 @@ from domain.language.spelling import respelled
 from domain.retrieval import RetrievedItem
 from domain.tables.by_place import asks_by_place
 from domain.text import has_cjk, language_of
-from models.asked_rows import asked_themselves, only_beside, row_for_others
+from models.asked_rows import asked_themselves, only_beside, row_for_others, rows_within
 from models.other_language import (
     Foreign,
     answering,
@@ -124,8 +124,11 @@ class ExtractiveAnswerer:
         compared = await self._compared(question, (named or ranked)[:_COMPARED])
         best = compared[0]
         convincing = bool(named) and self._convinces(best, question)
-        if convincing and _in_language_of(question, best.candidate):
-            return Extraction(tuple(map(_quotation, _distinct(compared, question))), None)
+        if convincing:
+            within = rows_within(best.candidate, ranked, items[best.candidate.source], question)
+            if within or _in_language_of(question, best.candidate):
+                chosen = within or _distinct(compared, question)
+                return Extraction(tuple(map(_quotation, chosen)), None)
         if foreign := await self._in_other_language(question, items, about):
             return Extraction(tuple(map(_quotation, foreign[:_QUOTES])), None)
         if convincing and best.candidate.covered:

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from domain.events import Cited, Token
-from domain.language.sentences import sentence_spans
 from domain.retrieval import RetrievedItem
+from models.sentence_ranking import quotable_spans, table_heads
 from nodes.answering import NOTHING_FOUND, AnswerEvent, ending, said
 from nodes.citations import Citations
 from nodes.harmless import harmless
@@ -77,9 +77,11 @@ def with_nearest(
 def _nearest(
     given: Citations, question: str, items: Sequence[RetrievedItem], place: int, language: str
 ) -> Iterator[Token | Cited]:
-    quote = Passages(items)[place].best_quote(claim_of(question)) or _opening(items[place])
-    shown = _shown(quote.text[:_NEAREST_CHARS], items, language)
-    shown += "…" if len(quote.text) > _NEAREST_CHARS else ""
+    nearest = items[place]
+    quote = Passages(items)[place].best_quote(claim_of(question)) or _opening(nearest)
+    told = told_row(quote.text, nearest, quote.start - int(nearest.metadata.get("start") or 0))
+    shown = _shown(told[:_NEAREST_CHARS], items, language)
+    shown += "…" if len(told) > _NEAREST_CHARS else ""
     gap = "" if language == "zh" else " "
     yield given.token(f"{gap}{NEAREST[language]}\n{shown}")
     marker = given.shown(place)
@@ -88,8 +90,10 @@ def _nearest(
 
 
 def _opening(item: RetrievedItem) -> Quote:
-    """The first sentence of a passage that shares no word with the question."""
-    start, end = next(iter(sentence_spans(item.text)), (0, len(item.text)))
+    """The first sentence or row of a passage that shares no word with the question."""
+    heads = [head.strip("| ") for head in table_heads(item)]
+    spans = (span for span in quotable_spans(item.text) if item.text[slice(*span)] not in heads)
+    start, end = next(spans, (0, len(item.text)))
     offset = int(item.metadata.get("start") or 0)
     return Quote(item.text[start:end], offset + start, offset + end, 0.0)
 

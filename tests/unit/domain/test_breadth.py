@@ -21,6 +21,7 @@ from domain.breadth import is_broad
         "Please summarize all of the files in three sentences.",
         "What are the key takeaways from the collection?",
         "What are these documents about?",
+        "What is this about?",
         "What is this knowledge base about?",
         "Compare the leave policies across the documents.",
         "How do the approaches to safety differ across documents?",
@@ -35,6 +36,7 @@ from domain.breadth import is_broad
         "总结一下这些文档的主要内容",
         "有哪些主题",
         "这些文档讲了什么？",
+        "这是关于什么的？",
         "请概括知识库的内容。",
         "这个知识库主要涉及哪些方面？",
         "所有文件的核心观点是什么？",
@@ -59,6 +61,8 @@ def test_questions_about_the_whole_are_broad(question: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
+        "What is this rule about?",
+        "休假制度是关于什么的？",
         "How many days of leave do employees have?",
         "What is the main theme of Hamlet?",
         "Summarise the Heron 3 manual.",

@@ -19,6 +19,13 @@ CEILINGS = """| 城市 | 住宿上限（元） |
 | 苏州 | 450 |
 | 其他城市 | 400 |"""
 
+PLANS = """| Plan | Price (EUR) | Users |
+| --- | ---: | --- |
+| Basic | 29 | 5 |
+| Team | 99 | 20 |
+| Business | 249 | 100 |
+| Enterprise | 899 | unlimited |"""
+
 
 async def quoted(question: str, table: str, language: str) -> set[str]:
     item = RetrievedItem(ItemKind.CHUNK, "table", table, 1.0)
@@ -82,3 +89,41 @@ async def test_two_rows_are_quoted_where_two_are_asked_for(question: str) -> Non
 
 async def test_the_row_for_others_answers_nothing_about_a_row_that_is_there() -> None:
     assert "Other cities | 110" not in await quoted("Hotel limit in Vienna?", LIMITS, "en")
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "language", "rows"),
+    [
+        pytest.param(
+            "Which plans have a price of more than 100?",
+            PLANS,
+            "en",
+            {"Business | 249 | 100", "Enterprise | 899 | unlimited"},
+            id="over",
+        ),
+        pytest.param(
+            "How many plans have a price under 100?",
+            PLANS,
+            "en",
+            {"Basic | 29 | 5", "Team | 99 | 20"},
+            id="counted",
+        ),
+        pytest.param(
+            "哪些城市的住宿上限超过420元？",
+            CEILINGS,
+            "zh",
+            {"北京 | 650", "苏州 | 450"},
+            id="over-zh",
+        ),
+    ],
+)
+async def test_every_row_that_keeps_a_bound_is_quoted(
+    question: str, table: str, language: str, rows: set[str]
+) -> None:
+    assert await quoted(question, table, language) == rows
+
+
+async def test_a_bound_on_no_column_for_certain_chooses_no_rows() -> None:
+    two = PLANS.replace("unlimited", "1000")
+    found = await quoted("Which plans have more than 100?", two, "en")
+    assert "Enterprise | 899 | 1000" not in found
