@@ -2,9 +2,9 @@
 
     python -m benchmarks.peer.run_lightrag SIZES FOLDER
 
-Runs in the peer's own environment (`benchmarks.versus_lightrag` makes it) with its default settings
-and file stores, and prints one line of JSON. Model and embedding are instant, and the time spent in
-them is taken off.
+Runs in the peer's own environment (`benchmarks.versus_lightrag` makes it) with its default settings,
+tokenizer and file stores, and prints one line of JSON. Model and embedding are instant, and the time
+spent in them is taken off.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import asyncio
 import json
 import logging
 import os
-import re
 import statistics
 import sys
 import time
@@ -25,10 +24,7 @@ from lightrag import LightRAG, QueryParam  # type: ignore[import-not-found, unus
 from lightrag.kg.shared_storage import (  # type: ignore[import-not-found, unused-ignore]
     initialize_pipeline_status,
 )
-from lightrag.utils import (  # type: ignore[import-not-found, unused-ignore]
-    EmbeddingFunc,
-    Tokenizer,
-)
+from lightrag.utils import EmbeddingFunc  # type: ignore[import-not-found, unused-ignore]
 
 from benchmarks.peer.corpus import (
     DIMENSION,
@@ -42,31 +38,6 @@ from benchmarks.peer.corpus import (
 
 MODES = ("naive", "local", "global", "hybrid", "mix")
 _FIELD, _END = "<|#|>", "<|COMPLETE|>"
-
-
-class Words:
-    """A tokenizer of words; cheaper than LightRAG's own, whose file is fetched at first use."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._words: list[str] = []
-
-    def __deepcopy__(self, memo: object) -> Words:
-        return self
-
-    def encode(self, content: str) -> list[int]:
-        """Numbers of the words and what lies between them."""
-        numbers = []
-        for word in re.findall(r"\s*\w+|\W", content):
-            number = self._numbers.setdefault(word, len(self._numbers))
-            if number == len(self._words):
-                self._words.append(word)
-            numbers.append(number)
-        return numbers
-
-    def decode(self, tokens: list[int]) -> str:
-        """The text again."""
-        return "".join(self._words[token] for token in tokens)
 
 
 class Instant:
@@ -124,7 +95,6 @@ async def main() -> None:
             embedding_dim=DIMENSION, max_token_size=8192, func=instant.embed
         ),
         llm_model_func=instant.answer,
-        tokenizer=Tokenizer("words", Words()),
     )
     await rag.initialize_storages()
     await initialize_pipeline_status()
