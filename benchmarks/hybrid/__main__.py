@@ -8,7 +8,8 @@ small tenants, half in the tenant's topics and half outside. Every query runs th
 its group, in an order that turns; embedding is excluded. Gates come first; a row whose gate fails is
 worth nothing. The rival of the vector lane stands there twice: at 100 candidates, and at as many as it
 takes for a recall of 0.99 in every size and kind. `--vectors` names two NumPy files of vectors that a
-model gave real texts, instead of drawn ones. The packages in `requirements.txt` beside this file add N2
+model gave real texts, instead of drawn ones. ILIKE and N2 stand there by the case rules of libc, which
+nearly every server has, and by the built-in ones of ours (`rivals.py`). The packages in `requirements.txt` beside this file add N2
 and LanceDB.
 """
 
@@ -28,7 +29,15 @@ from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import Library, make_library
 from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
 from benchmarks.hybrid.ours import Ours
-from benchmarks.hybrid.rivals import WANTED, WIDTHS, Lance, Naive, PlainTables, installed
+from benchmarks.hybrid.rivals import (
+    BUILT_IN,
+    WANTED,
+    WIDTHS,
+    Lance,
+    Naive,
+    PlainTables,
+    installed,
+)
 from benchmarks.hybrid.store import fill, scope_of, settings_of
 from retrievers.memory.hot import HotScopes
 from stores.binary import Nearest
@@ -36,6 +45,7 @@ from stores.chunks import ChunkHit
 from stores.database import Database
 
 _ONE_TABLE, _ILIKE, _NAIVE = "one table, HNSW + b-tree", "ILIKE + b-tree", "N2, naive build"
+_BUILT_IN = ", built-in case rules"
 # The recall that the vector lane must have for tenants of every size, in their topics and off them.
 _RECALL = 0.99
 
@@ -76,9 +86,23 @@ class Bench(Ours):
         question = self.questions[number]
         return await self.chunks.vector_search(scope_of(question.tenant), question.vector, 10)
 
-    async def ilike(self, number: int) -> dict[int, int]:
+    def ilike(self, collation: str) -> Search:
         """The rival's keyword lane."""
-        return await self.plain.counted(self.questions[number])
+
+        async def search(number: int) -> dict[int, int]:
+            return await self.plain.counted(self.questions[number], collation=collation)
+
+        return search
+
+    def naive(self, collation: str) -> Search:
+        """The naive build's hybrid search."""
+        naive = Naive(self.plain, collation)
+        return lambda number: naive.search(self.questions[number])
+
+    @property
+    def case_rules(self) -> dict[str, str]:
+        """The collations by which ILIKE is measured, by what is added to a design's name."""
+        return {**({"": self.plain.libc} if self.plain.libc else {}), _BUILT_IN: BUILT_IN}
 
     async def keyword_chunks(self, number: int) -> list[ChunkHit]:
         """Our keyword lane, whole chunks."""
@@ -185,20 +209,21 @@ async def measure(bench: Bench, folder: Path, queries: int) -> None:
     print("\n## Keyword lane, best 20")
     print("ours:", await bench.gate_keywords())
     print("ours, in memory:", await hot.gate(), flush=True)
+    ilike = {_ILIKE + name: bench.ilike(rules) for name, rules in bench.case_rules.items()}
     keyword: dict[str, Search] = {
-        _ILIKE: bench.ilike,
+        **ilike,
         "ours, ids": bench.keyword_ids,
         "ours, whole chunks": bench.keyword_chunks,
         **by_keyword,
     }
-    await compared(bench, keyword, queries, [_ILIKE])
+    await compared(bench, keyword, queries, list(ilike))
     print("\n## Hybrid search, best 10 with text")
     hybrid: dict[str, Search] = {"ours": bench.hybrid, **by_both}
-    rivals = []
+    rivals: list[str] = []
     if installed("jieba", "rank_bm25"):
-        naive = Naive(bench.plain)
-        hybrid[_NAIVE] = lambda number: naive.search(bench.questions[number])
-        rivals.append(_NAIVE)
+        naive = {_NAIVE + name: bench.naive(rules) for name, rules in bench.case_rules.items()}
+        hybrid.update(naive)
+        rivals.extend(naive)
     hybrid["ours again (A/A)"] = bench.hybrid  # not beside the first, which would warm the caches
     if installed("lancedb"):
         lance = await asyncio.to_thread(Lance, folder / "lance", bench.library)
