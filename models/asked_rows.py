@@ -2,7 +2,7 @@
 
 A question about Tokyo's limit is answered by Tokyo's row, not by the rows beside it, however alike they
 are; one about Paris, of which no row speaks, by the row "Other cities" where the table has one; one about limits over 150 by all rows that have
-such a limit.
+such a limit; one about the highest by the row that has it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ import re
 from collections.abc import Collection, Sequence
 
 from domain.retrieval import RetrievedItem
-from domain.tables.asking import asked_of
-from domain.tables.computing import Operation, matching
-from domain.tables.table import make_table
-from domain.tables.wording import bounds_in
+from domain.tables.asking import Asked, asked_of
+from domain.tables.computing import Operation, compute, matching
+from domain.tables.table import DataTable, make_table
 from domain.text import normalise
-from models.sentence_ranking import Candidate, content_words, table_heads
+from models.sentence_ranking import Candidate, content_words, table_heads, terms
 
 # What a row is for stands in its first cell; in another one, "other cities" are those of some class.
 _ALL_OTHERS = re.compile(
@@ -24,7 +23,7 @@ _ALL_OTHERS = re.compile(
     re.IGNORECASE,
 )
 _BAR = re.compile(r"(?<!\\)\|")
-# So many rows are quoted of those that keep a bound.
+# So many rows are quoted of those that keep a bound or share the largest value.
 _MOST_WITHIN = 10
 
 
@@ -61,35 +60,57 @@ def row_for_others(ranked: Sequence[Candidate], asked: Collection[str]) -> Candi
 
 
 def rows_within(
-    best: Candidate, ranked: Sequence[Candidate], passage: RetrievedItem, question: str
+    best: Candidate, ranked: Sequence[Candidate], items: Sequence[RetrievedItem], question: str
 ) -> list[Candidate]:
     """The rows of the best's table that keep the bounds which the question sets, in the table's order.
 
-    None where the question sets none, or it is not certain which column it bounds.
+    Or those with the largest or smallest value, where it asks for that and the passage has the whole
+    table. None where the question asks for neither, or it is not certain of which column.
 
     Args:
         best: the best of `ranked`.
         ranked: the sentences.
-        passage: what the best stands in.
-        question: asks, say, for plans that cost more than 100.
+        items: the passages they stand in.
+        question: asks, say, for plans that cost more than 100, or for the dearest plan.
     """
-    if not (_is_row(best) and bounds_in(normalise(question))):
+    if not _is_row(best):
         return []
-    heads = [_cells(head) for head in table_heads(passage)]
+    heads = [_cells(head) for head in table_heads(items[best.source])]
     rows = sorted(
         (one for one in ranked if one.source == best.source and _is_row(one)),
         key=lambda row: row.start,
     )
-    told = [_cells(_line(passage.text, row.start)) for row in rows]
+    told = [_cells(_line(items[best.source].text, row.start)) for row in rows]
     if len(heads) != 1 or any(len(cells) != len(heads[0]) for cells in told):
         return []
     table = make_table([*heads, *told], header_rows=1)
     asked = asked_of(question, table, table.columns())
-    if asked is None or asked.operation not in (Operation.VALUE, Operation.COUNT):
+    if asked is None:
         return []
-    if all(condition.number is None for condition in asked.conditions):
-        return []
-    return [rows[at] for at in matching(table, asked.conditions)][:_MOST_WITHIN]
+    if asked.operation in (Operation.MAX, Operation.MIN):
+        parts = [item for item in items if table_heads(item) == table_heads(items[best.source])]
+        at = _outermost(table, asked, question) if len(parts) == 1 else ()
+    else:
+        at = _within(table, asked)
+    return [rows[place] for place in at][:_MOST_WITHIN]
+
+
+def _within(table: DataTable, asked: Asked) -> Sequence[int]:
+    """The rows that keep the question's bounds."""
+    bounded = any(condition.number is not None for condition in asked.conditions)
+    listed = asked.operation in (Operation.VALUE, Operation.COUNT)
+    return matching(table, asked.conditions) if bounded and listed else ()
+
+
+def _outermost(table: DataTable, asked: Asked, question: str) -> Sequence[int]:
+    """The rows with the largest or smallest value of a column that the question names."""
+    if asked.column is None or asked.grouped:
+        return ()
+    if set(terms(table.names[asked.column])).isdisjoint(terms(question)):
+        return ()
+    column = table.column(asked.column)
+    found = compute(asked.operation, column, matching(table, asked.conditions))
+    return found.at if found and not found.left_out else ()
 
 
 def only_beside(row: Candidate, chosen: Sequence[Candidate], asked: Collection[str]) -> bool:

@@ -125,7 +125,7 @@ class ExtractiveAnswerer:
         best = compared[0]
         convincing = bool(named) and self._convinces(best, question)
         if convincing:
-            within = rows_within(best.candidate, ranked, items[best.candidate.source], question)
+            within = rows_within(best.candidate, ranked, items, question)
             if within or _in_language_of(question, best.candidate):
                 chosen = within or _distinct(compared, question)
                 return Extraction(tuple(map(_quotation, chosen)), None)

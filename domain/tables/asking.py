@@ -194,9 +194,24 @@ def _take_names(
         elif find:
             named.setdefault(index, set()).add(text)
             reading.take(*find)
-    if not reading.columns:
-        _take_partly_named(reading, names)
+    _take_partly_named(reading, names if not reading.columns else _wanted(reading, table, columns))
     return [Condition(index, words=frozenset(words)) for index, words in sorted(named.items())]
+
+
+def _wanted(
+    reading: _Reading, table: DataTable, columns: Sequence[Column]
+) -> list[tuple[str, int]]:
+    """The columns of numbers, by their names with units, where the question needs one and names none.
+
+    "Which models cost over 300 EUR?" names the column `Model` and bounds the column `Price (EUR)`.
+    """
+    numeric = {column.index for column in columns if column.kind is ValueKind.NUMBER}
+    needed = bounds_in(reading.text) or any(
+        form.search(reading.text) for one, form in OPERATIONS.items() if one is not Operation.COUNT
+    )
+    if not needed or not numeric.isdisjoint(index for _, index in reading.columns):
+        return []
+    return [(normalise(table.names[index])[:60], index) for index in sorted(numeric)]
 
 
 def _take_partly_named(reading: _Reading, names: Sequence[tuple[str, int]]) -> None:

@@ -123,6 +123,53 @@ async def test_every_row_that_keeps_a_bound_is_quoted(
     assert await quoted(question, table, language) == rows
 
 
+SITES = """| Site | Opened | Employees | Price (EUR) |
+| --- | --- | --- | --- |
+| Graz | 2014 | 120 | 380 |
+| Suzhou | 2019 | 230 | 290 |
+| Porto | 2021 | 90 | 410 |
+| Tallinn | 2009 | 410 | 520 |"""
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "language", "row"),
+    [
+        ("Which site has the most employees?", SITES, "en", "Tallinn | 2009 | 410 | 520"),
+        ("Which site has the lowest price?", SITES, "en", "Suzhou | 2019 | 230 | 290"),
+        ("哪个城市的住宿上限最低？", CEILINGS, "zh", "其他城市 | 400"),
+    ],
+)
+async def test_the_row_with_the_largest_or_smallest_value_is_quoted(
+    question: str, table: str, language: str, row: str
+) -> None:
+    assert await quoted(question, table, language) == {row}
+
+
+async def test_the_largest_of_a_part_of_a_table_is_not_called_the_largest() -> None:
+    head, rest = SITES.splitlines()[:2], SITES.splitlines()[2:]
+    parts = ["\n".join([*head, *rest[:2]]), "\n".join([*head, *rest[2:]])]
+    items = [RetrievedItem(ItemKind.CHUNK, str(at), part, 1.0) for at, part in enumerate(parts)]
+    meanings = Meanings("intfloat/multilingual-e5-small", {}, otherwise=0.91)
+    question = "Which site has the most employees?"
+    found = await ExtractiveAnswerer(meanings).extract(question, items, language="en")
+    assert len(found.quotations) > 1
+
+
+async def test_the_best_of_a_column_that_is_not_asked_for_answers_nothing() -> None:
+    table = "\n".join(" | ".join(line.split(" | ")[:2]) + " |" for line in SITES.splitlines())
+    assert len(await quoted("Which site is the best for sites to visit?", table, "en")) != 1
+
+
+@pytest.mark.parametrize(
+    "question", ["Which sites cost more than 400 EUR?", "Which sites have a price above 400?"]
+)
+async def test_a_bound_is_on_the_column_that_its_unit_or_a_word_of_its_name_tells(
+    question: str,
+) -> None:
+    found = await quoted(question, SITES, "en")
+    assert found == {"Tallinn | 2009 | 410 | 520", "Porto | 2021 | 90 | 410"}
+
+
 async def test_a_bound_on_no_column_for_certain_chooses_no_rows() -> None:
     two = PLANS.replace("unlimited", "1000")
     found = await quoted("Which plans have more than 100?", two, "en")
