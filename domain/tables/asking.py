@@ -21,6 +21,14 @@ _WORDS = re.compile(r"[a-z][a-z0-9]{2,}")
 # Shorter Latin values (`A`, `B2`) are names only as they are written in the table.
 _SHORT = 3
 _MASK = "\0"
+# What stands behind a number: more digits of it, or a word that may be its unit.
+_GOES_ON = re.compile(r"[.,:/-]?\d")
+_WORD_BEHIND = re.compile(r"(\s?)([a-z]+|[\u4e00-\u9fff]+)")
+# Words behind a number that are no unit of it.
+_NO_UNIT = re.compile(
+    r"[的以之及或且而和与是有吗呢]|(?:a|an|and|are|at|but|by|each|for|from|in|is|of|on|or|per|to|with)\b"
+)
+_CURRENCY = re.compile(r"us\$|[$€£¥]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +289,27 @@ def _take_bounds(reading: _Reading, columns: Sequence[Column]) -> Iterator[Condi
         before = [column for at, column in named if at < start]
         after = [column for at, column in named if at >= end]
         column = next(iter([*before[::-1], *after, *(numeric if len(numeric) == 1 else ())]), None)
+        bound = reading.text[start:end].rstrip()
+        behind = reading.text[start + len(bound) :]
         reading.take(start, end)
-        if column is None:
+        if column is None or not _comparable(bound, behind, columns[column]):
             reading.lost = True
         else:
             yield Condition(column, comparison, number)
+
+
+def _comparable(bound: str, behind: str, column: Column) -> bool:
+    """Whether a bound is a number of the column's: `500 MB` says nothing of gigabytes, nor 10k of 10."""
+    if column.unit is None or _GOES_ON.match(behind):
+        return False
+    prefix, suffix = map(normalise, column.unit)
+    if prefix and any(sign not in prefix for sign in _CURRENCY.findall(bound)):
+        return False
+    word = _WORD_BEHIND.match(behind)
+    if word is None or _NO_UNIT.match(word[2]):
+        return True
+    unit = word[2].removesuffix("s")
+    if suffix:
+        return unit.startswith(suffix.removesuffix("s"))
+    glued = not word[1] and unit.isascii()
+    return not glued or find_whole(normalise(column.name), unit) is not None

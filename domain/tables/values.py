@@ -63,14 +63,16 @@ _SCALES = {
     "trillion": 12,
 }
 _LONGER_FIRST = sorted(_SCALES, key=len, reverse=True)
-_SCALE = "|".join(_LONGER_FIRST)
+SCALE = "|".join(_LONGER_FIRST)
+"""The words of scales, as a pattern."""
+
 _MONEY = r"US\$|HK\$|[$€£¥₩₹]|RMB|CNY|USD|EUR|GBP|JPY"
 # Groups of three behind commas or thin spaces, or plain digits; then a fraction.
 _DIGITS = r"\d{1,3}(?:[,，'\u2009\u202f\u00a0 ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _NUMBER = re.compile(
     rf"(?P<open>\()?(?P<sign>[-+−–])?\s?(?P<prefix>{_MONEY})?\s?(?P<sign2>[-−])?"
     rf"(?P<digits>{_DIGITS})(?P<exponent>[eE][-+]?\d{{1,3}})?"
-    rf"\s?(?P<scale>{_SCALE})?\s?(?P<suffix>[%‰°]|°?[A-Za-zµμΩ][A-Za-z0-9/·]{{0,7}}|[\u4e00-\u9fff]{{1,3}})?"
+    rf"\s?(?P<scale>{SCALE})?\s?(?P<suffix>[%‰°]|°?[A-Za-zµμΩ][A-Za-z0-9/·]{{0,7}}|[\u4e00-\u9fff]{{1,3}})?"
     r"(?P<close>\))?",
     re.IGNORECASE,
 )
@@ -83,7 +85,7 @@ _DATES = (
 )
 # Numbers as they stand in a sentence: digits, with the scale that may follow.
 _IN_TEXT = re.compile(
-    rf"(?<![\d.])[-−]?(?:\d{{1,3}}(?:[,，]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?:{_SCALE})?",
+    rf"(?<![\d.])[-−]?(?:\d{{1,3}}(?:[,，]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?:{SCALE})?",
     re.IGNORECASE,
 )
 

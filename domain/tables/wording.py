@@ -6,16 +6,17 @@ import re
 from decimal import Decimal
 
 from domain.tables.computing import Comparison, Operation
-from domain.tables.values import numbers_in
+from domain.tables.values import SCALE, numbers_in
 
 # What we do not compute, and what turns a condition round: then nothing is computed at all.
 NOT_OURS = re.compile(
     r"第[二三四五六七八九十2-9]|前[两二三四五六七八九十\d]|相差|差额|差距|差多少|多多少|少多少|增长|同比|环比"
     r"|占比|比例|比率|占.{0,12}(?:多少|几成)|中位|方差|标准差|排名|排序|为什么|为何|如何|怎么"
-    r"|除|不含|不包括|排除|不是|没有|以外|之外"
+    r"|除|不含|不包括|排除|不是|没有|以外|之外|[不未没無无非](?=\0)"
     r"|\b(?:second|third|fourth|fifth|\d+(?:nd|rd|th)|top\s+\w+\s|median|variance|deviation|rank|sort"
     r"|difference|gap|ratio|proportion|percentage of|share of|growth|increase|decrease|change|why"
-    r"|how\s+(?:do|does|did|can|should|come|to)|except|excluding|other than|without|not|apart from)\b"
+    r"|how\s+(?:do|does|did|can|should|come|to)|except|excluding|other than|without|not|no|none|never|cannot"
+    r"|apart from)\b|n['’]t\b"
 )
 GROUPED = re.compile(r"每|各|分别|\b(?:per|each|every|by)\b")
 
@@ -44,10 +45,11 @@ OPERATIONS = {
     Operation.COUNT: re.compile(_COUNT),
 }
 
-NUMBER = r"(?:us\$|[$€£¥])?\s?-?\d[\d,]*(?:\.\d+)?\s?(?:%|百万|千万|十万|万亿|万|亿|千|百|thousand|million|billion)?"
+# A run of digits is one number from its first digit on, so that long ones are read in linear time.
+NUMBER = rf"(?:us\$|[$€£¥])?\s?-?(?<!\d)\d[\d,]*+(?:\.\d++)?\s?(?:%|{SCALE})?"
 _COMPARISONS = {
-    Comparison.AT_LEAST: r"大于等于|不小于|不少于|不低于|至少|>=|≥|at least|no less than|not less than|greater than or equal to",
-    Comparison.AT_MOST: r"小于等于|不超过|不大于|不高于|不多于|至多|<=|≤|at most|no more than|not more than|up to|less than or equal to",
+    Comparison.AT_LEAST: r"大于等于|不小于|不少于|不低于|至少|>=|≥|at least|(?:no|not) (?:less|fewer|lower|smaller) than|greater than or equal to",
+    Comparison.AT_MOST: r"小于等于|不超过|未超过|不超出|不大于|不高于|不多于|至多|<=|≤|at most|(?:no|not) (?:more|greater|larger|higher) than|(?:not|cannot) exceed|up to|less than or equal to",
     Comparison.MORE: r"大于|超过|高于|多于|超出|>|more than|greater than|larger than|higher than|over|above|exceed(?:s|ing)?",
     Comparison.LESS: r"小于|低于|少于|不足|<|less than|fewer than|lower than|smaller than|under|below",
     Comparison.EQUAL: r"等于|正好是|恰好是|=|equals?(?: to)?|exactly",
@@ -56,8 +58,9 @@ _BEHIND = {
     Comparison.AT_LEAST: r"(?:及)?以上|or more|or above",
     Comparison.AT_MOST: r"(?:及)?以下|以内|or less|or fewer",
 }
+_UNIT = r"\s*+(?:\S{1,2}?\s*+)??"
 _BETWEEN = re.compile(
-    rf"(?:between|from|在|介于)?\s*({NUMBER})\s*\S{{0,2}}?\s*(?:and|to|到|至|和|~|-)\s*({NUMBER})\s*\S{{0,2}}?\s*(?:之间)"
+    rf"(?:(?:between|from|在|介于)\s*+)?({NUMBER}){_UNIT}(?:and|to|到|至|和|~|-)\s*+({NUMBER}){_UNIT}之间"
     rf"|between\s+({NUMBER})\s+and\s+({NUMBER})"
 )
 _AHEAD = [
@@ -65,7 +68,7 @@ _AHEAD = [
     for comparison, words in _COMPARISONS.items()
 ]
 _AFTER = [
-    (comparison, re.compile(rf"({NUMBER})\s*[\u4e00-\u9fff]?\s*(?:{words})"))
+    (comparison, re.compile(rf"({NUMBER})\s*+(?:[\u4e00-\u9fff]\s*+)??(?:{words})"))
     for comparison, words in _BEHIND.items()
 ]
 

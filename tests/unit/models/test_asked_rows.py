@@ -109,6 +109,20 @@ async def test_the_row_for_others_answers_nothing_about_a_row_that_is_there() ->
             id="counted",
         ),
         pytest.param(
+            "Which plans have a price of no less than 249?",
+            PLANS,
+            "en",
+            {"Business | 249 | 100", "Enterprise | 899 | unlimited"},
+            id="no-less-than",
+        ),
+        pytest.param(
+            "Which plans have a price no lower than 249?",
+            PLANS,
+            "en",
+            {"Business | 249 | 100", "Enterprise | 899 | unlimited"},
+            id="no-lower-than",
+        ),
+        pytest.param(
             "哪些城市的住宿上限超过420元？",
             CEILINGS,
             "zh",
