@@ -79,6 +79,10 @@ _TO_SIMPLIFIED = str.maketrans(
 # What is named by its sign is particular: 《红楼梦》, "GW-20", 第三章.
 _CHINESE_NAMED = re.compile(r"《|“[^”]+”|「|第[一二三四五六七八九十\d]+[章节条]|[a-z]{2,}|\d{4}")
 _ENGLISH_NAMED = re.compile(r"(?<=[\w,] )(?:[A-Z][\w'-]*[a-z]\w*|[A-Z]{2,}\b|\w*\d\w*)|[\"“‘«]\w")
+# Words for what was put into the store, whatever it is; "reports" may be some that were spoken of.
+_ALL_THERE_IS = re.compile(
+    rf"\b(?:documents|docs|files|everything.*|{_STORE})$|^(?!以上|上述|那).*(?:文档|文件|资料|材料|库|语料|数据集)"
+)
 _MENTIONED_ALONE = 1  # words left over that a question without the whole may have
 
 
@@ -87,6 +91,19 @@ def is_broad(question: str) -> bool:
     if has_cjk(question):
         return _is_broad_chinese(normalise(question).translate(_TO_SIMPLIFIED))
     return _is_broad_english(question)
+
+
+def is_of_all(question: str) -> bool:
+    """Whether `question` is broad and names all there is: "these documents", 整个知识库.
+
+    "What are these documents about?" means the same whatever was spoken of before; "What is it about?",
+    "this report" and 上述内容 do not.
+    """
+    folded = normalise(question).translate(_TO_SIMPLIFIED)
+    if not is_broad(question):
+        return False
+    whole = (_CHINESE_WHOLE if has_cjk(question) else _ENGLISH_WHOLE).search(folded)
+    return whole is not None and _ALL_THERE_IS.search(whole[0]) is not None
 
 
 def _is_broad_english(question: str) -> bool:

@@ -51,6 +51,12 @@ _ASKED_FOR = frozenset(_ASKED_FOR_WORDS.split())
 _AROUND_BARS = "| \t\r\n\u3000"
 _QUESTION = re.compile(r"[?？]\W*$")
 
+# "The limits are in the table below": says what the table is of, and not what it holds.
+_POINTS_TO_TABLE = re.compile(
+    r"[见見如](?:下|上|附)?表|[下上附]表(?:所示)?|\b(?:table|list) (?:below|above)|\b(?:following|next) (?:table|list)|\bsee table\b",
+    re.IGNORECASE,
+)
+
 # A sentence longer than this is offered clause by clause, so that quotes stay short.
 _LONG = 160
 _HEADING_WEIGHT = 0.5
@@ -63,6 +69,8 @@ _NUMBER_BONUS = 0.1
 _LANGUAGE_BONUS = 0.1
 # A question repeats the words asked for without answering them; the sentence behind it answers.
 _QUESTION_COST = 1.0
+# A sentence that points to a table at hand; less than a question, for it may say something itself.
+_POINTER_COST = 0.5
 # A row that has the asked BM-40 as a cell is about it, in whatever language its table is.
 _ROW_BONUS = 0.2
 _CELLS = " | "
@@ -212,10 +220,15 @@ class _Ranking:
         asked = frozenset(terms(question))
         self._weights = _weights(asked, self._terms)
         self._table_heads = [table_heads(passage) for passage in passages]
+        self._sections = [
+            (passage.document_id or passage.id, *(passage.metadata.get("section_path") or ()))
+            for passage in passages
+        ]
         self._headings = [
             self._said(f"{_titles(passage)}{' '.join(heads)}")
             for passage, heads in zip(passages, self._table_heads, strict=True)
         ]
+        self._captions = self._pointing()
         self._heading_weights = [
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
@@ -237,15 +250,36 @@ class _Ranking:
             held = self._terms[place]
             if held <= self._headings[source]:
                 continue
-            over = (self._headings[source] | self._asked_before(place)) - held
+            above = self._headings[source] | self._asked_before(place)
+            if self._table_heads[source]:
+                above |= self._captions[self._sections[source]]
+            over = above - held
             covered = self._beyond_name(source, held) + self._heading_weights[
                 source
             ] * self._beyond_name(source, over)
-            score = covered + self._surroundings(place) + self._manner(self._texts[place])
             text = self._texts[place]
+            score = covered + self._surroundings(place) + self._manner(text)
+            score -= _POINTER_COST * self._only_points(place)
             meaning = "\n".join([*self._table_heads[source], text])
             missing = self._missing[source]
             yield Candidate(source, start, end, text, held, covered, score, missing, meaning)
+
+    def _pointing(self) -> dict[tuple[str, ...], frozenset[str]]:
+        """What each section says where it points to a table, over which this stands like a title."""
+        found = defaultdict[tuple[str, ...], frozenset[str]](frozenset)
+        for place, text in enumerate(self._texts):
+            if _POINTS_TO_TABLE.search(text):
+                found[self._sections[self._spans[place][0]]] |= self._terms[place]
+        return found
+
+    def _only_points(self, place: int) -> bool:
+        """Whether a sentence points to a table that is at hand."""
+        section = self._sections[self._spans[place][0]]
+        at_hand = any(
+            heads and other == section
+            for heads, other in zip(self._table_heads, self._sections, strict=True)
+        )
+        return at_hand and _POINTS_TO_TABLE.search(self._texts[place]) is not None
 
     def _asked_before(self, place: int) -> frozenset[str]:
         """The terms of a question right before this sentence, which stands over it like a title."""

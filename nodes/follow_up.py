@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from domain.breadth import is_of_all
 from domain.language.identifiers import codes_in
 from domain.text import clean_text, has_cjk, normalise
 from nodes.names import names_in, telling_words
@@ -40,6 +41,8 @@ _SHORTEST_BORROWED = 2
 
 def leans_on_history(question: str) -> bool:
     """Whether `question` points back, or says too little to be searched by itself."""
+    if is_of_all(question):
+        return False
     if has_cjk(question):
         points = _POINTS_BACK_CHINESE.search(question) is not None
     else:

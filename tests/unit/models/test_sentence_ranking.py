@@ -60,6 +60,33 @@ def test_table_heads_rules_and_repeated_headings_are_no_sentences() -> None:
     assert best("error codes", repeated) == "E31 is an emergency stop."
 
 
+@pytest.mark.parametrize(
+    ("question", "said", "table", "row"),
+    [
+        (
+            "经理的住宿标准是多少？",
+            "出差申请应提前提交。住宿标准见下表。",
+            "| 职级 | 一线城市 |\n| --- | --- |\n| 员工 | 450 |\n| 经理 | 600 |",
+            "经理 | 600",
+        ),
+        (
+            "What is the hotel allowance of managers?",
+            "Book early. Hotel allowances are in the table below.",
+            "| Grade | EUR |\n| --- | --- |\n| Staff | 90 |\n| Managers | 140 |",
+            "Managers | 140",
+        ),
+    ],
+)
+def test_a_row_answers_rather_than_the_sentence_that_points_to_its_table(
+    question: str, said: str, table: str, row: str
+) -> None:
+    language = "zh" if "？" in question else "en"
+    parts = [passage(text, section_path=["4"]) for text in (said, table)]
+    assert best(question, *parts, language=language) == row
+    elsewhere = passage("| A | B |\n| --- | --- |\n| 1 | 2 |", section_path=["5"])
+    assert best(question, parts[0], elsewhere, language=language) in said
+
+
 def test_a_question_in_the_text_does_not_answer_the_same_question() -> None:
     faq = passage("How do I reset the station? Hold the red key for ten seconds.")
     assert best("How do I reset the station?", faq) == "Hold the red key for ten seconds."

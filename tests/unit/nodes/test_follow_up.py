@@ -43,12 +43,21 @@ def test_what_it_points_to_is_added(before: str, question: str, whole: str) -> N
         "糖尿病患者的主要症状是什么？",
         "其他公司的付款节点有哪些？",
         "Which rules of Acme Corp apply this year?",
+        "What are these documents about?",
+        "Summarize everything in this knowledge base",
+        "这些文档主要讲了什么？",
+        "总结一下所有文件的内容",
     ],
 )
 def test_a_question_that_stands_alone_is_left_alone(question: str) -> None:
     assert (
         standing_alone(question, turns("What does the warranty of the Heron 3 cover?")) == question
     )
+
+
+@pytest.mark.parametrize("question", ["What is it about?", "上述内容的要点是什么？"])
+def test_a_whole_that_was_spoken_of_is_not_all_there_is(question: str) -> None:
+    assert standing_alone(question, turns("Is metformin safe?")) != question
 
 
 def test_a_chain_of_follow_ups_leads_back_to_what_was_named() -> None:
