@@ -82,7 +82,8 @@ class Refresher:
             _log.warning("%s: %s", scope.graph_id, note, exc_info=error)
         else:
             if shown:
-                tell(JobStage.DONE, note=f"{done.communities} communities")
+                found = f"{done.communities} communities" if done.communities else "up to date"
+                tell(JobStage.DONE, note=found)
             return ()
         tell(JobStage.FAILED, note=note)
         return (f"{_GRAPH}: {note}",)

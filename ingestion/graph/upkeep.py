@@ -98,7 +98,7 @@ class GraphUpkeep:
         missing: ModelUnavailable | None = None
         async with self._hierarchy.alone(scope):
             await look_at_sizes(self._database, scope.user_id)  # an import has not
-            await resolve(self._database, scope, self._chat)
+            await resolve(self._database, scope, self._chat, on_progress=report)
             embedded = 0
             try:
                 embedded = await self._embed_entities(scope, report)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from domain.text import language_of
 from retrievers.index.report_index import NearReport, Report
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.index.sparse import Floats
@@ -23,11 +24,16 @@ from stores.graph.arrays import Ids, places_of
 
 REPORTS = "reports"
 GLOBAL = "global"
-NO_COMMUNITIES = (
-    "知识库还没有社区报告，全局检索按关键词与相似度返回原文；运行 `sextant communities build` 生成"
-)
-
-NOT_FILTERED = "社区报告概括全库，无法按条件筛选，本次结果不含社区报告"
+# In the question's language.
+NO_COMMUNITIES = {
+    "zh": "知识库还没有社区报告，全局检索按关键词与相似度返回原文；运行 `sextant communities build` 生成",
+    "en": "There are no community reports yet, so passages were found by words and meaning;"
+    " `sextant communities build` writes them.",
+}
+NOT_FILTERED = {
+    "zh": "社区报告概括全库，无法按条件筛选，本次结果不含社区报告",
+    "en": "Community reports sum up all documents and cannot be filtered, so none are among the results.",
+}
 
 _NEAREST = 24
 _CHOSEN = 6
@@ -71,7 +77,7 @@ def behind_reports(query: LaneQuery, reading: Reading) -> Hits:
     if not reading.index.chunk_ids:
         return Hits([])
     if not reading.index.reports.reports:
-        query.warn(NO_COMMUNITIES)
+        query.warn(NO_COMMUNITIES[language_of(query.text)])
     chosen = _chosen(query, reading)
     ranking = _evidence(reading, chosen)
     passages = best_passages(query, reading, ranking, by=REPORTS)
@@ -98,7 +104,7 @@ def _chosen(query: LaneQuery, reading: Reading) -> list[ScoredReport]:
     None where the question has filters: a report tells of passages that they may keep out.
     """
     if query.filters is not None:
-        query.warn(NOT_FILTERED)
+        query.warn(NOT_FILTERED[language_of(query.text)])
         return []
     index = reading.index
     hits = index.reports.near(reading.vector, _NEAREST)

@@ -12,7 +12,7 @@ import asyncio
 import hashlib
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -43,6 +43,8 @@ from stores.graph.resolution import (
 
 _log = logging.getLogger(__name__)
 
+OnStage = Callable[[str, int, int], None]
+
 LEAST_LIKENESS = 0.6
 _MOST_CANDIDATES = 20_000
 _UNTYPED = "TERM"
@@ -62,7 +64,12 @@ class Resolved:
 
 
 async def resolve(
-    database: Database, scope: Scope, chat: ChatModel | None = None, *, calls: int = _CALLS
+    database: Database,
+    scope: Scope,
+    chat: ChatModel | None = None,
+    *,
+    calls: int = _CALLS,
+    on_progress: OnStage | None = None,
 ) -> Resolved:
     """Bring the automatic merges of a graph up to date; does nothing when it has not changed.
 
@@ -71,6 +78,7 @@ async def resolve(
         scope: the knowledge base.
         chat: judges candidates, the likeliest first, in batches; None: they stay for the user.
         calls: calls of the chat model at most; what is left is judged by the next run.
+        on_progress: called with (`names` or `merges`, done, total; 0 = not known), if there is anything to do.
 
     Raises:
         DatabaseUnavailable: what was stored stays; the same call later goes on from there.
@@ -81,7 +89,10 @@ async def resolve(
     undecided = chat is not None and await candidates(store, scope, 1)
     if not version or (version == compared_version and not undecided):
         return Resolved()
+    report = on_progress or _silent
+    report("names", 0, 0)
     names = await store.names(scope)
+    report("names", 0, len(names.named))
     compared = await asyncio.to_thread(_compare, names)
     pairs, judged, warnings = compared.kept, list[Pair](), tuple[str, ...]()
     if chat is not None:
@@ -98,6 +109,9 @@ async def resolve(
     wanted_into = {merge.from_id: merge.into_id for merge in wanted}
     old = sorted(one for one, into in there.items() if wanted_into.get(one) != into)
     new = [merge for merge in wanted if there.get(merge.from_id) != merge.into_id]
+    report("names", len(names.named), len(names.named))
+    if new:
+        report("merges", 0, len(new))
     async with GraphRecord(database).writing(scope) as writer:
         if not writer.version:
             raise GraphNotFound(
@@ -111,7 +125,13 @@ async def resolve(
         await replace_merges(writer, old, new)
         if unchanged:  # else the next run compares what has come meanwhile
             await note_version(writer)
+    if new:
+        report("merges", len(new), len(new))
     return Resolved(len(new), len(old), len(compared.found), len(judged), warnings)
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Report to nobody."""
 
 
 async def candidates(store: ResolutionStore, scope: Scope, limit: int) -> list[Candidate]:

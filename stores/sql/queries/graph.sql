@@ -32,7 +32,7 @@ do $$ begin
     );
     create temporary table changed_relations (
       scope_id int, source_id uuid, target_id uuid, relation_type text, weight float8, sign int,
-      settled boolean default false
+      merged boolean default false, settled boolean default false
     );
     create temporary table relation_states (
       scope_id int, id uuid, source_id uuid, target_id uuid, relation_type text, old_total numeric,
@@ -98,7 +98,8 @@ with a as (delete from mentions where scope_id = %(scope_id)s),
   j as (delete from extractions where scope_id = %(scope_id)s),
   k as (delete from entity_pairs where scope_id = %(scope_id)s),
   l as (delete from entity_distinctions where scope_id = %(scope_id)s),
-  m as (delete from compared_names where scope_id = %(scope_id)s)
+  m as (delete from compared_names where scope_id = %(scope_id)s),
+  n as (delete from merged_relations where scope_id = %(scope_id)s)
 delete from communities where scope_id = %(scope_id)s;
 
 -- name: note_emptied
@@ -331,7 +332,7 @@ with mentioned as (
   where not c.settled and g.scope_id = c.scope_id and g.from_id = c.entity_id
 )
 update changed_relations c set source_id = coalesce(source.root_id, c.source_id),
-  target_id = coalesce(target.root_id, c.target_id)
+  target_id = coalesce(target.root_id, c.target_id), merged = true
 from changed_relations own
 left join entity_merges source on source.scope_id = own.scope_id and source.from_id = own.source_id
 left join entity_merges target on target.scope_id = own.scope_id and target.from_id = own.target_id
@@ -365,8 +366,14 @@ delete from entity_names n using (
 where n.scope_id = c.scope_id and n.entity_id = c.entity_id and n.times = 0;
 
 -- name: derive_relation_states
--- What each touched relation was and is; `known` is false in an empty graph, which spares looking.
-with sums as (
+-- What each touched relation was and is; `known` is false in an empty graph, which spares looking. Where
+-- an end was merged, the statement has another id than the relation, which is noted with its source.
+with merged as (
+  insert into merged_relations (scope_id, id, user_id, source_id)
+  select scope_id, relation_key(source_id, target_id, relation_type), %(user_id)s, source_id
+  from changed_relations where merged and sign > 0
+  on conflict do nothing
+), sums as (
   select scope_id, relation_key(source_id, target_id, relation_type) as id, source_id, target_id,
     relation_type, sum(sign * weight::numeric) as total, sum(sign) as times
   from changed_relations group by scope_id, source_id, target_id, relation_type
@@ -377,7 +384,8 @@ select s.scope_id, s.id, s.source_id, s.target_id, s.relation_type, coalesce(r.t
   coalesce(r.evidence_count, 0) + s.times
 from sums s
 left join adjacency r
-  on %(known)s and r.scope_id = s.scope_id and r.relation_id = s.id and r.outgoing
+  on %(known)s and r.scope_id = s.scope_id and r.node_id = s.source_id and r.relation_id = s.id
+    and r.outgoing
 where s.times <> 0 or s.total <> 0;
 
 -- name: derive_entity_states
@@ -502,6 +510,10 @@ where not s.shown and v.scope_id = s.scope_id and v.entity_id = s.id;
 
 -- name: forget_gone_relations
 -- Relations that nothing states any more.
+with merged as (
+  delete from merged_relations m using relation_states s
+  where s.evidence_count = 0 and m.scope_id = s.scope_id and m.id = s.id
+)
 delete from adjacency a using (
   select scope_id, node, old_total::float8 as weight, id
   from relation_states cross join lateral (values (source_id), (target_id)) as ends (node)

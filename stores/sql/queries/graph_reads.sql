@@ -97,16 +97,27 @@ select e.* from (
 order by e.degree desc, e.mention_count desc, e.id;
 
 -- name: relations
--- Relations by id, in the order asked, with what was said of them and where; step by step, because a
--- planner without statistics of a new scope took seconds for ten when it was free to choose.
+-- Relations by id, in the order asked, with what was said of them and where. A relation lies with its
+-- source, which a statement of it tells, or merged_relations. Step by step, because a planner without
+-- statistics of a new scope took seconds for ten when it was free to choose.
 with asked as (
   select distinct %(scope_id)s::int as scope_id, id, place
   from unnest(%(ids)s::uuid[]) with ordinality as given (id, place)
+), known as materialized (
+  select asked.*, coalesce((
+      select e.source_id from relation_evidence e
+      where e.scope_id = asked.scope_id and e.relation_id = asked.id limit 1
+    ), (
+      select m.source_id from merged_relations m
+      where m.scope_id = asked.scope_id and m.id = asked.id
+    )) as source_id
+  from asked
 ), found as materialized (
-  select asked.place, a.scope_id, a.relation_id as id, a.node_id as source_id,
+  select known.place, a.scope_id, a.relation_id as id, a.node_id as source_id,
     a.neighbour_id as target_id, a.relation_type, a.total::float8 as weight
-  from asked join adjacency a
-    on a.scope_id = asked.scope_id and a.relation_id = asked.id and a.outgoing
+  from known join adjacency a
+    on a.scope_id = known.scope_id and a.node_id = known.source_id and a.relation_id = known.id
+    and a.outgoing
   where a.shown
 ), stated as (
   select scope_id, id, id as stated_id from found

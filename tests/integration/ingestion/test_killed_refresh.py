@@ -20,7 +20,8 @@ SAMPLES = ROOT / "samples" / "documents"
 
 
 @pytest.mark.parametrize(
-    "at", [("entities", 1), ("communities", 0), ("reports", 8), ("report vectors", 1)]
+    "at",
+    [("names", 0), ("entities", 1), ("communities", 0), ("reports", 8), ("report vectors", 1)],
 )
 async def test_a_refresh_that_is_killed_is_finished_by_the_next(
     at: tuple[str, int], graphed: Ingestor, data_dir: Path, database: Database, scope: Scope

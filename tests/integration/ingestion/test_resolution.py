@@ -133,6 +133,23 @@ async def test_spellings_and_defined_abbreviations_become_one_and_numbers_stay_a
     assert await resolve(database, scope) == type(done)()
 
 
+async def test_whoever_waits_is_told_what_is_compared_and_merged_and_nothing_if_there_is_nothing(
+    library: Library, database: Database, scope: Scope
+) -> None:
+    told: list[tuple[str, int, int]] = []
+    await library.add("york2")
+    await library.add("york")
+    for _ in range(2):
+        done = await resolve(database, scope, on_progress=lambda *far: told.append(far))
+    assert done == type(done)()
+    (names,) = {far for stage, _, far in told if stage == "names" and far}
+    (merges,) = {far for stage, _, far in told if stage == "merges"}
+    assert told == [
+        *(("names", 0, 0), ("names", 0, names), ("names", names, names)),
+        *(("merges", 0, merges), ("merges", merges, merges)),
+    ]
+
+
 async def test_another_meaning_takes_a_merge_back_and_goes_with_its_document(
     library: Library,
 ) -> None:

@@ -71,7 +71,7 @@ async def test_filters_bound_every_mode_and_leave_it_as_many_as_there_are(
         assert len(found.results) == number
         assert {item.kind for item in found.results} == {ItemKind.CHUNK}
         assert {item.external_id for item in found.results} <= wanted
-    assert (NOT_FILTERED in found.warnings) is (mode in ("global", "hybrid", "mix"))
+    assert (NOT_FILTERED["en"] in found.warnings) is (mode in ("global", "hybrid", "mix"))
 
 
 @pytest.fixture
@@ -180,8 +180,10 @@ async def test_without_reports_global_says_how_to_make_them_and_finds_passages(
 ) -> None:
     found = await retriever.search(scope, "Who frees the memory of Rust?", mode="global", top_k=1)
     assert files(found) == ["rust"]
-    assert found.warnings == (NO_COMMUNITIES,)
-    assert "sextant communities" in NO_COMMUNITIES
+    assert found.warnings == (NO_COMMUNITIES["en"],)
+    found = await retriever.search(scope, "谁释放 Rust 的内存？", mode="global", top_k=1)
+    assert found.warnings == (NO_COMMUNITIES["zh"],)
+    assert all("sextant communities" in said for said in NO_COMMUNITIES.values())
 
 
 async def test_mix_says_nothing_of_reports_that_are_not_there(

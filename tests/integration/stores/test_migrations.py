@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
@@ -15,6 +15,8 @@ from psycopg.conninfo import make_conninfo
 from stores import migrations, queue_schema
 from stores.database import Database
 from stores.grams import fold, salted_grams
+from stores.graph.ids import relation_id
+from stores.queries import load_queries
 
 TEXTS = ["糖尿病患者的血糖控制", "Ownership moves when a value is assigned", "-"]
 
@@ -145,6 +147,46 @@ async def test_entities_of_an_older_folder_are_mentioned_once_by_a_passage_after
         "select version, (select array_agg(kind) from graph_outbox) from graph_versions"
     )
     assert await rows.fetchall() == [(8, ["everything"])]
+
+
+async def test_relations_of_an_older_folder_are_found_by_their_ids_afterwards(
+    empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One as a passage states it, one that only a statement about a merged entity counts for."""
+    await migrate_to(empty, 51, monkeypatch)
+    await empty.execute("set sextant.user_id = 'u'")
+    await empty.execute("insert into graphs (user_id, graph_id) values ('u', 'g')")
+    root, gone, end, far = (uuid4() for _ in range(4))
+    await empty.execute(
+        "insert into entity_merges (scope_id, from_id, into_id, root_id, user_id, reason)"
+        " select scope_id, %s, %s, %s, 'u', '' from graphs",
+        [gone, root, root],
+    )
+    for source, stated, target in ((end, end, far), (root, gone, end)):
+        await empty.execute(
+            "insert into relation_evidence select scope_id, relation_key(%s, %s, 'R'),"
+            " gen_random_uuid(), 'u', gen_random_uuid(), %s, %s, 'R', 'said', 1 from graphs",
+            [stated, target, stated, target],
+        )
+        for node, neighbour in ((source, target), (target, source)):
+            await empty.execute(
+                "insert into adjacency select scope_id, %s, true, 1, relation_key(%s, %s, 'R'), %s, %s,"
+                " 'u', 'R', 1, 1 from graphs",
+                [node, source, target, neighbour, node == source],
+            )
+    before = await (await empty.execute("select * from adjacency order by node_id")).fetchall()
+    await migrations.migrate(empty)
+
+    rows = await empty.execute("select * from adjacency order by node_id")
+    assert await rows.fetchall() == before
+    keys = {"scope_id": 1, "nil": UUID(int=0)}
+    for source, target in ((end, far), (root, end)):
+        asked = [relation_id(source, target, "R")]
+        found = await empty.execute(
+            load_queries("graph_reads")["relations"], {**keys, "ids": asked}
+        )
+        ((key, *ends, _, _, description, _),) = await found.fetchall()
+        assert (key, *ends, description) == (*asked, source, target, "said")
 
 
 async def test_the_queue_follows_the_versions_of_its_library(

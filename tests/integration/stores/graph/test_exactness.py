@@ -15,7 +15,9 @@ from domain.scope import Scope
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.graph.evidence import AliasRow, MentionRow
+from stores.graph.ids import relation_id
 from stores.graph.merges import Merge
+from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from tests.integration.stores.graph.world import (
     Row,
@@ -121,6 +123,17 @@ async def test_any_history_ends_in_the_graph_of_what_survives(
     assert await graph(database, scope) == await graph(database, built.scope)
     for one in (scope, built.scope):
         assert await told(database, one) == await recounted(database, one)
+        await assert_found_by_id(database, one)
+
+
+async def assert_found_by_id(database: Database, scope: Scope) -> None:
+    """Every relation that is shown is what a reader gets who asks for its id."""
+    query = (
+        "select id, source_id, target_id, relation_type from relations e where {scope} and shown"
+    )
+    shown = {row[0]: row[1:] for row in await rows_of(database, scope, query)}
+    found = await PostgresGraph(database).get_relations(scope, [*shown])
+    assert {one.id: (one.source_id, one.target_id, one.relation_type) for one in found} == shown
 
 
 async def told(database: Database, scope: Scope) -> dict[UUID, int]:
@@ -204,6 +217,30 @@ async def test_a_document_takes_only_what_it_alone_supported(
     assert {row[1] for row in left["entities"]} == {"Insulin", "Diabetes"}
     assert [float(row[4]) for row in left["relations"]] == [0.1]
     assert await record.version(scope) == version + 1
+
+
+async def test_a_relation_that_only_merged_entities_state_is_found_by_its_id(
+    database: Database, record: GraphRecord, store: Store, scope: Scope
+) -> None:
+    """Its own statement goes in the transaction in which an equal one comes that has another id."""
+    own, other = await store(scope, ["one"]), await store(scope, ["two"])
+    for name in ("Berlin", "Insulin", "insuline"):
+        await record.add(scope, evidence(mention(name, None, MentionKind.IMPORT)))
+    stated = relation("insulin", "IN", "berlin", own.chunks[0], 0.5)
+    await record.add(scope, evidence(stated))
+    await record.merge(scope, [Merge(named("insuline"), named("insulin"), "test")])
+    async with record.writing(scope) as writer:
+        await writer.forget(own.document_id)
+        same = relation("insuline", "IN", "berlin", other.chunks[0], 0.5)
+        await writer.add(evidence(same))
+    await assert_found_by_id(database, scope)
+    wanted = relation_id(*stated[:3])
+    (found,) = await PostgresGraph(database).get_relations(scope, [wanted, relation_id(*same[:3])])
+    assert (found.id, found.source_id) == (wanted, named("insulin"))
+
+    await forget(database, other)
+    assert await PostgresGraph(database).get_relations(scope, [wanted]) == []
+    assert await rows_of(database, scope, "select from merged_relations e where {scope}") == []
 
 
 async def test_the_same_evidence_again_changes_nothing_and_a_correction_replaces(
