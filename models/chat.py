@@ -155,7 +155,7 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        attempt, requests, form = 0, 1, self._dialect.form
+        attempt, requests, form = 0, 1, (begun := self._dialect.form)
         while True:
             tally, options = Tally(prompt, self._answer_chars), self._dialect.stream_options(form)
             tally.requests = requests
@@ -174,7 +174,7 @@ class ChatModel:
                 tell(_NO_ANSWER)
                 await self._retries.pause(error, attempt, self._service)
                 attempt += 1
-        self._dialect.worked(form)
+        self._dialect.worked(form, begun)
         self._require_text(tally)
         yield _told(tally)
 
@@ -204,7 +204,7 @@ class ChatModel:
     async def _call(
         self, prompt: list[BaseMessage], options_of: Callable[[Form], dict[str, Any]]
     ) -> Tally:
-        tally, attempt, form = Tally(prompt), 0, self._dialect.form
+        tally, attempt, form = Tally(prompt), 0, (begun := self._dialect.form)
         while True:
             options = options_of(form)
             try:
@@ -218,7 +218,7 @@ class ChatModel:
                 await self._retries.pause(error, attempt, self._service)
                 attempt += 1
             else:
-                self._dialect.worked(form)
+                self._dialect.worked(form, begun)
                 tally.add_whole(answer)
                 return tally
 

@@ -4,11 +4,12 @@ Endpoints that call themselves compatible differ: some know `response_format: js
 vLLM, Ollama, llama.cpp), some only `json_object` (DeepSeek), some neither; some refuse
 `stream_options`. A request is made with everything first and, when it is refused as invalid,
 repeated with less; what then works is what all chat models of this process that ask the same endpoint for
-the same model begin with.
+the same model begin with, for an hour: an endpoint that refused what it takes, once, is not held to it.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,8 +33,11 @@ class Form:
     stream_usage: bool = True
 
 
-# The form that works, by endpoint and model; a process asks a handful of them, so nothing is taken out.
-_WORKS: dict[tuple[str, str], Form] = {}
+# Seconds after which a call is made with everything again: a refused request an hour costs nothing.
+_BELIEVED = 3600.0
+# The form that works and until when that is believed, by endpoint and model; a process asks a handful of
+# them, so nothing is taken out.
+_WORKS: dict[tuple[str, str], tuple[Form, float]] = {}
 
 
 class Dialect:
@@ -49,14 +53,21 @@ class Dialect:
     @property
     def form(self) -> Form:
         """What a call begins with: with everything, or what worked after refusals."""
-        return _WORKS.get(self._whose, Form())
+        form, until = _WORKS.get(self._whose, (Form(), 0.0))
+        return form if time.monotonic() < until else Form()
 
-    def worked(self, form: Form) -> None:
-        """Note that a call was answered, so that the next ones begin with no more than `form`."""
+    def worked(self, form: Form, begun: Form) -> None:
+        """Note that a call was answered in `form`, so that the next ones begin with no more.
+
+        One that was in that form from its beginning has learnt nothing: it may have begun an hour ago.
+        """
+        if form == begun:
+            return
         known = self.form
-        _WORKS[self._whose] = Form(
+        less = Form(
             max(known.json_format, form.json_format), known.stream_usage and form.stream_usage
         )
+        _WORKS[self._whose] = less, time.monotonic() + _BELIEVED
 
     def json_options(self, schema: type[BaseModel], form: Form) -> dict[str, Any]:
         """Options for a call that shall answer with JSON of `schema`."""

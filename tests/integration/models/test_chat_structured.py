@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel
 
 from domain.errors import ModelOutputInvalid, ModelRejected
+from models import dialect
 from models.chat import as_chat_model
 from testing.openai_server import ApiRequest
 from testing.replies import (
@@ -22,6 +24,7 @@ from testing.replies import (
     rate_limited,
     refusal,
 )
+from tests.clock import Clock
 
 ASK = [("system", "You route questions."), ("user", "糖尿病怎么治疗？")]
 
@@ -105,6 +108,19 @@ async def test_an_endpoint_that_refuses_a_format_is_asked_with_less_from_then_on
     await chat.structured(ASK, Route)
     await chat.structured(ASK, Route)
     assert [format_of(request) for request in server.chat_requests] == tried
+
+
+async def test_an_endpoint_that_refused_a_format_is_asked_with_it_again_after_an_hour(
+    chat_with: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(1000.0)
+    monkeypatch.setattr(dialect, "time", SimpleNamespace(monotonic=clock))
+    server, chat = await chat_with([failing(400, "Unavailable"), *[as_json(GOOD)] * 3])
+    for later in (0, 3000, 1000):
+        clock.now += later
+        await chat.structured(ASK, Route)
+    asked = [request.body["response_format"]["type"] for request in server.chat_requests]
+    assert asked == ["json_schema", "json_object", "json_object", "json_schema"]
 
 
 async def test_a_request_that_is_refused_in_every_format_is_refused(chat_with: Any) -> None:
