@@ -17,7 +17,15 @@ create table merged_relations (
 select tenant_table('merged_relations'::regclass);
 grant select, insert, update, delete on merged_relations to sextant_app;
 
+-- From either end, step by step: an `or` over both compared every relation with every decision.
+with roots as materialized (
+  select distinct scope_id, root_id as id from entity_merges
+)
 insert into merged_relations (scope_id, id, user_id, source_id)
-select a.scope_id, a.relation_id, a.user_id, a.node_id from adjacency a
-where a.outgoing and exists (select from entity_merges g
-  where g.scope_id = a.scope_id and g.root_id in (a.node_id, a.neighbour_id));
+select a.scope_id, a.relation_id, a.user_id, a.node_id
+from roots r join adjacency a on a.scope_id = r.scope_id and a.node_id = r.id
+where a.outgoing
+union
+select a.scope_id, a.relation_id, a.user_id, a.neighbour_id
+from roots r join adjacency a on a.scope_id = r.scope_id and a.node_id = r.id
+where not a.outgoing;

@@ -152,7 +152,7 @@ async def test_entities_of_an_older_folder_are_mentioned_once_by_a_passage_after
 async def test_relations_of_an_older_folder_are_found_by_their_ids_afterwards(
     empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One as a passage states it, one that only a statement about a merged entity counts for."""
+    """One as a passage states it, two that only a statement about a merged entity counts for."""
     await migrate_to(empty, 51, monkeypatch)
     await empty.execute("set sextant.user_id = 'u'")
     await empty.execute("insert into graphs (user_id, graph_id) values ('u', 'g')")
@@ -162,11 +162,15 @@ async def test_relations_of_an_older_folder_are_found_by_their_ids_afterwards(
         " select scope_id, %s, %s, %s, 'u', '' from graphs",
         [gone, root, root],
     )
-    for source, stated, target in ((end, end, far), (root, gone, end)):
+    for source, target, *stated in (
+        (end, far, end, far),
+        (root, end, gone, end),
+        (far, root, far, gone),
+    ):
         await empty.execute(
             "insert into relation_evidence select scope_id, relation_key(%s, %s, 'R'),"
             " gen_random_uuid(), 'u', gen_random_uuid(), %s, %s, 'R', 'said', 1 from graphs",
-            [stated, target, stated, target],
+            [*stated, *stated],
         )
         for node, neighbour in ((source, target), (target, source)):
             await empty.execute(
@@ -180,7 +184,7 @@ async def test_relations_of_an_older_folder_are_found_by_their_ids_afterwards(
     rows = await empty.execute("select * from adjacency order by node_id")
     assert await rows.fetchall() == before
     keys = {"scope_id": 1, "nil": UUID(int=0)}
-    for source, target in ((end, far), (root, end)):
+    for source, target in ((end, far), (root, end), (far, root)):
         asked = [relation_id(source, target, "R")]
         found = await empty.execute(
             load_queries("graph_reads")["relations"], {**keys, "ids": asked}
