@@ -30,6 +30,7 @@ from retrievers.memory.hot import HotScopes
 from retrievers.memory.room import Room
 from retrievers.memory.texts import Texts
 from retrievers.ranking.chat_reranker import open_reranker
+from stores.array_files import index_files
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
@@ -86,20 +87,23 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
     stack, room = AsyncExitStack(), Room(settings.retrieval.hot_memory)
     stack.push_async_callback(room.close)
     graph = await stack.enter_async_context(open_graph_store(settings, database))
+    indexes = ScopeIndexes(
+        chunks,
+        record,
+        settings.retrieval.index_passages,
+        settings.data_dir,
+        vectors=settings.retrieval.index_vectors,
+        patience=settings.retrieval.lane_timeout / 2,
+        idle=settings.retrieval.index_idle,
+        files=index_files(settings) if settings.retrieval.index_on_disk else None,
+    )
+    stack.push_async_callback(indexes.close)
     retriever = GraphRetriever(
         chunks=chunks,
         embedder=embedder,
         settings=settings,
         documents=documents,
-        indexes=ScopeIndexes(
-            chunks,
-            record,
-            settings.retrieval.index_passages,
-            settings.data_dir,
-            vectors=settings.retrieval.index_vectors,
-            patience=settings.retrieval.lane_timeout / 2,
-            idle=settings.retrieval.index_idle,
-        ),
+        indexes=indexes,
         graph=graph,
         reranker=reranker,
         hot=HotScopes(database, room),

@@ -28,6 +28,7 @@ from domain.documents import (
 )
 from domain.errors import GraphNotFound
 from domain.scope import Scope
+from stores.array_files import forget_words
 from stores.chunks import Vectors
 from stores.database import Database
 from stores.partitions import settle
@@ -250,6 +251,7 @@ class DocumentStore:
             row = require_scope(await share_scope(connection, scope), document_id)
             if not await delete_document(connection, row, document_id):
                 raise not_found(document_id)
+        await forget_words(self._database.settings, scope)
 
     async def get(self, scope: Scope, document_id: UUID) -> Document:
         """One document.
@@ -341,6 +343,7 @@ class DocumentStore:
             if row.partition_key:
                 table = Identifier(f"chunk_vectors_{row.scope_id}")
                 await owner.execute(SQL("drop table if exists {}").format(table))
+        await forget_words(self._database.settings, scope)
 
     async def require_graph(self, scope: Scope) -> None:
         """Return if the user has this knowledge base.

@@ -53,6 +53,10 @@ class RetrievalSettings(Group):
         gt=0,
         description="Seconds after which an index in memory that nobody asks is let go.",
     )
+    index_on_disk: bool = Field(
+        default=True,
+        description="Keep the words of knowledge bases of 1,000 passages and more in the data folder, so that a process that starts need not cut all texts again.",
+    )
     hot_memory: int = Field(
         default_factory=lambda: usable_memory() // _HOT_PART,
         ge=0,

@@ -129,7 +129,7 @@ class LexicalIndex:
         lengths: number of terms of every passage.
 
     Attributes:
-        vocabulary: as given.
+        vocabulary, postings, lengths: as given.
         passages: how many there are.
         most_information: the idf of a term that no passage holds.
     """
@@ -140,8 +140,8 @@ class LexicalIndex:
         self.vocabulary = vocabulary
         self.passages = len(lengths)
         self.most_information = float(idf(0, self.passages))
-        self._postings = postings
-        self._lengths = lengths
+        self.postings = postings
+        self.lengths = lengths
         holding = np.diff(postings.starts)
         self._information = np.asarray(idf(holding, self.passages), np.float32)
         mean = float(lengths.mean(dtype=np.float32)) if self.passages else 1.0
@@ -158,11 +158,11 @@ class LexicalIndex:
     def _everywhere(self, term: int) -> Floats:
         """The weight of a term in every passage."""
         weights, span = np.zeros(self.passages, np.float32), self._span(term)
-        weights[self._postings.holders[span]] = self._weights[span]
+        weights[self.postings.holders[span]] = self._weights[span]
         return weights
 
     def _span(self, term: int) -> slice:
-        return slice(self._postings.starts[term], self._postings.starts[term + 1])
+        return slice(self.postings.starts[term], self.postings.starts[term + 1])
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> LexicalIndex:
@@ -182,9 +182,9 @@ class LexicalIndex:
         vocabulary.default_factory = vocabulary.__len__
         lengths = array("i")
         counted = [_counted(batch, vocabulary, lengths) for batch in _batches(texts)]
-        free, length = _laid_out(places, self._lengths, np.asarray(lengths, np.int32))
+        free, length = _laid_out(places, self.lengths, np.asarray(lengths, np.int32))
         fresh = [(free[row], term, count) for row, term, count in counted]
-        parts = zip(self._postings.at(places), *fresh, strict=True)
+        parts = zip(self.postings.at(places), *fresh, strict=True)
         row, term, count = (np.concatenate(part) for part in parts)
         used = np.bincount(term, minlength=len(vocabulary)) > 0
         number = np.cumsum(used) - 1
@@ -213,7 +213,7 @@ class LexicalIndex:
         if everywhere is not None:
             return Held(None, everywhere, self._most[term])
         span = self._span(term)
-        return Held(self._postings.holders[span], self._weights[span], self._most[term])
+        return Held(self.postings.holders[span], self._weights[span], self._most[term])
 
     def information_of(self, words: str) -> float:
         """Summed idf of the terms of a few words; terms that no passage holds count nothing."""

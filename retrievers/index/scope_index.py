@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from domain.graph import MentionKind
 from domain.language.linking import NameTrie, name_key, names_of_title
 from domain.scope import Scope
 from models.protocols import Embedder
+from retrievers.index import kept_words
 from retrievers.index.keeping import Kept
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.meanings import Meanings
@@ -28,6 +30,7 @@ from retrievers.index.relations import Ints
 from retrievers.index.report_index import ReportIndex
 from retrievers.index.statements import RelationTypes
 from retrievers.index.walk import GraphArrays, WalkIndex
+from stores.array_files import ArrayFiles
 from stores.chunks import ChunkStore
 from stores.graph.arrays import KINDS, Ids, IdTable, places_of
 from stores.graph.arrays import GraphArrays as StoredGraph
@@ -99,6 +102,9 @@ class ScopeIndexes:
             asked.
         patience: seconds that a question waits for what has changed while there is an older index.
         idle: seconds after which an index that nobody asks is let go.
+        files: where words are kept for other processes; None: nowhere.
+        worth_keeping: passages of a scope from which on they are; those of a thousand are cut in a tenth
+            of a second.
     """
 
     def __init__(
@@ -111,12 +117,17 @@ class ScopeIndexes:
         vectors: int = 100_000,
         patience: float = 5.0,
         idle: float = math.inf,
+        files: ArrayFiles | None = None,
+        worth_keeping: int = 1_000,
     ) -> None:
         self._chunks = chunks
         self._record = record
         self._folder = folder
         self._vectors = vectors
         self._patience = patience
+        self._files = files
+        self._worth_keeping = worth_keeping
+        self._saving: set[asyncio.Future[None]] = set()
         self._meanings: dict[str, Meanings] = {}
         self._kept: Kept[Scope, Stamp, ScopeIndex] = Kept(
             passages, lambda index: len(index.chunk_ids), idle=idle
@@ -143,6 +154,10 @@ class ScopeIndexes:
             tell(BEHIND)
         return index
 
+    async def close(self) -> None:
+        """Wait until what is being kept on disk is there."""
+        await asyncio.gather(*self._saving)
+
     async def _build(
         self, scope: Scope, stamp: Stamp, before: tuple[Stamp, ScopeIndex] | None
     ) -> ScopeIndex:
@@ -156,11 +171,19 @@ class ScopeIndexes:
     async def _read(self, scope: Scope, before: ScopeIndex | None) -> ScopeIndex:
         """Everything but the passages that have stayed as they were."""
         passages, stored, reports = await asyncio.gather(
-            self._passages(scope, before.passages if before else PassageIndex.empty()),
+            self._passages(scope, before.passages) if before else self._first_passages(scope),
             self._record.arrays(scope),
             self._reports(scope),
         )
         return await asyncio.to_thread(ScopeIndex.build, passages, stored, reports)
+
+    async def _first_passages(self, scope: Scope) -> PassageIndex:
+        """The passages from the store, but for the words that another process has kept."""
+        kept = await asyncio.to_thread(self._load, scope)
+        if kept is None:
+            return await self._passages(scope, PassageIndex.empty())
+        now = await self._passages(scope, kept)
+        return now if now is not kept else await self._with_vectors(scope, kept, kept, kept.states)
 
     async def _passages(self, scope: Scope, before: PassageIndex) -> PassageIndex:
         states = await self._chunks.documents(scope)
@@ -169,11 +192,29 @@ class ScopeIndexes:
             return before
         fresh = await self._chunks.passages(scope, changed)
         now = await asyncio.to_thread(before.updated, states, fresh)
+        if self._files is not None and len(now.ids) >= self._worth_keeping:
+            saving = asyncio.get_running_loop().run_in_executor(None, self._save, scope, now)
+            self._saving.add(saving)
+            saving.add_done_callback(self._saving.discard)
+        return await self._with_vectors(
+            scope, now, before, states if before.vectors is None else changed
+        )
+
+    async def _with_vectors(
+        self, scope: Scope, now: PassageIndex, before: PassageIndex, wanted: Iterable[UUID]
+    ) -> PassageIndex:
         if not len(now.ids) or len(now.ids) > self._vectors:
             return now
-        wanted = list(states) if before.vectors is None else changed
-        vectors = await self._chunks.vectors(scope, wanted)
+        vectors = await self._chunks.vectors(scope, list(wanted))
         return await asyncio.to_thread(now.with_vectors, before, vectors)
+
+    def _load(self, scope: Scope) -> PassageIndex | None:
+        kept = self._files and self._files.load(scope, kept_words.code())
+        return kept_words.from_arrays(kept) if kept else None
+
+    def _save(self, scope: Scope, passages: PassageIndex) -> None:
+        if self._files is not None:
+            self._files.save(scope, kept_words.code(), kept_words.as_arrays(passages))
 
     async def _reports(self, scope: Scope) -> ReportIndex:
         communities, vectors = await self._record.reports(scope)

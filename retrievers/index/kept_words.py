@@ -1,0 +1,110 @@
+"""The words of a knowledge base as arrays, so that another process need not cut its texts again.
+
+Cutting is two thirds of what an index costs (docs/performance.md). With the words go the states of the
+documents that they are from, so whoever reads them reads only those again that have changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from domain import text
+from domain.language import linking, stopwords
+from retrievers.index import lexical, passages, terms
+from retrievers.index.lexical import LexicalIndex, Postings
+from retrievers.index.passages import PassageIndex
+from stores import chunks
+from stores.array_files import Arrays
+from stores.graph.arrays import IdTable, halves_of
+
+# What decides which words a passage has; words cut by other code are not taken for those of now.
+_MODULES: tuple[ModuleType, ...] = (chunks, lexical, linking, passages, stopwords, terms, text)
+_QUERIES = Path(chunks.__file__).parent / "sql" / "queries" / "chunks.sql"
+
+
+@cache
+def code() -> str:
+    """What tells this code from another that would cut words otherwise; reads files."""
+    read = hashlib.sha256(_QUERIES.read_bytes())
+    for file in (__file__, *(module.__file__ for module in _MODULES)):
+        read.update(Path(file or "").read_bytes())
+    return read.hexdigest()
+
+
+def as_arrays(index: PassageIndex) -> Arrays:
+    """Everything of an index but its vectors."""
+    words, postings = index.lexical, index.lexical.postings
+    return {
+        "document_ids": halves_of(index.states),
+        "document_states": _joined(index.states.values()),
+        "documents": index.documents,
+        "ids": index.ids.halves,
+        "terms": _joined(sorted(words.vocabulary, key=words.vocabulary.__getitem__)),
+        "starts": postings.starts,
+        "holders": postings.holders,
+        "counts": postings.counts,
+        "lengths": words.lengths,
+    }
+
+
+def from_arrays(kept: Arrays) -> PassageIndex | None:
+    """The index that arrays were made of; None if they are not such, or do not fit each other."""
+    try:
+        return _index(kept)
+    except (KeyError, ValueError, IndexError, TypeError):
+        return None
+
+
+def _index(kept: Arrays) -> PassageIndex:
+    documents, states = IdTable(kept["document_ids"]), _parted(kept["document_states"])
+    named = _parted(kept["terms"])
+    starts, holders, counts = kept["starts"], kept["holders"], kept["counts"]
+    ids, document, lengths = kept["ids"], kept["documents"], kept["lengths"]
+    _require(len(states) == len(documents) and ids.shape == (len(lengths), 2))
+    _require(document.shape == lengths.shape and _within(document, len(documents)))
+    _require(len(starts) == len(named) + 1 and starts[0] == 0 and starts[-1] == len(holders))
+    _require(holders.shape == counts.shape and _within(holders, len(lengths)))
+    _require(bool((np.diff(starts) > 0).all()))
+    vocabulary = {term: number for number, term in enumerate(named)}
+    _require(len(vocabulary) == len(named))
+    return PassageIndex(
+        {documents[row]: state for row, state in enumerate(states)},
+        document.astype(np.int32, copy=False),
+        IdTable(ids.astype(np.uint64, copy=False)),
+        LexicalIndex(
+            vocabulary,
+            Postings(
+                starts.astype(np.intp, copy=False),
+                holders.astype(np.int32, copy=False),
+                counts.astype(np.uint16, copy=False),
+            ),
+            lengths.astype(np.int32, copy=False),
+        ),
+    )
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise ValueError
+
+
+def _within(numbers: npt.NDArray[Any], end: int) -> bool:
+    return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < end)
+
+
+# Neither terms nor states have line breaks in them.
+def _joined(texts: Iterable[str]) -> npt.NDArray[np.uint8]:
+    return np.frombuffer("\n".join(texts).encode("utf-8", "surrogatepass"), np.uint8)
+
+
+def _parted(joined: npt.NDArray[Any]) -> list[str]:
+    text = joined.tobytes().decode("utf-8", "surrogatepass")
+    return text.split("\n") if text else []

@@ -1,0 +1,164 @@
+"""Words of a knowledge base kept on disk: another process reads them, and trusts them only as far as it may."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.pipeline import Ingestor
+from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
+from stores.array_files import ArrayFiles, index_files
+from stores.chunks import ChunkStore
+from stores.database import Database
+from stores.documents import DocumentStore
+from stores.graph.record import GraphRecord
+from tests.integration.retrievers.test_scope_index import WORDS, CountingChunks, add
+
+QUESTION = "Does comet meet the tide or the dough?"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> ArrayFiles:
+    return ArrayFiles(tmp_path / "index")
+
+
+async def built(
+    database: Database, scope: Scope, files: ArrayFiles | None
+) -> tuple[ScopeIndex, int]:
+    """The index as a process that has just started has it, and of how many documents it read texts."""
+    chunks = CountingChunks(database)
+    indexes = ScopeIndexes(chunks, GraphRecord(database), 1000, files=files, worth_keeping=1)
+    index = await indexes.get(scope)
+    await indexes.close()
+    return index, sum(map(len, chunks.read))
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+def assert_same(one: ScopeIndex, other: ScopeIndex) -> None:
+    rows = np.arange(len(other.chunk_ids))
+    np.testing.assert_array_equal(one.chunk_ids.halves, other.chunk_ids.halves)
+    np.testing.assert_array_equal(
+        one.lexical.match(QUESTION).weights(rows), other.lexical.match(QUESTION).weights(rows)
+    )
+    assert one.passages.vectors is not None
+    assert other.passages.vectors is not None
+    np.testing.assert_array_equal(one.passages.vectors, other.passages.vectors)
+
+
+async def test_a_process_that_starts_reads_only_what_has_changed_since_the_last_one(
+    graphed: Ingestor, database: Database, scope: Scope, files: ArrayFiles
+) -> None:
+    await add(graphed, scope, *WORDS[:5])
+    first, read = await built(database, scope, files)
+    assert read == 5
+    again, read = await built(database, scope, files)
+    assert read == 0
+    assert_same(again, first)
+    await add(graphed, scope, WORDS[5])
+    now, read = await built(database, scope, files)
+    assert read == 1
+    assert_same(now, (await built(database, scope, None))[0])
+
+
+async def test_what_is_deleted_is_gone_from_the_disk_and_from_answers(
+    graphed: Ingestor, database: Database, settings: Settings, scope: Scope
+) -> None:
+    files, documents = index_files(settings), DocumentStore(database)
+    ids = await add(graphed, scope, *WORDS[2:6])
+    await built(database, scope, files)
+    [kept] = files_in(settings.data_dir / "index")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert b"comet" in kept.read_bytes()
+    await documents.delete(scope, ids[WORDS[2:6].index("comet")])
+    assert not kept.exists()
+    index, read = await built(database, scope, files)
+    assert read == 3
+    assert "comet" not in index.lexical.vocabulary
+    assert b"comet" not in kept.read_bytes()
+    await documents.delete_graph(scope)
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("harm", ["cut short", "other bytes", "emptied", "no archive", "a folder"])
+async def test_a_damaged_file_is_as_if_it_were_not_there(
+    graphed: Ingestor, database: Database, scope: Scope, tmp_path: Path, harm: str
+) -> None:
+    files = ArrayFiles(tmp_path)
+    await add(graphed, scope, *WORDS[:3])
+    first, _ = await built(database, scope, files)
+    [file] = files_in(tmp_path)
+    whole = file.read_bytes()
+    middle = len(whole) // 2
+    harmed = {
+        "cut short": whole[:middle],
+        "other bytes": whole[:middle] + bytes(64) + whole[middle + 64 :],
+        "emptied": b"",
+        "no archive": b"\x93NUMPY nothing",
+    }
+    file.unlink()
+    if harm == "a folder":
+        file.mkdir()
+    else:
+        file.write_bytes(harmed[harm])
+    again, read = await built(database, scope, files)
+    assert read == 3
+    assert_same(again, first)
+
+
+async def test_words_of_one_tenant_are_not_taken_for_anothers(
+    graphed: Ingestor, database: Database, scope: Scope, files: ArrayFiles, tmp_path: Path
+) -> None:
+    other = Scope("mallory", scope.graph_id)
+    await add(graphed, scope, *WORDS[:3])
+    await built(database, scope, files)
+    [file] = files_in(tmp_path / "index")
+    await add(graphed, other, WORDS[4])
+    await built(database, other, files)
+    [theirs] = [one for one in files_in(tmp_path / "index") if one != file]
+    theirs.write_bytes(file.read_bytes())
+    index, read = await built(database, other, files)
+    assert read == 1
+    assert "bread" not in index.lexical.vocabulary
+
+
+def test_words_cut_by_other_code_are_not_taken(files: ArrayFiles) -> None:
+    scope, arrays = Scope("ann", "g"), {"a": np.arange(3)}
+    files.save(scope, "this code", arrays)
+    assert files.load(scope, "other code") is None
+    kept = files.load(scope, "this code")
+    assert kept is not None
+    np.testing.assert_array_equal(kept["a"], arrays["a"])
+
+
+def test_files_used_longest_ago_make_room_for_others(tmp_path: Path) -> None:
+    files, arrays = ArrayFiles(tmp_path, most_bytes=25_000), {"a": np.zeros(10_000, np.uint8)}
+    scopes = [Scope("ann", name) for name in ("first", "second", "third")]
+    for scope in scopes:
+        files.save(scope, "code", arrays)
+    assert [files.load(scope, "code") is None for scope in scopes] == [True, False, False]
+
+
+def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    files = ArrayFiles(tmp_path / "file" / "index")
+    files.save(Scope("ann", "g"), "code", {"a": np.arange(3)})
+    files.forget(Scope("ann", "g"))
+    assert files.load(Scope("ann", "g"), "code") is None
+
+
+async def test_a_knowledge_base_whose_texts_are_cut_in_no_time_is_not_kept(
+    graphed: Ingestor, database: Database, scope: Scope, files: ArrayFiles, tmp_path: Path
+) -> None:
+    await add(graphed, scope, *WORDS[:2])
+    indexes = ScopeIndexes(ChunkStore(database), GraphRecord(database), 1000, files=files)
+    await indexes.get(scope)
+    await indexes.close()
+    assert not (tmp_path / "index").exists()
