@@ -18,12 +18,14 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, RetryPolicy, TimeoutPolicy
 
+from domain.answers import Usage
 from domain.errors import SextantError
 from domain.events import Status
 from domain.happenings import NodeRan, Outcome, tell
 from domain.settings import Settings
 from graph.dependencies import shared_dependencies
 from graph.failures import as_failed
+from models.allowance import allowing
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
 from nodes.generate import generate
@@ -31,6 +33,7 @@ from nodes.grade import grade
 from nodes.refine import refine
 from nodes.retrieve import retrieve
 from nodes.route import route
+from nodes.spending import usage_of
 from nodes.state import InputState, OutputState, State
 
 # Any: callers give mappings with the keys of Context and InputState, and get those of OutputState.
@@ -151,7 +154,8 @@ def _bound(node: Node, resolve: Resolve, tries: int) -> _BoundNode:
         try:
             context = RunContext(runtime.context or Context(), await resolve())
             started = time.perf_counter()
-            result = await node(state, cast("Any", runtime).override(context=context))
+            with allowing(_calls_left(node, state, context)) as allowance:
+                result = await node(state, cast("Any", runtime).override(context=context))
         except SextantError as error:
             tried = runtime.execution_info.node_attempt if runtime.execution_info else tries
             if tried >= tries or not error.retryable:
@@ -162,20 +166,36 @@ def _bound(node: Node, resolve: Resolve, tries: int) -> _BoundNode:
             raise
         else:
             outcome = Outcome.OK
-            return _accounted(result, name, state, (time.perf_counter() - started) * 1000)
+            return _accounted(
+                result, name, state, (time.perf_counter() - started) * 1000, allowance.made
+            )
         finally:
             tell(NodeRan(name, (time.perf_counter() - started) * 1000, state.attempts, outcome))
 
     return run
 
 
-def _accounted(result: Update, name: str, state: State, milliseconds: float) -> Update:
-    """Add what the node cost to the update's `timings` and `costs`; the rounds of one node add up."""
+def _calls_left(node: Node, state: State, run: RunContext) -> int:
+    """The chat-model calls that a node may make; all but `generate` leave one for the answer."""
+    # `analyze` begins a turn, and finds what the last one used.
+    used = 0 if node is analyze else usage_of(state).calls
+    kept = 0 if node is generate else 1
+    return run.deps.settings.limits.model_calls - used - kept
+
+
+def _accounted(result: Update, name: str, state: State, milliseconds: float, calls: int) -> Update:
+    """Add what the node cost to the update's `timings` and `costs`; the rounds of one node add up.
+
+    A node tells its tokens; its calls are counted where they are made, those that failed included.
+    """
     update = (result.update or {}) if isinstance(result, Command) else result
     timings, costs = (update.get(key, getattr(state, key)) for key in ("timings", "costs"))
     # Whoever resets the costs begins a turn, and what was used before is the last turn's.
     used = {} if "costs" in update else state.usage
     now = update.get("usage", used)
+    if calls:
+        now = asdict(Usage(**now)) | {"calls": used.get("calls", 0) + calls}
+        update = update | {"usage": now}
     step = {key: now.get(key, 0) - used.get(key, 0) for key in _COSTS} | {
         "milliseconds": milliseconds
     }

@@ -22,8 +22,9 @@ from langchain_core.messages import (
 from pydantic import BaseModel, SecretStr
 
 from domain.answers import Usage
-from domain.errors import ModelOutputInvalid, SettingsInvalid
+from domain.errors import ModelOutputInvalid, ModelRejected, SettingsInvalid
 from domain.happenings import ModelAsked, Outcome, tell
+from models.allowance import count_request, require_another
 from models.dialect import Dialect, Form
 from models.failures import Retries, Service, as_sextant_error
 from models.structured import DoesNotFit, instruction, read_structured, repair_request
@@ -159,6 +160,7 @@ class ChatModel:
         while True:
             tally, options = Tally(prompt, self._answer_chars), self._dialect.stream_options(form)
             tally.requests = requests
+            count_request()
             try:
                 async with aclosing(self._pieces(tally, options)) as pieces:
                     async for piece in pieces:
@@ -168,11 +170,11 @@ class ChatModel:
                 if tally.text:
                     tell(_NO_ANSWER)
                     raise as_sextant_error(error, self._service) from error
+                requests += 1
                 if lesser := self._dialect.lesser(error, options, form):
-                    requests, form = requests + 1, lesser
+                    form = self._tried_next(lesser, form)
                     continue
-                tell(_NO_ANSWER)
-                await self._retries.pause(error, attempt, self._service)
+                await self._pause(error, attempt)
                 attempt += 1
         self._dialect.worked(form, begun)
         self._require_text(tally)
@@ -207,20 +209,37 @@ class ChatModel:
         tally, attempt, form = Tally(prompt), 0, (begun := self._dialect.form)
         while True:
             options = options_of(form)
+            count_request()
             try:
                 async with asyncio.timeout(self._timeout):
                     answer = await self._llm.ainvoke(prompt, {"tags": [_NO_STREAM]}, **options)
             except Exception as error:  # noqa: BLE001 -- pause() raises it typed
+                tally.requests += 1
                 if lesser := self._dialect.lesser(error, options, form):
-                    tally.requests, form = tally.requests + 1, lesser
+                    form = self._tried_next(lesser, form)
                     continue
-                tell(_NO_ANSWER)
-                await self._retries.pause(error, attempt, self._service)
+                await self._pause(error, attempt)
                 attempt += 1
             else:
                 self._dialect.worked(form, begun)
                 tally.add_whole(answer)
                 return tally
+
+    def _tried_next(self, form: Form, refused: Form) -> Form:
+        """`form`; where no call is left for it, the next answer begins with it."""
+        try:
+            require_another()
+        except ModelRejected:
+            self._dialect.worked(form, refused)
+            raise
+        return form
+
+    async def _pause(self, error: Exception, attempt: int) -> None:
+        """Wait before a failed call is repeated; raises where it is not."""
+        tell(_NO_ANSWER)
+        if self._retries.wait(error, attempt) is not None:
+            require_another()
+        await self._retries.pause(error, attempt, self._service)
 
     def _require_text(self, tally: Tally) -> None:
         if tally.text.strip():

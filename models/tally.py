@@ -23,7 +23,7 @@ class Tally:
     Attributes:
         refusal: what the model says instead of an answer, where the API keeps that apart.
         truncated: the answer was cut short by a limit.
-        requests: calls it took: one, and one for each form of the request that was refused before.
+        requests: calls it took: one, and one for each that failed or was refused before.
         overrun: the answer is longer than `most_chars`.
     """
 

@@ -19,6 +19,7 @@ from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Token
 from domain.retrieval import RetrievedItem
 from domain.text import estimate_tokens
+from models.allowance import keeping
 from models.chat import ChatModel
 from nodes.answer_generator import AnswerGenerator
 from nodes.answering import AnswerEvent, ending
@@ -178,7 +179,8 @@ async def mapped(
         _points(writer.chat, question, layout.reports[at::calls], layout.passages, reading.language)
         for at in range(calls)
     ]
-    read = await asyncio.gather(*asked)
+    with keeping(1):  # for the answer
+        read = await asyncio.gather(*asked)
     failed = [outcome.failure for outcome in read if outcome.failure]
     if failed:
         warnings.append(UNREAD.format(count=f"{len(failed)}/{len(read)}", reason=failed[0]))

@@ -54,8 +54,7 @@ async def test_a_failure_before_the_first_piece_is_tried_again(chat_with: Any) -
     server, chat = await chat_with([rate_limited(0), broken_after(0), "At last."])
     pieces, usage = await collected(chat)
     assert "".join(pieces) == "At last."
-    assert usage.calls == 1
-    assert len(server.chat_requests) == 3
+    assert usage.calls == len(server.chat_requests) == 3
 
 
 async def test_a_failure_after_the_first_piece_is_not(chat_with: Any) -> None:

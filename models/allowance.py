@@ -1,0 +1,86 @@
+"""How many requests a piece of work may still make of chat models, whoever makes them for it.
+
+Every request counts: one that is refused in this form, one that is repeated after 429, one that is given
+up for its time, one of a reranker. Whoever bounds the work opens an allowance around it; outside of
+one, requests are counted but by their own `Usage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from domain.errors import ModelRejected
+
+SPENT = "The limit of model calls (limits.model_calls) is reached."
+
+
+@dataclass(slots=True)
+class Allowance:
+    """At most `most` requests, of which `made` were made; they count in `outer` as well."""
+
+    most: int
+    outer: Allowance | None = None
+    made: int = 0
+
+    @property
+    def left(self) -> int:
+        """Requests that may still be made."""
+        left = self.most - self.made
+        return left if self.outer is None else min(left, self.outer.left)
+
+    def count(self) -> None:
+        """Note a request."""
+        self.made += 1
+        if self.outer is not None:
+            self.outer.count()
+
+
+# Tasks that are begun within share it: a context is copied, the allowance in it is not.
+_current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+
+
+@contextmanager
+def allowing(most: int) -> Iterator[Allowance]:
+    """Let what is done meanwhile make at most `most` requests."""
+    allowance = Allowance(most, _current.get())
+    token = _current.set(allowance)
+    try:
+        yield allowance
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def keeping(calls: int) -> Iterator[None]:
+    """Let what is done meanwhile leave `calls` of the current allowance, if there is one."""
+    current = _current.get()
+    if current is None:
+        yield
+        return
+    with allowing(current.left - calls):
+        yield
+
+
+def require_another() -> None:
+    """See that one more request may be made.
+
+    Raises:
+        ModelRejected: none may.
+    """
+    current = _current.get()
+    if current is not None and current.left <= 0:
+        raise ModelRejected(SPENT, next_step="Raise SEXTANT_LIMITS__MODEL_CALLS, or ask again.")
+
+
+def count_request() -> None:
+    """Note a request that is about to be made.
+
+    Raises:
+        ModelRejected: none may be made.
+    """
+    require_another()
+    if (current := _current.get()) is not None:
+        current.count()

@@ -1,0 +1,92 @@
+"""Every request that an answer makes of its model counts, and there are never more than the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import pytest
+
+from domain.settings import LimitSettings
+from testing.openai_server import ApiRequest
+from testing.replies import Reply, as_json, failing, rate_limited
+from tests.integration.graph.conftest import RunningWith
+
+QUESTION = "糖尿病患者的主要症状是什么？胰岛素由什么分泌？"
+ANSWER = "主要症状是多饮、多尿、多食和体重下降[1]。"
+MODES = ["naive", "local", "global", "hybrid", "mix", "auto", "bypass"]
+
+Answering = Callable[[ApiRequest], Reply | str]
+
+
+def never_content(rounds: Iterator[int], request: ApiRequest) -> Reply | str:
+    """Judges that nothing suffices and rewrites the query each time, so that all rounds are made."""
+    if not request.wants_json:
+        return ANSWER
+    return as_json({"question": QUESTION, "complexity": "complex", "relevant": [1], "sufficient": False,
+                    "missing": "更多", "queries": [f"问法 {next(rounds)}"], "sentences": []})  # fmt: skip
+
+
+def knows_no_option() -> Answering:
+    """Refuses `response_format` and `stream_options`, which each process has to learn."""
+    rounds = count()
+
+    def reply(request: ApiRequest) -> Reply | str:
+        if "response_format" in request.body:
+            return failing(400, "response_format is not supported")
+        if "stream_options" in request.body:
+            return failing(400, "stream_options is not supported")
+        return never_content(rounds, request)
+
+    return reply
+
+
+def busy_at_first() -> Answering:
+    """Refuses every prompt once with 429."""
+    rounds, seen = count(), set[str]()
+
+    def reply(request: ApiRequest) -> Reply | str:
+        if request.prompt not in seen:
+            seen.add(request.prompt)
+            return rate_limited(0)
+        return never_content(rounds, request)
+
+    return reply
+
+
+def always_busy() -> Answering:
+    return lambda _request: rate_limited(0)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("endpoint", [knows_no_option, busy_at_first, always_busy])
+async def test_refused_and_repeated_calls_count_and_stay_within_the_limit(
+    running_with: RunningWith, endpoint: Callable[[], Answering], mode: str
+) -> None:
+    async with running_with(endpoint(), model_retries=2) as running:
+        asked = running.asking(QUESTION, mode=mode)
+        if mode == "bypass" and endpoint is always_busy:
+            with pytest.raises(Exception, match="429"):
+                await running.workflow.ainvoke(asked)
+            assert len(running.endpoint.chat_requests) == 3
+            return
+        result = await running.workflow.ainvoke(asked)
+        made = len(running.endpoint.chat_requests)
+    assert result["answer"]
+    assert result["usage"]["calls"] == made <= 8
+    assert sum(cost["calls"] for cost in result["costs"].values()) == made
+    if made == 8:
+        assert any("limits.model_calls" in warning for warning in result["warnings"])
+
+
+async def test_a_form_that_was_refused_at_the_last_call_is_not_tried_again(
+    running_with: RunningWith,
+) -> None:
+    """Else an endpoint that refuses one form would never give an answer of its own."""
+    async with running_with(knows_no_option(), limits=LimitSettings(model_calls=1)) as running:
+        asked = running.asking(QUESTION, mode="naive")
+        first = await running.workflow.ainvoke(asked)
+        second = await running.workflow.ainvoke(asked)
+        assert len(running.endpoint.chat_requests) == 2
+    assert any("limits.model_calls" in warning for warning in first["warnings"])
+    assert (first["model"], second["model"]) == ("extractive", "scripted")
