@@ -55,9 +55,9 @@ async def _batches(source: Source) -> AsyncIterator[list[tuple[int, Raw]]]:
     try:
         file = await asyncio.to_thread(_opened, path)
         try:
-            rows = _numbered(file)
-            while batch := await next_of(rows, _BATCH):
-                yield batch
+            batches = _in_batches(_numbered(file))
+            while read := await next_of(batches, 1):
+                yield read[0]
         finally:
             await asyncio.to_thread(file.close)
     except (OSError, EOFError, zlib.error) as error:
@@ -75,8 +75,24 @@ def _opened(path: Path) -> IO[bytes]:
     return file
 
 
-def _numbered(file: IO[bytes]) -> Iterator[tuple[int, Raw]]:
+def _numbered(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     return ((number, line) for number, line in enumerate(file, start=1) if line.strip())
+
+
+def _in_batches(rows: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, Raw]]]:
+    batch, size = list[tuple[int, Raw]](), 0
+    for number, line in rows:
+        size += len(line)
+        batch.append((number, line))
+        if _is_full(batch, size):
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _is_full(batch: list[tuple[int, Raw]], size: int) -> bool:
+    return len(batch) == _BATCH or size > _BATCH_BYTES
 
 
 async def _gathered(source: AsyncIterable[Raw]) -> AsyncIterator[list[tuple[int, Raw]]]:
@@ -88,7 +104,7 @@ async def _gathered(source: AsyncIterable[Raw]) -> AsyncIterator[list[tuple[int,
                 continue
             size += len(row)
         batch.append((number, row))
-        if len(batch) == _BATCH or size > _BATCH_BYTES:
+        if _is_full(batch, size):
             yield batch
             batch, size = [], 0
     if batch:

@@ -1,0 +1,34 @@
+"""Lines are read a few at a time: by their number, and by their bytes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from ingestion.transfer.reading import Source, read_into
+from ingestion.transfer.spool import spool
+
+LONG = [{"type": "chunk", "id": f"c{place}", "text": "x" * 3_000_000} for place in range(7)]
+
+
+async def streamed(lines: bytes) -> AsyncIterator[bytes]:
+    for line in lines.splitlines():
+        yield line
+
+
+async def at_a_time(source: Source) -> list[int]:
+    """How many lines there were after each batch."""
+    with spool() as lines:
+        return [lines.size async for _ in read_into(lines, source)]
+
+
+@pytest.mark.parametrize("way", ["file", "packed", "streamed"])
+async def test_long_lines_do_not_add_up_in_memory(tmp_path: Path, way: str) -> None:
+    lines = b"".join(json.dumps(line).encode() + b"\n" for line in LONG)
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(gzip.compress(lines, 1) if way == "packed" else lines)
+    assert await at_a_time(streamed(lines) if way == "streamed" else path) == [3, 6, 7]
