@@ -103,7 +103,7 @@ def rank_around(index: WalkIndex, evidence: Evidence) -> Ranking:
 
     As far as they are to be trusted, the walk starts from them alone. Against `rank`, recall@2 rises
     where titles are named (prqa_zh, two hops, 87.2 to 93.9), and recall@5 falls where a question
-    describes more than it names (hotpotqa 95.9 to 95.3, musique_openie 79.5 to 77.3).
+    describes more than it names (hotpotqa 95.9 to 95.6, musique_openie 79.5 to 78.3).
     """
     return _walked(index, evidence, around=True)
 
@@ -135,9 +135,23 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
         evidence.type_match,
     )
     own = _FIT_SHARE + _UNFAMILIAR_FIT_SHARE * unfamiliarity(evidence.match)
-    scores = fit * np.float32(own * (1 - trust) * float(at_passage.max()))
+    most = np.float32(at_passage.max())
+    scores = fit * np.float32(own * (1 - trust)) * most
     scores[part.passages] += at_passage
+    scores[best[:1]] += most * np.float32(trust) * _ahead(fit, best)
     return Ranking(scores, at_entity, fit, trust)
+
+
+def _ahead(fit: Floats, best: Places) -> np.float32:
+    """How far the passage that fits best is ahead of the next, 0..1.
+
+    It gains as much beside the walk's mass as far as the question's names vouch for the rest: such a passage
+    answers, or is the first of several that do, so it stands before those that names lead to. Where others fit
+    nearly as well the walk decides. recall@2 of drcd, where many passages speak of what a question names, 94.0
+    to 94.8 (6 questions won, none lost); of nine other sets it changes in three by a question or two, and
+    recall@5 stays in all.
+    """
+    return fit[best[0]] - fit[best[1]] if len(best) > 1 else np.float32(0)
 
 
 def _part(

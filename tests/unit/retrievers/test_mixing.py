@@ -129,6 +129,35 @@ def test_what_fits_without_being_reached_counts_as_little_as_names_vouch_for_muc
     ranking = rank(WalkIndex(graph), Evidence(lexical.match("red apple"), named={0: 1.0}))
     first, second, titled = ranking.passages
     half = ranking.fit[1]
+    first -= ranking.trust * (1 - half) * titled  # how far it is ahead
     added = (second - half**3 * first) / (half - half**3)
     assert ranking.trust == pytest.approx(20 / (21 + half**3))
     assert added == pytest.approx(0.1 * (1 - ranking.trust) * titled, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("passages", "first"),
+    [
+        # Nothing but the first passage says how the apple is; the name leads to the last.
+        (["the apple is red sweet and ripe", "plum", "kiwi"], 0),
+        # Two say it alike, so neither is ahead, and the name leads.
+        (["the apple is red sweet and ripe", "an apple red sweet and ripe", "kiwi"], 2),
+    ],
+)
+def test_a_passage_that_alone_says_what_is_asked_stands_before_what_a_name_leads_to(
+    passages: list[str], first: int
+) -> None:
+    nothing = np.empty((0, 2), np.int64)
+    graph = GraphArrays(
+        passages=3,
+        entities=1,
+        types=0,
+        mentions=nothing,
+        titles=np.array([[2, 0]]),
+        relations=np.empty((0, 3), np.int64),
+        relation_weights=np.empty(0, np.float32),
+        statements=nothing,
+    )
+    match = LexicalIndex.build(passages).match("red sweet ripe apple")
+    ranking = rank(WalkIndex(graph), Evidence(match, named={0: 1.0}))
+    assert ranking.passages.argmax() == first
