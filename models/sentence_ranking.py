@@ -47,6 +47,8 @@ _ASKED_FOR_WORDS = """
 mean meaning price cost name reason long old far tall often
 """
 _ASKED_FOR = frozenset(_ASKED_FOR_WORDS.split())
+# 几天, 第几章: asks for a number with its measure, which no answer repeats; 几何 and 几乎 do not ask.
+_HOW_MANY = re.compile(r"第?[几幾](?![何乎率内內丁])\w{1,2}")
 # The bars that end a row, with what white space stands before them, a line's end too.
 _AROUND_BARS = "| \t\r\n\u3000"
 _QUESTION = re.compile(r"[?？]\W*$")
@@ -154,7 +156,9 @@ def content_words(question: str) -> list[str]:
     for token in _TOKEN.findall(normalise(question)):
         if _CHINESE.match(token):
             cut = (word for word in words_of(token) if word not in CHINESE_STOP_WORDS)
-            words += [word for word in cut if word not in _ASKED_FOR]
+            words += [
+                word for word in cut if word not in _ASKED_FOR and not _HOW_MANY.fullmatch(word)
+            ]
         else:
             words += [word for word in terms(token) if word not in _ASKED_FOR]
     return list(dict.fromkeys(words))
@@ -367,5 +371,9 @@ def _document(passage: RetrievedItem) -> str:
 
 def table_heads(passage: RetrievedItem) -> list[str]:
     """The head rows of tables in the passage, or of the table whose later rows it holds."""
-    above = f"{passage.metadata.get('context') or ''}\n{passage.text}"
-    return _TABLE_HEAD.findall(above)
+    return heads_in(f"{passage.metadata.get('context') or ''}\n{passage.text}")
+
+
+def heads_in(text: str) -> list[str]:
+    """The head rows of the tables that begin in `text`."""
+    return _TABLE_HEAD.findall(text)

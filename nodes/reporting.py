@@ -26,6 +26,7 @@ from nodes.answering import AnswerEvent, ending
 from nodes.citations import Citations
 from nodes.markers import unmarked
 from nodes.passages import laid_out, lines_of, numbered
+from nodes.rows import told_row
 from nodes.spending import failed_call
 from nodes.support import Quote, QuotedPassage, Wording, claim_of
 
@@ -86,7 +87,10 @@ async def reported(
         return
     yield given.token(FOUND[language])
     for one in told:
-        statement = f"{one.title}{_COLON[language]}{one.finding}"
+        item = items[one.place]
+        at = item.text.find(one.finding)
+        finding = told_row(one.finding, item, at) if at >= 0 else one.finding
+        statement = f"{one.title}{_COLON[language]}{finding}"
         for event in _stated(given, statement, one.place, one.quote):
             yield event
     for last in ending(given, model, grounded=True):

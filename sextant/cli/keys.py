@@ -93,6 +93,8 @@ def list_keys(
         for key in listed
     ]
     terminal.table(("KEY", "USER", "SCOPES", "STATE", "EXPIRES", "LAST USED", "NAME"), rows)
+    if not (rows or everybody):
+        terminal.note("None of this user. `sextant keys list --all` shows those of all users.")
 
 
 @keys.command("revoke")

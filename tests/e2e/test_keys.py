@@ -39,6 +39,7 @@ def test_a_key_is_made_listed_replaced_and_ended(
     assert made["id"] in listed.out
     assert made["secret"] not in listed.out
     assert sextant("keys", "list", "--json", **without_keys).json() == []
+    assert "keys list --all" in sextant("keys", "list", **without_keys).err
 
     new = sextant("keys", "rotate", made["id"], "--json", **without_keys).json()
     assert new["secret"] != made["secret"]

@@ -16,7 +16,7 @@ from domain.text import language_of, normalise
 from ingestion.graph.communities.outlines import Outline
 from ingestion.graph.communities.statements import leans_on_others, statements
 from ingestion.graph.communities.titling import title_of
-from models.sentence_ranking import quotable_spans, terms
+from models.sentence_ranking import heads_in, quotable_spans, terms
 from stores.chunks import StoredChunk
 
 MOST_FINDINGS = 6
@@ -185,10 +185,11 @@ def _candidates(evidence: Evidence, cut: Callable[[str], Iterator[str]]) -> Iter
 
 
 def _fragments(text: str) -> Iterator[str]:
-    """Rows of tables, headings and unfinished sentences."""
+    """Rows of tables but not their heads, headings and unfinished sentences."""
+    heads = {head.strip("| ") for head in heads_in(text)}
     for start, end in quotable_spans(text):
         fragment = " ".join(text[start:end].split())
-        if len(fragment) <= _LONGEST_ROW:
+        if len(fragment) <= _LONGEST_ROW and text[start:end] not in heads:
             yield fragment
 
 

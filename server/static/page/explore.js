@@ -63,8 +63,9 @@ async function find(query) {
   try {
     const { results } = await (await post("api/knowledge/entities/search", { query, graphId: bases.chosen(), topK: 12 })).json();
     found.replaceChildren(...results.map(({ entity }) => element("li", {}, [button(entity.name, () => go(entity.id), { className: "link" })])));
-    tell(status, results.length ? "" : say("noEntity"));
-    if (results.length) go(results[0].entity.id);
+    const named = results.find(({ scores }) => scores.fts > 0);
+    tell(status, named ? "" : say(results.length ? "nearEntities" : "noEntity"));
+    if (named) go(results[0].entity.id);
   } catch (error) {
     tell(status, error.message, true);
   }

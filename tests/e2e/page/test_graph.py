@@ -73,3 +73,14 @@ def test_a_large_graph_is_laid_out_without_two_nodes_in_one_place(page: Page) ->
     )
     assert all(39.9 < x < 760.1 and 19.9 < y < 480.1 for x, y in places)
     assert len({(round(x, 1), round(y, 1)) for x, y in places}) == 500
+
+
+def test_what_is_only_near_in_meaning_is_offered_and_not_opened(page: Page) -> None:
+    use(page, "page")
+    view(page, "Graph")
+    page.get_by_label("Entity").fill("zzzxqy")
+    page.keyboard.press("Enter")
+    expect(page.locator("#graph-status")).to_contain_text("No entity has such a name")
+    expect(page.locator("#about h3")).to_have_count(0)
+    page.locator("#found").get_by_role("button").first.click()
+    expect(page.locator("#about h3")).to_be_visible()

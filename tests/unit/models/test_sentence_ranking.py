@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.retrieval import ItemKind, RetrievedItem
-from models.sentence_ranking import quotable_spans, rank_sentences, terms
+from models.sentence_ranking import content_words, quotable_spans, rank_sentences, terms
 
 TABLE = "| Code | Meaning |\n| --- | --- |\n| E31 | Emergency stop pressed |\n| E47 | Belt slips |"
 
@@ -133,3 +133,18 @@ def test_every_candidate_is_a_span_of_its_passage_and_covers_a_share(
         assert found.text == found.text.strip()
         assert found.text
         assert 0 <= found.covered <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("保修几年？", ["保修"]),
+        ("试用期有几个月？", ["试用期"]),
+        ("第几章讲违约？", ["讲", "违约"]),
+        ("几何课在哪？", ["几何", "课"]),
+    ],
+)
+def test_what_asks_for_a_number_is_no_word_that_an_answer_must_have(
+    question: str, words: list[str]
+) -> None:
+    assert content_words(question) == words

@@ -69,6 +69,15 @@ async def test_without_a_chat_model_each_report_gives_its_best_finding_with_its_
     assert first["quote"] == (" " * 50 + SYMPTOMS.text)[first["start"] : first["end"]]
 
 
+async def test_a_row_that_a_report_found_is_told_with_its_columns(bench: Build) -> None:
+    table = item("| Site | Manager |\n| --- | --- |\n| Graz | Mara |\n", "sites.csv")
+    rows = report("Sites", ("Graz | Mara", "sites.csv"))
+    state = asked("What are these documents about?", items=[table], around=[rows], language="en")
+    update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
+    assert "Sites: Site: Graz; Manager: Mara[1]" in update["answer"]
+    assert "Graz | Mara" in update["citations"][0]["quote"]
+
+
 async def test_the_finding_that_the_question_asks_for_comes_first(bench: Build) -> None:
     both = report("混合", ("今天天气很好。", "天气.md"), ("终验合格后支付尾款。", "合同.md"))
     state = asked("何时支付尾款？", items=[PAYMENT, WEATHER], around=[both])

@@ -96,6 +96,12 @@ def test_no_passage_fills_a_report_alone() -> None:
     assert sorted(cited) == [UUID(int=1), UUID(int=1), UUID(int=2)]
 
 
+def test_a_tables_head_is_no_finding_where_only_its_rows_can_be() -> None:
+    table = "| Site | Manager |\n| --- | --- |\n| Graz | Mara |\n| Turin | Site office |"
+    report = extractive_report(evidence(["Site", "Graz"], [table]))
+    assert {one.text for one in report.findings} == {"Graz | Mara", "Turin | Site office"}
+
+
 def test_the_same_evidence_gives_the_same_report() -> None:
     given = evidence(["A Corp", "B Corp"], ["A Corp buys B Corp. B Corp sells."])
     assert extractive_report(given) == extractive_report(given)
