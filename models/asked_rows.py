@@ -14,6 +14,7 @@ from domain.retrieval import RetrievedItem
 from domain.tables.asking import Asked, asked_of
 from domain.tables.computing import Operation, compute, matching
 from domain.tables.table import DataTable, make_table
+from domain.tables.wording import bounds_in
 from domain.text import normalise
 from models.sentence_ranking import Candidate, content_words, table_heads, terms
 
@@ -23,6 +24,10 @@ _ALL_OTHERS = re.compile(
     re.IGNORECASE,
 )
 _BAR = re.compile(r"(?<!\\)\|")
+# Asks for all that are so; one with a bound alone may ask of a row that it names.
+_LISTING = re.compile(
+    r"\b(?:which|list|how many)\b|哪些|哪几|[几多][少]?[个种款件项条家名]", re.IGNORECASE
+)
 # So many rows are quoted of those that keep a bound or share the largest value.
 _MOST_WITHIN = 10
 
@@ -93,6 +98,16 @@ def rows_within(
     else:
         at = _within(table, asked)
     return [rows[place] for place in at][:_MOST_WITHIN]
+
+
+def is_beside_bound(sentence: str, question: str) -> bool:
+    """Whether a row cannot be the answer to a question for those that keep a bound.
+
+    "Which parts cost more than 100?" is not answered by part 100: where no row is known to keep the bound
+    (`rows_within`), none is shown. A row that states a bound itself ("over 500 km") may be what is asked for.
+    """
+    listing = _LISTING.search(question) is not None and bounds_in(normalise(question))
+    return bool(listing) and "|" in sentence and not bounds_in(normalise(sentence))
 
 
 def _within(table: DataTable, asked: Asked) -> Sequence[int]:

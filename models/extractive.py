@@ -12,7 +12,13 @@ from domain.language.spelling import respelled
 from domain.retrieval import RetrievedItem
 from domain.tables.by_place import asks_by_place
 from domain.text import has_cjk, language_of
-from models.asked_rows import asked_themselves, only_beside, row_for_others, rows_within
+from models.asked_rows import (
+    asked_themselves,
+    is_beside_bound,
+    only_beside,
+    row_for_others,
+    rows_within,
+)
 from models.other_language import (
     Foreign,
     answering,
@@ -124,11 +130,13 @@ class ExtractiveAnswerer:
         compared = await self._compared(question, (named or ranked)[:_COMPARED])
         best = compared[0]
         convincing = bool(named) and self._convinces(best, question)
+        within: list[Candidate] = []
         if convincing:
             within = rows_within(best.candidate, ranked, items, question)
-            if within or _in_language_of(question, best.candidate):
-                chosen = within or _distinct(compared, question)
-                return Extraction(tuple(map(_quotation, chosen)), None)
+            convincing = bool(within) or not is_beside_bound(best.candidate.text, question)
+        if convincing and (within or _in_language_of(question, best.candidate)):
+            chosen = within or _distinct(compared, question)
+            return Extraction(tuple(map(_quotation, chosen)), None)
         if foreign := await self._in_other_language(question, items, about):
             return Extraction(tuple(map(_quotation, foreign[:_QUOTES])), None)
         if convincing and best.candidate.covered:
@@ -140,7 +148,8 @@ class ExtractiveAnswerer:
     ) -> list[Foreign]:
         """The sentences in the other language that answer; none without a known scale of cosines."""
         found = await asyncio.to_thread(foreign_sentences, question, items)
-        offered = [one for one in found if one.source in about]
+        known = (one for one in found if one.source in about)
+        offered = [one for one in known if not is_beside_bound(one.text, question)]
         usual = _USUAL_SIMILARITY.get(self._embedder.name if self._embedder else "")
         if self._embedder is None or not offered or usual is None:
             return []

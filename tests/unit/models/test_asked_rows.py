@@ -188,3 +188,32 @@ async def test_a_bound_on_no_column_for_certain_chooses_no_rows() -> None:
     two = PLANS.replace("unlimited", "1000")
     found = await quoted("Which plans have more than 100?", two, "en")
     assert "Enterprise | 899 | 1000" not in found
+
+
+PARTS = """| Part no | Name | Price (EUR) | Stock |
+| --- | --- | --- | --- |
+| P-0099 | bolt 99 | 12.50 | 40 |
+| P-0100 | pump 100 | 54.09 | 230 |"""
+RATES = """| Distance | Rate (EUR) |
+| --- | --- |
+| up to 500 km | 0.30 |
+| over 500 km | 0.45 |"""
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Which parts cost more than 100 EUR?", "en"),
+        ("which parts have a price over 100?", "en"),
+        ("How many parts have a price above 100?", "en"),
+        ("哪些 parts 的 price 高于100？", "zh"),
+    ],
+)
+async def test_a_row_is_no_answer_where_none_at_hand_keeps_the_bound(
+    question: str, language: str
+) -> None:
+    assert await quoted(question, PARTS, language) == set()
+
+
+async def test_a_row_that_states_a_bound_itself_may_be_asked_for() -> None:
+    assert await quoted("Which rate applies to a distance over 500 km?", RATES, "en")
