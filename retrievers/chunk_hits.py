@@ -20,7 +20,10 @@ from stores.database import Database
 from stores.neighbours import Mentioned, entities_of, linked_to
 
 SECTION, LINKED = "section", "linked"
-NO_ENTITIES = "知识图谱暂不可用，结果不含实体与关联块"
+NO_ENTITIES = (
+    "知识图谱暂不可用，结果不含实体与关联块"
+    " (the graph does not answer: results without entities and linked passages)"
+)
 
 
 class HitModel(BaseModel):

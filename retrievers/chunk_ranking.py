@@ -95,9 +95,9 @@ class ChunkRanker:
             RetrievalError: every lane failed; carries each cause.
         """
         runs = await run_lanes(self._lanes, query, self._settings.lane_timeout)
-        warnings = [*_checked(runs), *query.warnings]
         if not query.keywords:
-            warnings.append(NO_KEYWORDS)
+            query.warn(NO_KEYWORDS)
+        warnings = [*_checked(runs), *query.warnings]
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
         traits = await self._described(query, runs)

@@ -170,7 +170,7 @@ class HybridRetriever(BaseRetriever):
         )
         if not request.keywords:
             request.warn(NO_KEYWORDS)
-            logger.warning(NO_KEYWORDS)
+            logger.warning(NO_KEYWORDS["zh"])
         return request
 
     async def _run(self, request: LaneQuery) -> list[LaneRun]:

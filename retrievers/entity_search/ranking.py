@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from domain.settings import Settings
+from domain.text import language_of
 from models.protocols import Reranker
 from retrievers.entity_search.lanes import LANES, Asked, EntityLanes, Found
 from retrievers.entity_search.options import FusionWeights
@@ -16,7 +17,10 @@ from retrievers.ranking.reranking import RerankLimits, judge, reordered
 from retrievers.ranking.signals import blend
 from stores.graph.notices import collected_notices
 
-NO_RERANKER = "未配置重排序模型，保持融合排序"
+NO_RERANKER = {
+    "zh": "未配置重排序模型，保持融合排序",
+    "en": "No reranker is configured, so the order is that of fusion.",
+}
 
 _LEAST = 1e-9
 
@@ -67,7 +71,7 @@ class EntityRanker:
     async def _reranked(self, question: str, hits: list[Hit], warnings: list[str]) -> list[Hit]:
         """The hits in the model's order; as they were, and a warning, when it is late or fails."""
         if self.reranker is None:
-            warnings.append(NO_RERANKER)
+            warnings.append(NO_RERANKER[language_of(question)])
             return hits
         texts = [f"{hit.entity.name}: {hit.entity.description}" for hit in hits]
         limits = RerankLimits.of(self.settings.retrieval)

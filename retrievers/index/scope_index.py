@@ -38,7 +38,10 @@ from stores.graph.notices import tell
 from stores.graph.record import GraphRecord
 from stores.stamps import Stamp
 
-BEHIND = "索引正在更新，本次结果基于更新前的内容"
+BEHIND = (
+    "索引正在更新，本次结果基于更新前的内容"
+    " (the index is being brought up to date: results are of what was there before)"
+)
 
 _TITLE = KINDS.index(MentionKind.TITLE)
 

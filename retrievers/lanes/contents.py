@@ -16,7 +16,10 @@ from stores.chunks import ChunkStore
 from stores.graph.protocol import GraphStore
 from stores.stamps import Stamp
 
-NO_GRAPH_STORE = "图数据库暂不可用，结果不含实体与关系"
+NO_GRAPH_STORE = {
+    "zh": "图数据库暂不可用，结果不含实体与关系",
+    "en": "The graph store does not answer, so no entities and relations are among the results.",
+}
 
 
 def told_from(

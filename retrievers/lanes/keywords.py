@@ -12,7 +12,10 @@ from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import IDEOGRAPHS, normalise
 
 # Seed 000, "关键词提取失败".
-NO_KEYWORDS = "未提取到关键词，仅使用向量检索"
+NO_KEYWORDS = {
+    "zh": "未提取到关键词，仅使用向量检索",
+    "en": "The question has no keywords, so results are by meaning only.",
+}
 
 _HAN = f"[{IDEOGRAPHS}]"
 _HAN_RUN = re.compile(f"{_HAN}+")

@@ -17,6 +17,7 @@ from domain.errors import ConflictError, InputError
 from domain.filters import ChunkFilters
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from domain.scope import Scope
+from domain.text import language_of
 from models.protocols import Embedder
 from retrievers.lanes.keywords import extract_keywords
 from retrievers.lanes.surroundings import Surroundings
@@ -48,8 +49,9 @@ class LaneQuery:
     warnings: list[str] = field(default_factory=list[str], compare=False)
     hot: HotScope | None = field(default=None, compare=False)
 
-    def warn(self, sentence: str) -> None:
-        """Note once that a lane went on without something."""
+    def warn(self, said: str | Mapping[str, str]) -> None:
+        """Note once that a lane went on without something; of sentences by language, in the question's."""
+        sentence = said if isinstance(said, str) else said[language_of(self.text)]
         if sentence not in self.warnings:
             self.warnings.append(sentence)
 

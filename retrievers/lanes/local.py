@@ -9,7 +9,10 @@ from retrievers.lanes.surroundings import surroundings
 from retrievers.ranking.mixing import rank_around
 
 LOCAL = "local"
-NO_ENTITY = "问题没有提到知识图谱中的实体，结果按相似度与图谱排序"
+NO_ENTITY = {
+    "zh": "问题没有提到知识图谱中的实体，结果按相似度与图谱排序",
+    "en": "The question names no entity of the graph, so results are by meaning and the graph.",
+}
 
 
 def around_entities(query: LaneQuery, reading: Reading) -> Hits | None:

@@ -33,7 +33,10 @@ from stores.graph.protocol import GraphStore
 from stores.stamps import Stamp
 
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
-NO_VECTOR = "向量检索失败，使用关键词与图谱检索降级"
+NO_VECTOR = {
+    "zh": "向量检索失败，使用关键词与图谱检索降级",
+    "en": "Searching by meaning failed, so results are by words and the graph.",
+}
 
 
 @dataclass(frozen=True, slots=True)

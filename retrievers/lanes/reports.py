@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from domain.text import language_of
 from retrievers.index.report_index import NearReport, Report
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.index.sparse import Floats
@@ -24,7 +23,6 @@ from stores.graph.arrays import Ids, places_of
 
 REPORTS = "reports"
 GLOBAL = "global"
-# In the question's language.
 NO_COMMUNITIES = {
     "zh": "知识库还没有社区报告，全局检索按关键词与相似度返回原文；运行 `sextant communities build` 生成",
     "en": "There are no community reports yet, so passages were found by words and meaning;"
@@ -77,7 +75,7 @@ def behind_reports(query: LaneQuery, reading: Reading) -> Hits:
     if not reading.index.chunk_ids:
         return Hits([])
     if not reading.index.reports.reports:
-        query.warn(NO_COMMUNITIES[language_of(query.text)])
+        query.warn(NO_COMMUNITIES)
     chosen = _chosen(query, reading)
     ranking = _evidence(reading, chosen)
     passages = best_passages(query, reading, ranking, by=REPORTS)
@@ -104,7 +102,7 @@ def _chosen(query: LaneQuery, reading: Reading) -> list[ScoredReport]:
     None where the question has filters: a report tells of passages that they may keep out.
     """
     if query.filters is not None:
-        query.warn(NOT_FILTERED[language_of(query.text)])
+        query.warn(NOT_FILTERED)
         return []
     index = reading.index
     hits = index.reports.near(reading.vector, _NEAREST)

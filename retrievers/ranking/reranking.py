@@ -11,6 +11,7 @@ from domain.errors import SextantError
 from domain.places import away
 from domain.retrieval import LaneScore, RetrievedItem, rescored
 from domain.settings import RetrievalSettings
+from domain.text import language_of
 from models.protocols import Reranker
 from retrievers.ranking.normalising import min_max
 from stores.deadlines import within
@@ -19,8 +20,15 @@ logger = logging.getLogger(__name__)
 
 RERANK = "rerank"
 
-FAILED = "重排序失败，保持原有顺序："
-LATE = "重排序超时，保持原有顺序"
+# By the question's language.
+FAILED = {
+    "zh": "重排序失败，保持原有顺序：{reason}",
+    "en": "Reranking failed, so the order is as before: {reason}",
+}
+LATE = {
+    "zh": "重排序超时，保持原有顺序（{seconds:g} s）",
+    "en": "Reranking took longer than {seconds:g} s, so the order is as before.",
+}
 
 # The worst of the reranked still ranks above all that were not.
 _LOWEST = 0.5
@@ -61,6 +69,7 @@ async def judge(
 
     Late work is cancelled: requests are dropped, a local model stops after the batch it is at.
     """
+    language = language_of(question)
     read = [text[: limits.chars] for text in texts[: limits.pairs]]
     if not read:
         return Judgement()
@@ -69,14 +78,15 @@ async def judge(
             scores = await within(limits.seconds, reranker.score(question, read))
     except TimeoutError:
         logger.warning("%s has no scores after %g s", reranker.name, limits.seconds)
-        return Judgement(warning=f"{LATE}（{limits.seconds:g} s）")
+        return Judgement(warning=LATE[language].format(seconds=limits.seconds))
     except Exception as error:  # anyone's model: its failure is a warning
         logger.warning("reranking failed", exc_info=error)
         said = error.message if isinstance(error, SextantError) else str(error)
-        return Judgement(warning=f"{FAILED}{said}")
+        return Judgement(warning=FAILED[language].format(reason=said))
     if len(scores) != len(read) or not all(map(math.isfinite, scores)):
         logger.warning("%s gave %d scores for %d passages", reranker.name, len(scores), len(read))
-        return Judgement(warning=f"{FAILED}{reranker.name} does not score every passage")
+        unscored = f"{reranker.name} does not score every passage"
+        return Judgement(warning=FAILED[language].format(reason=unscored))
     return Judgement(tuple(scores))
 
 

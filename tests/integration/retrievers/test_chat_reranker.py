@@ -10,6 +10,7 @@ import pytest
 
 from domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
 from domain.settings import Settings
+from domain.text import language_of
 from models.chat import build_chat_model
 from models.reranker import HttpReranker
 from retrievers.ranking.chat_reranker import ChatReranker, open_reranker
@@ -118,7 +119,7 @@ async def test_a_chat_model_that_is_late_leaves_the_order_and_a_warning() -> Non
     async with Scripted([Reply('{"scores": [1]}', delay=30)]) as reranker:
         judged = await judge(reranker, QUESTION, ["a"], RerankLimits(seconds=0.05))
     assert judged.scores == ()
-    assert judged.warning == f"{LATE}（0.05 s）"
+    assert judged.warning == LATE[language_of(QUESTION)].format(seconds=0.05)
 
 
 def test_without_a_chat_model_the_setting_is_refused() -> None:

@@ -17,9 +17,11 @@ from domain.errors import (
 )
 from domain.scope import Scope
 from domain.settings import Settings
+from domain.text import language_of
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from retrievers.chunk_search import ChunkSearch, SearchRequest, SearchResponse
+from retrievers.lanes.keywords import NO_KEYWORDS
 from stores.database import Database
 from stores.documents import DocumentStore
 from stores.jobs import JobStore
@@ -324,4 +326,4 @@ async def test_without_keywords_meaning_alone_answers_and_it_is_said(
     """Seed 000, scenario 关键词提取失败, where chunks are searched."""
     found = await ask(search, filled, query)
     assert found.results
-    assert found.warnings == ("未提取到关键词，仅使用向量检索",)
+    assert found.warnings == (NO_KEYWORDS[language_of(query)],)

@@ -197,7 +197,7 @@ async def test_local_without_an_entity_goes_by_similarity_and_says_so(
 ) -> None:
     found = await retriever.search(scope, "overnight cold rests", mode="local", top_k=1)
     assert files(found) == ["bread"]
-    assert found.warnings in {(), (NO_ENTITY,)}
+    assert found.warnings in {(), (NO_ENTITY["en"],)}
 
 
 @pytest.mark.parametrize("mode", ["local", "hybrid", "mix"])
@@ -208,7 +208,7 @@ async def test_without_a_model_for_the_question_words_and_graph_go_on(
         scope, QUESTION, mode=mode, top_k=2
     )
     assert set(files(found)) == {"mounds", "state"}
-    assert NO_VECTOR in found.warnings
+    assert NO_VECTOR["en"] in found.warnings
 
 
 @pytest.mark.parametrize("mode", ["local", "hybrid", "mix"])
@@ -223,7 +223,7 @@ async def test_a_graph_store_that_is_gone_costs_entities_and_reports_but_no_pass
     found = await retriever.search(scope, QUESTION, mode=mode, top_k=2)
     assert set(files(found)) == {"mounds", "state"}
     assert found.graph_context.entities == ()
-    assert NO_GRAPH_STORE in found.warnings
+    assert NO_GRAPH_STORE["en"] in found.warnings
 
 
 async def test_when_the_reports_cannot_be_read_global_goes_on_by_meaning_and_words(

@@ -82,7 +82,7 @@ async def test_a_reranker_that_fails_leaves_the_order_and_a_warning(
     retriever = over(database, embedder, settings, reranker=NoReranker())
     found = await retriever.search(scope, QUESTION, mode="mix", top_k=2)
     assert set(files(found)) == {"mounds", "state"}
-    assert any("重排序失败" in warning for warning in found.warnings)
+    assert any("Reranking failed" in warning for warning in found.warnings)
 
 
 async def test_a_reranker_that_is_late_is_cancelled_and_leaves_the_order_and_a_warning(
@@ -96,5 +96,5 @@ async def test_a_reranker_that_is_late_is_cancelled_and_leaves_the_order_and_a_w
     )
     found = await retriever.search(scope, QUESTION, mode="mix", top_k=2)
     assert files(found) == files(await plain.search(scope, QUESTION, mode="mix", top_k=2))
-    assert any("重排序超时，保持原有顺序" in warning for warning in found.warnings)
+    assert any("Reranking took longer than 0.01 s" in warning for warning in found.warnings)
     await asyncio.wait_for(late.cancelled.wait(), 5)

@@ -9,6 +9,7 @@ import pytest
 from langchain_core.retrievers import BaseRetriever
 
 from domain.errors import EmbeddingModelChanged, RetrievalError
+from domain.text import language_of
 from retrievers import HybridRetriever, HybridRetrieverOptions
 from retrievers.hybrid_retriever import SLOW
 from retrievers.lanes.keywords import NO_KEYWORDS
@@ -87,8 +88,8 @@ async def test_without_keywords_the_vectors_answer_alone(
     search = await retriever(store, {"limit": 2}).search(query)
     assert names(search.documents) == ["a", "b"]
     assert store.rows.asked == []
-    assert search.warnings == (NO_KEYWORDS,)
-    assert NO_KEYWORDS in caplog.messages
+    assert search.warnings == (NO_KEYWORDS[language_of(query)],)
+    assert NO_KEYWORDS["zh"] in caplog.messages
 
 
 async def test_scores_are_weighted_reciprocal_ranks() -> None:

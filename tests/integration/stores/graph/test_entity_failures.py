@@ -14,6 +14,7 @@ from domain.errors import (
     QuestionInvalid,
     RetrievalError,
 )
+from domain.text import language_of
 from retrievers import SearchOptions
 from retrievers.entity_search.lanes import GRAPH
 from retrievers.entity_search.ranking import NO_RERANKER
@@ -121,4 +122,4 @@ async def test_a_reranker_orders_name_and_description_anew(build: Build) -> None
         kept = await world.search(reranker).search(QUERY, world.scope, options)
         assert [one.entity for one in kept.results] == [one.entity for one in plain.results]
         assert kept.warnings is not None
-    assert kept.warnings == (NO_RERANKER,)
+    assert kept.warnings == (NO_RERANKER[language_of(QUERY)],)
