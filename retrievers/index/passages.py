@@ -11,21 +11,12 @@ import numpy.typing as npt
 
 from models.protocols import Vectors
 from retrievers.index.lexical import LexicalIndex
-from retrievers.index.signs import Signs
-from retrievers.index.sparse import Floats, Places, dot
+from retrievers.index.rounded import Rounded
+from retrievers.index.sparse import Floats, Places
 from retrievers.ranking.normalising import unit
-from retrievers.ranking.relevance import highest
 from stores.binary import Embedded
 from stores.chunks import Passage
 from stores.graph.arrays import IdTable, halves_of, places_of
-
-# From so many passages on it is faster to look at the signs of all vectors first, and then at the vectors
-# of so many times as many as are wanted. Of 1,018 questions over 23,179 passages of seven sets, held
-# against all vectors, recall@5 and all gold@5 change in none in `mix` and `local`; recall@2 does in two and
-# three, recall@10 in three and two. With twice as many recall@5 changes in two.
-_MANY = 30_000
-_LOOKED_AT = 3
-_BLOCK = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +36,14 @@ class PassageIndex:
         documents: the document of every passage, as a place in `states`.
         ids: id of every passage.
         lexical: BM25 over the passages.
-        vectors: the passages' vectors, normalised, shape (n, dimension); None: they are not kept.
-        signs: of the vectors, where they are many.
+        rounded: the passages' vectors, normalised; None: they are not kept.
     """
 
     states: Mapping[UUID, str]
     documents: npt.NDArray[np.int32]
     ids: IdTable
     lexical: LexicalIndex
-    vectors: Vectors | None = None
-    signs: Signs | None = None
+    rounded: Rounded | None = None
 
     @classmethod
     def empty(cls) -> PassageIndex:
@@ -111,10 +100,12 @@ class PassageIndex:
                 vectors[rows[own]], there[rows[own]] = part.vectors[own], True
         if not there.all():
             return self
-        vectors = unit(vectors)
-        return replace(
-            self, vectors=vectors, signs=Signs.of(vectors) if len(vectors) >= _MANY else None
-        )
+        return replace(self, rounded=Rounded.of(unit(vectors)))
+
+    @property
+    def vectors(self) -> Vectors | None:
+        """As they are, shape (n, dimension); None: they are not kept."""
+        return None if self.rounded is None else self.rounded.vectors
 
     @property
     def embedded(self) -> Embedded:
@@ -124,18 +115,6 @@ class PassageIndex:
         return Embedded(self.ids.halves, self.vectors)
 
     def nearest(self, question: Vectors, count: int) -> Near:
-        """The `count` passages nearest to a question; `vectors` must be there.
-
-        Of many passages, some of the farthest among them may be others (`Signs`).
-        """
-        assert self.vectors is not None  # noqa: S101 - as said
-        question = unit(question)
-        if self.signs is None:
-            cosines: Floats = dot(self.vectors, question)
-            best = highest(cosines, count)
-            return Near(best, cosines[best])
-        rows = self.signs.alike(question, _LOOKED_AT * count)
-        blocks = np.split(rows, range(_BLOCK, len(rows), _BLOCK))
-        cosines = np.concatenate([dot(self.vectors.take(own, axis=0), question) for own in blocks])
-        best = highest(cosines, count)
-        return Near(rows[best], cosines[best])
+        """The `count` passages nearest to a question; `vectors` must be there."""
+        assert self.rounded is not None  # noqa: S101 - as said
+        return Near(*self.rounded.nearest(unit(question), count))

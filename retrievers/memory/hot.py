@@ -22,10 +22,11 @@ from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.packing import Unpacked, stamp_of_chunks, unpacked
 
-# Compared in a thread from so many vectors on: 1.7 ms. The way to a thread and back takes 0.1 to 0.3.
-_MANY = 20_000
-# Bytes a chunk and times its text: row, text, and two bytes for each gram (docs/performance.md).
-_EACH, _TIMES = 150, 2
+# Compared in a thread from so many vectors on: 1 ms. The way to a thread and back takes 0.1 to 0.3.
+_MANY = 50_000
+# Bytes a chunk, times its vector and its text: row, vector and its steps, text, and two bytes for each gram
+# (docs/performance.md).
+_EACH, _VECTOR, _TIMES = 150, 1.25, 2
 
 
 class HotScopes:
@@ -113,4 +114,5 @@ def _finished(packing: Packing) -> PackedScope | None:
 
 
 def _estimate(found: Unpacked) -> int:
-    return found.chunks * (found.vector_octets + _EACH) + found.octets * _TIMES
+    each = int(_VECTOR * found.vector_octets) + _EACH
+    return found.chunks * each + found.octets * _TIMES

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from models.protocols import Vectors
-from retrievers.index.sparse import dot
+from retrievers.index.rounded import Rounded
 from retrievers.memory.postings import GramPostings
 from retrievers.ranking.normalising import unit
-from retrievers.ranking.relevance import highest
 from stores.binary import Nearest
 from stores.grams import folded_words
 from stores.packing import Block
@@ -31,7 +30,7 @@ class PackedScope:
     Attributes:
         stamp: `stores.packing.stamp_of_chunks` of what is here.
         ids: halves of shape (n, 2), high first.
-        vectors: of length 1, shape (n, dimension).
+        rounded: vectors of length 1.
         texts: what the keyword lane looks in, UTF-8, with a line's end after each.
         starts: where each text begins, and where one more would.
         postings: which texts hold which grams.
@@ -39,7 +38,7 @@ class PackedScope:
 
     stamp: str
     ids: npt.NDArray[np.uint64]
-    vectors: Vectors
+    rounded: Rounded
     texts: bytes
     starts: _Ints
     postings: GramPostings
@@ -47,18 +46,17 @@ class PackedScope:
     @property
     def nbytes(self) -> int:
         """Bytes that it takes."""
-        arrays = (self.ids, self.vectors, self.starts, self.postings)
+        arrays = (self.ids, self.rounded, self.starts, self.postings)
         return len(self.texts) + sum(one.nbytes for one in arrays)
 
     def fits(self, vector: Vectors) -> bool:
         """Whether a question's vector can be compared with those that are stored."""
-        return vector.shape == self.vectors.shape[1:] and bool(vector.any())
+        return vector.shape == self.rounded.vectors.shape[1:] and bool(vector.any())
 
     def nearest(self, vector: Vectors, k: int) -> Nearest:
         """As `ChunkStore.nearest` finds them; every vector is compared."""
-        cosines = dot(self.vectors, unit(np.asarray(vector, np.float32)))
-        rows = highest(cosines, k)
-        return Nearest(self.ids[rows], cosines[rows])
+        rows, cosines = self.rounded.nearest(unit(np.asarray(vector, np.float32)), k)
+        return Nearest(self.ids[rows], cosines)
 
     def holding(self, keywords: Sequence[str], k: int) -> Nearest:
         """As `ChunkStore.holding` finds them, with the same scores and in the same order."""
@@ -200,7 +198,7 @@ class Packing:
         return PackedScope(
             self.stamp,
             np.concatenate(self._ids),
-            self._vectors,
+            Rounded.of(self._vectors),
             texts,
             np.append(0, np.cumsum(np.concatenate(self._octets) + 1)),
             postings,

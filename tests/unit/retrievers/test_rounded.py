@@ -1,0 +1,67 @@
+"""Vectors by steps: the nearest of many are found as by comparing all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from models.protocols import Vectors
+from retrievers.index.rounded import Rounded
+from retrievers.ranking.normalising import unit
+
+MANY = 10_000
+NUMBERS = st.floats(-1, 1, width=32)
+
+
+def around_topics(vectors: int, seed: int) -> Vectors:
+    rng = np.random.default_rng(seed)
+    topics = np.random.default_rng(0).standard_normal((40, 96)) + 0.5
+    near = topics[rng.integers(0, 40, vectors)] + rng.standard_normal((vectors, 96))
+    return unit(near.astype(np.float32))
+
+
+@pytest.fixture(scope="module")
+def many() -> Rounded:
+    return Rounded.of(around_topics(MANY, 1))
+
+
+@pytest.mark.parametrize("count", [1, 10, 100, 256])
+def test_the_nearest_of_many_come_in_order_with_their_products(many: Rounded, count: int) -> None:
+    for question in around_topics(20, 2):
+        products = many.vectors @ question
+        rows, found = many.nearest(question, count)
+        np.testing.assert_array_equal(rows, np.argsort(-products)[:count])
+        np.testing.assert_allclose(found, products[rows], rtol=1e-5)
+
+
+def test_past_those_nearly_all_are_the_nearest_and_products_nearly_right(many: Rounded) -> None:
+    for question in around_topics(20, 3):
+        products = many.vectors @ question
+        rows, found = many.nearest(question, 1000)
+        assert len(set(rows.tolist())) == 1000
+        assert (np.diff(found) <= 0).all()
+        assert np.abs(found - products[rows]).max() < 0.01
+        assert np.isin(np.argsort(-products)[:1000], rows).mean() > 0.97
+
+
+@given(st.data(), st.integers(0, 12), st.integers(1, 70), st.integers(0, 15))
+def test_of_few_all_are_compared(data: st.DataObject, size: int, width: int, count: int) -> None:
+    vectors = data.draw(arrays(np.float32, (size, width), elements=NUMBERS))
+    question = data.draw(arrays(np.float32, width, elements=NUMBERS))
+    rows, found = Rounded.of(vectors).nearest(question, count)
+    products = np.vecdot(vectors, question)
+    np.testing.assert_array_equal(rows, np.argsort(-products, kind="stable")[:count])
+    np.testing.assert_array_equal(found, products[rows])
+
+
+def test_vectors_without_a_direction_are_not_near(many: Rounded) -> None:
+    vectors = many.vectors.copy()
+    vectors[::2] = 0
+    rows, found = Rounded.of(vectors).nearest(many.vectors[1], 50)
+    assert rows[0] == 1
+    assert (rows % 2 == 1).all()
+    assert (found > 0).all()
+    assert not Rounded.of(vectors).nearest(np.zeros(96, np.float32), 50)[1].any()
