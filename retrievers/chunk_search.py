@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import Any, Self
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from pydantic.alias_generators import to_camel
 
 from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
@@ -92,11 +94,19 @@ def _unfit(error: ValidationError) -> OptionInvalid:
     """The first field that is wrong."""
     first = error.errors(include_url=False)[0]
     field = str(first["loc"][0]) if first["loc"] else "request"
+    known = list(SearchRequest.model_fields)
+    listed = f"A search takes {', '.join(known)}."
+    if first["type"] == "extra_forbidden" and field not in known:
+        near = get_close_matches(field, [*known, *map(to_camel, known)], n=1)
+        meant = f"Did you mean `{near[0]}`? " if near else ""
+        return OptionInvalid(
+            f"There is no option `{field}`.", next_step=f"{meant}{listed}", field=field
+        )
     given = [one for one in error.errors() if one["loc"][:1] == first["loc"][:1]]
     said = first["msg"] if len(given) == 1 else "it is of no form that is taken"
     return OptionInvalid(
         f"`{field}` cannot be {first['input']!r:.60}: {said}.",
-        next_step=f"A search takes {', '.join(SearchRequest.model_fields)}.",
+        next_step=listed,
         field=field,
     )
 
