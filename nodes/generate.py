@@ -30,7 +30,7 @@ from nodes.pacing import paced
 from nodes.quoting import quoted
 from nodes.reporting import Reading, mapped, reported
 from nodes.revising import Review
-from nodes.spending import Budget, budget_of, noted, reached, usage_of
+from nodes.spending import Budget, budget_of, judging_budget, noted, reached, usage_of
 from nodes.state import State
 from nodes.writing import Writing, written
 
@@ -200,19 +200,25 @@ class _Writer:
         state, limits, budget = self._state, self._deps.settings.limits, self._budget
         tokens = max(_LEAST_CONTEXT, min(limits.context_tokens, budget.prompt_tokens // 2))
         found = [*self._attached, *state.items, *state.around]
-        writer = AnswerGenerator(
-            chat,
-            context_tokens=tokens,
-            checks=self._checks,
-            answerer=self._deps.answerer,
-            repair=self._deps.settings.answers.repair and self._run.choices.repair,
-            budget=budget,
-        )
+
+        def writer() -> AnswerGenerator:
+            return AnswerGenerator(
+                chat,
+                context_tokens=tokens,
+                checks=self._checks,
+                answerer=self._deps.answerer,
+                repair=self._deps.settings.answers.repair and self._run.choices.repair,
+                budget=self._budget,
+            )
+
         calls = min(limits.report_calls, budget.calls - 1)
-        if state.strategy == Mode.GLOBAL and self._reports and calls > 0:
-            reading = Reading(calls, tokens, state.language)
+        seconds = judging_budget(state, self._run).seconds
+        if state.strategy == Mode.GLOBAL and self._reports and calls > 0 and seconds > 0:
+            reading = Reading(chat, calls, seconds, tokens, state.language)
             return mapped(writer, state.question, found, reading, self.warnings)
-        return writer.astream(state.question, found, language=state.language, history=self._history)
+        return writer().astream(
+            state.question, found, language=state.language, history=self._history
+        )
 
     @property
     def _checks(self) -> Checks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
@@ -151,15 +151,17 @@ def _stated(given: Citations, finding: str, place: int, quote: Quote) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How many calls may read reports, how much fits a prompt, and the language of the answer."""
+    """Who reads reports in how many calls and how long, how much fits a prompt, the answer's language."""
 
+    chat: ChatModel
     calls: int
+    seconds: float
     tokens: int
     language: str
 
 
 async def mapped(
-    writer: AnswerGenerator,
+    writer: Callable[[], AnswerGenerator],
     question: str,
     items: Sequence[RetrievedItem],
     reading: Reading,
@@ -168,7 +170,7 @@ async def mapped(
     """Map and reduce: points are noted from groups of reports at once, then one answer is written.
 
     Reports that fit one call are read by one; more of them by at most `reading.calls`, besides those of
-    `writer`, which answers. The points name passages, and the answer cites passages, so that reports
+    the `writer`, which answers and is made when they are read, from what is left then. The points name passages, and the answer cites passages, so that reports
     lead but are never the evidence. A call that fails costs its reports only, with a warning.
 
     Source: the global search of GraphRAG (Edge et al. 2024, arXiv 2404.16130).
@@ -180,7 +182,7 @@ async def mapped(
     wanted = ceil(estimate_tokens(lines_of(layout.reports)) / _CALL_TOKENS)
     calls = min(wanted, reading.calls, len(layout.reports))
     asked = [
-        _points(writer.chat, question, layout.reports[at::calls], layout.passages, reading.language)
+        _points(reading, question, layout.reports[at::calls], layout.passages)
         for at in range(calls)
     ]
     with keeping(1):  # for the answer
@@ -190,7 +192,7 @@ async def mapped(
         warnings.append(UNREAD.format(count=f"{len(failed)}/{len(read)}", reason=failed[0]))
     spent = sum((outcome.usage for outcome in read), Usage())
     noted = _noted([point for outcome in read for point in outcome.points], len(layout.passages))
-    writing = writer.laid_out(question, layout, reading.language, knowledge=noted)
+    writing = writer().laid_out(question, layout, reading.language, knowledge=noted)
     async with aclosing(writing) as events:
         async for event in events:
             if isinstance(event, Done):
@@ -210,23 +212,22 @@ class _Noted:
 
 
 async def _points(
-    chat: ChatModel,
+    reading: Reading,
     question: str,
     reports: Sequence[RetrievedItem],
     passages: Sequence[RetrievedItem],
-    language: str,
 ) -> _Noted:
     resting = {chunk for report in reports for chunk in _rests_on(report)}
     numbers = [number for number, item in enumerate(passages, start=1) if item.id in resting]
     messages = prompts.POINTS.messages(
-        language,
+        reading.language,
         question=question,
         reports=lines_of(reports),
         passages=numbered([passages[number - 1] for number in numbers], numbers),
     )
     try:
-        async with asyncio.timeout(_SECONDS):
-            reply, usage = await chat.structured(messages, Points)
+        async with asyncio.timeout(min(_SECONDS, reading.seconds)):
+            reply, usage = await reading.chat.structured(messages, Points)
     except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
         _log.warning("chat model read no report (%s)", error)
         reason = getattr(error, "message", "it did not answer in time.")

@@ -20,7 +20,7 @@ from nodes.context import RunContext
 from nodes.multimodal.images import load_picture
 from nodes.multimodal.parts import Part, read_parts
 from nodes.multimodal.tables import ReadTable, read_table
-from nodes.spending import failed_call, noted, usage_of
+from nodes.spending import failed_call, judging_budget, noted, usage_of
 from nodes.state import State
 from retrievers.lanes.keywords import extract_keywords
 
@@ -103,6 +103,8 @@ class _Looking:
         self._state = state
         self._vision = run.deps.vision
         self._settings = run.deps.settings
+        left = judging_budget(state, run).seconds
+        self._seconds = max(0.0, min(self._settings.multimodal.seconds, left))
         self.usage = Usage()
         self.warnings: list[str] = []
 
@@ -130,7 +132,7 @@ class _Looking:
             question=prompts.as_data(self._state.question),
         )
         try:
-            async with asyncio.timeout(self._settings.multimodal.seconds):
+            async with asyncio.timeout(self._seconds):
                 said = await vision.describe(picture, prompt)
         except TimeoutError:
             self.usage += failed_call(prompt)

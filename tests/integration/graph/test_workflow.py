@@ -228,6 +228,22 @@ async def test_global_reads_reports_with_a_bounded_number_of_calls_then_answers_
     assert result["citations"][0]["quote"] in stored[0].text
 
 
+async def test_reports_that_are_never_read_leave_the_answer_its_time(
+    running_with: RunningWith, database: Database, filled: Scope
+) -> None:
+    await GraphUpkeep(database, HashEmbedder(384)).refresh(filled)
+
+    def stuck(request: ApiRequest) -> Reply | str:
+        return Reply("{}", pause_after=0) if "<reports>" in request.prompt else reading(request)
+
+    async with running_with(stuck, limits=LimitSettings(answer_seconds=6)) as running:
+        async with asyncio.timeout(6):
+            result = await running.workflow.ainvoke(running.asking(BROAD, mode="global"))
+    assert result["model"] != "extractive"
+    assert result["sources"]
+    assert any("could not read" in warning for warning in result["warnings"])
+
+
 async def test_global_offline_tells_findings_of_reports_cited_to_their_chunks(
     running_with: RunningWith, database: Database, filled: Scope
 ) -> None:
