@@ -264,6 +264,8 @@ def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
         return raw
     try:
         found = _parsed(raw)
+    except json.JSONDecodeError as error:
+        raise LineInvalid(f"Not JSON: {error.msg}, at character {error.pos + 1}.") from None
     except (ValueError, RecursionError) as error:
         raise LineInvalid(f"Not JSON: {error}.") from None
     if not isinstance(found, dict):
@@ -276,7 +278,7 @@ def _parsed(raw: bytes) -> object:
     try:
         found = orjson.loads(raw)
     except orjson.JSONDecodeError:  # NaN, a byte order mark, another encoding: it may know better
-        return json.loads(raw)
+        return json.loads(raw.rstrip(b"\r\n"))
     # Metadata may hold integers beyond 64 bits, which became floats.
     said = isinstance(found, dict) and found.get("type") in _SAID_WITHOUT_METADATA
     return found if said else json.loads(raw)

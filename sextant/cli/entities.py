@@ -216,7 +216,7 @@ def _print_view(view: EntityView) -> None:
     one, brief = view.entity, terminal.brief
     terminal.heading(f"{brief(one.name)} · {one.entity_type}")
     for label, text in (
-        ("also", ", ".join(map(brief, one.aliases[:20]))),
+        ("also", terminal.first_of(one.aliases, 20)),
         ("merged", ", ".join(f"{brief(own.name)} ({own.reason})" for own in view.merged)),
         ("description", one.description),
         ("id", str(one.id)),

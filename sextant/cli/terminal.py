@@ -98,6 +98,13 @@ def printable(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first names in a row, each brief, and how many more there are."""
+    shown = ", ".join(map(brief, names[:most]))
+    rest = len(names) - most
+    return f"{shown} and {rest} more; --json lists them" if rest > 0 else shown
+
+
 def brief(text: str) -> str:
     """Return `text` on one line, cut where it is long: a name may fill pages. JSON has it whole."""
     said = " ".join(text.split())

@@ -14,7 +14,7 @@ from itertools import islice
 from domain.graph import Finding, Relation
 from domain.text import language_of, normalise
 from ingestion.graph.communities.outlines import Outline
-from ingestion.graph.communities.statements import leans_on_others, statements
+from ingestion.graph.communities.statements import ended, leans_on_others, statements
 from ingestion.graph.communities.titling import title_of
 from models.sentence_ranking import heads_in, quotable_spans, terms
 from stores.chunks import StoredChunk
@@ -85,7 +85,8 @@ def extractive_report(evidence: Evidence) -> Report:
         members=len(evidence.outline.group.members),
     )
     about = _SEPARATORS[language].join(names[:_SUMMARY_NAMES])
-    said = ("" if language == "zh" else " ").join(one.text for one in findings[:_SUMMARY_FINDINGS])
+    leading = [ended(one.text, language) for one in findings[:_SUMMARY_FINDINGS]]
+    said = ("" if language == "zh" else " ").join(leading)
     summary = _ABOUT[language].format(names=about, findings=said).strip()
     return Report(title, summary, tuple(findings), rating(evidence.outline))
 

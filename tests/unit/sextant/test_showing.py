@@ -154,3 +154,10 @@ def test_the_summary_names_the_file_whose_bytes_another_has(
         "2 files: 1 ingested (3 passages), 0 unchanged, 1 the same as another, 0 failed\n"
     )
     assert shown.err == "= b.md: same as a.md\n"
+
+
+def test_names_beyond_the_first_are_counted() -> None:
+    names = [f"name {number}" for number in range(23)]
+    assert terminal.first_of(names, 20).endswith("name 19 and 3 more; --json lists them")
+    assert terminal.first_of(names[:2], 20) == "name 0, name 1"
+    assert terminal.first_of((), 20) == ""

@@ -74,6 +74,24 @@ def test_a_chinese_report_is_chinese() -> None:
     assert report.summary == "关于热控系统、蓄电池。热控系统由蓄电池供电。"
 
 
+@pytest.mark.parametrize(
+    ("said", "names", "text", "summary"),
+    [
+        ("Ada built it (in 1843)", "Ada", "Ada is an engineer.",
+         "About Ada. Ada built it (in 1843). Ada is an engineer."),
+        ("甲泵由乙厂制造", "甲泵", "甲泵是一种水泵。", "关于甲泵。甲泵由乙厂制造。甲泵是一种水泵。"),
+    ],
+)  # fmt: skip
+def test_in_a_summary_every_finding_ends_as_a_sentence(
+    said: str, names: str, text: str, summary: str
+) -> None:
+    relation = Relation(UUID(int=5), NIL, NIL, "MADE", said, 1.0, (UUID(int=1),))
+    report = extractive_report(evidence([names], [text], [(names, relation, "it")]))
+
+    assert report.summary == summary
+    assert report.findings[0].text == said
+
+
 def test_described_relations_come_before_sentences_and_bare_ones_only_for_want_of_more() -> None:
     described = Relation(
         UUID(int=5), NIL, NIL, "TREATS", "Metformin treats diabetes.", 1.0, (UUID(int=1),)

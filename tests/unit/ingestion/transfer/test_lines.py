@@ -91,6 +91,13 @@ def test_says_why_a_line_cannot_be_used(raw: bytes, reason: str) -> None:
     assert len(str(caught.value)) < 500
 
 
+def test_a_line_that_is_no_json_is_told_with_the_character_where_it_breaks_off() -> None:
+    with pytest.raises(LineInvalid, match=r"double quotes, at character 21\.$") as caught:
+        read_line(b'{"type": "document",\r\n')
+
+    assert "line 2" not in str(caught.value)
+
+
 def test_an_unknown_key_is_passed_over_and_its_likeness_named() -> None:
     line, remarks = read_line(
         {"type": "chunk", "id": "c1", "text": "x", "docmentId": "d1", "colour": "red"}
