@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import json
 import os
+import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -66,7 +67,8 @@ class ArrayFiles:
                 if bytes(kept[_WHOSE]) != _whose(scope, code):
                     return None
                 arrays = {name: kept[name] for name in kept.files if name != _WHOSE}
-            os.utime(file)
+            # Used now, written when it was.
+            os.utime(file, (time.time(), file.stat().st_mtime))
         except Exception:  # noqa: BLE001 - absent, or damaged in whatever way: made again
             return None
         return arrays
@@ -74,14 +76,15 @@ class ArrayFiles:
     def save(self, scope: Scope, code: str, arrays: Arrays) -> None:
         """Keep arrays of a scope in place of others, unless those were written a moment ago."""
         file = self._file(scope)
-        part = file.with_suffix(f".{os.getpid()}.part")
         with suppress(OSError):
             if file.exists() and time.time() - file.stat().st_mtime < _EVERY_SECONDS:
                 return
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             whose = np.frombuffer(_whose(scope, code), np.uint8)
+            # Its own name: threads share a process id, and containers over one volume often do.
+            opened, name = tempfile.mkstemp(".part", dir=self._folder)
+            part = Path(name)
             try:
-                opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
                 with os.fdopen(opened, "wb") as written:
                     np.savez(written, allow_pickle=False, **{**arrays, _WHOSE: whose})
                 part.replace(file)
@@ -101,7 +104,7 @@ class ArrayFiles:
     def _make_room(self) -> None:
         found = {file: file.stat() for file in self._folder.iterdir()}
         left, now = self._most_bytes, time.time()
-        for file, about in sorted(found.items(), key=lambda one: -one[1].st_mtime):
+        for file, about in sorted(found.items(), key=lambda one: -one[1].st_atime):
             left -= about.st_size
             abandoned = file.suffix == ".part" and now - about.st_mtime > _ABANDONED_SECONDS
             if left < 0 or abandoned:

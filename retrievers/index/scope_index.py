@@ -196,7 +196,7 @@ class ScopeIndexes:
         fresh = await self._chunks.passages(scope, changed)
         now = await asyncio.to_thread(before.updated, states, fresh)
         if self._files is not None and len(now.ids) >= self._worth_keeping:
-            saving = asyncio.get_running_loop().run_in_executor(None, self._save, scope, now)
+            saving = asyncio.create_task(self._keep(self._files, scope, now))
             self._saving.add(saving)
             saving.add_done_callback(self._saving.discard)
         return await self._with_vectors(
@@ -215,9 +215,22 @@ class ScopeIndexes:
         kept = self._files and self._files.load(scope, kept_words.code())
         return kept_words.from_arrays(kept) if kept else None
 
-    def _save(self, scope: Scope, passages: PassageIndex) -> None:
-        if self._files is not None:
-            self._files.save(scope, kept_words.code(), kept_words.as_arrays(passages))
+    async def _keep(self, files: ArrayFiles, scope: Scope, passages: PassageIndex) -> None:
+        """Keep the words on disk, unless one of the documents has been deleted meanwhile.
+
+        Whoever deletes removes the file afterwards, which may be before it is written here.
+        """
+        await asyncio.to_thread(self._save, files, scope, passages)
+        try:
+            gone = passages.states.keys() - (await self._chunks.documents(scope)).keys()
+        except Exception:  # noqa: BLE001 - nobody waits for this; what is not known to be there goes
+            gone = set(passages.states)
+        if gone:
+            await asyncio.to_thread(files.forget, scope)
+
+    @staticmethod
+    def _save(files: ArrayFiles, scope: Scope, passages: PassageIndex) -> None:
+        files.save(scope, kept_words.code(), kept_words.as_arrays(passages))
 
     async def _reports(self, scope: Scope) -> ReportIndex:
         communities, vectors = await self._record.reports(scope)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import stat
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.pipeline import Ingestor
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from stores.array_files import ArrayFiles, index_files
+from stores.array_files import ArrayFiles, Arrays, index_files
 from stores.chunks import ChunkStore
 from stores.database import Database
 from stores.documents import DocumentStore
@@ -66,6 +72,66 @@ async def test_a_process_that_starts_reads_only_what_has_changed_since_the_last_
     now, read = await built(database, scope, files)
     assert read == 1
     assert_same(now, (await built(database, scope, None))[0])
+
+
+async def test_each_of_many_short_processes_keeps_what_it_has_read(
+    graphed: Ingestor, database: Database, scope: Scope, files: ArrayFiles, tmp_path: Path
+) -> None:
+    await add(graphed, scope, *WORDS[:3])
+    await built(database, scope, files)
+    for word in WORDS[3:5]:
+        [file] = files_in(tmp_path / "index")
+        long_ago = time.time() - 3600
+        os.utime(file, (long_ago, long_ago))
+        await add(graphed, scope, word)
+        assert (await built(database, scope, files))[1] == 1
+    assert (await built(database, scope, files))[1] == 0
+
+
+class _Late(ArrayFiles):
+    """Something happens between the reading of texts and the writing of their words."""
+
+    def __init__(self, folder: Path, before: Callable[[], None]) -> None:
+        super().__init__(folder)
+        self._before = before
+
+    def save(self, scope: Scope, code: str, arrays: Arrays) -> None:
+        self._before()
+        super().save(scope, code, arrays)
+
+
+async def test_what_is_deleted_while_words_are_being_written_is_gone_too(
+    graphed: Ingestor, database: Database, settings: Settings, scope: Scope
+) -> None:
+    documents, loop = DocumentStore(database), asyncio.get_running_loop()
+    ids = await add(graphed, scope, *WORDS[:3])
+
+    def delete() -> None:
+        asyncio.run_coroutine_threadsafe(documents.delete(scope, ids[0]), loop).result()
+
+    folder = settings.data_dir / "index"
+    await built(database, scope, _Late(folder, delete))
+    assert files_in(folder) == []
+
+
+class _Meanwhile:
+    """An array that is asked for while others of its file are written already."""
+
+    def __init__(self, happens: Callable[[], None]) -> None:
+        self._happens = happens
+
+    def __array__(self, dtype: object = None, copy: object = None) -> npt.NDArray[Any]:
+        self._happens()
+        return np.arange(3)
+
+
+def test_two_that_write_at_once_do_not_write_into_each_others_file(files: ArrayFiles) -> None:
+    scope = Scope("ann", "g")
+    late: Any = _Meanwhile(lambda: files.save(scope, "code", {"a": np.arange(5)}))
+    files.save(scope, "code", {"a": np.arange(10_000), "b": late})
+    kept = files.load(scope, "code")
+    assert kept is not None
+    np.testing.assert_array_equal(kept["a"], np.arange(10_000))
 
 
 async def test_what_is_deleted_is_gone_from_the_disk_and_from_answers(
