@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -95,6 +95,8 @@ def read_passages(path: Path) -> list[Passage]:
 def read_questions(path: Path) -> list[Question]:
     """Read `id, query, gold_ids, answers, type, graded` from JSON lines, plain or gzip-compressed.
 
+    Among `answers` may be lists of spellings, as rgb has them; every spelling counts as an answer.
+
     Raises:
         OptionInvalid: the file is missing, or a line is not such an object; names the line.
     """
@@ -103,12 +105,17 @@ def read_questions(path: Path) -> list[Question]:
             id=row["id"],
             query=clean_text(row["query"]),
             gold_ids=tuple(row["gold_ids"]),
-            answers=tuple(row.get("answers") or ()),
+            answers=tuple(_spellings(row.get("answers") or ())),
             type=row.get("type") or "",
             grades=row.get("graded") or dict.fromkeys(row["gold_ids"], 1),
         )
         for row in _rows(path, "queries", ("id", "query", "gold_ids"))
     ]
+
+
+def _spellings(answers: Iterable[str | list[str]]) -> Iterator[str]:
+    for one in answers:
+        yield from [one] if isinstance(one, str) else one
 
 
 def _rows(path: Path, option: str, required: tuple[str, ...]) -> Iterator[dict[str, Any]]:
