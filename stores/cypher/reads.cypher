@@ -182,7 +182,7 @@ ORDER BY score DESC, c.id
 
 // name: graph
 // Whether a graph is here, and of which knowledge base it is.
-MATCH (g:__Graph__ {graph_key: $graph}) RETURN g.scope_id AS scope_id
+MATCH (g:__Graph__ {graph_key: $graph}) RETURN g.scope_id AS scope_id, g.made_at AS made_at
 
 // name: counts
 // How large a graph is.

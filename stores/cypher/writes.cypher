@@ -1,7 +1,7 @@
 // name: graph
 // A graph is here; `vectors`: how many it has, which says how far to look in the index of all graphs.
 MERGE (g:__Graph__ {graph_key: $graph})
-SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.vectors = $vectors,
+SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.made_at = $made_at, g.vectors = $vectors,
   g.loaded = coalesce(g.loaded, 0)
 
 // name: load_entities

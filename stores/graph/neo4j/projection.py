@@ -54,9 +54,13 @@ class Projection:
     scope_id: int
 
     async def is_here(self) -> bool:
-        """Whether Neo4j holds this knowledge base, and not one of the same name before it."""
+        """Whether Neo4j holds this knowledge base, and not one of the same name before it.
+
+        Numbers begin anew in another database, so the time at which the record made it counts too.
+        """
         rows = await self.bolt.fetch(_READ["graph"], graph=self._graph)
-        return [row["scope_id"] for row in rows] == [self.scope_id]
+        held = [(row["scope_id"], row["made_at"]) for row in rows]
+        return held == [(self.scope_id, await self._made_at())]
 
     async def introduce(self, vectors: int) -> None:
         """Say that the graph is there, whose it is and how many entities have vectors."""
@@ -64,6 +68,7 @@ class Projection:
             "user_id": self.scope.user_id,
             "graph_id": self.scope.graph_id,
             "scope_id": self.scope_id,
+            "made_at": await self._made_at(),
             "vectors": vectors,
         }
         await self.bolt.write([self._statement("graph", **values)])
@@ -171,6 +176,11 @@ class Projection:
     def _vectors(self, statement: str, rows: Sequence[Row]) -> list[Statement]:
         own = [_pick(row, "embedding") for row in rows if row["embedding"] is not None]
         return [self._statement(statement, rows=some) for some in _slices(own, _VECTORS)]
+
+    async def _made_at(self) -> str | None:
+        query = "select created_at from graphs where scope_id = %(scope_id)s"
+        rows = await self._fetch(query)
+        return rows[0]["created_at"].astimezone(UTC).isoformat() if rows else None
 
     def _statement(self, name: str, **values: object) -> Statement:
         return _WRITE[name], {"graph": self._graph, **values}

@@ -102,6 +102,27 @@ async def test_a_graph_that_neo4j_has_not_taken_over_yet_is_read_from_the_record
     assert await held_by_neo4j(bolt, scope) == {"TREATS", "LOWERS"}
 
 
+async def test_the_graph_of_a_database_that_was_made_anew_is_not_taken_for_the_old_one(
+    graph: ProjectedGraph, projector: Projector, database: Database, bolt: Bolt, scope: Scope
+) -> None:
+    """Its numbers begin anew, so only the time at which it was made tells them apart."""
+    await GraphRecord(database).add(scope, says(scope, "Insulin", "TREATS", "Diabetes"))
+    await projector.sync(scope)
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute(
+            "update graphs set created_at = created_at - interval '1 hour' where graph_id = %s",
+            (scope.graph_id,),
+        )
+    stray = "MATCH ()-[r:RELATED {graph_key: $graph}]->() SET r.kind = 'OLD'"
+    await bolt.write([(stray, {"graph": str(graph_key(scope))})])
+
+    assert (await projector.status(scope)).projection is None
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS"}, [BEHIND])
+    assert await projector.sync(scope) > 0
+    assert await held_by_neo4j(bolt, scope) == {"TREATS"}
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS"}, [])
+
+
 async def test_a_killed_server_is_done_without_and_catches_up_when_it_is_back(
     graph: ProjectedGraph,
     projector: Projector,
