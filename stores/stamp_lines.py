@@ -75,18 +75,27 @@ class StampLines:
             if self._closed or self._open == _MOST:
                 return None
             self._open += 1
-        Thread(target=self._connect, name="stamp line", daemon=True).start()
+        try:
+            Thread(target=self._connect, name="stamp line", daemon=True).start()
+        except RuntimeError:  # the system has no more threads
+            self._lost()
         return None
 
     def _connect(self) -> None:
+        line = None
         try:
             line = Connection.connect(self._conninfo(), autocommit=True)
             line.execute(_PREPARE)
         except Error:
-            with self._lock:
-                self._open -= 1
+            if line is not None:
+                line.close()
+            self._lost()
         else:
             self._give_back(line)
+
+    def _lost(self) -> None:
+        with self._lock:
+            self._open -= 1
 
     def _give_back(self, line: Connection[Any]) -> None:
         """Keep a line that has nothing more to say."""

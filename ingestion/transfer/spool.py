@@ -18,6 +18,7 @@ from uuid import UUID
 
 import orjson
 
+from domain.errors import DependencyError
 from domain.text import normalise_name
 from ingestion.transfer.lines import (
     ChunkLine,
@@ -235,10 +236,19 @@ def _body(line: Line) -> bytes:
 
 @contextmanager
 def spool() -> Iterator[Spool]:
-    """A spool in a temporary folder that is gone afterwards."""
+    """A spool in a temporary folder that is gone afterwards.
+
+    Raises:
+        DependencyError: the folder has no room left.
+    """
     with tempfile.TemporaryDirectory(prefix="sextant-import-") as folder:
         opened = Spool(Path(folder) / "lines.sqlite")
         try:
             yield opened
+        except sqlite3.OperationalError as error:
+            raise DependencyError(
+                f"The import's lines cannot be kept in {folder}: {error}.",
+                next_step="Make room there, or let TMPDIR name a folder that has some.",
+            ) from error
         finally:
             opened.close()

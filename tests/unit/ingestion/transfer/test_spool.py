@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import resource
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.errors import DependencyError
 from ingestion.transfer.lines import EntityLine, RelationLine
 from ingestion.transfer.spool import Numbered, Stated, spool
 
@@ -52,3 +55,15 @@ def test_relations_come_back_as_they_were_said() -> None:
         (back,) = lines.relations()
 
     assert back == Numbered(7, Stated("a", "b", "R", "“x”", 0.1, ["c"]))
+
+
+def test_a_folder_without_room_is_told_with_the_way_out() -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    named = [Numbered(n, entity(f"e{n}", f"Name {n} " + "x" * 500)) for n in range(8_000)]
+    try:
+        with pytest.raises(DependencyError, match="cannot be kept") as raised, spool() as lines:  # noqa: PT012
+            resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, before[1]))
+            lines.add(named)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "TMPDIR" in (raised.value.next_step or "")
