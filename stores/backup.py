@@ -28,6 +28,8 @@ from stores.whole_file import written_whole
 
 _SQL = load_queries("backup")
 _PIECE = 1 << 20  # bytes
+# Waits for connections that are ending, which do not count as the database being in use.
+_ENDING_SECONDS = (0.1, 0.4, 1.0)
 _SCHEMAS = ("sextant", QUEUE)
 
 OnBytes = Callable[[int], None]
@@ -84,7 +86,7 @@ async def restore(
         raise OptionInvalid(
             f"There is no file {source}.", next_step="Name a backup.", field="source"
         )
-    if others := await _count(database, _SQL["others"]):
+    if others := await _others(database):
         # They would go on with what they knew of the schema that is dropped.
         raise ConflictError(
             f"The database is in use by other processes of Sextant: {others}.",
@@ -133,6 +135,15 @@ def _settle(file: BinaryIO) -> None:
 async def count_graphs(database: Database) -> int:
     """The number of knowledge bases of all users together."""
     return await _count(database, _SQL["count_graphs"])
+
+
+async def _others(database: Database) -> int:
+    """Processes of ours beside this one; the server sees connections for a moment after their end."""
+    for wait in _ENDING_SECONDS:
+        if not await _count(database, _SQL["others"]):
+            return 0
+        await asyncio.sleep(wait)
+    return await _count(database, _SQL["others"])
 
 
 async def _count(database: Database, query: LiteralString) -> int:

@@ -153,7 +153,9 @@ async def test_a_cancelled_restore_changes_nothing(source: Database, tmp_path: P
     restoring = asyncio.create_task(
         restore(source, tmp_path / "all.dump", replace=True, on_bytes=lambda _: begun.set())
     )
-    await begun.wait()
+    waiting = asyncio.create_task(begun.wait())
+    await asyncio.wait({restoring, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
     restoring.cancel()
     with pytest.raises(asyncio.CancelledError):
         await restoring
