@@ -30,8 +30,8 @@ from domain.settings import Settings
 from graph.streaming import stream_answer
 from graph.workflow import Workflow
 from models.chat import Messages, T
-from nodes.citing import CitedText
-from nodes.harmless import Harmless
+from nodes.answers.harmless import Harmless
+from nodes.citing.cited_text import CitedText
 
 RUNS = 60
 CALL_SECONDS = 0.2
@@ -177,9 +177,9 @@ async def store() -> None:
     """Print what the comparison with stored documents adds to a sentence."""
     from evals.corpus import load_corpus
     from evals.dataset import Passage
-    from stores.database import Database
-    from stores.documents import DocumentStore
-    from stores.quotes import QuoteStore
+    from stores.chunks.quotes import QuoteStore
+    from stores.documents.document_store import DocumentStore
+    from stores.postgresql.database import Database
     from testing.hash_embedder import HashEmbedder
 
     scope = Scope("bench", "answers")

@@ -29,10 +29,10 @@ from domain.settings import Settings
 from ingestion.graph.communities.hierarchy import build, top
 from ingestion.graph.communities.network import modularity, network_of
 from ingestion.graph.upkeep import GraphUpkeep
-from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 Numbers = npt.NDArray[np.int64]

@@ -30,12 +30,12 @@ from retrievers.entity_search.options import SearchOptions
 from retrievers.entity_search.search import EntitySearch
 from retrievers.entity_search.traversal import Neighbourhoods, Walk
 from retrievers.entity_search.words import words_of
-from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import EntityFilter
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 SIZES = (5_000, 20_000)

@@ -34,11 +34,11 @@ from benchmarks.store import Meter
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import relation_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 
 BATCH = 20_000
 QUERIES = 100

@@ -27,10 +27,10 @@ from ingestion.parsing.parse import parse_file
 from ingestion.pipeline import Ingestor
 from ingestion.progress import Progress
 from models.protocols import Vectors
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.pdf import Drawn, OutlineItem, Text, write_pdf
 
 WORDS = "糖尿病是一组由胰岛素分泌缺陷和胰岛素作用障碍引起的代谢性疾病长期高血糖可造成多个器官的损害"

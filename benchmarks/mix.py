@@ -32,11 +32,11 @@ from retrievers.index.excerpt import Excerpt
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.index.walk import GraphArrays, WalkIndex
 from retrievers.ranking.relevance import nearest_wanted
-from stores.chunks import ChunkStore, Vectors
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 QUESTIONS = 40

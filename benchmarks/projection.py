@@ -24,7 +24,6 @@ from benchmarks.graph import make_graph
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.neo4j.bolt import Bolt
 from stores.graph.neo4j.projector import Projector
@@ -32,6 +31,7 @@ from stores.graph.neo4j.store import Neo4jGraph
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import GraphStore
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from testing.neo4j_server import FAST, neo4j_for_tests
 
 QUERIES = 100

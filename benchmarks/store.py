@@ -29,9 +29,9 @@ import numpy.typing as npt
 from domain.documents import Chunk, ParsedDocument, Section
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.chunks import ChunkStore, Vectors
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore, Vectors
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
 
 SMALL_SCOPES, SMALL_CHUNKS = 20, 300
 BATCH = 500

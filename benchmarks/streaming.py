@@ -33,7 +33,7 @@ from evals.corpus import load_corpus
 from evals.dataset import Passage
 from models.embedding import build_embedder
 from sextant.facade import Sextant
-from stores.database import Database
+from stores.postgresql.database import Database
 from testing.http import LoopbackServer
 from testing.openai_server import ApiRequest, ScriptedOpenAI
 from testing.replies import Reply, as_json, endless

@@ -34,7 +34,7 @@ from domain.settings import Settings
 from models.cache import CachedEmbedder
 from models.protocols import Vectors
 from sextant.facade import Sextant
-from stores.database import Database
+from stores.postgresql.database import Database
 
 GRAPH = "bench"
 PEER = Path(sys.prefix) / "peer"

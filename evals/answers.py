@@ -3,7 +3,7 @@
     python -m evals.answers FOLDER mix drcd hotpotqa …
 
 FOLDER has one folder per question set, as for `evals.loop`. Each question is searched once in the mode, ten
-passages, and answered by quotation (`nodes.quoting`). Columns, over the questions that the corpus answers:
+passages, and answered by quotation (`nodes.answers.quoting`). Columns, over the questions that the corpus answers:
 
 - answered: share that is answered at all.
 - first in gold: of the answers, those whose first quotation lies in a gold passage; in brackets, of those
@@ -38,10 +38,10 @@ from evals.runner import holds_answer, load_set
 from graph.dependencies import dependencies_over
 from models.embedding import build_embedder
 from models.extractive import ExtractiveAnswerer
-from nodes.answering import AnswerEvent
+from nodes.answers.answering import AnswerEvent
+from nodes.answers.quoting import quoted
 from nodes.context import Dependencies
-from nodes.quoting import quoted
-from stores.database import Database
+from stores.postgresql.database import Database
 
 _DEPTH = 10
 _MOST_QUESTIONS = 100

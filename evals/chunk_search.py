@@ -42,9 +42,9 @@ from retrievers.lanes.lane import (
 from retrievers.ranking.fusion import fuse
 from retrievers.ranking.metadata import Question, rank_by_metadata
 from retrievers.ranking.metadata_weights import PRESETS, MetadataWeights
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.traits import Traits, traits_of
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.traits import Traits, traits_of
+from stores.postgresql.database import Database
 
 _FETCHED = 50
 _MOST_QUESTIONS = 300

@@ -18,13 +18,13 @@ from ingestion.transfer.documents import joined
 from ingestion.transfer.evidence import said_by
 from ingestion.transfer.lines import ChunkLine, DocumentLine, read_line
 from models.protocols import Embedder
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.embedding_space import check_space
+from stores.documents.document_store import DocumentStore
+from stores.documents.embedding_space import check_space
 from stores.graph.evidence import GraphEvidence
 from stores.graph.record import GraphRecord
 from stores.graph.transfer import chunks_by_external_id
-from stores.jobs import JobStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 
 # Some ten seconds of embedding, well within a job's heartbeat.
 _BATCH = 128

@@ -34,7 +34,7 @@ from nodes.grade import by_rule, grade
 from nodes.refine import refine
 from nodes.retrieve import retrieve
 from nodes.state import State
-from stores.database import Database
+from stores.postgresql.database import Database
 
 _DEPTHS = (5, 10)
 _MOST_QUESTIONS = 300

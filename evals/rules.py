@@ -30,7 +30,7 @@ from evals.metrics import all_found
 from graph.dependencies import dependencies_over
 from models.embedding import build_embedder
 from nodes.analyze import is_small_talk
-from stores.database import Database
+from stores.postgresql.database import Database
 
 _FIRST, _ALL = 5, 10
 _MOST_QUESTIONS = 300

@@ -27,10 +27,10 @@ from models.extractive import ExtractiveAnswerer
 from models.protocols import Embedder
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
-from stores.chunks import ChunkStore
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkStore
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 
 # Corpora are nobody's documents: they live under a user of their own.
 EVAL_USER = "sextant-eval"

@@ -16,8 +16,8 @@ from pathlib import Path
 from domain.retrieval import ItemKind, RetrievedItem
 from evals.dataset import Passage, read_passages, read_questions
 from evals.metrics import auroc
-from nodes.citing import GROUNDED_SUPPORT, MARKER_SUPPORT
-from nodes.support import QuotedPassage, claim_of
+from nodes.citing.cited_text import GROUNDED_SUPPORT, MARKER_SUPPORT
+from nodes.citing.support import QuotedPassage, claim_of
 
 _OTHERS = 30
 _MOST_QUESTIONS = 400

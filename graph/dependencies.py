@@ -31,13 +31,13 @@ from retrievers.memory.room import Room
 from retrievers.memory.texts import Texts
 from retrievers.ranking.chat_reranker import open_reranker
 from stores.array_files import index_files
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.embedding_space import check_space
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.quotes import QuoteStore
+from stores.documents.document_store import DocumentStore
+from stores.documents.embedding_space import check_space
 from stores.graph.opening import open_graph_store
 from stores.graph.record import GraphRecord
-from stores.quotes import QuoteStore
+from stores.postgresql.database import Database
 
 
 @asynccontextmanager

@@ -24,8 +24,8 @@ from psycopg.rows import DictRow, class_row, dict_row
 from domain.errors import ConversationBusy, OptionInvalid
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from domain.text import clean_text
-from stores.database import Database
-from stores.queries import load_queries
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_queries
 
 LONGEST_THREAD = 200
 _TITLE = 160

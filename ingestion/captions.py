@@ -14,7 +14,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.parsing.images import FoundImage
 from models.pictures import Picture
-from stores.captions import CaptionStore
+from stores.documents.captions import CaptionStore
 
 if TYPE_CHECKING:
     from models.vision import VisionModel

@@ -28,9 +28,9 @@ from ingestion.running import JobRunner
 from ingestion.together import Together
 from ingestion.workers import is_dead, worker_name
 from models.protocols import Embedder
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
-from stores.registering import Upload
+from stores.documents.document_store import DocumentStore
+from stores.documents.registering import Upload
+from stores.work.jobs import JobStore
 
 log = logging.getLogger(__name__)
 

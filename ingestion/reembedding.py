@@ -7,9 +7,13 @@ from collections.abc import AsyncIterator, Callable
 from domain.scope import Scope
 from ingestion.running import embedding_text
 from models.protocols import Embedder
-from stores.chunks import ChunkStore, StoredChunk
-from stores.database import Database
-from stores.embedding_space import chunks_without_vectors, start_reembedding, store_vectors
+from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.documents.embedding_space import (
+    chunks_without_vectors,
+    start_reembedding,
+    store_vectors,
+)
+from stores.postgresql.database import Database
 
 OnChunks = Callable[[int, int], None]
 

@@ -40,10 +40,10 @@ from ingestion.stages import Stages
 from ingestion.together import Together
 from ingestion.transfer.documents import is_packed, unpack
 from models.protocols import Embedder, Vectors
-from stores.chunks import StoredChunk
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
-from stores.versions import Ready
+from stores.chunks.chunk_store import StoredChunk
+from stores.documents.document_store import DocumentStore
+from stores.documents.versions import Ready
+from stores.work.jobs import JobStore
 
 log = logging.getLogger(__name__)
 

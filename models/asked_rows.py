@@ -36,7 +36,7 @@ def asked_themselves(ranked: Sequence[Candidate], question: str) -> list[Candida
     """`ranked` without the rows that are asked for only by what a follow-up borrowed.
 
     "And in Brno? (Tokyo, hotel limit)" asks for Brno's row, where the table has one, and not for Tokyo's:
-    what was asked before stands in brackets at the end (`nodes.follow_up`).
+    what was asked before stands in brackets at the end (`nodes.question.follow_up`).
     """
     own, borrowed, _ = question.rpartition(" (")
     if not borrowed or not question.endswith(")"):

@@ -18,15 +18,15 @@ from domain.errors import OptionInvalid
 from domain.questions import checked_question
 from domain.retrieval import AUTO, Mode
 from domain.text import clean_text, language_of, normalise
-from nodes.arithmetic import is_arithmetic
 from nodes.asking import ask, conversation
 from nodes.context import RunContext, scope_of
-from nodes.conversing import Asked, asked, history_of, opening
-from nodes.follow_up import standing_alone
 from nodes.multimodal.keeping import look_again
 from nodes.multimodal.looking import look_at, opened, with_attachments
-from nodes.names import names_in, telling_words
-from nodes.parts import MOST_PARTS, clauses_of, sides_of
+from nodes.question.arithmetic import is_arithmetic
+from nodes.question.conversing import Asked, asked, history_of, opening
+from nodes.question.follow_up import standing_alone
+from nodes.question.names import names_in, telling_words
+from nodes.question.parts import MOST_PARTS, clauses_of, sides_of
 from nodes.replies import Line, Sentences, Words
 from nodes.spending import deadline, noted
 from nodes.state import State

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from models.protocols import Reranker
     from models.vision import VisionModel
     from retrievers.graph_retriever import GraphRetriever
-    from stores.documents import DocumentStore
-    from stores.quotes import QuoteStore
+    from stores.chunks.quotes import QuoteStore
+    from stores.documents.document_store import DocumentStore
 
 
 class Context(BaseModel):

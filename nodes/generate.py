@@ -17,22 +17,22 @@ from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Done
 from domain.retrieval import ItemKind, Mode, RetrievedItem
 from models.chat import ChatModel
-from nodes.answer_generator import AnswerGenerator
-from nodes.answering import AnswerEvent, said
+from nodes.answers.answer_generator import AnswerGenerator
+from nodes.answers.answering import AnswerEvent, said
+from nodes.answers.introducing import introduction
+from nodes.answers.quoting import quoted
+from nodes.answers.reporting import Reading, mapped, reported
+from nodes.answers.revising import Review
+from nodes.answers.writing import Writing, written
 from nodes.asking import conversation
-from nodes.checking import UNCHECKED, Checks, still_stored
+from nodes.citing.checking import UNCHECKED, Checks, still_stored
 from nodes.context import RunContext, scope_of
-from nodes.conversing import closing
-from nodes.introducing import introduction
 from nodes.multimodal.items import attached_items, is_answered
 from nodes.multimodal.looking import attachments_of
 from nodes.pacing import paced
-from nodes.quoting import quoted
-from nodes.reporting import Reading, mapped, reported
-from nodes.revising import Review
+from nodes.question.conversing import closing
 from nodes.spending import Budget, budget_of, judging_budget, noted, reached, usage_of
 from nodes.state import State
-from nodes.writing import Writing, written
 
 WITHOUT_DOCUMENTS = "Answered without looking at any document."
 MODEL_FAILED = "The chat model failed, so the answer is quoted from the documents: {reason}"

@@ -11,15 +11,15 @@ from pydantic import BaseModel, Field
 
 import prompts
 from domain.retrieval import ItemKind, Mode, RetrievedItem
+from nodes.answers.passages import numbered, within_budget
 from nodes.asking import ask_all
-from nodes.bridging import bridges, wording_of
+from nodes.citing.support import Wording, claim_of
 from nodes.context import RunContext
 from nodes.multimodal.looking import told_by_attachments
-from nodes.passages import numbered, within_budget
+from nodes.question.bridging import bridges, wording_of
 from nodes.replies import Line, Numbers, Yes
 from nodes.spending import Limit, judging_budget, noted, prompt_size, reached
 from nodes.state import State
-from nodes.support import Wording, claim_of
 
 # The rule, without a chat model: enough was found when the first passages together hold this share
 # of the question's terms. Chosen on five public question sets; docs/rules.md has the numbers.

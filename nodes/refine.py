@@ -14,10 +14,10 @@ import prompts
 from domain.language.spelling import respelled
 from domain.retrieval import Mode
 from domain.text import clean_text, normalise
+from nodes.answers.passages import numbered, within_budget
 from nodes.asking import ask
-from nodes.bridging import bridges
 from nodes.context import RunContext
-from nodes.passages import numbered, within_budget
+from nodes.question.bridging import bridges
 from nodes.replies import Line, Sentences
 from nodes.state import State
 

@@ -20,7 +20,7 @@ from retrievers.context import assemble_graph_context
 from retrievers.lanes.lane import KEYWORD, VECTOR
 from retrievers.modes import MODES
 from retrievers.ranking.fusion import interleaved, rrf
-from stores.deadlines import within
+from stores.postgresql.deadlines import within
 
 # A refining round looks wider than the one before: `naive` by words as well as by meaning, the modes
 # of the graph with more of it.

@@ -17,7 +17,7 @@ Messages = Annotated[list[AnyMessage], add_messages]
 
 @dataclass(kw_only=True)
 class InputState:
-    """What a caller gives: the question as `query` or as the last of `messages` (`nodes.conversing`).
+    """What a caller gives: the question as `query` or as the last of `messages` (`nodes.question.conversing`).
 
     `mode` is one of the six modes or `auto`. `history` is the conversation so far; by default what
     `messages` say of it.

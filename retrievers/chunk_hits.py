@@ -15,9 +15,9 @@ from domain.errors import InputError, SextantError
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from retrievers.ranking.metadata import Ranked, Share
-from stores.chunks import ChunkStore, StoredChunk
-from stores.database import Database
-from stores.neighbours import Mentioned, entities_of, linked_to
+from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.neighbours import Mentioned, entities_of, linked_to
+from stores.postgresql.database import Database
 
 SECTION, LINKED = "section", "linked"
 NO_ENTITIES = (

@@ -27,9 +27,9 @@ from retrievers.ranking.metadata import (
 )
 from retrievers.ranking.metadata_weights import MetadataWeights
 from retrievers.ranking.reranking import RerankLimits, judge
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.traits import Traits, traits_of
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.traits import Traits, traits_of
+from stores.postgresql.database import Database
 
 
 @dataclass(frozen=True, slots=True)

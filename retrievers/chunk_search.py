@@ -41,9 +41,9 @@ from retrievers.pages.cursor import Position, decode, encode, identity
 from retrievers.pages.hot import HotRankings
 from retrievers.ranking.metadata import Ranked
 from retrievers.ranking.metadata_weights import MetadataWeights
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
 
 MOST = 1000
 # Seed 000: each lane returns twice what is wanted; and enough to choose from when few are.

@@ -32,10 +32,10 @@ from retrievers.lanes.surroundings import Surroundings, merged
 from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, Join
 from retrievers.ranking.fusion import fuse, led
-from stores.chunks import ChunkStore
-from stores.deadlines import within
+from stores.chunks.chunk_store import ChunkStore
 from stores.graph.protocol import GraphStore
-from stores.stamps import Stamp
+from stores.postgresql.deadlines import within
+from stores.stamps.stamp import Stamp
 
 _WORKS: Mapping[str, Work] = {
     LOCAL: around_entities,

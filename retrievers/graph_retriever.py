@@ -37,8 +37,8 @@ from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, composition_from, composition_of
 from retrievers.ranking.reranking import RerankLimits, rerank
 from retrievers.sync import run_sync
-from stores.chunks import ChunkStore
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.notices import collected_notices
 from stores.graph.protocol import GraphStore
 

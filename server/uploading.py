@@ -28,7 +28,7 @@ from ingestion.parsing.guards import check_size
 from ingestion.parsing.limits import Limits
 from server.schemas.documents import LONGEST_FILENAME, FormFields, TextUpload
 from server.schemas.wire import Wire
-from stores.registering import Upload
+from stores.documents.registering import Upload
 
 # More files than people choose by hand; who has more sends them in several requests.
 MOST_FILES = 20

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain.errors import DocumentNotFound, Limited, Overloaded, SextantError
 from sextant.library import Library
-from stores.uploads import Standing
+from stores.work.uploads import Standing
 
 _log = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from domain.options import in_range
 from domain.retrieval import AUTO, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
 from sextant.parts import Parts
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from retrievers.chunk_search import SearchRequest

@@ -14,10 +14,10 @@ from domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.scope import Scope
 from sextant.reading import Reading
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.documents.document_store import DocumentStore
+from stores.documents.versions import document_id_of, not_found
+from stores.postgresql.database import Database
 from stores.search_log import LoggedSearch, SearchLog, logged_item
-from stores.versions import document_id_of, not_found
 
 if TYPE_CHECKING:
     from ingestion.metadata.filling import OnDescribed

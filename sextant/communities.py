@@ -12,11 +12,11 @@ from domain.errors import OptionInvalid
 from domain.graph import Community, Entity
 from domain.options import in_range
 from domain.scope import Scope
-from stores.chunks import ChunkStore, StoredChunk
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkStore, StoredChunk
 from stores.graph.communities import CommunityStore
 from stores.graph.community_pages import CommunityPages, CommunityPlace, ListedCommunity
 from stores.graph.postgres import PostgresGraph
+from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from ingestion.graph.communities.reporting import OnStage

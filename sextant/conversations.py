@@ -16,8 +16,8 @@ from domain.errors import ConversationNotFound
 from domain.events import Done, Event
 from graph.streaming import stream_answer
 from graph.threads import Thread, Threads
-from nodes.conversing import as_history
-from stores.database import Database
+from nodes.question.conversing import as_history
+from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from graph.workflow import Workflow

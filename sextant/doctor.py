@@ -18,8 +18,8 @@ from domain.settings import Settings
 from models.chat import build_chat_model
 from models.embedding import build_embedder
 from retrievers.ranking.chat_reranker import CHAT, open_reranker
-from stores.database import Database, RoleRights
-from stores.embedding_space import check_space
+from stores.documents.embedding_space import check_space
+from stores.postgresql.database import Database, RoleRights
 
 _LEAST_POSTGRES = (15,)
 _LEAST_PGVECTOR = (0, 8)

@@ -14,7 +14,6 @@ from domain.graph import Entity
 from domain.language.sentences import sentence_spans
 from domain.options import in_range
 from domain.scope import Scope
-from stores.database import Database
 from stores.graph.community_pages import CommunityPages, ListedCommunity
 from stores.graph.extraction import ExtractionStore
 from stores.graph.ids import entity_id
@@ -31,6 +30,7 @@ from stores.graph.resolution import (
     decide_two,
 )
 from stores.graph.transfer import entities_by_external_id
+from stores.postgresql.database import Database
 from stores.scopes import find_scope
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from models.protocols import Embedder
 from models.reranker import HttpReranker
 from retrievers.entity_search.search import EntitySearch
 from retrievers.ranking.chat_reranker import CHAT, open_reranker
-from stores.database import Database
 from stores.graph.opening import open_graph_store
+from stores.postgresql.database import Database
 
 
 async def open_entity_search(

@@ -30,8 +30,8 @@ from models.embedding import build_embedder
 from sextant.asking import Asking
 from sextant.parts import Parts
 from sextant.refreshing import Refresher
-from stores.database import Database
-from stores.versions import document_id_of
+from stores.documents.versions import document_id_of
+from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from ingestion.pipeline import Ingested

@@ -10,12 +10,12 @@ from domain.errors import EntityNotFound, GraphStoreUnavailable, OptionInvalid
 from domain.graph import Entity
 from domain.options import in_range
 from domain.scope import Scope
-from stores.database import Database
 from stores.graph.neo4j.projector import Projector, open_projector
 from stores.graph.opening import open_graph_store
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import Hop
 from stores.graph.record import GraphCounts, GraphRecord
+from stores.postgresql.database import Database
 
 OnProgress = Callable[[int], None]
 

@@ -10,8 +10,8 @@ from models.protocols import Embedder
 from retrievers.hybrid_options import HybridRetrieverOptions
 from retrievers.hybrid_retriever import HybridRetriever
 from retrievers.index.bm25_index import BM25Indexes
-from stores.database import Database
 from stores.langchain import open_vector_store
+from stores.postgresql.database import Database
 
 
 class HybridRetrievers:

@@ -9,13 +9,13 @@ from uuid import UUID
 
 from domain.documents import Document
 from domain.scope import Scope
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
-from stores.queue import Turns
-from stores.registering import Registered, Upload
-from stores.uploads import Standing, UploadStore
-from stores.versions import not_found
+from stores.documents.document_store import DocumentStore
+from stores.documents.registering import Registered, Upload
+from stores.documents.versions import not_found
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
+from stores.work.queue import Turns
+from stores.work.uploads import Standing, UploadStore
 
 # A graph waits a moment for further deletions before it follows.
 _QUIET_SECONDS = 1.0

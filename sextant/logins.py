@@ -9,7 +9,7 @@ from domain.errors import SettingsInvalid
 from domain.loopback import is_loopback
 from domain.settings import Settings
 from stores.api_keys import ApiKeyStore
-from stores.database import Database
+from stores.postgresql.database import Database
 
 
 @asynccontextmanager

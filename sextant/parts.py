@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from domain.errors import ModelUnavailable
 from models.cache import CachedEmbedder
-from stores.database import Database
-from stores.embedding_space import check_space
+from stores.documents.embedding_space import check_space
+from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from graph.workflow import Workflow
@@ -143,8 +143,8 @@ class Parts:
         """What takes documents in, as the settings say."""
         from ingestion.graph.index import GraphIndexer
         from ingestion.pipeline import Ingestor
-        from stores.documents import DocumentStore
-        from stores.jobs import JobStore
+        from stores.documents.document_store import DocumentStore
+        from stores.work.jobs import JobStore
 
         await self.check_space()
         settings = self._database.settings
@@ -173,7 +173,7 @@ class Parts:
         if self._vision is None:
             return None
         from ingestion.captions import Captioner
-        from stores.captions import CaptionStore
+        from stores.documents.captions import CaptionStore
 
         return Captioner(self._vision, CaptionStore(self._database), settings)
 

@@ -11,10 +11,10 @@ from domain.documents import Section
 from domain.errors import ChunkNotFound
 from domain.options import in_range
 from domain.scope import Scope
-from stores.chunks import ChunkStore, StoredChunk
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.neighbours import Mentioned, beside, entities_of, linked_to
+from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.neighbours import Mentioned, beside, entities_of, linked_to
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
 
 LINKED = "linked"
 MOST_RELATED = 50

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from domain.errors import GraphStoreUnavailable, SextantError
 from domain.scope import Scope
 from models.protocols import Embedder
-from stores.database import Database
-from stores.queue import Turns
+from stores.postgresql.database import Database
+from stores.work.queue import Turns
 
 if TYPE_CHECKING:
     from ingestion.graph.communities.reporting import OnStage

@@ -1,7 +1,7 @@
 """A worker: takes turns from the queue and does the ingestion jobs of all users, one server or many.
 
 What makes work survive a worker is in the jobs' table (heartbeats, claims, attempts); the queue only
-says who goes next (`stores.queue`). So a worker needs nothing but the database, and may die any time.
+says who goes next (`stores.work.queue`). So a worker needs nothing but the database, and may die any time.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from domain.errors import ConflictError, FileRejected, SextantError
 from domain.scope import Scope
-from stores.database import Database
-from stores.jobs import JobStore
-from stores.queue import INGEST, REFRESH, Turns, answering, free_turns_of_dead, library
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
+from stores.work.queue import INGEST, REFRESH, Turns, answering, free_turns_of_dead, library
 
 if TYPE_CHECKING:
     from procrastinate import App

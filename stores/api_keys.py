@@ -13,8 +13,8 @@ from domain.api_keys import ApiKey, NewSecret, Permission, new_secret
 from domain.errors import OptionInvalid
 from domain.scope import Scope
 from domain.text import clean_text
-from stores.database import Database
-from stores.queries import load_queries
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_queries
 
 _SQL = load_queries("api_keys")
 _LONGEST_NAME = 200

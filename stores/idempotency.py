@@ -12,8 +12,8 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from domain.errors import ConflictError
-from stores.database import Database
-from stores.queries import load_queries
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_queries
 
 _SQL = load_queries("idempotency")
 _AGE = timedelta(hours=24)

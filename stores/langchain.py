@@ -19,9 +19,9 @@ from langchain_core.embeddings import Embeddings
 from psycopg import AsyncConnection
 
 from domain.scope import Scope
-from stores.chunks import ChunkStore, StoredChunk, Vectors
-from stores.database import Database
-from stores.queries import load_queries
+from stores.chunks.chunk_store import ChunkStore, StoredChunk, Vectors
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_queries
 from stores.rows import Text
 
 try:

@@ -10,8 +10,8 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from domain.scope import Scope
-from stores.pools import Connection
-from stores.queries import load_queries
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
 
 _SQL = load_queries("documents")
 

@@ -19,8 +19,8 @@ from domain.options import in_range
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from domain.text import clean_text
-from stores.database import Database
-from stores.queries import load_queries
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_queries
 from stores.scopes import key_of
 
 _SQL = load_queries("search_log")

@@ -40,9 +40,9 @@ from benchmarks.hybrid.rivals import (
 )
 from benchmarks.hybrid.store import fill, scope_of, settings_of
 from retrievers.memory.hot import HotScopes
-from stores.binary import Nearest
-from stores.chunks import ChunkHit
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkHit
+from stores.postgresql.binary import Nearest
+from stores.postgresql.database import Database
 
 _ONE_TABLE, _ILIKE, _NAIVE = "one table, HNSW + b-tree", "ILIKE + b-tree", "N2, naive build"
 _BUILT_IN = ", built-in case rules"

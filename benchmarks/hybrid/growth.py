@@ -25,7 +25,7 @@ from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
 from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.store import fill, scope_of, settings_of
 from retrievers.memory.hot import HotScopes
-from stores.database import Database
+from stores.postgresql.database import Database
 
 _SEED, _QUESTIONS = 2, 150
 _ASKED = "asked.pickle"

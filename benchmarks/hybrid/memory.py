@@ -14,7 +14,7 @@ from domain.retrieval import Retrieval
 from domain.scope import Scope
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScope, HotScopes
-from stores.binary import Nearest
+from stores.postgresql.binary import Nearest
 
 # Everything is to be in memory; the default holds a part of it.
 ROOM = 4_000_000_000

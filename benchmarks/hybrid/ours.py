@@ -7,9 +7,9 @@ from benchmarks.hybrid.rivals import WANTED
 from benchmarks.hybrid.store import GivenVectors, scope_of
 from domain.retrieval import Retrieval
 from retrievers.graph_retriever import GraphRetriever
-from stores.binary import Nearest
-from stores.chunks import ChunkStore
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkStore
+from stores.postgresql.binary import Nearest
+from stores.postgresql.database import Database
 
 
 class Ours:

@@ -13,8 +13,8 @@ from domain.documents import Chunk, ParsedDocument, Section
 from domain.scope import Scope
 from domain.settings import RetrievalSettings, Settings
 from models.protocols import Vectors
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 _BATCH = 500

@@ -33,7 +33,7 @@ from benchmarks.load.machines import Serving, environment, serving
 from benchmarks.load.overhead import overhead
 from benchmarks.streaming import PACE, Asked, Clients, Model, Stream, report
 from domain.settings import Settings
-from stores.database import Database
+from stores.postgresql.database import Database
 from testing.openai_server import ScriptedOpenAI
 
 CLIENTS, STREAMS = 8, 100

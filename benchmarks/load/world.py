@@ -15,8 +15,8 @@ from benchmarks.hybrid.store import fill, scope_of
 from domain.api_keys import Permission
 from models.protocols import Vectors
 from stores.api_keys import ApiKeyStore
-from stores.database import Database
-from stores.embedding_space import check_space
+from stores.documents.embedding_space import check_space
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder, hashed_vector
 
 TENANTS, QUESTIONS, SEED = 50, 300, 2

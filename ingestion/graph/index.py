@@ -31,13 +31,13 @@ from ingestion.graph.extraction.link import (
 )
 from ingestion.graph.extraction.table_facts import Cell, table_facts
 from ingestion.graph.resolution.definitions import definitions
-from stores.database import Database
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.names import chunks_containing, live, read_names
 from stores.graph.record import GraphRecord
 from stores.graph.resolution import ABBREVIATES
 from stores.graph.writing import GraphWriter
+from stores.postgresql.database import Database
 
 # Tries of names that are kept; one of 100,000 names takes about 100 MB.
 _SCOPES = 4

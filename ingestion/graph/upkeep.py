@@ -23,15 +23,15 @@ from ingestion.graph.communities.reporting import OnStage, ReportKeeper
 from ingestion.graph.resolution.resolve import resolve
 from models.chat import ChatModel
 from models.protocols import Embedder
-from stores.database import Database
-from stores.embedding_space import check_space
+from stores.chunks.partitions import look_at_sizes
+from stores.documents.embedding_space import check_space
 from stores.graph.arrays import GraphArrays
 from stores.graph.communities import CommunityStore
 from stores.graph.hierarchy import Change, Follows, HierarchyStore, Standing
 from stores.graph.neo4j.projector import open_projector, standing
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityText, EntityVectors
-from stores.partitions import look_at_sizes
+from stores.postgresql.database import Database
 
 # Passages that mention a mere term before it gets a vector: there are many, and whoever asks for one
 # finds it by its words. See docs/performance.md for the cost.

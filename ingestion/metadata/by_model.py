@@ -20,9 +20,9 @@ from domain.text import language_of
 from ingestion.metadata.describing import KEYWORDS, SUMMARY_CHARS, TOPICS
 from models.chat import ChatModel
 from prompts import DESCRIBE, as_data, numbered
-from stores.chunks import StoredChunk
-from stores.database import Database
-from stores.descriptions import Descriptions, Said
+from stores.chunks.chunk_store import StoredChunk
+from stores.documents.descriptions import Descriptions, Said
+from stores.postgresql.database import Database
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from domain.errors import DocumentNotFound
 from domain.scope import Scope
 from ingestion.metadata.describing import describe
-from stores.database import Database
-from stores.descriptions import Descriptions
+from stores.documents.descriptions import Descriptions
+from stores.postgresql.database import Database
 
 OnDescribed = Callable[[int, int], None]
 

@@ -24,10 +24,10 @@ from ingestion.transfer.lines import (
     RelationLine,
     SectionLine,
 )
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.ids import entity_id
 from stores.graph.transfer import Content, GraphPages, Row
+from stores.postgresql.database import Database
 
 # Passages that are read in one go; a document is read as a whole.
 _TOGETHER = 1000

@@ -18,6 +18,7 @@ from domain.tables.asking import find_whole
 from domain.tables.findings import Finding
 from domain.tables.values import ValueKind, numbers_in, read_value
 from domain.text import normalise
+from nodes.citing.support import Quote
 from nodes.multimodal.items import (
     BETWEEN,
     attachment_of,
@@ -25,7 +26,6 @@ from nodes.multimodal.items import (
     is_table,
     row_cells,
 )
-from nodes.support import Quote
 
 _PLACE = re.compile(r"(?:r(\d{1,6}))?(?:c(\d{1,5}))?")
 # Rows that are looked through for the name of another one.

@@ -16,10 +16,10 @@ from domain.scope import Scope
 from domain.settings import MultimodalSettings
 from models.pictures import Picture, PictureLimits, read_picture
 from nodes.multimodal.parts import Part
-from stores.versions import document_id_of
+from stores.documents.versions import document_id_of
 
 if TYPE_CHECKING:
-    from stores.documents import DocumentStore
+    from stores.documents.document_store import DocumentStore
 
 _WAYS = ("data", "upload_id", "img_path", "url")
 _DATA_URI = re.compile(r"data:[\w.+/-]{0,60}(?:;[\w=.+-]{1,60}){0,4},", re.IGNORECASE)

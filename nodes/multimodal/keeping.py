@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from nodes.context import RunContext
-from nodes.follow_up import leans_on_history
 from nodes.multimodal.looking import Opened, look_at
+from nodes.question.follow_up import leans_on_history
 from nodes.state import State
 
 

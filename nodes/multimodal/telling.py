@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
-from nodes.citations import Citations
-from nodes.markers import unmarked
+from nodes.citing.citations import Citations
+from nodes.citing.markers import unmarked
 from nodes.multimodal.cells import TableCells
 from nodes.multimodal.items import attachment_of, is_table
 

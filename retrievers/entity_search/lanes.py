@@ -22,9 +22,9 @@ from domain.text import normalise_name
 from models.protocols import Embedder, Vectors
 from retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
 from retrievers.entity_search.words import words_of
-from stores.deadlines import seen, within
-from stores.entity_stamps import EntityStamp
 from stores.graph.protocol import EntityFilter, EntityHit, GraphStore
+from stores.postgresql.deadlines import seen, within
+from stores.stamps.entity_stamps import EntityStamp
 
 VECTOR, FTS, GRAPH = "vector", "fts", "graph"
 LANES = (VECTOR, FTS, GRAPH)

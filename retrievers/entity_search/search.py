@@ -21,10 +21,10 @@ from retrievers.entity_search.showing import Hit, constants_of, debug_of, result
 from retrievers.entity_search.traversal import Neighbourhoods
 from retrievers.pages.cursor import Position, decode, encode, identity
 from retrievers.pages.hot import HotRankings, Kept
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.entity_stamps import EntityStamp, entity_stamp
+from stores.documents.document_store import DocumentStore
 from stores.graph.protocol import GraphStore
+from stores.postgresql.database import Database
+from stores.stamps.entity_stamps import EntityStamp, entity_stamp
 
 # Rankings kept over all users, and of one.
 _KEPT, _KEPT_PER_USER = 512, 64

@@ -21,13 +21,13 @@ from domain.language import linking, stopwords
 from retrievers.index import lexical, passages, terms
 from retrievers.index.lexical import LexicalIndex, Postings
 from retrievers.index.passages import PassageIndex
-from stores import chunks
 from stores.array_files import Arrays
+from stores.chunks import chunk_store
 from stores.graph.arrays import IdTable, halves_of
 
 # What decides which words a passage has; words cut by other code are not taken for those of now.
-_MODULES: tuple[ModuleType, ...] = (chunks, lexical, linking, passages, stopwords, terms, text)
-_QUERIES = Path(chunks.__file__).parent / "sql" / "queries" / "chunks.sql"
+_MODULES: tuple[ModuleType, ...] = (chunk_store, lexical, linking, passages, stopwords, terms, text)
+_QUERIES = Path(chunk_store.__file__).parents[1] / "sql" / "queries" / "chunks.sql"
 
 
 @cache

@@ -14,9 +14,9 @@ from retrievers.index.lexical import LexicalIndex
 from retrievers.index.rounded import Rounded
 from retrievers.index.sparse import Floats, Places
 from retrievers.ranking.normalising import unit
-from stores.binary import Embedded
-from stores.chunks import Passage
+from stores.chunks.chunk_store import Passage
 from stores.graph.arrays import IdTable, halves_of, places_of
+from stores.postgresql.binary import Embedded
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from retrievers.index.sparse import Floats, Places, dot
 from retrievers.index.terms import terms
 from retrievers.ranking.normalising import unit
 from retrievers.ranking.relevance import highest
-from stores.binary import Embedded
 from stores.graph.arrays import Ids, halves_of, places_of
+from stores.postgresql.binary import Embedded
 
 
 class Report:

@@ -31,12 +31,12 @@ from retrievers.index.report_index import ReportIndex
 from retrievers.index.statements import RelationTypes
 from retrievers.index.walk import GraphArrays, WalkIndex
 from stores.array_files import ArrayFiles
-from stores.chunks import ChunkStore
+from stores.chunks.chunk_store import ChunkStore
 from stores.graph.arrays import KINDS, Ids, IdTable, places_of
 from stores.graph.arrays import GraphArrays as StoredGraph
 from stores.graph.notices import tell
 from stores.graph.record import GraphRecord
-from stores.stamps import Stamp
+from stores.stamps.stamp import Stamp
 
 BEHIND = (
     "索引正在更新，本次结果基于更新前的内容"

@@ -12,9 +12,9 @@ from retrievers.lanes.lane import LaneQuery
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.memory.texts import ScopeTexts
 from retrievers.telling import Told, of_entity, of_passage, with_told
-from stores.chunks import ChunkStore
+from stores.chunks.chunk_store import ChunkStore
 from stores.graph.protocol import GraphStore
-from stores.stamps import Stamp
+from stores.stamps.stamp import Stamp
 
 NO_GRAPH_STORE = {
     "zh": "图数据库暂不可用，结果不含实体与关系",

@@ -22,9 +22,9 @@ from models.protocols import Embedder
 from retrievers.lanes.keywords import extract_keywords
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.memory.hot import HotScope
-from stores.binary import Nearest, written
-from stores.chunks import ChunkHit, ChunkStore
-from stores.deadlines import settled
+from stores.chunks.chunk_store import ChunkHit, ChunkStore
+from stores.postgresql.binary import Nearest, written
+from stores.postgresql.deadlines import settled
 
 VECTOR = "vector"
 KEYWORD = "keyword"

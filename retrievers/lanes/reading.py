@@ -26,11 +26,11 @@ from retrievers.lanes.two_events import two_events
 from retrievers.memory.texts import ScopeTexts, Texts
 from retrievers.ranking.mixing import Evidence, fit_of
 from retrievers.ranking.relevance import blend, nearest_wanted, nearness, with_parts
-from stores.chunks import ChunkStore
-from stores.deadlines import settled
+from stores.chunks.chunk_store import ChunkStore
 from stores.graph.arrays import places_of
 from stores.graph.protocol import GraphStore
-from stores.stamps import Stamp
+from stores.postgresql.deadlines import settled
+from stores.stamps.stamp import Stamp
 
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
 NO_VECTOR = {

@@ -17,10 +17,10 @@ from models.protocols import Vectors
 from retrievers.memory.packed import PackedScope, Packing
 from retrievers.memory.room import Fits, Room
 from retrievers.memory.trimming import give_back
-from stores.binary import Nearest
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.packing import Unpacked, stamp_of_chunks, unpacked
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.packing import Unpacked, stamp_of_chunks, unpacked
+from stores.postgresql.binary import Nearest
+from stores.postgresql.database import Database
 
 # Compared in a thread from so many vectors on: 1 ms. The way to a thread and back takes 0.1 to 0.3.
 _MANY = 50_000

@@ -12,9 +12,9 @@ from models.protocols import Vectors
 from retrievers.index.rounded import Rounded
 from retrievers.memory.postings import GramPostings
 from retrievers.ranking.normalising import unit
-from stores.binary import Nearest
-from stores.grams import folded_words
-from stores.packing import Block
+from stores.chunks.grams import folded_words
+from stores.chunks.packing import Block
+from stores.postgresql.binary import Nearest
 
 _Ints = npt.NDArray[np.int64]
 _Floats = npt.NDArray[np.float64]
@@ -28,7 +28,7 @@ class PackedScope:
     """Chunks by row, in the order of their ids.
 
     Attributes:
-        stamp: `stores.packing.stamp_of_chunks` of what is here.
+        stamp: `stores.chunks.packing.stamp_of_chunks` of what is here.
         ids: halves of shape (n, 2), high first.
         rounded: vectors of length 1.
         texts: what the keyword lane looks in, UTF-8, with a line's end after each.
@@ -71,7 +71,7 @@ class _Search:
     What the grams say bounds what a text can hold, so texts are ordered by their bounds and looked into
     from the top, until the last one wanted is better than anything that the rest can hold: the threshold
     algorithm of Fagin, Lotem and Naor, "Optimal aggregation algorithms for middleware", 2003, over one
-    list, as `stores.naming` has it.
+    list, as `stores.chunks.naming` has it.
     """
 
     def __init__(self, packed: PackedScope, words: Sequence[str]) -> None:

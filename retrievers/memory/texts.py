@@ -17,10 +17,10 @@ from retrievers.memory.json_rows import JsonRows, Row, read_rows, rows_as_json
 from retrievers.memory.room import Fits, Room
 from retrievers.memory.trimming import give_back
 from retrievers.telling import Told, of_entity, of_passage
-from stores.chunks import ChunkStore
+from stores.chunks.chunk_store import ChunkStore
 from stores.graph.record import GraphRecord
 from stores.graph.rows import entity_of
-from stores.stamps import Stamp
+from stores.stamps.stamp import Stamp
 
 
 @dataclass(frozen=True, slots=True)

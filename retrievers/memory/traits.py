@@ -9,10 +9,10 @@ from functools import partial
 from retrievers.memory.hot import HotScope
 from retrievers.memory.json_rows import JsonRows, read_rows
 from retrievers.memory.room import Fits, Room
-from stores.database import Database
+from stores.chunks.packing import stamp_of_chunks
+from stores.chunks.traits import Traits, told_traits, traits_from
 from stores.graph.arrays import IdTable
-from stores.packing import stamp_of_chunks
-from stores.traits import Traits, told_traits, traits_from
+from stores.postgresql.database import Database
 
 # Rows at a time: some ten milliseconds of the server, two of the event loop.
 _AT_ONCE = 2048

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrievers.ranking.normalising import Scores, Vectors, unit
-from stores.grams import fold, salted_grams
+from stores.chunks.grams import fold, salted_grams
 
 # Carbonell and Goldstein ("The Use of MMR, Diversity-Based Reranking", SIGIR 1998) browse with 0.3
 # and close in on what is looked for with 0.7.

@@ -22,7 +22,7 @@ from retrievers.lanes.lane import KEYWORD, VECTOR
 from retrievers.ranking.decay import age_in_days, time_decay
 from retrievers.ranking.metadata_weights import MetadataWeights
 from retrievers.ranking.normalising import min_max
-from stores.traits import Traits
+from stores.chunks.traits import Traits
 
 # Seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank".
 HYBRID_SHARE, RERANK_SHARE = 0.6, 0.4

@@ -14,7 +14,7 @@ from domain.settings import RetrievalSettings
 from domain.text import language_of
 from models.protocols import Reranker
 from retrievers.ranking.normalising import min_max
-from stores.deadlines import within
+from stores.postgresql.deadlines import within
 
 logger = logging.getLogger(__name__)
 

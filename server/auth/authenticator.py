@@ -21,7 +21,7 @@ from server.auth.rates import Rates
 from server.auth.tokens import tokens_of
 from server.lately import Lately
 from stores.api_keys import ApiKeyStore, KeyInUse
-from stores.database import Database
+from stores.postgresql.database import Database
 
 # Keys remembered between requests, about 0.5 KB each.
 _KEPT = 4096

@@ -24,7 +24,7 @@ from server.mcp.tools import Call, CallerOf, Tools
 from server.problems import problem_of
 from sextant.chunks import Chunks
 from sextant.facade import Sextant
-from stores.versions import document_id_of
+from stores.documents.versions import document_id_of
 
 # Where a failed call's result has its problem document.
 PROBLEM = "sextant/problem"

@@ -17,7 +17,7 @@ from server.observe.readiness import Readiness, State
 from server.observe.tracing import tracing
 from server.runs import Runs
 from sextant.facade import Sextant
-from stores.overview import queue_of
+from stores.postgresql.overview import queue_of
 
 
 @dataclass(frozen=True, slots=True)

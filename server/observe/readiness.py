@@ -14,8 +14,8 @@ from domain.errors import SextantError
 from domain.settings import Settings
 from models.protocols import Embedder
 from sextant import doctor
-from stores.database import Database
-from stores.overview import is_current, queue_of
+from stores.postgresql.database import Database
+from stores.postgresql.overview import is_current, queue_of
 
 _log = logging.getLogger(__name__)
 

@@ -33,7 +33,7 @@ from server.uploading import Received
 from server.watching import Watch
 from sextant.library import Library
 from stores.idempotency import Idempotency
-from stores.uploads import Standing
+from stores.work.uploads import Standing
 
 router = new_router("documents")
 

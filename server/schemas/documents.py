@@ -14,7 +14,7 @@ from domain.scope import DEFAULT_GRAPH
 from domain.text import clean_text
 from server.paging import Cursor
 from server.schemas.wire import GraphName, Problem, Wire
-from stores.uploads import Standing
+from stores.work.uploads import Standing
 
 LONGEST_FILENAME = 255
 _LONGEST_SLICE = 20_000

@@ -46,8 +46,8 @@ async def _save(out: Path, *, as_json: bool) -> int:
 
     from domain.configuration import load_settings
     from sextant.cli.progress import counted_bytes
-    from stores.backup import backup as save
-    from stores.database import Database
+    from stores.postgresql.backup import backup as save
+    from stores.postgresql.database import Database
 
     settings = await asyncio.to_thread(load_settings)
     async with await Database.open(settings) as database:

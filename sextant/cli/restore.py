@@ -40,9 +40,9 @@ async def _bring(source: Path, *, replace: bool, as_json: bool) -> int:
 
     from domain.configuration import load_settings
     from sextant.cli.progress import counted_bytes
-    from stores.backup import count_graphs
-    from stores.backup import restore as bring
-    from stores.database import Database
+    from stores.postgresql.backup import count_graphs
+    from stores.postgresql.backup import restore as bring
+    from stores.postgresql.database import Database
 
     settings = await asyncio.to_thread(load_settings)
     async with await Database.open(settings) as database:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from domain.graph import CO_OCCURS, MentionKind
 from stores.graph.ids import NIL, id_text
-from stores.pools import Connection
-from stores.queries import load_queries
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
 
 _SQL = load_queries("graph_arrays")
 

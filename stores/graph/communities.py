@@ -12,10 +12,10 @@ from psycopg.types.json import Jsonb
 
 from domain.graph import Community, Finding
 from domain.scope import Scope
-from stores.chunks import Vectors
-from stores.database import Database
-from stores.pools import Connection
-from stores.queries import load_queries
+from stores.chunks.chunk_store import Vectors
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
 from stores.scopes import find_scope, hold_scope
 
 _SQL = load_queries("graph_communities")

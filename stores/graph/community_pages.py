@@ -10,9 +10,9 @@ from psycopg.rows import DictRow
 
 from domain.graph import Finding
 from domain.scope import Scope
-from stores.database import Database
 from stores.graph.communities import read_findings
-from stores.queries import load_queries
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_queries
 from stores.scopes import key_of, of_scope
 
 _SQL = {name: of_scope(query) for name, query in load_queries("graph_community_pages").items()}

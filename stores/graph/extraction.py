@@ -17,10 +17,10 @@ from psycopg.rows import class_row
 from domain.answers import Usage
 from domain.errors import SextantError
 from domain.scope import Scope
-from stores.database import Database
 from stores.graph.ids import NIL
 from stores.graph.writing import GraphWriter
-from stores.queries import load_queries
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_queries
 from stores.scopes import find_scope, hold_scope
 
 _SQL = load_queries("graph_extraction")

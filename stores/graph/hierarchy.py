@@ -15,9 +15,9 @@ import numpy.typing as npt
 from psycopg.rows import class_row
 
 from domain.scope import Scope
-from stores.database import Database
-from stores.pools import Connection
-from stores.queries import load_queries
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
 from stores.scopes import find_scope, hold_scope, key_of, of_scope
 
 _SQL = load_queries("graph_hierarchy")

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from domain.errors import OptionInvalid
 from stores.graph.writing import GraphWriter
-from stores.queries import load_queries
+from stores.postgresql.queries import load_queries
 
 SQL = load_queries("graph_merges")
 _TABLES = ("mentions", "aliases", "relations")

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import numpy as np
 
-from stores.grams import fold, salted_grams
+from stores.chunks.grams import fold, salted_grams
 from stores.graph.writing import GraphWriter
-from stores.queries import load_queries
+from stores.postgresql.queries import load_queries
 
 _SQL = load_queries("graph_names")
 

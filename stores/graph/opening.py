@@ -13,8 +13,6 @@ from domain.errors import GraphStoreUnavailable
 from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.database import Database
-from stores.deadlines import within
 from stores.graph.neo4j.projection import Projection
 from stores.graph.neo4j.projector import standing
 from stores.graph.neo4j.store import Neo4jGraph
@@ -30,6 +28,8 @@ from stores.graph.protocol import (
     Hop,
     Vector,
 )
+from stores.postgresql.database import Database
+from stores.postgresql.deadlines import within
 
 if TYPE_CHECKING:
     from stores.graph.neo4j.bolt import Bolt

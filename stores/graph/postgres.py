@@ -13,8 +13,6 @@ from psycopg.rows import DictRow, dict_row
 from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
 from domain.text import clean_text, normalise_name
-from stores.binary import Embedded, embedded, told_rows
-from stores.database import Database
 from stores.graph.ids import NIL, entity_id, name_key, name_tokens
 from stores.graph.protocol import (
     EVERY_ENTITY,
@@ -27,8 +25,10 @@ from stores.graph.protocol import (
     Vector,
 )
 from stores.graph.rows import community_of, entity_of
-from stores.pools import Connection
-from stores.queries import load_queries
+from stores.postgresql.binary import Embedded, embedded, told_rows
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
 from stores.scopes import find_scope, id_array, key_of, of_scope
 
 _SQL = load_queries("graph_reads")

@@ -12,15 +12,15 @@ from psycopg.rows import class_row
 
 from domain.graph import Community
 from domain.scope import Scope
-from stores.binary import Embedded
-from stores.database import Database
 from stores.graph.arrays import GraphArrays, read_arrays
 from stores.graph.evidence import Added, GraphEvidence
 from stores.graph.merges import SQL as MERGE_SQL
 from stores.graph.merges import Merge, merge, unmerge
 from stores.graph.postgres import PostgresGraph
 from stores.graph.writing import GraphWriter, writing
-from stores.queries import load_queries
+from stores.postgresql.binary import Embedded
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_queries
 from stores.scopes import find_scope, hold_scope, lock_scope
 
 _SQL = load_queries("graph")

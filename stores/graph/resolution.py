@@ -17,14 +17,14 @@ import numpy as np
 from psycopg.rows import class_row
 
 from domain.scope import Scope
-from stores.binary import embedded
-from stores.database import Database
 from stores.graph.arrays import IdTable, halves_of
 from stores.graph.ids import NIL
 from stores.graph.merges import Merge, merge, unmerge
 from stores.graph.writing import GraphWriter
-from stores.pools import Connection
-from stores.queries import load_queries
+from stores.postgresql.binary import embedded
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
 from stores.scopes import find_scope
 
 _SQL = load_queries("graph_resolution")

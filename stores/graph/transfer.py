@@ -12,11 +12,11 @@ from psycopg.rows import dict_row
 
 from domain.graph import CO_OCCURS
 from domain.scope import Scope
-from stores.database import Database
 from stores.graph.ids import NIL
 from stores.graph.writing import GraphWriter
-from stores.pools import Connection
-from stores.queries import load_queries
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
 from stores.scopes import find_scope
 
 _SQL = load_queries("graph_transfer")

@@ -10,10 +10,10 @@ from psycopg.rows import class_row
 from psycopg.sql import SQL, Identifier, Literal
 
 from domain.scope import Scope
-from stores.chunks import Vectors
-from stores.database import Database
-from stores.partitions import LONGEST_INDEXED
-from stores.queries import load_queries
+from stores.chunks.chunk_store import Vectors
+from stores.chunks.partitions import LONGEST_INDEXED
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_queries
 from stores.scopes import find_scope, hold_scope
 
 _SQL = load_queries("graph_vectors")

@@ -17,8 +17,8 @@ from uuid import UUID
 from stores.graph.evidence import Accepted, Added, GraphEvidence, Problem, without
 from stores.graph.ids import NIL, name_tokens
 from stores.graph.loading import ENTITY_TYPES, MOST_HELD, Assertions, Loaded, binary_blocks
-from stores.pools import Connection
-from stores.queries import load_queries
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
 
 _SQL = load_queries("graph")
 _LOADING = load_queries("graph_loading")

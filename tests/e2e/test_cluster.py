@@ -26,10 +26,10 @@ from pydantic import SecretStr
 from domain.documents import JobStage
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.embedded import EmbeddedServer
+from stores.chunks.chunk_store import ChunkStore
+from stores.embedded.server import EmbeddedServer
 from stores.graph.opening import BEHIND, GONE
+from stores.postgresql.database import Database
 from testing.neo4j_server import Neo4jServer
 from testing.openai_server import ApiRequest, ScriptedOpenAI
 from testing.replies import Reply, as_json

@@ -15,7 +15,7 @@ import pytest_asyncio
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
-from stores.embedded import EmbeddedServer
+from stores.embedded.server import EmbeddedServer
 from testing.openai_server import ApiRequest, ScriptedOpenAI
 from testing.replies import Reply, endless, failing
 from tests.e2e.conftest import SAMPLES, Sextant

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from stores.embedded import EmbeddedServer
+from stores.embedded.server import EmbeddedServer
 from tests.e2e.conftest import Sextant
 from tests.e2e.served import served
 from tests.integration.own_database import short_folder

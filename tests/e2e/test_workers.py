@@ -19,10 +19,10 @@ from domain.documents import DocumentStatus, JobStage
 from domain.scope import Scope
 from domain.settings import Settings
 from sextant.library import Library
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.jobs import JobStore
-from stores.registering import Upload
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.registering import Upload
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from tests.e2e.workers import (
     IMPATIENT,
     ended,

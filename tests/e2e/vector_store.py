@@ -9,7 +9,7 @@ from langchain_postgres import PGVectorStore
 
 from domain.configuration import load_settings
 from evals.dataset import Passage
-from stores.database import Database
+from stores.postgresql.database import Database
 from tests.integration.foreign_table import foreign_table
 
 _PASSAGES = [Passage("payment", "付款节点", "合同签订后支付 30%，终验合格后支付 15%。")]

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 
 from domain.documents import Job, JobStage
 from domain.scope import Scope
-from stores.database import Database
-from stores.jobs import JobStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 
 # Long enough to be killed in the middle of it, on whatever machine.
 PARAGRAPHS = 120

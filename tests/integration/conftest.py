@@ -13,11 +13,11 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
-from stores.jobs import JobStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
 

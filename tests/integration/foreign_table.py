@@ -12,7 +12,7 @@ from langchain_postgres import Column, PGEngine, PGVectorStore
 from psycopg import AsyncConnection, sql
 
 from evals.dataset import Passage
-from stores.database import Database
+from stores.postgresql.database import Database
 from testing.embeddings import LangChainHash
 
 WIDTH = 64

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stores.database import Database
+from stores.postgresql.database import Database
 
 
 def recorded(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -18,11 +18,11 @@ from ingestion.graph.communities.outlines import Outline, outlines
 from ingestion.graph.communities.reports import Evidence, Report, extractive_report
 from ingestion.graph.communities.revision import Present, basis_of, ids_of, stays
 from models.chat import ChatModel
-from stores.chunks import ChunkStore, StoredChunk
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkStore, StoredChunk
 from stores.graph.arrays import GraphArrays
 from stores.graph.communities import Basis, CommunityStore, KnownReport, StoredReport
 from stores.graph.postgres import PostgresGraph
+from stores.postgresql.database import Database
 
 OnStage = Callable[[str, int, int], None]
 

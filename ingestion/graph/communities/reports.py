@@ -17,7 +17,7 @@ from ingestion.graph.communities.outlines import Outline
 from ingestion.graph.communities.statements import ended, leans_on_others, statements
 from ingestion.graph.communities.titling import title_of
 from models.sentence_ranking import heads_in, quotable_spans, terms
-from stores.chunks import StoredChunk
+from stores.chunks.chunk_store import StoredChunk
 
 MOST_FINDINGS = 6
 _MOST_FACTS = 3

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from domain.language.sentences import sentence_spans
 from domain.text import has_cjk, normalise
-from stores.chunks import StoredChunk
+from stores.chunks.chunk_store import StoredChunk
 
 _LONGEST = 120
 _LONGEST_NAME = 60

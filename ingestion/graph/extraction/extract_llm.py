@@ -24,9 +24,9 @@ from ingestion.graph.extraction.model_evidence import Extraction, entity_types, 
 from models.chat import ChatModel
 from models.structured import instruction
 from prompts import EXTRACT, GLEAN, Messages
-from stores.database import Database
 from stores.graph.extraction import ExtractionStore, Passage, note_done, note_failed
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 
 OnProgress = Callable[[int, int], None]
 

@@ -19,7 +19,7 @@ from domain.language.linking import NameTrie, tokens
 from domain.scope import Scope
 from domain.text import normalise_name
 from ingestion.graph.extraction.titles import titles_of
-from stores.grams import fold
+from stores.chunks.grams import fold
 from stores.graph.evidence import AliasRow, MentionRow
 from stores.graph.ids import entity_id
 

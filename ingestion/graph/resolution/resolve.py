@@ -27,7 +27,6 @@ from ingestion.graph.resolution.minhash import like_pairs
 from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, name_key
 from models.chat import ChatModel
 from prompts import SAME
-from stores.database import Database
 from stores.graph.record import GraphRecord
 from stores.graph.resolution import (
     Candidate,
@@ -40,6 +39,7 @@ from stores.graph.resolution import (
     note_version,
     replace_merges,
 )
+from stores.postgresql.database import Database
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
 
 from domain.errors import GraphStoreUnavailable, SettingsInvalid
 from domain.settings import Settings
-from stores.queries import load_cypher
+from stores.postgresql.queries import load_cypher
 
 _SCHEMA = load_cypher("schema")
 _KEYS = ("entity_key", "chunk_key", "community_key", "merged_key", "graph_key")

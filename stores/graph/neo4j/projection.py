@@ -17,12 +17,12 @@ from psycopg.rows import DictRow, dict_row
 
 from domain.graph import Entity
 from domain.scope import Scope
-from stores.database import Database
 from stores.graph.ids import NIL, graph_key
 from stores.graph.neo4j.store import alias_key, graph_word, word_keys
 from stores.graph.protocol import Vector
 from stores.graph.rows import entity_of
-from stores.queries import load_cypher, load_queries
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_cypher, load_queries
 
 if TYPE_CHECKING:
     from stores.graph.neo4j.bolt import Bolt, Row, Statement

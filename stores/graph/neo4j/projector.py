@@ -19,11 +19,11 @@ from psycopg.rows import class_row
 
 from domain.errors import GraphNotFound
 from domain.scope import Scope
-from stores.database import Database
 from stores.graph.ids import graph_key
 from stores.graph.neo4j.projection import Projection, ahead
 from stores.graph.record import GraphCounts, GraphRecord
-from stores.queries import load_cypher, load_queries
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_cypher, load_queries
 
 if TYPE_CHECKING:
     from stores.graph.neo4j.bolt import Bolt

@@ -33,7 +33,7 @@ from stores.graph.protocol import (
     Vector,
 )
 from stores.graph.rows import community_of, entity_of
-from stores.queries import load_cypher
+from stores.postgresql.queries import load_cypher
 
 if TYPE_CHECKING:
     from stores.graph.neo4j.bolt import Bolt, Row

@@ -3,7 +3,7 @@
 select count(*) from sextant.graphs;
 
 -- name: others
--- The processes of ours, beside this one, that have connections open (stores/database.py names them).
+-- The processes of ours, beside this one, that have connections open (stores/postgresql/database.py names them).
 select count(distinct application_name) from pg_stat_activity
 where datname = current_database() and application_name like 'sextant%'
   and application_name <> current_setting('application_name');

@@ -15,9 +15,9 @@ from evals.corpus import load_corpus
 from evals.dataset import Passage
 from ingestion.graph.index import GraphIndexer
 from ingestion.graph.upkeep import GraphUpkeep
-from stores.chunks import ChunkStore
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkStore
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 PASSAGES = [

@@ -14,7 +14,7 @@ from domain.settings import Settings
 from evals import runner
 from evals.comparing import compare, plot
 from evals.runner import EvalOptions, evaluate
-from stores.database import Database
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 PASSAGES = [

@@ -10,9 +10,9 @@ from domain.graph import CO_OCCURS
 from domain.scope import Scope
 from evals.corpus import add_triples, load_corpus
 from evals.dataset import Passage, read_triples
-from stores.database import Database
 from stores.graph.ids import entity_id
 from stores.graph.postgres import PostgresGraph
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 

@@ -17,7 +17,7 @@ from graph.dependencies import dependencies_over
 from graph.workflow import Workflow, create_query_workflow
 from models.chat import build_chat_model
 from models.vision import build_vision_model
-from stores.database import Database
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import Script, ScriptedOpenAI
 

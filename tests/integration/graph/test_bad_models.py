@@ -14,9 +14,9 @@ from domain.answers import Answer
 from domain.events import Cited, Done, Event, Failed, Reset, Token
 from domain.settings import LimitSettings
 from graph.streaming import stream_answer
-from nodes.answer_generator import SHORTENED
-from nodes.revising import OTHER_LANGUAGE, REPLACED
-from nodes.writing import CUT_OFF, OUT_OF_TIME
+from nodes.answers.answer_generator import SHORTENED
+from nodes.answers.revising import OTHER_LANGUAGE, REPLACED
+from nodes.answers.writing import CUT_OFF, OUT_OF_TIME
 from testing.openai_server import ApiRequest, Script
 from testing.replies import (
     Reply,

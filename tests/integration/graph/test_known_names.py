@@ -2,7 +2,7 @@
 
 from domain.scope import Scope
 from graph.dependencies import dependencies_over
-from stores.database import Database
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 

@@ -10,10 +10,10 @@ import pytest
 from domain.events import Cited, Done, Event, Token
 from domain.settings import LimitSettings
 from graph.streaming import stream_answer
-from nodes.answering import NOTHING_FOUND
-from nodes.revising import REPLACED
-from stores.database import Database
-from stores.documents import DocumentStore
+from nodes.answers.answering import NOTHING_FOUND
+from nodes.answers.revising import REPLACED
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
 from testing.openai_server import ApiRequest
 from testing.replies import Reply, as_json, endless, silent_after
 from tests.integration.graph.conftest import Running, RunningWith

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from domain.errors import InputError, SextantError
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
 from testing.openai_server import ApiRequest
 from testing.pictures import data_uri, picture
 from testing.replies import Reply, as_json, failing, refusal

@@ -16,7 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 from domain.errors import ConversationBusy, OptionInvalid
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from graph.threads import LONGEST_THREAD, Threads
-from stores.database import Database
+from stores.postgresql.database import Database
 
 
 class Notes(TypedDict, total=False):

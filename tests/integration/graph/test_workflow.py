@@ -15,10 +15,10 @@ from evals.corpus import load_corpus
 from graph import create_query_workflow
 from graph.dependencies import close_shared_dependencies, shared_dependencies
 from ingestion.graph.upkeep import GraphUpkeep
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.embedding_space import check_space
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
+from stores.documents.embedding_space import check_space
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest
 from testing.replies import Reply, as_json, failing, fenced_json, invalid_json, refusal

@@ -10,8 +10,8 @@ import pytest_asyncio
 from domain.settings import IngestionSettings, Settings
 from ingestion.pipeline import Ingestor
 from ingestion.transfer.importing import Importer
-from stores.database import Database
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.graph.communities import reporting
 from ingestion.graph.upkeep import GraphUpkeep
-from stores.database import Database
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 

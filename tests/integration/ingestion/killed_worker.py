@@ -14,9 +14,9 @@ from domain.scope import Scope
 from domain.settings import IngestionSettings, Settings
 from ingestion.pipeline import Ingestor
 from ingestion.progress import Progress
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
 

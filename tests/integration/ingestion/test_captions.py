@@ -20,11 +20,11 @@ from ingestion.parsing.hosts import ParserHosts
 from ingestion.parsing.images import FoundImage
 from ingestion.pipeline import Ingestor
 from models.vision import build_vision_model
-from stores.captions import CaptionStore
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.captions import CaptionStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from testing.pictures import picture

@@ -17,8 +17,8 @@ from domain.settings import Settings
 from ingestion.metadata.by_model import DescribedByModel, ModelDescriber
 from ingestion.pipeline import Ingestor
 from models.chat import build_chat_model
-from stores.chunks import ChunkStore, StoredChunk
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.postgresql.database import Database
 from testing.openai_server import ApiRequest, ScriptedOpenAI
 from testing.replies import Reply, failing
 

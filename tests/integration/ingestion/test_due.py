@@ -14,11 +14,11 @@ from domain.settings import IngestionSettings, Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingested, Ingestor
 from models.protocols import Vectors
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.hierarchy import Follows, HierarchyStore
 from stores.graph.record import GraphRecord
-from stores.jobs import JobStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
 SHARE = 0.5

@@ -15,11 +15,11 @@ from ingestion.graph.extraction.extract_llm import ModelExtractor, estimate_extr
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingested, Ingestor
 from models.chat import build_chat_model
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.extraction import ExtractionCounts, ExtractionStore
 from stores.graph.postgres import PostgresGraph
-from stores.jobs import JobStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from testing.replies import Reply, as_json, failing, fenced_json, rate_limited, refusal

@@ -10,11 +10,11 @@ from ingestion.metadata.describing import describe
 from ingestion.parsing.parse import parse_file
 from ingestion.pipeline import Ingestor
 from ingestion.progress import Progress
-from stores.chunks import ChunkStore, StoredChunk
-from stores.database import Database
-from stores.descriptions import Descriptions
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
+from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.documents.descriptions import Descriptions
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
 BOOK = "# 设备手册\n\n" + "\n\n".join(

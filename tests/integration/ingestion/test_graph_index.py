@@ -17,12 +17,12 @@ from domain.scope import Scope
 from domain.settings import Settings, WorkerSettings
 from ingestion.graph.index import GraphIndexer, Indexed
 from ingestion.pipeline import Ingestor
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
-from stores.jobs import JobStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
 HEATER = "# 热控系统（TCS）\n\n加热回路由蓄电池供电。蓄电池的温度由热控系统控制。\n"

@@ -13,9 +13,9 @@ from domain.errors import OptionInvalid
 from domain.scope import Scope
 from ingestion.pipeline import Ingestor
 from ingestion.transfer.importing import Importer
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from tests.integration.ingestion.transferred import LINES, Line, facts, rows, stream
 
 

@@ -12,10 +12,10 @@ from domain.graph import MentionKind
 from domain.scope import Scope
 from ingestion.graph.communities.network import modularity, network_of
 from ingestion.graph.upkeep import GraphUpkeep
-from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 TOPICS = 30

@@ -10,10 +10,10 @@ import pytest
 from domain.documents import DocumentStatus
 from domain.scope import Scope
 from ingestion.pipeline import Ingestor
-from stores.chunks import ChunkStore, StoredChunk
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
+from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from tests.integration.killing import kill_when_reached
 

@@ -9,9 +9,9 @@ import pytest
 from domain.scope import Scope
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingestor
-from stores.database import Database
 from stores.graph.communities import CommunityStore
 from stores.graph.postgres import PostgresGraph
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from tests.integration.killing import ROOT, kill_when_reached
 

@@ -16,10 +16,10 @@ from domain.settings import CommunitySettings, Settings
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingestor
 from models.chat import build_chat_model
-from stores.chunks import ChunkStore
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkStore
 from stores.graph.communities import CommunityStore, StoredReport
 from stores.graph.postgres import PostgresGraph
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest, ScriptedOpenAI
 from testing.replies import Reply, failing

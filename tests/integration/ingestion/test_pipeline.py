@@ -17,9 +17,9 @@ from ingestion.pipeline import Ingestor
 from ingestion.progress import Progress
 from ingestion.workers import worker_name
 from models.protocols import Vectors
-from stores.chunks import ChunkStore
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
 GUIDE = "# 糖尿病指南\n\n## 症状\n\n糖尿病患者的主要症状是多饮、多尿。\n\n## 治疗\n\n二甲双胍是首选药物。\n"

@@ -17,15 +17,15 @@ from ingestion.graph.index import GraphIndexer
 from ingestion.graph.resolution.resolve import candidates, resolve
 from ingestion.pipeline import Ingestor
 from models.chat import as_chat_model
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.ids import entity_id
 from stores.graph.merges import Merge
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from stores.graph.resolution import SIMILAR_MEANING, ResolutionStore, decide_one, decide_two
 from stores.graph.vectors import EntityVectors
-from stores.jobs import JobStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 
 WORLD = {

@@ -19,11 +19,11 @@ from domain.text import normalise
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingested, Ingestor
 from models.protocols import Vectors
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.communities import CommunityStore
 from stores.graph.postgres import PostgresGraph
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "documents"

@@ -9,7 +9,7 @@ from typing import Any
 
 from domain.scope import Scope
 from ingestion.transfer.exporting import export_graph
-from stores.database import Database
+from stores.postgresql.database import Database
 
 Line = dict[str, Any]
 FOLDER = Path(__file__).parents[3] / "samples" / "documents"

@@ -9,8 +9,8 @@ import pytest
 from domain.documents import Chunk, ParsedDocument, Section
 from domain.scope import Scope
 from retrievers.memory.hot import HotScopes
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from tests.integration.retrievers.hot_world import DIMENSION, Write
 

@@ -8,7 +8,7 @@ from random import Random
 from domain.scope import Scope
 from retrievers.memory.hot import HotScope, HotScopes
 from retrievers.memory.room import Room
-from stores.database import Database
+from stores.postgresql.database import Database
 from tests.clock import Clock
 
 DIMENSION = 384

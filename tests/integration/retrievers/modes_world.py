@@ -10,11 +10,11 @@ from evals.dataset import Passage
 from models.protocols import Embedder
 from retrievers import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 
 PASSAGES = [
     Passage("mounds", "Pocahontas Mounds", "The mounds are an archaeological site in Mississippi."),

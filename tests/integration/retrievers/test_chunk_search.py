@@ -22,9 +22,9 @@ from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from retrievers.chunk_search import ChunkSearch, SearchRequest, SearchResponse
 from retrievers.lanes.keywords import NO_KEYWORDS
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 
 CONTRACT = """# 合同

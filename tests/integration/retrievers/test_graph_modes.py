@@ -22,11 +22,11 @@ from retrievers.lanes.contents import NO_GRAPH_STORE
 from retrievers.lanes.local import NO_ENTITY
 from retrievers.lanes.reading import NO_VECTOR
 from retrievers.lanes.reports import NO_COMMUNITIES, NOT_FILTERED
-from stores.chunks import ChunkStore
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkStore
 from stores.graph.communities import CommunityStore
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
 

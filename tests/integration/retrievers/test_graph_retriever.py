@@ -27,9 +27,9 @@ from evals.dataset import Passage
 from models.protocols import Embedder
 from retrievers import GraphRetriever
 from retrievers.graph_retriever import RetrieveOptions
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
 from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 
 PASSAGES = [

@@ -11,7 +11,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from retrievers.memory.hot import HotScopes
 from retrievers.memory.trimming import give_back
-from stores.database import Database
+from stores.postgresql.database import Database
 from tests.clock import Clock
 from tests.integration.retrievers.hot_world import Write, packed, seeded, texts_of, timed
 

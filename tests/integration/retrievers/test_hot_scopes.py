@@ -14,13 +14,13 @@ from domain.scope import Scope
 from retrievers.chunk_search import ChunkSearch, SearchRequest
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScope, HotScopes
-from stores.binary import Nearest
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.packing import stamp_of_chunks
-from stores.pools import Connection
-from stores.trips import Statement
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.packing import stamp_of_chunks
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.binary import Nearest
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
+from stores.postgresql.trips import Statement
 from testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
 from tests.integration.retrievers.hot_world import (

@@ -15,8 +15,8 @@ from retrievers.chunk_search import ChunkSearch, SearchRequest, SearchResponse
 from retrievers.memory.hot import HotScopes
 from retrievers.memory.packed import PackedScope
 from retrievers.memory.traits import HotTraits, PackedTraits
-from stores.database import Database
-from stores.descriptions import Descriptions, Said
+from stores.documents.descriptions import Descriptions, Said
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from tests.integration.statements import recorded
 

@@ -18,10 +18,10 @@ from evals.corpus import load_corpus
 from evals.dataset import Passage
 from retrievers import HybridRetriever, HybridRetrieverOptions
 from retrievers.index.bm25_index import BM25Indexes
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
 from stores.langchain import ScopeVectorStore, open_vector_store
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from tests.integration.foreign_table import WIDTH, Foreign, foreign_table
 

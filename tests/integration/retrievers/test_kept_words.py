@@ -19,10 +19,10 @@ from domain.settings import Settings
 from ingestion.pipeline import Ingestor
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from stores.array_files import ArrayFiles, Arrays, index_files
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from tests.integration.retrievers.test_scope_index import WORDS, CountingChunks, add
 
 QUESTION = "Does comet meet the tide or the dough?"

@@ -17,13 +17,13 @@ from ingestion.pipeline import Ingestor
 from models.protocols import Embedder, Vectors
 from retrievers import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
-from stores.jobs import JobStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 
 DOCUMENTS = {

@@ -14,7 +14,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from evals.corpus import load_corpus
 from models.protocols import Embedder
-from stores.database import Database
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
 

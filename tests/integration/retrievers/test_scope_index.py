@@ -16,13 +16,13 @@ from domain.settings import Settings
 from ingestion.pipeline import Ingestor
 from retrievers import GraphRetriever
 from retrievers.index.scope_index import BEHIND, ScopeIndexes
-from stores.chunks import ChunkStore, Passage
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore, Passage
+from stores.documents.document_store import DocumentStore
 from stores.graph.communities import CommunityStore
 from stores.graph.notices import collected_notices
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
 WORDS = ("bread", "dough", "chess", "rust", "tide", "comet", "loom", "violet")

@@ -17,13 +17,13 @@ from retrievers import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.memory.room import Room
 from retrievers.memory.texts import ScopeTexts, Texts
-from stores.chunks import ChunkStore
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.communities import CommunityStore
 from stores.graph.merges import Merge
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
 from tests.integration.statements import recorded
@@ -136,7 +136,7 @@ async def test_in_memory_a_question_asks_the_store_for_the_stamp_only(
     for mode in MODES:
         asked.clear()
         assert (await retriever.search(scope, QUESTIONS[0], mode=mode)).results
-        # Or not even that, where a line to ask it over is free (`stores.stamp_lines`).
+        # Or not even that, where a line to ask it over is free (`stores.stamps.stamp_lines`).
         assert {query.split("\n")[-1] for query in asked} <= {"scope_stamp(%s, %s)"}
 
 

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from domain.settings import Settings, WorkerSettings
 from server.app import create_app
-from stores.database import Database
+from stores.postgresql.database import Database
 from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.calling import calling
 

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from domain.settings import Settings
 from server.app import create_app
 from server.observe.readiness import Dependency, Readiness, State, is_ready
-from stores.database import Database
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from domain.settings import Settings
-from stores.database import Database
+from stores.postgresql.database import Database
 from tests.integration.own_database import settings_over, short_folder
 
 

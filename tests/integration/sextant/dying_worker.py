@@ -18,9 +18,9 @@ from ingestion.graph.index import GraphIndexer
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingestor
 from sextant.working import Worker
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over
 

@@ -18,8 +18,8 @@ from models.cache import CachedEmbedder
 from retrievers.chunk_search import SearchRequest
 from sextant.chunks import StructureNode
 from sextant.facade import Sextant
-from stores.chunks import ChunkStore
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkStore
+from stores.postgresql.database import Database
 from stores.search_log import SearchLog
 from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 

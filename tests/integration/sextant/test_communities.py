@@ -14,9 +14,9 @@ from domain.scope import Scope
 from domain.settings import Settings
 from sextant.cli.communities import _nested
 from sextant.facade import Sextant
-from stores.database import Database
 from stores.graph.communities import CommunityStore
 from stores.graph.vectors import EntityVectors
+from stores.postgresql.database import Database
 from testing.openai_server import ScriptedOpenAI
 
 NOTES = """# Heater

@@ -20,7 +20,7 @@ from domain.settings import Settings
 from graph.threads import Threads
 from models.cache import CachedEmbedder
 from sextant import Sextant
-from stores.database import Database
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import short_folder
 

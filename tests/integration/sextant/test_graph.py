@@ -16,9 +16,9 @@ from sextant import Sextant
 from sextant.doctor import Health, examine
 from sextant.graph import Graph
 from sextant.working import working
-from stores.database import Database
 from stores.graph.opening import GONE
 from stores.graph.record import GraphCounts
+from stores.postgresql.database import Database
 from testing.neo4j_server import neo4j_for_tests
 from testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import short_folder

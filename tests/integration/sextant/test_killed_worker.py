@@ -19,12 +19,12 @@ from domain.settings import IngestionSettings, Settings, WorkerSettings
 from models.cache import CachedEmbedder
 from sextant.facade import Sextant
 from sextant.working import working
-from stores.chunks import ChunkStore
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.documents.document_store import DocumentStore
+from stores.documents.registering import Upload
 from stores.graph.communities import CommunityStore
 from stores.graph.postgres import PostgresGraph
-from stores.jobs import JobStore
-from stores.registering import Upload
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from tests.integration.killing import ROOT, kill_when_reached
 from tests.integration.own_database import settings_over, short_folder

@@ -11,7 +11,7 @@ from domain.settings import MultimodalSettings, Settings
 from models.cache import CachedEmbedder
 from sextant.attaching import attached_files
 from sextant.facade import Sextant
-from stores.database import Database
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest, ScriptedOpenAI
 from testing.pictures import picture

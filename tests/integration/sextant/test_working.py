@@ -17,10 +17,10 @@ from ingestion.pipeline import Ingestor
 from models.protocols import Vectors
 from sextant.library import Library
 from sextant.working import Worker, working
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
-from stores.registering import Upload
+from stores.documents.document_store import DocumentStore
+from stores.documents.registering import Upload
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
 

@@ -9,9 +9,9 @@ import pytest
 
 from domain.documents import Chunk, ParsedDocument, Section
 from domain.scope import Scope
-from stores.chunks import Vectors
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import Vectors
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 

@@ -15,10 +15,10 @@ import pytest_asyncio
 
 from domain.errors import ConflictError, OptionInvalid
 from domain.scope import Scope
-from stores.backup import backup, count_graphs, restore
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.migrations import APP_ROLE
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.backup import backup, count_graphs, restore
+from stores.postgresql.database import Database
+from stores.postgresql.migrations import APP_ROLE
 from tests.integration.own_database import settings_over, short_folder
 
 SCOPES = (Scope("ann", "notes"), Scope("bob", "notes"))

@@ -22,18 +22,18 @@ import pytest_asyncio
 from domain.errors import ConflictError, DatabaseUnavailable, SettingsInvalid
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.chunks import ChunkStore, Vectors
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.embedded import SUPERUSER, EmbeddedServer, is_running
-from stores.embedding_space import check_space
+from stores.chunks.chunk_store import ChunkStore, Vectors
+from stores.documents.document_store import DocumentStore
+from stores.documents.embedding_space import check_space
+from stores.embedded.server import SUPERUSER, EmbeddedServer, is_running
+from stores.postgresql.database import Database
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 OPEN = """
 import asyncio, sys
 from pathlib import Path
 from domain.settings import Settings
-from stores.database import Database
+from stores.postgresql.database import Database
 async def main():
     settings = Settings(_env_file=None, data_dir=Path(sys.argv[1]), database_url=None)
     async with await Database.open(settings) as database:

@@ -14,14 +14,14 @@ from domain.documents import Chunk, DocumentStatus, JobStage, ParsedDocument, Se
 from domain.errors import ConflictError, DocumentNotFound, GraphNotFound
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.chunks import ChunkStore, Vectors
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
-from stores.pools import Connection
-from stores.registering import Registered
+from stores.chunks.chunk_store import ChunkStore, Vectors
+from stores.documents.document_store import DocumentStore
+from stores.documents.registering import Registered
+from stores.documents.versions import Ready, open_version
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
 from stores.scopes import doom_scope, lock_scope
-from stores.versions import Ready, open_version
+from stores.work.jobs import JobStore
 
 TEXT = "糖尿病患者的主要症状是多饮多尿。\nPayment is due in 30 days.\n第三段讲的是胰岛素。"
 

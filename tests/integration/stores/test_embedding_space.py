@@ -15,16 +15,16 @@ from domain.documents import Chunk, ParsedDocument, Section
 from domain.errors import ConflictError, EmbeddingModelChanged
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.chunks import ChunkStore, Vectors
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.embedding_space import (
+from stores.chunks.chunk_store import ChunkStore, Vectors
+from stores.documents.document_store import DocumentStore
+from stores.documents.embedding_space import (
     check_space,
     chunks_without_vectors,
     start_reembedding,
     store_vectors,
 )
-from stores.jobs import JobStore
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ from domain.errors import EmbeddingModelChanged
 from domain.filters import ChunkFilters
 from domain.graph import MentionKind
 from domain.scope import Scope
-from stores.chunks import ChunkStore, StoredChunk, Vectors
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.filtering import document_patterns, title_pattern
+from stores.chunks.chunk_store import ChunkStore, StoredChunk, Vectors
+from stores.chunks.filtering import document_patterns, title_pattern
+from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 
 LABELS = ("付款", "Payment terms", "违约责任", "Delivery", "保密")
 TAGS = ("合同", "Table", "draft", "zh")

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from domain.errors import ConflictError
-from stores.database import Database
 from stores.idempotency import MOST, Idempotency
+from stores.postgresql.database import Database
 
 REQUEST = "a" * 64
 

@@ -9,10 +9,10 @@ import pytest
 from domain.documents import JobStage
 from domain.errors import ConflictError, FileBroken
 from domain.scope import Scope
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.jobs import JobStore
-from stores.registering import Registered
+from stores.documents.document_store import DocumentStore
+from stores.documents.registering import Registered
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
 
 
 async def upload(documents: DocumentStore, scope: Scope, name: str, content: str) -> Registered:

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from domain.errors import EmbeddingModelChanged
 from domain.scope import Scope
-from stores.binary import Nearest
-from stores.chunks import ChunkStore, Vectors
-from stores.database import Database
-from stores.grams import salted_grams
+from stores.chunks.chunk_store import ChunkStore, Vectors
+from stores.chunks.grams import salted_grams
 from stores.graph.arrays import halves_of
+from stores.postgresql.binary import Nearest
+from stores.postgresql.database import Database
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 

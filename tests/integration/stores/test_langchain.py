@@ -9,9 +9,9 @@ from uuid import UUID, uuid4
 import numpy as np
 
 from domain.scope import Scope
-from stores.chunks import ChunkStore, Vectors
-from stores.database import Database
+from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.langchain import open_vector_store
+from stores.postgresql.database import Database
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 

@@ -12,11 +12,11 @@ import pytest_asyncio
 from psycopg import AsyncConnection, sql
 from psycopg.conninfo import make_conninfo
 
-from stores import migrations, queue_schema
-from stores.database import Database
-from stores.grams import fold, salted_grams
+from stores.chunks.grams import fold, salted_grams
 from stores.graph.ids import relation_id
-from stores.queries import load_queries
+from stores.postgresql import migrations, queue_schema
+from stores.postgresql.database import Database
+from stores.postgresql.queries import load_queries
 
 TEXTS = ["糖尿病患者的血糖控制", "Ownership moves when a value is assigned", "-"]
 

@@ -13,11 +13,11 @@ from psycopg.rows import dict_row
 
 from domain.graph import MentionKind
 from domain.scope import Scope
-from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
+from stores.postgresql.database import Database
 from tests.integration.stores.conftest import Ingest
 
 Row = dict[str, Any]

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 from domain.scope import Scope
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.stamp_lines import StampLines
-from stores.stamps import Stamp
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
+from stores.stamps.stamp import Stamp
+from stores.stamps.stamp_lines import StampLines
 
 
 def learnt(lines: StampLines, scope: Scope) -> Stamp | None:

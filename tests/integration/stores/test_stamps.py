@@ -18,14 +18,14 @@ from psycopg import Rollback
 from domain.documents import Chunk, ParsedDocument, Section
 from domain.graph import MentionKind
 from domain.scope import Scope
-from stores.database import Database
-from stores.documents import DocumentStore
-from stores.entity_stamps import entity_stamp
+from stores.chunks.packing import stamp_of_chunks
+from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
-from stores.packing import stamp_of_chunks
-from stores.pools import Connection
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
+from stores.stamps.entity_stamps import entity_stamp
 
 KINDS = ("passages", "chunks", "graph", "reports", "entities")
 PASSAGES, GRAPH = {"passages", "chunks"}, {"graph", "entities"}

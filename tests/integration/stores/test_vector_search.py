@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from domain.scope import Scope
-from stores.chunks import ChunkHit, ChunkStore, Vectors
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import ChunkHit, ChunkStore, Vectors
+from stores.chunks.partitions import settle
+from stores.documents.document_store import DocumentStore
 from stores.graph.arrays import halves_of
 from stores.langchain import open_vector_store
-from stores.partitions import settle
+from stores.postgresql.database import Database
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 1200

@@ -21,8 +21,8 @@ from domain.scope import Scope
 from graph import create_query_workflow
 from graph.workflow import Workflow
 from models.chat import as_chat_model
+from nodes.answers.introducing import NO_MODEL
 from nodes.generate import WITHOUT_DOCUMENTS
-from nodes.introducing import NO_MODEL
 from tests.unit.nodes.conftest import Bench, Build, ScriptedRetriever, chat, item
 
 ROOT = Path(__file__).parents[3]

@@ -5,11 +5,11 @@ import pytest
 from domain.errors import ModelUnavailable
 from domain.retrieval import RetrievedItem
 from models.extractive import ExtractiveAnswerer
-from nodes.answering import NOTHING_FOUND
+from nodes.answers.answering import NOTHING_FOUND
+from nodes.answers.introducing import NO_MODEL
+from nodes.answers.writing import CUT_OFF
 from nodes.generate import WITHOUT_DOCUMENTS, generate
-from nodes.introducing import NO_MODEL
 from nodes.state import State
-from nodes.writing import CUT_OFF
 from tests.unit.nodes.conftest import Bench, Build, chat, item
 
 GUIDE = item("糖尿病的主要症状是多饮、多尿和体重下降。血糖升高[3]时应就医。", "指南.md", start=50)

@@ -24,7 +24,7 @@ from retrievers.ranking.metadata import (
     with_rerank,
 )
 from retrievers.ranking.metadata_weights import PRESETS, MetadataWeights
-from stores.traits import Traits
+from stores.chunks.traits import Traits
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 ONLY_VECTOR = dict.fromkeys(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from retrievers.memory.packed import PackedScope, Packing
 from retrievers.memory.postings import GramPostings
-from stores.grams import fold
-from stores.packing import Block
+from stores.chunks.grams import fold
+from stores.chunks.packing import Block
 
 PIECES = st.sampled_from(
     [

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from retrievers.index.lexical import LexicalIndex, LexicalMatch
 from retrievers.index.passages import PassageIndex
 from retrievers.ranking.relevance import highest
-from stores.binary import Embedded
-from stores.chunks import Passage
+from stores.chunks.chunk_store import Passage
 from stores.graph.arrays import halves_of
+from stores.postgresql.binary import Embedded
 
 NAMES = UUID(int=7)
 WORDS = ["owl", "fox", "oak", "elm", "rain", "糖尿", "病人"]

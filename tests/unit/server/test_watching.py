@@ -14,7 +14,7 @@ from domain.errors import DocumentNotFound
 from server import watching
 from server.watching import Watching
 from sextant.library import Library
-from stores.uploads import Standing
+from stores.work.uploads import Standing
 
 
 def standing(document_id: UUID) -> Standing:

@@ -18,7 +18,7 @@ from domain.settings import AuthSettings, QuotaSettings, Settings
 from server.app import create_app
 from server.auth.principal import Admin, Reader, Writer
 from stores.api_keys import ApiKeyStore
-from stores.database import Database
+from stores.postgresql.database import Database
 from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.calling import calling
 

@@ -13,7 +13,7 @@ from domain.api_keys import Permission
 from domain.settings import AuthSettings, Settings
 from server.app import create_app
 from stores.api_keys import ApiKeyStore
-from stores.database import Database
+from stores.postgresql.database import Database
 from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.auth.conftest import probes
 from tests.integration.server.calling import bearer, started

@@ -17,11 +17,11 @@ from domain.graph import MentionKind
 from domain.scope import Scope
 from models.protocols import Reranker, Vectors
 from retrievers import EntitySearch
-from stores.database import Database
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
+from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from tests.integration.stores.graph.world import ReadSide
 

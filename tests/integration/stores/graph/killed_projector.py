@@ -16,9 +16,9 @@ from pydantic import SecretStr
 
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.database import Database
 from stores.graph.neo4j.bolt import Bolt
 from stores.graph.neo4j.projector import Projector
+from stores.postgresql.database import Database
 
 
 async def main(data_dir: str, uri: str, user: str, far: str) -> None:

@@ -9,13 +9,13 @@ import pytest
 from domain.errors import OptionInvalid
 from domain.graph import MentionKind
 from domain.scope import Scope
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
 from stores.graph.ids import entity_id
 from stores.graph.merges import Merge
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from tests.integration.stores.graph.world import Store, evidence, mention, named, relation
 
 GOOD = (

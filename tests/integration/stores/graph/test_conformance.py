@@ -11,9 +11,9 @@ import pytest
 
 from domain.graph import Community, Finding, MentionKind
 from domain.scope import Scope
-from stores.chunks import Vectors
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import Vectors
+from stores.chunks.neighbours import linked_to
+from stores.documents.document_store import DocumentStore
 from stores.graph.communities import CommunityStore
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id, relation_id
@@ -21,7 +21,7 @@ from stores.graph.merges import Merge
 from stores.graph.protocol import HUB_DEGREE, Hop
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
-from stores.neighbours import linked_to
+from stores.postgresql.database import Database
 from tests.integration.stores.graph.world import (
     Change,
     ReadSide,

@@ -9,15 +9,15 @@ import pytest
 
 from domain.graph import MentionKind
 from domain.scope import Scope
-from stores.chunks import Vectors
-from stores.database import Database
-from stores.documents import DocumentStore
+from stores.chunks.chunk_store import Vectors
+from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.hierarchy import HierarchyStore
 from stores.graph.ids import entity_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
+from stores.postgresql.database import Database
 
 LARGE = 400
 

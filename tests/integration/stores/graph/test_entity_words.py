@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from domain.graph import MentionKind
 from domain.scope import Scope
-from stores.chunks import Vectors
-from stores.database import Database
+from stores.chunks.chunk_store import Vectors
 from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.ids import entity_id
 from stores.graph.protocol import EntityFilter
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
+from stores.postgresql.database import Database
 from tests.integration.stores.graph.world import ReadSide
 
 MODEL, IMPORT = MentionKind.MODEL, MentionKind.IMPORT

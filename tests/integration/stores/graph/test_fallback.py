@@ -12,7 +12,6 @@ from domain.errors import GraphStoreUnavailable
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id, graph_key
 from stores.graph.neo4j.bolt import Bolt
@@ -21,6 +20,7 @@ from stores.graph.notices import collected_notices
 from stores.graph.opening import BEHIND, GONE, ProjectedGraph, open_graph_store
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from testing.neo4j_server import Neo4jServer
 
 IMPORT = MentionKind.IMPORT

@@ -11,9 +11,9 @@ import pytest
 
 from domain.graph import MentionKind
 from domain.scope import Scope
-from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from tests.integration.stores.graph.world import Store, evidence, mention, named
 
 _TABLES = ("mentions", "relation_evidence", "entity_names", "entities", "adjacency")

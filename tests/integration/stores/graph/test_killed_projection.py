@@ -9,7 +9,6 @@ import pytest
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.neo4j.bolt import Bolt
@@ -17,6 +16,7 @@ from stores.graph.neo4j.projector import Projector
 from stores.graph.neo4j.store import Neo4jGraph
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from tests.integration.killing import kill_when_reached
 
 WORKER = Path(__file__).with_name("killed_projector.py")

@@ -9,7 +9,6 @@ import pytest
 
 from domain.graph import MentionKind
 from domain.scope import Scope
-from stores.database import Database
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.merges import Merge
@@ -19,6 +18,7 @@ from stores.graph.neo4j.store import Neo4jGraph
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import GraphStore
 from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
 from tests.integration.stores.graph.test_entity_vectors import fill
 from tests.integration.stores.graph.test_exactness import (
     NAMES,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from domain.graph import MentionKind
 from domain.scope import Scope
-from stores.chunks import Vectors
+from stores.chunks.chunk_store import Vectors
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.protocol import GraphStore

@@ -6,7 +6,7 @@ from domain.attachments import Attachment, AttachmentKind
 from domain.events import Cited, Token
 from domain.tables.findings import compute_findings
 from domain.tables.table import make_table
-from nodes.citing import CitedText
+from nodes.citing.cited_text import CitedText
 from nodes.multimodal.cells import TableCells
 from nodes.multimodal.items import attached_items, table_lines
 from tests.unit.nodes.conftest import item

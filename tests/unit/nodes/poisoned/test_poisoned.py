@@ -19,8 +19,8 @@ from domain.errors import ModelOutputInvalid
 from domain.retrieval import RetrievedItem
 from models.chat import ChatModel, Messages, T
 from models.extractive import ExtractiveAnswerer
-from nodes import passages
-from nodes.answer_generator import AnswerGenerator
+from nodes.answers import passages
+from nodes.answers.answer_generator import AnswerGenerator
 from nodes.generate import generate
 from nodes.state import State
 from tests.unit.nodes.conftest import Build, item
@@ -184,7 +184,7 @@ def pieces_of(text: str, data: st.DataObject) -> Iterator[str]:
 def test_what_is_left_of_an_attack_does_not_depend_on_how_it_was_cut(
     attack: tuple[str, str], data: st.DataObject
 ) -> None:
-    from nodes.harmless import Harmless, harmless
+    from nodes.answers.harmless import Harmless, harmless
 
     _, text = attack
     guard = Harmless([text])

@@ -1,0 +1,126 @@
+"""Writes an answer from passages with a chat model, and cites them (seed 002, 答案生成)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from langchain_core.language_models import BaseChatModel
+
+import prompts
+from domain.answers import Answer
+from domain.errors import ContextTooLong
+from domain.events import Done
+from domain.text import clean_text, language_of
+from models.chat import ChatModel, as_chat_model
+from models.extractive import ExtractiveAnswerer
+from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, said, warned
+from nodes.answers.passages import ContextLike, Layout, as_items, laid_out, numbered
+from nodes.answers.revising import Review
+from nodes.answers.writing import UNBOUNDED, Writing, written
+from nodes.citing.checking import Checks
+from nodes.spending import Budget
+from retrievers.sync import run_sync
+
+SHORTENED = "The context was longer than the chat model can read, so it got half of it."
+
+
+class AnswerGenerator:
+    """Answers questions from given passages, in the question's language, with citations.
+
+    Each citation is checked once its sentence is finished, and sentences that none carries are mended
+    once (docs/answers.md).
+
+    Args:
+        llm: a LangChain chat model, or a `ChatModel`.
+        context_tokens: how much of passages and graph goes into the prompt (estimated tokens).
+        checks: checks of citations beyond the words that they share with their sentence.
+        answerer: quotes the passages where nothing that the model writes holds.
+        repair: whether the model may mend sentences; without, they stay and are marked.
+        budget: what the answer may still cost.
+    """
+
+    def __init__(
+        self,
+        llm: BaseChatModel | ChatModel,
+        *,
+        context_tokens: int = 6000,
+        checks: Checks | None = None,
+        answerer: ExtractiveAnswerer | None = None,
+        repair: bool = True,
+        budget: Budget = UNBOUNDED,
+    ) -> None:
+        self.chat = as_chat_model(llm)
+        self._context_tokens = context_tokens
+        self._checks = checks or Checks()
+        self._answerer = answerer or ExtractiveAnswerer()
+        self._repair = repair
+        self._budget = budget
+
+    def generate(self, query: str, context: ContextLike) -> Answer:
+        """Answer `query` from `context`; blocks, and works inside a running event loop too.
+
+        Raises:
+            ModelUnavailable, ModelOutputInvalid: the model gave no answer.
+        """
+        return run_sync(lambda: self.agenerate(query, context))
+
+    async def agenerate(self, query: str, context: ContextLike) -> Answer:
+        """Answer `query` from `context`, as `generate` does, without blocking the event loop."""
+        async for event in self.astream(query, context):
+            if isinstance(event, Done):
+                return event.answer
+        raise AssertionError("a stream of answer events ends with Done")
+
+    async def astream(
+        self,
+        query: str,
+        context: ContextLike,
+        *,
+        language: str | None = None,
+        history: str = "",
+    ) -> AsyncGenerator[AnswerEvent]:
+        """Answer `query` from `context` while the model writes.
+
+        Yields:
+            `Token` pieces of the answer, `Cited` after each finished sentence; where a check mended
+            the text, `Reset` and the text anew; then `Sources`, and `Done` with the whole answer,
+            which is the same text.
+
+        Raises:
+            ModelUnavailable, ModelOutputInvalid: the model gave no answer, or broke off.
+        """
+        language = language or language_of(query)
+        items = as_items(context)
+        layout = laid_out(items, self._context_tokens)
+        if not layout.passages:
+            for event in said(NOTHING_FOUND[language], self.chat.name):
+                yield event
+            return
+        try:
+            async with aclosing(self.laid_out(query, layout, language, history)) as events:
+                async for event in events:
+                    yield event
+        except ContextTooLong:  # the endpoint says so before its first word
+            shorter = laid_out(items, self._context_tokens // 2)
+            async with aclosing(self.laid_out(query, shorter, language, history)) as events:
+                async for event in events:
+                    yield warned(event, SHORTENED)
+
+    def laid_out(
+        self, query: str, layout: Layout, language: str, history: str = "", knowledge: str = ""
+    ) -> AsyncGenerator[AnswerEvent]:
+        """Answer from what is laid out already; `knowledge` stands in for the layout's own."""
+        asked = clean_text(query)
+        messages = prompts.GENERATE.messages(
+            language,
+            question=prompts.as_data(asked),
+            passages=numbered(layout.passages),
+            knowledge=knowledge or layout.knowledge,
+            history=prompts.as_data(history),
+        )
+        review = Review(
+            asked, layout.passages, language, self._checks, self._answerer, repair=self._repair
+        )
+        prompt = prompts.GENERATE.version(language)
+        return written(Writing(self.chat, messages, prompt, self._budget), review)

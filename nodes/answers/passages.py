@@ -1,0 +1,145 @@
+"""The context of an answer: numbered passages, and beside them what the graph knows, in a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from domain.errors import OptionInvalid
+from domain.retrieval import ItemKind, Retrieval, RetrievedItem
+from domain.text import clean_text, estimate_tokens
+from nodes.answers.budget import share_out
+from nodes.citing.support import headings
+from nodes.multimodal.items import SHOWN, label_of
+from prompts import as_data
+
+ContextLike = Retrieval | Sequence[RetrievedItem | str | Mapping[str, Any]]
+"""What an answer can be made from: a retrieval, items, plain texts, or mappings with `text`."""
+
+
+# How passages, reports, and entities with relations divide a budget that does not hold all of them.
+# Passages come first because only they can be cited.
+_WEIGHTS = (6.0, 2.0, 1.0)
+_FACTS = frozenset({ItemKind.ENTITY, ItemKind.RELATION})
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What goes into a prompt: passages to be numbered from 1, and knowledge to read them by."""
+
+    passages: list[RetrievedItem]
+    reports: list[RetrievedItem]
+    facts: list[RetrievedItem]
+
+    @property
+    def knowledge(self) -> str:
+        """Reports and facts as a prompt shows them, one a line."""
+        return lines_of([*self.reports, *self.facts])
+
+
+def laid_out(items: Sequence[RetrievedItem], tokens: int) -> Layout:
+    """Share `tokens` (estimated) between the passages, reports, entities and relations of `items`.
+
+    Whatever fits is in; of what does not, each kind loses by need (`nodes.answers.budget`). The best passage
+    is always in.
+    """
+    groups = [
+        [item for item in items if item.kind is ItemKind.CHUNK],
+        [item for item in items if item.kind is ItemKind.COMMUNITY],
+        [item for item in items if item.kind in _FACTS],
+    ]
+    costs = [[estimate_tokens(_shown(item)) for item in group] for group in groups]
+    kept = share_out(costs, _WEIGHTS, tokens)
+    passages, reports, facts = (
+        [group[place] for place in places] for group, places in zip(groups, kept, strict=True)
+    )
+    return Layout(passages or groups[0][:1], reports, facts)
+
+
+def as_items(context: ContextLike) -> list[RetrievedItem]:
+    """Return `context` as items, in order; a retrieval's graph items follow its results.
+
+    A mapping's other keys become the item's metadata (`filename`, `title`, `page`, `start`, …).
+
+    Raises:
+        OptionInvalid: a mapping has no `text`.
+    """
+    if isinstance(context, Retrieval):
+        return list({item.id: item for item in (*context.results, *context.graph_items)}.values())
+    found = context
+    return [_as_item(passage, number) for number, passage in enumerate(found, start=1)]
+
+
+def _as_item(passage: RetrievedItem | str | Mapping[str, Any], number: int) -> RetrievedItem:
+    if isinstance(passage, RetrievedItem):
+        return passage
+    if isinstance(passage, str):
+        passage = {"text": passage}
+    text = passage.get("text")
+    if not isinstance(text, str):
+        raise OptionInvalid(
+            f"Passage {number} of the context has no text.",
+            next_step='Give strings, retrieved items, or mappings like {"text": "…"}.',
+            field="context",
+        )
+    return RetrievedItem(
+        ItemKind.CHUNK,
+        id=str(passage.get("id") or f"passage-{number}"),
+        text=clean_text(text),
+        score=float(passage.get("score") or 1.0),
+        metadata={key: value for key, value in passage.items() if key not in {"id", "text"}},
+    )
+
+
+def within_budget(items: Iterable[RetrievedItem], tokens: int) -> list[RetrievedItem]:
+    """Return the first passages whose texts together take at most `tokens` (estimated), at least one.
+
+    What does not fit is left out whole; shorter items behind it may still fit.
+    """
+    return laid_out([item for item in items if item.kind is ItemKind.CHUNK], tokens).passages
+
+
+def numbered(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str:
+    """Return the items as a prompt shows them: delimited, numbered, with where they are from.
+
+    A passage cannot close its own delimiter, so its text stays data whatever it says. What came with
+    the question is numbered by its label.
+
+    Args:
+        items: the passages.
+        numbers: of each; by default from 1.
+    """
+    return "\n".join(
+        f'<passage number="{label_of(item) or number}" from="{_attribute(headings(item))}">\n'
+        f"{as_data(_body(item))}\n</passage>"
+        for number, item in zip(numbers or range(1, len(items) + 1), items, strict=True)
+    )
+
+
+def lines_of(items: Iterable[RetrievedItem]) -> str:
+    """Return reports, entities and relations as a prompt shows them, one a line."""
+    return as_data("\n".join(f"- {' '.join(_told(item).split())}" for item in items))
+
+
+def _shown(item: RetrievedItem) -> str:
+    return headings(item) + _body(item) if item.kind is ItemKind.CHUNK else _told(item)
+
+
+def _told(item: RetrievedItem) -> str:
+    """A report with its findings, an entity with its type, a relation."""
+    if item.kind is ItemKind.ENTITY:
+        return f"{item.text} ({item.metadata['type']})"
+    findings = item.metadata.get("findings") or ()
+    return " ".join([item.text, *(finding["text"] for finding in findings)])
+
+
+def _body(item: RetrievedItem) -> str:
+    if SHOWN in item.metadata:
+        return str(item.metadata[SHOWN])
+    context = item.metadata.get("context")
+    return f"{context}\n{item.text}" if context else item.text
+
+
+def _attribute(text: str) -> str:
+    return as_data(" ".join(text.split())).replace('"', "”")

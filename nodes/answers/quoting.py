@@ -1,0 +1,117 @@
+"""Answers without a chat model: quotations from the passages, or that there are none."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from domain.events import Cited, Token
+from domain.retrieval import RetrievedItem
+from models.sentence_ranking import quotable_spans, table_heads
+from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, said
+from nodes.answers.harmless import harmless
+from nodes.answers.rows import told_row
+from nodes.citing.citations import Citations
+from nodes.citing.markers import unmarked
+from nodes.citing.support import Passages, Quote, Wording, claim_of
+from nodes.multimodal.items import is_table
+from nodes.multimodal.telling import led_to, told_by_tables
+
+if TYPE_CHECKING:
+    from models.extractive import Extraction, ExtractiveAnswerer
+
+FOUND = {"en": "According to the documents:", "zh": "根据文档："}
+NEAREST = {"en": "The nearest passage is this one:", "zh": "最接近的内容见："}
+
+# Of the nearest passage no more than this is quoted.
+_NEAREST_CHARS = 200
+
+
+async def quoted(
+    answerer: ExtractiveAnswerer, question: str, items: Sequence[RetrievedItem], language: str
+) -> AsyncGenerator[AnswerEvent]:
+    """Yield the answer that quotes the best sentences of `items`, cited sentence by sentence.
+
+    What was computed of tables that came with the question comes first. Where nothing is evidence
+    enough, it says that the documents do not say, and quotes the nearest passage as the nearest.
+    """
+    texts = [item for item in items if not is_table(item)]
+    items = [*texts, *(item for item in items if is_table(item))]
+    found = await answerer.extract(question, texts, language=language)
+    if not found.quotations and (about := led_to(items)):
+        # The table has answered; what documents say of the row that it leads to belongs to that.
+        found = await answerer.extract(" ".join(about), texts, language=language)
+    given = Citations(items)
+    for event in told_by_tables(items, given, language):
+        yield event
+    computed = bool(given.citations)
+    if found.quotations:
+        yield given.token(("\n\n" if computed else "") + FOUND[language])
+        for event in _quotations(found, items, given):
+            yield event
+    elif computed:
+        pass
+    elif found.nearest is None:
+        for whole in said(NOTHING_FOUND[language], answerer.name):
+            yield whole
+        return
+    else:
+        yield given.token(NOTHING_FOUND[language])
+        for event in _nearest(given, question, items, found.nearest, language):
+            yield event
+    for last in ending(given, answerer.name, grounded=computed or bool(found.quotations)):
+        yield last
+
+
+def with_nearest(
+    given: Citations, question: str, items: Sequence[RetrievedItem], language: str
+) -> Iterator[Token | Cited]:
+    """Add the nearest passage to an answer that says only that the documents do not say."""
+    asked = claim_of(question)
+    place = max(
+        range(len(items)), key=lambda place: (Wording(items[place].text).covers(asked), -place)
+    )
+    yield from _nearest(given, question, items, place, language)
+
+
+def _nearest(
+    given: Citations, question: str, items: Sequence[RetrievedItem], place: int, language: str
+) -> Iterator[Token | Cited]:
+    nearest = items[place]
+    quote = Passages(items)[place].best_quote(claim_of(question)) or _opening(nearest)
+    told = told_row(quote.text, nearest, quote.start - int(nearest.metadata.get("start") or 0))
+    shown = _shown(told[:_NEAREST_CHARS], items, language)
+    shown += "…" if len(told) > _NEAREST_CHARS else ""
+    gap = "" if language == "zh" else " "
+    yield given.token(f"{gap}{NEAREST[language]}\n{shown}")
+    marker = given.shown(place)
+    yield given.token(marker)
+    yield given.cite(place, f"{shown}{marker}", quote)
+
+
+def _opening(item: RetrievedItem) -> Quote:
+    """The first sentence or row of a passage that shares no word with the question."""
+    heads = [head.strip("| ") for head in table_heads(item)]
+    spans = (span for span in quotable_spans(item.text) if item.text[slice(*span)] not in heads)
+    start, end = next(spans, (0, len(item.text)))
+    offset = int(item.metadata.get("start") or 0)
+    return Quote(item.text[start:end], offset + start, offset + end, 0.0)
+
+
+def _quotations(
+    found: Extraction, items: Sequence[RetrievedItem], given: Citations
+) -> Iterator[Token | Cited]:
+    for quotation in found.quotations:
+        marker = given.shown(quotation.source)
+        told = told_row(quotation.sentence, items[quotation.source], quotation.start)
+        shown = _shown(told, items)
+        yield given.token(f"\n{shown}")
+        yield given.token(marker)
+        offset = int(items[quotation.source].metadata.get("start") or 0)
+        quote = Quote(quotation.sentence, offset + quotation.start, offset + quotation.end, 1.0)
+        yield given.cite(quotation.source, f"{shown}{marker}", quote)
+
+
+def _shown(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:
+    """A sentence of a document as an answer may show it; the citation has its very words."""
+    return unmarked(harmless(sentence, [item.text for item in items], language))

@@ -1,0 +1,254 @@
+"""Answers to broad questions from reports of communities, cited to the passages behind them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+from math import ceil
+
+from pydantic import BaseModel, Field
+
+import prompts
+from domain.answers import Usage
+from domain.errors import ModelOutputInvalid, ModelUnavailable
+from domain.events import Cited, Done, Token
+from domain.retrieval import RetrievedItem
+from domain.text import estimate_tokens
+from models.allowance import keeping
+from models.chat import ChatModel
+from nodes.answers.answer_generator import AnswerGenerator
+from nodes.answers.answering import AnswerEvent, ending
+from nodes.answers.passages import laid_out, lines_of, numbered
+from nodes.answers.rows import told_row
+from nodes.citing.citations import Citations
+from nodes.citing.markers import unmarked
+from nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
+from nodes.spending import failed_call
+
+_log = logging.getLogger(__name__)
+
+FOUND = {
+    "en": "According to the reports on this knowledge base:",
+    "zh": "根据知识库各主题的报告：",
+}
+UNREAD = "The chat model could not read {count} of the reports: {reason}"
+
+# Words of questions about the whole; what a question asks besides must be in what it is told.
+_ABOUT_THE_WHOLE = re.compile(
+    r"\b(?:about|collection|contents?|cover(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|documents?|files?|ideas?"
+    r"|important|issues?|key|knowledge base|main|major|overall|overview|points?|said|say|subjects?|summari[sz]e"
+    r"|summary|tell|texts?|themes?|topics?)\b"
+    r"|知识库|文档|文件|资料|材料|内容|主题|话题|要点|重点|主要|重要|关键|概述|概括|总结|摘要|介绍|涉及|包括|讨论|整体"
+    r"|讲|说|谈",
+    re.IGNORECASE,
+)
+_FINDINGS = 6
+_POINTS = 24
+# Tokens of reports that one call reads. A call takes seconds whatever it reads: a few short reports are not
+# worth several, and long ones are read sooner side by side.
+_CALL_TOKENS = 1000
+_SECONDS = 30.0
+
+
+class Point(BaseModel):
+    """One thing that a report contributes to the answer."""
+
+    text: str = ""
+    importance: float = 0.0
+    passages: list[int] = Field(default_factory=list[int])
+
+
+class Points(BaseModel):
+    """What the chat model takes from some reports."""
+
+    points: list[Point] = Field(default_factory=list[Point])
+
+
+async def reported(
+    question: str,
+    reports: Sequence[RetrievedItem],
+    items: Sequence[RetrievedItem],
+    language: str,
+    model: str,
+) -> AsyncGenerator[AnswerEvent]:
+    """Yield the best findings of the best reports, without a model, each with the passage it rests on.
+
+    A finding that rests on none of `items` is left out. Yields nothing when that leaves none, or when
+    the question asks for something in particular that none of them speaks of.
+    """
+    given = Citations(items)
+    told = list(islice(_told(question, reports, items), _FINDINGS))
+    if not told or not _speaks_of(told, question):
+        return
+    yield given.token(FOUND[language])
+    for one in told:
+        item = items[one.place]
+        at = item.text.find(one.finding)
+        finding = told_row(one.finding, item, at) if at >= 0 else one.finding
+        statement = f"{one.title}{_COLON[language]}{finding}"
+        for event in _stated(given, statement, one.place, one.quote):
+            yield event
+    for last in ending(given, model, grounded=True):
+        yield last
+
+
+_COLON = {"en": ": ", "zh": "："}
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A finding, the report it is from, the place of the passage it rests on, and the words there."""
+
+    title: str
+    finding: str
+    place: int
+    quote: Quote
+
+
+def _told(
+    question: str, reports: Sequence[RetrievedItem], items: Sequence[RetrievedItem]
+) -> Iterator[_Told]:
+    """The best finding of every report, then the second best ones; each passage's words once.
+
+    Best is what shares most of the question's terms; where none does, what the report says first.
+    """
+    asked = claim_of(question)
+    places = {item.id: place for place, item in enumerate(items)}
+    quoted: dict[int, QuotedPassage] = {}
+    ordered = [
+        sorted(report.metadata["findings"], key=lambda one: -Wording(one["text"]).covers(asked))
+        for report in reports
+    ]
+    for turn in zip_longest(*ordered):
+        for report, finding in zip(reports, turn, strict=True):
+            ids = finding["chunk_ids"] if finding else ()
+            for place in (places[one] for one in ids if one in places):
+                passage = quoted.setdefault(place, QuotedPassage(items[place]))
+                quote = passage.best_quote(claim_of(finding["text"]))
+                if quote is not None:
+                    yield _Told(report.metadata["title"], finding["text"].strip(), place, quote)
+                    break
+
+
+def _speaks_of(told: Sequence[_Told], question: str) -> bool:
+    asked = claim_of(_ABOUT_THE_WHOLE.sub(" ", question))
+    return not len(asked) or any(
+        Wording(f"{one.title} {one.finding} {one.quote.text}").held(asked) for one in told
+    )
+
+
+def _stated(given: Citations, finding: str, place: int, quote: Quote) -> Iterator[Token | Cited]:
+    marker, shown = given.shown(place), unmarked(finding)
+    yield given.token(f"\n- {shown}")
+    yield given.token(marker)
+    yield given.cite(place, f"{shown}{marker}", quote)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Who reads reports in how many calls and how long, how much fits a prompt, the answer's language."""
+
+    chat: ChatModel
+    calls: int
+    seconds: float
+    tokens: int
+    language: str
+
+
+async def mapped(
+    writer: Callable[[], AnswerGenerator],
+    question: str,
+    items: Sequence[RetrievedItem],
+    reading: Reading,
+    warnings: list[str],
+) -> AsyncGenerator[AnswerEvent]:
+    """Map and reduce: points are noted from groups of reports at once, then one answer is written.
+
+    Reports that fit one call are read by one; more of them by at most `reading.calls`, besides those of
+    the `writer`, which answers and is made when they are read, from what is left then. The points name passages, and the answer cites passages, so that reports
+    lead but are never the evidence. A call that fails costs its reports only, with a warning.
+
+    Source: the global search of GraphRAG (Edge et al. 2024, arXiv 2404.16130).
+
+    Raises:
+        ModelUnavailable, ModelOutputInvalid: the answer itself could not be written.
+    """
+    layout = laid_out(items, reading.tokens)
+    wanted = ceil(estimate_tokens(lines_of(layout.reports)) / _CALL_TOKENS)
+    calls = min(wanted, reading.calls, len(layout.reports))
+    asked = [
+        _points(reading, question, layout.reports[at::calls], layout.passages)
+        for at in range(calls)
+    ]
+    with keeping(1):  # for the answer
+        read = await asyncio.gather(*asked)
+    failed = [outcome.failure for outcome in read if outcome.failure]
+    if failed:
+        warnings.append(UNREAD.format(count=f"{len(failed)}/{len(read)}", reason=failed[0]))
+    spent = sum((outcome.usage for outcome in read), Usage())
+    noted = _noted([point for outcome in read for point in outcome.points], len(layout.passages))
+    writing = writer().laid_out(question, layout, reading.language, knowledge=noted)
+    async with aclosing(writing) as events:
+        async for event in events:
+            if isinstance(event, Done):
+                answer = replace(event.answer, usage=event.answer.usage + spent)
+                yield Done(answer)
+            else:
+                yield event
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """What one call took from its reports, or why nothing."""
+
+    points: Sequence[Point]
+    usage: Usage
+    failure: str = ""
+
+
+async def _points(
+    reading: Reading,
+    question: str,
+    reports: Sequence[RetrievedItem],
+    passages: Sequence[RetrievedItem],
+) -> _Noted:
+    resting = {chunk for report in reports for chunk in _rests_on(report)}
+    numbers = [number for number, item in enumerate(passages, start=1) if item.id in resting]
+    messages = prompts.POINTS.messages(
+        reading.language,
+        question=question,
+        reports=lines_of(reports),
+        passages=numbered([passages[number - 1] for number in numbers], numbers),
+    )
+    try:
+        async with asyncio.timeout(min(_SECONDS, reading.seconds)):
+            reply, usage = await reading.chat.structured(messages, Points)
+    except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
+        _log.warning("chat model read no report (%s)", error)
+        reason = getattr(error, "message", "it did not answer in time.")
+        return _Noted((), failed_call(messages), reason)
+    return _Noted(reply.points, usage)
+
+
+def _rests_on(report: RetrievedItem) -> list[str]:
+    return [chunk for finding in report.metadata["findings"] for chunk in finding["chunk_ids"]]
+
+
+def _noted(points: Sequence[Point], passages: int) -> str:
+    """The points as a prompt shows them, most important first, each with its passages' numbers."""
+    known = [
+        (point, [number for number in point.passages if 1 <= number <= passages])
+        for point in points
+        if point.text.strip()
+    ]
+    known.sort(key=lambda one: -one[0].importance)
+    return "\n".join(
+        f"- {unmarked(' '.join(point.text.split()))} {''.join(f'[{n}]' for n in numbers)}"
+        for point, numbers in known[:_POINTS]
+        if numbers
+    )

@@ -1,0 +1,273 @@
+"""What becomes of an answer whose sentences do not all hold: mended once, cut down, or replaced.
+
+The chat model gets one look at the sentences that no passage carries, with the passages, all in one
+call; what it writes is checked like the first text. Where that helps, where a cited document was
+changed meanwhile, or where a judge refused a sentence, the answer is told anew behind a `Reset`. An
+answer of which nothing holds is replaced by quotations, or by the sentence that the documents do not
+say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, Field
+
+import prompts
+from domain.answers import Answer, Usage
+from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
+from domain.events import Cited, Done, Reset, Token
+from domain.retrieval import RetrievedItem
+from models.chat import ChatModel
+from models.extractive import ExtractiveAnswerer
+from nodes.answers.answering import AnswerEvent
+from nodes.answers.harmless import harmless
+from nodes.answers.passages import numbered
+from nodes.answers.quoting import quoted, with_nearest
+from nodes.citing import markers
+from nodes.citing.checking import Checking, Checks, plain, still_stored
+from nodes.citing.cited_text import CitedText, Finished, Verdict, language_differs
+from nodes.spending import Budget, failed_call, prompt_size
+
+_log = logging.getLogger(__name__)
+
+MENDED = (
+    "{count} of the answer's sentences, which no passage carried, were written anew or left out."
+)
+NOT_MENDED = "Sentences that no passage carries could not be mended: {reason}"
+CHANGED = "A cited document was changed or removed meanwhile; what only it said was left out."
+REFUSED = "Citations that do not carry their sentence were taken away."
+REPLACED = (
+    "Nothing that the chat model wrote is carried by the documents, so they are quoted instead."
+)
+OTHER_LANGUAGE = "The chat model answered in another language than the question's."
+
+# A repair that takes longer is not worth waiting for: the answer stands there already.
+_SECONDS = 20.0
+_ITEM = re.compile(r"\s*(?:[-*+•]\s+|\d{1,2}[.)、]\s*)?")
+
+
+class Mended(BaseModel):
+    """A sentence as the passages have it; no text: they do not have it."""
+
+    number: int = 0
+    text: str = ""
+
+
+class Repairs(BaseModel):
+    """What the chat model makes of the sentences that no passage carries."""
+
+    sentences: list[Mended] = Field(default_factory=list[Mended])
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """How a written answer is looked through.
+
+    Attributes:
+        question: what was asked.
+        passages: what may be cited, as numbered in the prompt.
+        language: of the question, `zh` or `en`.
+        checks: beyond words; see there.
+        answerer: quotes where nothing of the answer holds.
+        repair: whether the chat model may mend sentences.
+    """
+
+    question: str
+    passages: Sequence[RetrievedItem]
+    language: str
+    checks: Checks = field(default_factory=Checks)
+    answerer: ExtractiveAnswerer = field(default_factory=ExtractiveAnswerer)
+    repair: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A finished text with its checks, and the events that told it."""
+
+    text: CitedText
+    checking: Checking
+    told: Sequence[Token | Cited] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether it cites something, or says that there is nothing to cite."""
+        silent = any(one.verdict is Verdict.SILENT for one in self.text.finished)
+        return bool(self.text.given.citations) or silent
+
+
+class Reviser:
+    """Looks through one finished answer, and keeps what it comes to.
+
+    Attributes:
+        draft: the text that counts.
+        grounded: whether every statement of it is carried.
+        replacement: what is answered instead, where nothing holds.
+        usage: what mending has cost.
+        warnings: what was done, and what could not be.
+    """
+
+    def __init__(self, chat: ChatModel, review: Review, draft: Draft, budget: Budget) -> None:
+        self._chat = chat
+        self._review = review
+        self._budget = budget
+        self.draft = draft
+        self.grounded = draft.text.grounded
+        self.replacement: Answer | None = None
+        self.usage = Usage()
+        self.warnings = list[str]()
+
+    async def events(self) -> AsyncGenerator[AnswerEvent]:
+        """Yield what is to be told anew or besides, if anything."""
+        if self._review.passages:
+            async for event in self._reviewed():
+                yield event
+        if self.replacement is None and language_differs(
+            self.draft.text.given.text, self._review.language
+        ):
+            self.warnings.append(OTHER_LANGUAGE)
+
+    async def _reviewed(self) -> AsyncGenerator[AnswerEvent]:
+        second = await self._second()
+        final = second or self.draft
+        self.warnings += final.checking.warnings
+        if not final.holds:
+            async for event in self._replaced(final):
+                yield event
+            return
+        self.draft = final
+        self.grounded = final.text.grounded and not final.checking.unchecked
+        if second is not None:
+            yield Reset(self.warnings[0])
+            for event in second.told:
+                yield event
+        if not final.text.given.citations:
+            for event in with_nearest(
+                final.text.given, self._review.question, self._review.passages,
+                self._review.language,
+            ):  # fmt: skip
+                yield event
+
+    async def _replaced(self, draft: Draft) -> AsyncGenerator[AnswerEvent]:
+        """Quotations, or that there are none, of what the store still has."""
+        self.warnings.append(REPLACED)
+        yield Reset(REPLACED)
+        review, gone = self._review, draft.checking.gone
+        left = [item for place, item in enumerate(review.passages) if place not in gone]
+        if gone:  # others of the same document may be gone with them
+            with suppress(DependencyError):
+                left = await still_stored(review.checks.still_there, left)
+        quoting = quoted(review.answerer, review.question, left, review.language)
+        async with aclosing(quoting) as events:
+            async for event in events:
+                if isinstance(event, Done):
+                    self.replacement = event.answer
+                elif isinstance(event, Token | Cited):
+                    yield event
+
+    async def _second(self) -> Draft | None:
+        """The answer told anew, where that is better."""
+        draft = self.draft
+        gone, refused = bool(draft.checking.gone), bool(draft.checking.rejected)
+        weak = self._unsupported(draft)
+        mended = await self._repaired([draft.text.finished[place].text for place in weak])
+        changes = {weak[number]: text for number, text in mended.items()}
+        if not (changes or gone or refused):
+            return None
+        second = await self._again(draft, changes)
+        if second.checking.gone != draft.checking.gone or len(second.checking.rejected) > len(
+            draft.checking.rejected
+        ):
+            second = await self._again(second, {})
+        if not (gone or refused) and len(self._unsupported(second)) >= len(weak):
+            return None
+        done = {CHANGED: gone, REFUSED: refused, MENDED.format(count=len(changes)): bool(changes)}
+        self.warnings += [reason for reason, happened in done.items() if happened]
+        return second
+
+    def _unsupported(self, draft: Draft) -> list[int]:
+        """Places of the sentences that should be mended."""
+        bad, finished = {Verdict.UNSUPPORTED, Verdict.WEAK}, draft.text.finished
+        written = "".join(one.text for one in finished)
+        if language_differs(written, self._review.language):
+            bad |= {Verdict.FOREIGN, Verdict.CARRIED}
+        gone = draft.checking.gone
+        return [
+            place
+            for place, one in enumerate(finished)
+            if one.verdict in bad or gone.intersection(one.passages)
+        ]
+
+    async def _repaired(self, sentences: Sequence[str]) -> Mapping[int, str]:
+        """What the chat model makes of sentences, by their places; nothing where it cannot be asked."""
+        if not sentences or not self._review.repair:
+            return {}
+        review = self._review
+        left = [at for at in range(len(review.passages)) if at not in self.draft.checking.gone]
+        listed = (f"{number}. {plain(text)}" for number, text in enumerate(sentences, start=1))
+        messages = prompts.REPAIR.messages(
+            review.language,
+            question=prompts.as_data(review.question),
+            passages=numbered([review.passages[place] for place in left], [at + 1 for at in left]),
+            sentences=prompts.as_data("\n".join(listed)),
+        )
+        if lacking := self._budget.lacks(prompt_size(messages)):
+            self.warnings.append(NOT_MENDED.format(reason=f"limits.{lacking} is reached."))
+            return {}
+        again = self._budget.lacks(calls=2) is None
+        try:
+            async with asyncio.timeout(min(_SECONDS, self._budget.seconds)):
+                reply, self.usage = await self._chat.structured(messages, Repairs, repair=again)
+        except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
+            _log.warning("chat model mended nothing (%s)", error)
+            tried_again = again and isinstance(error, ModelOutputInvalid)
+            self.usage = failed_call(messages, 2 if tried_again else 1)
+            reason = getattr(error, "message", "the chat model did not answer in time.")
+            self.warnings.append(NOT_MENDED.format(reason=reason))
+            return {}
+        known = range(1, len(sentences) + 1)
+        return {one.number - 1: one.text for one in reply.sentences if one.number in known}
+
+    async def _again(self, draft: Draft, changes: Mapping[int, str]) -> Draft:
+        """`draft` with sentences changed, and without what no longer holds; checked like the first."""
+        review, gone, rejected = self._review, draft.checking.gone, draft.checking.rejected
+        text = CitedText(
+            review.passages, language=review.language, withheld=gone, rejected=rejected
+        )
+        checking = Checking(review.checks, text, review.passages)
+        written = "".join(
+            self._changed(one, changes[place])
+            if place in changes
+            else _without(one, gone, rejected)
+            for place, one in enumerate(draft.text.finished)
+        )
+        told = [event async for event in checking.through(text.feed(written))]
+        told += [event async for event in checking.through(text.finish())]
+        told += [event async for event in checking.rest()]
+        checking.gone |= gone
+        checking.rejected |= rejected
+        return Draft(text, checking, told)
+
+    def _changed(self, sentence: Finished, text: str) -> str:
+        """`text` in the place of a sentence: as its item, with the white space around it."""
+        texts = [item.text for item in self._review.passages]
+        body = _ITEM.sub(
+            "", harmless(" ".join(text.split()), texts, self._review.language), count=1
+        )
+        if not body:
+            return ""
+        lead = _ITEM.match(sentence.text)
+        before = lead[0] if lead else ""
+        return before + body + sentence.text[len(sentence.text.rstrip()) :]
+
+
+def _without(sentence: Finished, gone: set[int], rejected: set[str]) -> str:
+    """A sentence without the markers that do not hold; nothing, if it rests on what is gone."""
+    if sentence.passages and gone.issuperset(sentence.passages):
+        return ""
+    return markers.stripped(sentence.text) if plain(sentence.text) in rejected else sentence.text

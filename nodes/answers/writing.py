@@ -1,0 +1,152 @@
+"""One answer of the chat model, from its first token to the checked whole."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from domain.answers import Usage
+from domain.errors import ModelUnavailable
+from domain.events import Done, Sources
+from domain.text import estimate_tokens
+from models.chat import ChatModel
+from nodes.answers.answering import AnswerEvent, ending
+from nodes.answers.harmless import Harmless
+from nodes.answers.revising import Draft, Review, Reviser
+from nodes.citing.checking import Checking
+from nodes.citing.cited_text import CitedText
+from nodes.spending import Budget, prompt_size
+from prompts import Messages
+
+CUT_OFF = "The answer was cut off at its token limit (limits.answer_tokens)."
+OUT_OF_TIME = "The answer was cut off at its time limit (limits.answer_seconds)."
+
+UNBOUNDED = Budget(calls=4, prompt_tokens=1_000_000, seconds=3600.0)
+"""For callers that set no limits: enough for the answer, its repair, and one more try each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """One call of the chat model for an answer: what it is given, and what may be spent in all.
+
+    `prompt` names the wording of `messages`, with its version.
+    """
+
+    chat: ChatModel
+    messages: Messages
+    prompt: str
+    budget: Budget = UNBOUNDED
+
+
+async def written(writing: Writing, review: Review) -> AsyncGenerator[AnswerEvent]:
+    """Yield what the model writes as an answer whose citations hold, up to and with `Done`.
+
+    Raises:
+        ModelUnavailable, ModelOutputInvalid: the model gave no answer, or broke off.
+    """
+    deadline = time.monotonic() + writing.budget.seconds
+    text = CitedText(review.passages, language=review.language)
+    checking = Checking(review.checks, text, review.passages)
+    said = _Said()
+    try:
+        async with aclosing(_first(writing, review, Draft(text, checking), said)) as events:
+            async for event in events:
+                yield event
+    finally:
+        await checking.close()
+    left = replace(
+        writing.budget,
+        calls=writing.budget.calls - said.usage.calls,
+        prompt_tokens=writing.budget.prompt_tokens - said.usage.prompt_tokens,
+        seconds=deadline - time.monotonic(),
+    )
+    reviser = Reviser(writing.chat, review, Draft(text, checking), left)
+    async with aclosing(reviser.events()) as events:
+        async for event in events:
+            yield event
+    for last in _ending(writing, reviser, said):
+        yield last
+
+
+@dataclass(slots=True)
+class _Said:
+    """What the model's text has cost, and how it ended."""
+
+    usage: Usage = field(default_factory=Usage)
+    out_of_time: bool = False
+
+    @property
+    def warnings(self) -> list[str]:
+        if self.out_of_time:
+            return [OUT_OF_TIME]
+        return [CUT_OFF] if self.usage.truncated else []
+
+
+async def _first(
+    writing: Writing, review: Review, draft: Draft, said: _Said
+) -> AsyncGenerator[AnswerEvent]:
+    """The model's text as it comes, checked sentence by sentence."""
+    guard = Harmless([item.text for item in review.passages], review.language)
+    text, checking = draft.text, draft.checking
+    async with aclosing(_pieces(writing, said)) as pieces:
+        async for piece in pieces:
+            async for event in checking.through(text.feed(guard.feed(piece))):
+                yield event
+    for rest in (text.feed(guard.finish()), text.finish()):
+        async for event in checking.through(rest):
+            yield event
+    async for cited in checking.rest():
+        yield cited
+
+
+async def _pieces(writing: Writing, said: _Said) -> AsyncGenerator[str]:
+    """The model's text until it ends or the time is up; `said` gets the rest."""
+    deadline = asyncio.get_running_loop().time() + writing.budget.seconds
+    texts = list[str]()
+    stream = cast("AsyncGenerator[str | Usage]", writing.chat.stream(writing.messages))
+    async with aclosing(stream) as pieces:
+        while True:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    piece = await anext(pieces, None)
+            except TimeoutError:
+                if not texts:
+                    raise ModelUnavailable(
+                        "The chat model did not begin its answer in time.",
+                        next_step="Raise SEXTANT_LIMITS__ANSWER_SECONDS, or check its load.",
+                    ) from None
+                said.out_of_time = True
+                asked, told = prompt_size(writing.messages), estimate_tokens("".join(texts))
+                said.usage += Usage(1, asked, told, estimated=True, truncated=True)
+                return
+            if piece is None:
+                return
+            if isinstance(piece, Usage):
+                said.usage += piece
+            else:
+                texts.append(piece)
+                yield piece
+
+
+def _ending(writing: Writing, reviser: Reviser, said: _Said) -> Iterator[Sources | Done]:
+    usage = said.usage + reviser.usage
+    warnings = [*said.warnings, *reviser.warnings]
+    if (replacement := reviser.replacement) is not None:
+        yield Sources(replacement.sources)
+        yield Done(
+            replace(replacement, usage=usage, warnings=tuple(warnings), prompt=writing.prompt)
+        )
+        return
+    given = reviser.draft.text.given
+    yield from ending(
+        given,
+        writing.chat.name,
+        grounded=reviser.grounded,
+        usage=usage,
+        prompt=writing.prompt,
+        warnings=warnings,
+    )

@@ -1,0 +1,1 @@
+"""Citations: their markers, what they quote, and whether the passage carries the sentence."""

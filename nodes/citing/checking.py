@@ -1,0 +1,189 @@
+"""Checks citations while the answer goes on: by the store, and by a model where one is configured.
+
+`nodes.citing.cited_text` finds a quote by words in the passage that the search returned. Whether the stored
+document still has these characters at these places, and whether a cross-encoder finds that they carry
+the sentence, is asked here, as soon as a sentence is finished; the tokens behind it do not wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from domain.answers import Citation, Quoted
+from domain.errors import DependencyError
+from domain.events import Cited, Token
+from domain.happenings import CitationsDropped, tell
+from domain.retrieval import RetrievedItem
+from models.protocols import Reranker
+from nodes.citing import markers
+from nodes.citing.cited_text import CitedText, Finished, Verdict
+
+UNCHECKED = "The citations could not be compared with the stored documents: {reason}"
+# The store answers within this time, so that a citation follows its sentence; a model may take longer,
+# and the next tokens do not wait for it.
+_PATIENCE = 0.05
+
+UNJUDGED = "The model that judges citations failed, so they were judged by words: {reason}"
+
+
+StillThere = Callable[[Sequence[Quoted]], Awaitable[Sequence[bool]]]
+"""Of each quote whether its stored document reads so; raises DependencyError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """How citations are checked beyond the words they share with their sentence.
+
+    Attributes:
+        still_there: asks the store; None: the passages given are the record themselves.
+        judge: a cross-encoder that scores how a quote carries a sentence; None: words decide.
+        least: its score from which a sentence counts as carried.
+    """
+
+    still_there: StillThere | None = None
+    judge: Reranker | None = None
+    least: float = 0.5
+
+    def __bool__(self) -> bool:
+        return self.still_there is not None or self.judge is not None
+
+
+class Checking:
+    """The checks of one text in the making; `close` it.
+
+    Attributes:
+        gone: places of cited passages that the store no longer has.
+        rejected: texts, without markers, of sentences that the judge found unsupported.
+        unchecked: whether the store could not be asked.
+        warnings: why a check could not be made.
+    """
+
+    def __init__(
+        self, checks: Checks, answer: CitedText, passages: Sequence[RetrievedItem]
+    ) -> None:
+        self._checks = checks
+        self._answer = answer
+        self._passages = passages
+        self._known = 0
+        self._running = deque[asyncio.Task[list[Cited]]]()
+        self.gone: set[int] = set()
+        self.rejected: set[str] = set()
+        self.unchecked = False
+        self.warnings: list[str] = []
+
+    async def through(self, events: Iterable[Token | Cited]) -> AsyncIterator[Token | Cited]:
+        """Pass tokens on at once; citations when, and if, their checks are through, in order."""
+        for event in events:
+            if isinstance(event, Token) or not self._checks:
+                yield event
+            elif self._start():
+                await asyncio.wait([self._running[-1]], timeout=_PATIENCE)
+            while self._running and self._running[0].done():
+                for checked in self._running.popleft().result():
+                    yield checked
+
+    async def rest(self) -> AsyncIterator[Cited]:
+        """The citations whose checks are still running."""
+        while self._running:
+            for event in await self._running.popleft():
+                yield event
+
+    async def close(self) -> None:
+        """Stop what is still running."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    def _start(self) -> bool:
+        """Begin the checks of sentences that were finished since the last time, if any were."""
+        new = range(self._known, len(self._answer.finished))
+        self._known = len(self._answer.finished)
+        cited = [place for place in new if self._answer.finished[place].citations]
+        self._running += [asyncio.create_task(self._checked(place)) for place in cited]
+        return bool(cited)
+
+    async def _checked(self, place: int) -> list[Cited]:
+        """The citations of a sentence that hold, with the support that the judge gives."""
+        sentence = self._answer.finished[place]
+        cited = [self._answer.given.citations[number] for number in sentence.citations]
+        there, scores = await asyncio.gather(
+            self._still_there(sentence, cited), self._judged(sentence, cited)
+        )
+        self.gone |= {
+            passage for passage, holds in zip(sentence.passages, there, strict=True) if not holds
+        }
+        if lost := there.count(False):
+            tell(CitationsDropped("gone", lost))
+        if scores is not None:
+            cited = [
+                replace(citation, support=round(score, 3))
+                for citation, score in zip(cited, scores, strict=True)
+            ]
+            self._note(place, sentence, carried=max(scores) >= self._checks.least)
+        for number, citation in zip(sentence.citations, cited, strict=True):
+            self._answer.given.citations[number] = citation
+        return [Cited(citation) for citation, holds in zip(cited, there, strict=True) if holds]
+
+    def _note(self, place: int, sentence: Finished, *, carried: bool) -> None:
+        verdict = Verdict.CARRIED if carried else Verdict.UNSUPPORTED
+        self._answer.finished[place] = replace(sentence, verdict=verdict)
+        if not carried:
+            self.rejected.add(plain(sentence.text))
+
+    async def _still_there(self, sentence: Finished, cited: Sequence[Citation]) -> Sequence[bool]:
+        documents = [self._passages[index].document_id for index in sentence.passages]
+        quotes = [
+            Quoted(document, citation.start, citation.quote)
+            for document, citation in zip(documents, cited, strict=True)
+            if document
+        ]
+        if self._checks.still_there is None or not quotes:
+            return [True] * len(cited)
+        try:
+            found = iter(await self._checks.still_there(quotes))
+        except DependencyError as error:
+            self.unchecked = True
+            self.warnings.append(UNCHECKED.format(reason=error.message))
+            return [True] * len(cited)
+        return [next(found) if document else True for document in documents]
+
+    async def _judged(
+        self, sentence: Finished, cited: Sequence[Citation]
+    ) -> Sequence[float] | None:
+        # A cell is no sentence to be judged: its value was compared.
+        if self._checks.judge is None or any(citation.cell for citation in cited):
+            return None
+        texts = [citation.quote for citation in cited]
+        try:
+            return await self._checks.judge.score(plain(sentence.text), texts)
+        except DependencyError as error:
+            self.warnings.append(UNJUDGED.format(reason=error.message))
+            return None
+
+
+async def still_stored(
+    still_there: StillThere | None, items: Sequence[RetrievedItem]
+) -> list[RetrievedItem]:
+    """Those passages that the stored documents still have as they were found.
+
+    Raises:
+        DependencyError: the store does not answer.
+    """
+    stored = [item for item in items if item.document_id]
+    if still_there is None or not stored:
+        return list(items)
+    quotes = [
+        Quoted(str(item.document_id), int(item.metadata.get("start") or 0), item.text)
+        for item in stored
+    ]
+    holding = zip(stored, await still_there(quotes), strict=True)
+    gone = {item.id for item, holds in holding if not holds}
+    return [item for item in items if item.id not in gone]
+
+
+def plain(text: str) -> str:
+    """A sentence without its markers."""
+    return " ".join(markers.stripped(text).split())

@@ -1,0 +1,96 @@
+"""The citations of an answer in the making: markers, what they quote, which sources they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from domain.answers import Citation, Source
+from domain.events import Cited, Token
+from domain.retrieval import RetrievedItem
+from nodes.citing import markers
+from nodes.citing.support import Quote
+from nodes.multimodal.items import attachment_of, label_of
+
+
+class Citations:
+    """Counts markers by first use over `passages`, and keeps all text and citations given out."""
+
+    def __init__(self, passages: Sequence[RetrievedItem]) -> None:
+        self._passages = passages
+        self._order: list[int] = []
+        self._attached: list[int] = []
+        self._texts: list[str] = []
+        self.citations: list[Citation] = []
+
+    @property
+    def text(self) -> str:
+        """All text given out so far."""
+        return "".join(self._texts)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The cited passages in order of their markers, then the cited attachments."""
+        numbered = [
+            as_source(self._passages[index], marker)
+            for marker, index in enumerate(self._order, start=1)
+        ]
+        return (*numbered, *(as_source(self._passages[index], 0) for index in self._attached))
+
+    def token(self, text: str) -> Token:
+        """Give out `text` as the next piece of the answer."""
+        self._texts.append(text)
+        return Token(text)
+
+    def marker(self, index: int) -> int:
+        """Return the number of `passages[index]`, the next one when it has none yet; 0: an attachment."""
+        if label_of(self._passages[index]):
+            self._attached += [index] * (index not in self._attached)
+            return 0
+        if index not in self._order:
+            self._order.append(index)
+        return self._order.index(index) + 1
+
+    def shown(self, index: int, place: str = "") -> str:
+        """The marker of `passages[index]`, or of a part of it, as the answer has it."""
+        number, label = self.marker(index), label_of(self._passages[index])
+        return markers.labelled(label, place) if label else markers.written(number)
+
+    def cite(self, index: int, sentence: str, quote: Quote) -> Cited:
+        """Give out the citation of a finished sentence by `passages[index]`."""
+        attached = label_of(self._passages[index])
+        citation = Citation(
+            marker=self.marker(index),
+            sentence=sentence,
+            source=_name(self._passages[index]),
+            quote=quote.text,
+            start=quote.start,
+            end=quote.end,
+            support=round(quote.support, 3),
+            cell=self.shown(index, quote.place)[1:-1] if attached else "",
+        )
+        self.citations.append(citation)
+        return Cited(citation)
+
+
+def as_source(item: RetrievedItem, marker: int) -> Source:
+    """Return `item` as the source that `[marker]` stands for."""
+    attachment = attachment_of(item)
+    return Source(
+        marker=marker,
+        document_id=item.document_id or "",
+        filename=_name(item),
+        chunk_id=item.id,
+        title=str(item.metadata.get("title") or ""),
+        section_path=tuple(item.metadata.get("section_path") or ()),
+        page=item.metadata.get("page"),
+        text=item.text,
+        score=item.score,
+        lanes={lane: asdict(score) for lane, score in item.lanes.items()},
+        kind=attachment.kind.value if attachment else "document",
+        label=label_of(item),
+    )
+
+
+def _name(item: RetrievedItem) -> str:
+    return str(item.metadata.get("filename") or item.metadata.get("title") or item.id)

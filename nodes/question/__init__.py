@@ -1,0 +1,1 @@
+"""What a question says, by rule: its parts, its names, the conversation that it leans on."""

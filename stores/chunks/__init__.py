@@ -1,0 +1,1 @@
+"""Chunks: searched by vector and by keyword, filtered, read for ranking."""

@@ -1,0 +1,336 @@
+"""Searching chunks: by vector, by keyword, by id."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+from psycopg.errors import DataException
+from psycopg.rows import dict_row
+
+from domain.documents import Modality
+from domain.errors import EmbeddingModelChanged
+from domain.filters import ChunkFilters
+from domain.scope import Scope
+from stores.chunks.filtering import custom_plans, filter_values, within
+from stores.chunks.grams import folded_words, salted_grams
+from stores.chunks.naming import Named
+from stores.postgresql.binary import Embedded, Nearest, embedded, halves, nearest_of, told_rows
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
+from stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope
+from stores.stamps.stamp import Stamp
+from stores.stamps.stamp_lines import Answer
+
+Vectors = npt.NDArray[np.float32]
+
+_SQL = load_queries("chunks")
+_GET, _DOCUMENTS = (of_scope(_SQL[name]) for name in ("get", "documents"))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk with what a reader wants to know of its document.
+
+    `start` and `end` are character offsets into the document's text; `source` is the name under
+    which the document was added, `document_title` its title, `title` the chunk's own.
+    """
+
+    id: UUID
+    document_id: UUID
+    source: str
+    filename: str
+    document_title: str
+    section_id: UUID
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    page: int | None
+    section_path: tuple[str, ...]
+    modality: Modality
+    context: str
+    token_count: int
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+    topics: tuple[str, ...]
+    keywords: tuple[str, ...]
+    entities: tuple[str, ...]
+    topic_labels: tuple[str, ...]
+    neighbours: tuple[UUID, ...]
+    external_id: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkHit:
+    """A chunk that a search found; what `score` means is the search's matter."""
+
+    chunk: StoredChunk
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What an in-memory index needs of a chunk: its id, and the text it is found by."""
+
+    id: UUID
+    document_id: UUID
+    searched: str
+
+
+class ChunkStore:
+    """The chunks of live versions; every call sees one scope."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._settings = database.settings.retrieval
+
+    async def vector_search(
+        self, scope: Scope, vector: Vectors, k: int, filters: ChunkFilters | None = None
+    ) -> list[ChunkHit]:
+        """The `k` nearest chunks; score = cosine similarity, best first.
+
+        Returns exactly min(k, chunks of the scope that the filters let through) hits: a scope in the
+        shared partition, and whatever passes filters, is scanned exactly, and an HNSW search that
+        comes back short, or that a sample proves wrong, is repeated exactly.
+
+        Args:
+            scope: whose chunks.
+            vector: shape (dimension,).
+            k: how many.
+            filters: which of them.
+
+        Raises:
+            DatabaseUnavailable: no answer within the lane's time.
+            EmbeddingModelChanged: the stored vectors have another length.
+        """
+        if k < 1:
+            return []
+        if filters is None:
+            near = await self.nearest(scope, vector, k)
+            return await self._whole(scope, near.ids, near.cosines.tolist())
+        async with self._filtered(scope) as (connection, found):
+            if found is None:
+                return []
+            values = {
+                "scope_id": found.scope_id,
+                "partition_key": found.partition_key,
+                "vector": np.ascontiguousarray(vector, dtype=np.float32),
+                "k": k,
+            }
+            with _fitting():
+                return await _hits(connection, "vector_search", filters, values)
+
+    async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Nearest:
+        """The `k` nearest chunks as `vector_search` finds them, best first, by id and cosine only.
+
+        Raises:
+            DatabaseUnavailable: no answer within the lane's time.
+            EmbeddingModelChanged: the stored vectors have another length.
+        """
+        if k < 1:
+            return nearest_of(None)
+        width = min(1000, max(self._settings.hnsw_ef_search, k))
+        question = np.ascontiguousarray(vector, dtype=np.float32)
+        with _fitting():
+            return nearest_of(await self._lane(scope, "nearest", question, k, width))
+
+    async def holding(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
+        """The best `k` chunks as `keyword_search` finds them, by id and score only.
+
+        Raises:
+            DatabaseUnavailable: no answer within the lane's time.
+        """
+        words = folded_words(keywords)
+        if k < 1 or not words:
+            return nearest_of(None)
+        named = Named(words)
+        # Some that are named hold less than the index says, so more than are wanted: of 150 questions
+        # 145 were sure of their best 20 by 48 texts, the others by 57 to 122.
+        looked, wider = 2 * k + 8, 4
+        while True:
+            rows = await self._lane(scope, "named", *named.values, looked)
+            best, certain = named.best(rows, looked, k)
+            if certain:
+                return best
+            looked, wider = looked * wider, 8
+
+    def _lane(self, scope: Scope, function: str, *values: object) -> Awaitable[bytes | None]:
+        return self._database.lane(scope, _SQL[function], *values)
+
+    async def keyword_search(
+        self,
+        scope: Scope,
+        keywords: Sequence[str],
+        k: int,
+        filters: ChunkFilters | None = None,
+    ) -> list[ChunkHit]:
+        """Chunks that contain keywords, in the sense of ILIKE, most distinct keywords first.
+
+        Ties are ordered by density (bytes of the keywords found ÷ bytes of the text searched), then by
+        id. score = number of keywords + density ÷ (1 + density).
+
+        Raises:
+            DatabaseUnavailable: no answer within the lane's time.
+        """
+        if filters is None:
+            held = await self.holding(scope, keywords, k)
+            return await self._whole(scope, held.ids, held.cosines.tolist())
+        words = folded_words(keywords)
+        if k < 1 or not words:
+            return []
+        async with self._filtered(scope) as (connection, found):
+            if found is None:
+                return []
+            values = _keyword_values(found, words, k)
+            return await _hits(connection, "keyword_search", filters, values)
+
+    async def matching(self, scope: Scope, filters: ChunkFilters) -> npt.NDArray[np.uint64]:
+        """The chunks that the filters let through, as halves of shape (n, 2), in the order of ids."""
+        async with self._filtered(scope) as (connection, found):
+            if found is None:
+                return halves(None)
+            cursor = connection.cursor(binary=True)
+            values = {"scope_id": found.scope_id, **filter_values(filters)}
+            row = await (await cursor.execute(within("ids"), values)).fetchone()
+            return halves(row[0] if row else None)
+
+    async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
+        """The chunks of these ids, in this order; ids that the scope does not have are left out."""
+        values = key_of(scope) | {"ids": id_array(ids)}
+        rows = await self._database.read(scope.user_id, _GET, values)
+        return [stored_chunk(row) for row in rows]
+
+    async def told(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """What results tell of the chunks of these ids, in this order: half the cost of `get`."""
+        return told_rows(await self._database.call(scope, _SQL["told"], id_array(ids)))
+
+    async def count(self, scope: Scope) -> int:
+        """How many chunks of the scope can be found."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return 0
+            cursor = await connection.execute(_SQL["count"], {"scope_id": found.scope_id})
+            row = await cursor.fetchone()
+            return int(row[0]) if row else 0
+
+    async def documents(self, scope: Scope) -> dict[UUID, str]:
+        """The documents, each with a text that changes whenever its searchable chunks do."""
+        rows = await self._database.read(scope.user_id, _DOCUMENTS, key_of(scope))
+        return {row["id"]: row["state"] for row in rows}
+
+    async def passages(
+        self, scope: Scope, documents: Sequence[UUID] | None = None
+    ) -> list[Passage]:
+        """Every chunk in the order of ids: where it stands, a table's header, its text.
+
+        Args:
+            scope: whose chunks.
+            documents: of these documents only.
+        """
+        wanted = list(await self.documents(scope)) if documents is None else list(documents)
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            values = {"scope_id": found.scope_id, "documents": wanted}
+            cursor = await connection.execute(_SQL["passages"], values, binary=True)
+            return [Passage(*row) async for row in cursor]
+
+    async def vectors(self, scope: Scope, documents: Sequence[UUID]) -> Embedded:
+        """The vectors of the chunks of some documents, in no order."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return embedded(())
+            values = {
+                "scope_id": found.scope_id,
+                "partition_key": found.partition_key,
+                "documents": list(documents),
+            }
+            cursor = await connection.execute(_SQL["vectors"], values, binary=True)
+            return embedded([row[0] async for row in cursor])
+
+    async def stamp(self, scope: Scope) -> Stamp:
+        """What changes whenever the scope's passages, graph or reports do."""
+        return await self._database.stamp(scope)
+
+    def stamp_asked(self, scope: Scope) -> AbstractContextManager[Answer]:
+        """Ask for the stamp from a thread that works until the answer comes (`StampLines.asked`)."""
+        return self._database.stamp_lines.asked(scope)
+
+    @asynccontextmanager
+    async def _filtered(self, scope: Scope) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
+        """A snapshot that is set up for a search inside filters, and the scope's row."""
+        timeout = {"timeout": f"{self._settings.lane_timeout * 1000:.0f}"}
+        async with self._database.transaction(scope.user_id, snapshot=True) as connection:
+            found = await find_scope(connection, scope)
+            await connection.execute(custom_plans(), timeout)
+            yield connection, found
+
+    async def _whole(
+        self, scope: Scope, ids: npt.NDArray[np.uint64], scores: Sequence[float]
+    ) -> list[ChunkHit]:
+        """The chunks of ids with their scores; without those that are gone by now."""
+        wanted = [UUID(int=high << 64 | low) for high, low in ids.tolist()]
+        score = dict(zip(wanted, scores, strict=True))
+        return [ChunkHit(chunk, score[chunk.id]) for chunk in await self.get(scope, wanted)]
+
+
+@contextmanager
+def _fitting() -> Iterator[None]:
+    """Say what it means that the question's vector has another length than those stored."""
+    try:
+        yield
+    except DataException as error:  # pgvector: "different vector dimensions 384 and 8"
+        raise EmbeddingModelChanged(
+            f"The question's vector does not fit those that are stored: {error}.",
+            next_step="Search with the embedding model that the documents were ingested "
+            "with, or run `sextant reembed`.",
+            field="embedding",
+        ) from error
+
+
+def _keyword_values(scope: ScopeRow, words: list[str], k: int) -> dict[str, object]:
+    grams = salted_grams(words, scope.scope_id)
+    return {
+        "scope_id": scope.scope_id,
+        "words": words,
+        "gram_words": id_array(place for place, own in enumerate(grams, start=1) for _ in own),
+        "grams": id_array(np.concatenate(grams).tolist()),
+        "k": k,
+    }
+
+
+async def _hits(
+    connection: Connection, search: str, filters: ChunkFilters, values: dict[str, object]
+) -> list[ChunkHit]:
+    cursor = connection.cursor(row_factory=dict_row, binary=True)
+    await cursor.execute(within(search), filter_values(filters) | values)
+    return [ChunkHit(stored_chunk(row), float(row["score"])) async for row in cursor]
+
+
+_TUPLES = frozenset(
+    {"section_path", "tags", "topics", "keywords", "entities", "topic_labels", "neighbours"}
+)
+_COLUMNS = {"start": "start_offset", "end": "end_offset"}
+_FIELDS = [(field.name, _COLUMNS.get(field.name, field.name)) for field in fields(StoredChunk)]
+
+
+def stored_chunk(row: dict[str, Any]) -> StoredChunk:
+    """A row of `found_chunks`."""
+    values: dict[str, Any] = {
+        name: tuple(row[column]) if name in _TUPLES else row[column] for name, column in _FIELDS
+    }
+    values["modality"] = Modality(row["modality"])
+    return StoredChunk(**values)

@@ -1,0 +1,1 @@
+"""Documents and their versions: written batch by batch, published, described, deleted."""

@@ -1,0 +1,1 @@
+"""The PostgreSQL that Sextant brings along: started, shared between processes, and stopped."""

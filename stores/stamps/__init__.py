@@ -1,0 +1,1 @@
+"""Stamps: what tells whether something kept in memory is still so."""

@@ -1,0 +1,25 @@
+"""What tells whether something kept in memory of a knowledge base is still so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stores.postgresql.binary import told_rows
+from stores.postgresql.queries import load_queries
+
+STAMP = load_queries("stamps")["stamp"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Texts that change whenever the passages, the graph or the reports of a scope do."""
+
+    passages: str
+    graph: str
+    reports: str
+
+
+def stamp_from(told: bytes | None) -> Stamp:
+    """A stamp as the server tells it."""
+    [row] = told_rows(told)
+    return Stamp(**row)

@@ -1,0 +1,181 @@
+"""Answers from reports: findings with their passages, and a chat model's points brought together."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from domain.retrieval import ItemKind, RetrievedItem
+from domain.settings import LimitSettings, Settings
+from models.extractive import ExtractiveAnswerer
+from nodes.answers.reporting import FOUND
+from nodes.generate import generate
+from nodes.state import State
+from tests.unit.nodes.conftest import Build, chat, item
+
+SYMPTOMS = item("糖尿病的主要症状是多饮、多尿和体重下降。", "指南.md", start=50)
+PAYMENT = item("合同签订后支付百分之三十，终验合格后支付尾款。", "合同.md")
+WEATHER = item("今天天气很好。", "天气.md")
+
+
+def report(title: str, *findings: tuple[str, str], score: float = 0.5) -> RetrievedItem:
+    """A report with findings as (text, id of the chunk it rests on)."""
+    return RetrievedItem(
+        ItemKind.COMMUNITY,
+        id=f"report on {title}",
+        text=f"{title}\n关于{title}的报告。",
+        score=score,
+        metadata={
+            "title": title,
+            "findings": [{"text": text, "chunk_ids": [chunk]} for text, chunk in findings],
+        },
+    )
+
+
+HEALTH = report("健康", ("糖尿病的主要症状是多饮、多尿和体重下降。", "指南.md"), score=0.9)
+MONEY = report("付款", ("合同签订后支付百分之三十。", "合同.md"))
+
+
+def asked(question: str, **changes: Any) -> State:
+    state: dict[str, Any] = {"query": question, "question": question, "language": "zh"}
+    state |= {"strategy": "global", "items": [SYMPTOMS, PAYMENT], "around": [HEALTH, MONEY]}
+    return State(**state | changes)
+
+
+def noting(*points: tuple[str, float, list[int]]) -> str:
+    return json.dumps(
+        {
+            "points": [
+                {"text": text, "importance": importance, "passages": passages}
+                for text, importance, passages in points
+            ]
+        },
+        ensure_ascii=False,
+    )
+
+
+async def test_without_a_chat_model_each_report_gives_its_best_finding_with_its_passage(
+    bench: Build,
+) -> None:
+    at = bench(answerer=ExtractiveAnswerer())
+    update = await generate(asked("这些文档讲了什么？"), at.runtime)
+    assert "健康：糖尿病的主要症状是多饮、多尿和体重下降。[1]" in update["answer"]
+    assert "付款：合同签订后支付百分之三十。[2]" in update["answer"]
+    assert update["grounded"]
+    assert [source["filename"] for source in update["sources"]] == ["指南.md", "合同.md"]
+    first = update["citations"][0]
+    assert first["quote"] == (" " * 50 + SYMPTOMS.text)[first["start"] : first["end"]]
+
+
+async def test_a_row_that_a_report_found_is_told_with_its_columns(bench: Build) -> None:
+    table = item("| Site | Manager |\n| --- | --- |\n| Graz | Mara |\n", "sites.csv")
+    rows = report("Sites", ("Graz | Mara", "sites.csv"))
+    state = asked("What are these documents about?", items=[table], around=[rows], language="en")
+    update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
+    assert "Sites: Site: Graz; Manager: Mara[1]" in update["answer"]
+    assert "Graz | Mara" in update["citations"][0]["quote"]
+
+
+async def test_the_finding_that_the_question_asks_for_comes_first(bench: Build) -> None:
+    both = report("混合", ("今天天气很好。", "天气.md"), ("终验合格后支付尾款。", "合同.md"))
+    state = asked("何时支付尾款？", items=[PAYMENT, WEATHER], around=[both])
+    update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
+    lines = update["answer"].splitlines()
+    assert "支付尾款" in lines[1]
+    assert "天气很好" in lines[2]
+
+
+async def test_a_finding_without_its_passage_is_not_told(bench: Build) -> None:
+    loose = report("其他", ("没有依据的话。", "不在其中"))
+    state = asked("这些文档讲了什么？", around=[loose, MONEY])
+    update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
+    assert "没有依据" not in update["answer"]
+    assert len(update["citations"]) == 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "这些文档讲了什么？",
+        "总结一下知识库的主要内容",
+        "What are the main topics of these documents?",
+    ],
+)
+async def test_a_question_about_the_whole_is_told_what_the_reports_say(
+    bench: Build, question: str
+) -> None:
+    update = await generate(asked(question), bench(answerer=ExtractiveAnswerer()).runtime)
+    assert len(update["citations"]) == 2
+
+
+@pytest.mark.parametrize("question", ["测试查询", "Who won the chess tournament?"])
+async def test_what_no_report_speaks_of_is_not_answered_from_reports(
+    bench: Build, question: str
+) -> None:
+    update = await generate(asked(question), bench(answerer=ExtractiveAnswerer()).runtime)
+    assert not update["answer"].startswith(tuple(FOUND.values()))
+    assert not update["grounded"]
+
+
+async def test_without_reports_sentences_are_quoted(bench: Build) -> None:
+    state = asked("糖尿病的主要症状是什么？", around=[])
+    update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
+    assert "多饮、多尿和体重下降。[1]" in update["answer"]
+
+
+LONG = "此外还记录了许多细节。" * 100
+
+
+@pytest.mark.parametrize(
+    ("notes", "reports"),
+    [
+        ([[("糖尿病的症状是多饮多尿", 9, [1]), ("签订后支付百分之三十", 5, [2])]], [HEALTH, MONEY]),
+        (
+            [[("糖尿病的症状是多饮多尿", 9, [1])], [("签订后支付百分之三十", 5, [2])]],
+            [
+                report("健康", ("糖尿病的主要症状是多饮。", "指南.md"), (LONG, "指南.md")),
+                report("付款", ("合同签订后支付百分之三十。", "合同.md"), (LONG, "合同.md")),
+            ],
+        ),
+    ],
+    ids=["short ones in one call", "long ones in a call each"],
+)
+async def test_a_chat_model_reads_reports_in_calls_of_their_own_then_answers_once(
+    bench: Build, notes: list[list[tuple[str, float, list[int]]]], reports: list[RetrievedItem]
+) -> None:
+    model = chat(
+        *(noting(*points) for points in notes),
+        "糖尿病的主要症状是多饮、多尿 [1]。合同签订后支付百分之三十 [2]。",
+    )
+    settings = Settings(_env_file=None, limits=LimitSettings(report_calls=3))
+    at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
+    update = await generate(asked("这些文档讲了什么？", around=reports), at.runtime)
+    assert update["answer"] == "糖尿病的主要症状是多饮、多尿 [1]。合同签订后支付百分之三十 [2]。"
+    assert [citation["source"] for citation in update["citations"]] == ["指南.md", "合同.md"]
+    assert update["usage"]["calls"] == len(notes) + 1
+    assert update["warnings"] == []
+
+
+async def test_calls_that_read_reports_are_bounded_by_what_is_left_of_the_budget(
+    bench: Build,
+) -> None:
+    settings = Settings(_env_file=None, limits=LimitSettings(model_calls=3, report_calls=16))
+    model = chat(noting(("多饮", 9, [1])), "主要症状是多饮、多尿和体重下降 [1]。")
+    at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
+    long = [report(f"健康{place}", (LONG, "指南.md"), score=0.9) for place in range(3)]
+    state = asked("这些文档讲了什么？", usage={"calls": 1}, around=long)
+    update = await generate(state, at.runtime)
+    assert update["usage"]["calls"] == 3
+    assert update["citations"]
+
+
+async def test_a_call_that_fails_costs_its_reports_only(bench: Build) -> None:
+    model = chat("no JSON", "still no JSON", "主要症状是多饮、多尿和体重下降 [1]。")
+    settings = Settings(_env_file=None, limits=LimitSettings(report_calls=1))
+    at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
+    update = await generate(asked("主要症状是什么？"), at.runtime)
+    assert update["citations"]
+    [warning] = update["warnings"]
+    assert "could not read 1/1 of the reports" in warning

@@ -1,0 +1,131 @@
+from collections.abc import Sequence
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.answers import Citation
+from domain.events import Cited, Token
+from domain.retrieval import ItemKind, RetrievedItem
+from domain.text import language_of
+from nodes.citing.cited_text import CitedText
+
+
+def passage(text: str, start: int = 0, filename: str = "a.md") -> RetrievedItem:
+    metadata = {"filename": filename, "start": start}
+    return RetrievedItem(ItemKind.CHUNK, filename, text, 1.0, metadata=metadata)
+
+
+DIABETES = passage("糖尿病的典型症状为多饮、多尿、多食和体重下降。诊断依据是血糖。", 100, "指南.md")
+RUST = passage("Rust has owners. Each value in Rust has exactly one owner at a time.", 0, "rust.md")
+PASSAGES = [DIABETES, RUST]
+
+
+def run(pieces: Sequence[str]) -> tuple[str, list[Citation], CitedText]:
+    answer = CitedText(PASSAGES, language=language_of("".join(pieces)))
+    events = [event for piece in pieces for event in answer.feed(piece)] + list(answer.finish())
+    text = "".join(event.text for event in events if isinstance(event, Token))
+    return text, [event.citation for event in events if isinstance(event, Cited)], answer
+
+
+def test_markers_count_by_first_use() -> None:
+    text, citations, answer = run(
+        ["Each value has one owner [2]. 典型症状为多饮、多尿[1]。Owner again [2]."]
+    )
+    assert text == "Each value has one owner [1]. 典型症状为多饮、多尿[2]。Owner again [1]."
+    assert [citation.marker for citation in citations] == [1, 2, 1]
+    assert [source.filename for source in answer.given.sources] == ["rust.md", "指南.md"]
+
+
+def test_a_citation_quotes_the_sentence_of_the_document_with_its_offsets() -> None:
+    _, [citation], _ = run(["典型症状是多饮和多尿[1]。"])
+    assert citation.quote == "糖尿病的典型症状为多饮、多尿、多食和体重下降。"
+    assert (citation.start, citation.end) == (100, 100 + len(citation.quote))
+    assert citation.sentence == "典型症状是多饮和多尿[1]。"
+    assert citation.source == "指南.md"
+
+
+def test_markers_without_a_passage_or_support_are_dropped() -> None:
+    text, citations, answer = run(["Some values own a cat [99]. The weather is fine [2]."])
+    assert text == "Some values own a cat. (unverified) The weather is fine. (unverified)"
+    assert citations == []
+    assert not answer.grounded
+    assert not answer.given.sources
+
+
+def test_markers_of_every_shape_are_understood() -> None:
+    shapes = ("[2]", "[ 2 ]", "【2】", "[^2]", "[2, 2]", "[2-2]", "[2；2]")
+    for shape in shapes:
+        assert run([f"Each value has one owner {shape}."])[0] == "Each value has one owner [1]."
+
+
+def test_a_marker_behind_the_stop_belongs_to_the_sentence_before() -> None:
+    text, citations, _ = run(["Each value has one owner. [2] 典型症状是多饮。[1]\n"])
+    assert text == "Each value has one owner. [1] 典型症状是多饮。[2]"
+    assert [citation.sentence for citation in citations] == [
+        "Each value has one owner. [1]",
+        "典型症状是多饮。[2]",
+    ]
+
+
+def test_brackets_in_code_are_left_alone() -> None:
+    assert run(["Write `owner[0]` for the owner [2]."])[0] == "Write `owner[0]` for the owner [1]."
+
+
+def test_brackets_in_a_block_of_code_are_left_alone() -> None:
+    code = (
+        "Each value has one owner [2].\n```rust\nlet first = owners[0];\n```\n典型症状是多饮[1]。"
+    )
+    text, citations, _ = run(code)
+    assert "owners[0];" in text
+    assert [citation.marker for citation in citations] == [1, 2]
+
+
+def test_a_backtick_that_is_never_closed_hides_no_marker() -> None:
+    text, citations, _ = run(["Each `value has one owner [2].\n典型症状是头晕[9]。"])
+    assert (text, len(citations)) == (
+        "Each `value has one owner [1].\n典型症状是头晕。（未核实）",
+        1,
+    )
+
+
+def test_brackets_that_are_no_markers_are_left_alone() -> None:
+    assert run(["An array [a, b] and [2"])[0] == "An array [a, b] and [2 (unverified)"
+
+
+def test_a_decimal_point_split_over_pieces_ends_no_sentence() -> None:
+    _, [citation], _ = run(["Each value is 3.", "14 for its owner", " [", "2", "]", "."])
+    assert citation.sentence == "Each value is 3.14 for its owner [1]."
+
+
+def test_a_citation_event_follows_its_sentence_at_once() -> None:
+    answer = CitedText(PASSAGES)
+    list(answer.feed("Each value has one owner [2]. "))
+    assert any(isinstance(event, Cited) for event in answer.feed("Next"))
+
+
+def test_grounded_needs_support_for_every_statement_but_not_for_lead_ins() -> None:
+    assert run(["Answer:\n- Each value has exactly one owner [2]."])[2].grounded
+    assert not run(["Each value has exactly one owner [2]. Ownership makes tea."])[2].grounded
+    assert not run([""])[2].grounded
+
+
+_ALPHABET = ["Each value has one owner", "典型症状为多饮", "[1]", "[2]", "[9]", "[", "]", "1",
+             " ", "\n", ".", "。", "3.14", "`", "```\n", "v", "，", "【2】"]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_ALPHABET), max_size=20), st.data())
+def test_the_answer_does_not_depend_on_how_the_text_was_cut(
+    words: list[str], data: st.DataObject
+) -> None:
+    raw = "".join(words)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)), max_size=8)))
+    edges = [0, *cuts, len(raw)]
+    pieces = [raw[start:end] for start, end in pairwise(edges)]
+    whole_text, whole_citations, whole = run([raw])
+    text, citations, answer = run(pieces)
+    assert (text, citations) == (whole_text, whole_citations)
+    assert (answer.given.text, answer.given.citations) == (text, citations)
+    assert answer.given.sources == whole.given.sources
+    assert {citation.marker for citation in citations} == {s.marker for s in answer.given.sources}
+    assert all(citation.sentence in text for citation in citations)

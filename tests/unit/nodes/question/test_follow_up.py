@@ -1,0 +1,82 @@
+"""A question that leans on the conversation borrows what it leans on, by rule."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.question.follow_up import standing_alone
+
+
+def turns(*asked: str) -> list[dict[str, str]]:
+    return [
+        turn
+        for question in asked
+        for turn in (
+            {"role": "user", "content": question},
+            {"role": "assistant", "content": "Something about Oslo."},
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "whole"),
+    [
+        (
+            "What does the warranty of the Heron 3 pump cover?",
+            "How long does it last?",
+            "How long does it last? (Heron 3, warranty, pump, cover)",
+        ),
+        ("Is metformin safe?", "Why?", "Why? (metformin, safe)"),
+        ("二甲双胍如何服用？", "它的副作用是什么？", "它的副作用是什么？ (二甲双胍, 服用)"),
+        ("合同的付款节点有哪些？", "那终验呢？", "那终验呢？ (合同, 付款, 节点)"),
+    ],
+)
+def test_what_it_points_to_is_added(before: str, question: str, whole: str) -> None:
+    assert standing_alone(question, turns(before)) == whole
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the capital of France?",
+        "Who said that the earth is round?",
+        "糖尿病患者的主要症状是什么？",
+        "其他公司的付款节点有哪些？",
+        "Which rules of Acme Corp apply this year?",
+        "What are these documents about?",
+        "Summarize everything in this knowledge base",
+        "这些文档主要讲了什么？",
+        "总结一下所有文件的内容",
+    ],
+)
+def test_a_question_that_stands_alone_is_left_alone(question: str) -> None:
+    assert (
+        standing_alone(question, turns("What does the warranty of the Heron 3 cover?")) == question
+    )
+
+
+@pytest.mark.parametrize("question", ["What is it about?", "上述内容的要点是什么？"])
+def test_a_whole_that_was_spoken_of_is_not_all_there_is(question: str) -> None:
+    assert standing_alone(question, turns("Is metformin safe?")) != question
+
+
+def test_a_chain_of_follow_ups_leads_back_to_what_was_named() -> None:
+    history = turns("What does the warranty of the Heron 3 cover?", "How long does it last?")
+    assert "Heron 3" in standing_alone("And does it cover water?", history)
+
+
+def test_there_is_nothing_to_borrow_at_the_beginning() -> None:
+    assert standing_alone("How long does it last?", []) == "How long does it last?"
+    assert standing_alone("Why?", [{"role": "assistant", "content": "Hello!"}]) == "Why?"
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=4))
+def test_the_question_itself_is_always_kept(question: str, asked: list[str]) -> None:
+    assert standing_alone(question, turns(*asked)).startswith(question)
+
+
+def test_another_code_takes_the_place_of_the_one_before() -> None:
+    history = [{"role": "user", "content": "What does error E47 mean?"}]
+    asked = standing_alone("And E42?", history)
+    assert "error" in asked
+    assert "E47" not in asked

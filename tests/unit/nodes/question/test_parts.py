@@ -1,0 +1,68 @@
+"""The parts that a question asks for, by rule."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.question.parts import MOST_PARTS, clauses_of, sides_of
+
+
+def parts_of(question: str) -> list[str]:
+    return clauses_of(question) or sides_of(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "Who founded Acme Corp, and when was it sold?",
+            ["Who founded Acme Corp", "when was it sold? (Acme Corp)"],
+        ),
+        (
+            "What is the warranty of Heron 3? How do I claim it?",
+            ["What is the warranty of Heron 3?", "How do I claim it? (Heron 3)"],
+        ),
+        (
+            "Which is older, Acme Corp or Beta Ltd?",
+            ["Which is older, Acme Corp?", "Which is older, Beta Ltd?"],
+        ),
+        (
+            "Are both Duke Energy and Pizza Inn based in Massachusetts?",
+            ["Are Duke Energy based in Massachusetts?", "Are Pizza Inn based in Massachusetts?"],
+        ),
+        ("付款节点有哪些，违约金是多少？", ["付款节点有哪些", "违约金是多少？ (付款, 节点)"]),
+        ("胰岛素和二甲双胍有什么区别？", ["胰岛素有什么区别？", "二甲双胍有什么区别？"]),
+        (
+            "《甲》是什么类型的电影？它的导演是谁？",
+            ["《甲》是什么类型的电影？", "它的导演是谁？ (甲)"],
+        ),
+    ],
+)
+def test_several_questions_and_sides_of_a_comparison_are_told_apart(
+    question: str, parts: list[str]
+) -> None:
+    assert parts_of(question) == parts
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "糖尿病患者的主要症状是什么？",
+        "When did the state where Pocahontas Mounds is located become part of the United States?",
+        "In which country and when was the actor who plays John born?",
+        "Who is the singer with a husky voice and whose third album is Diamond Cut?",
+        "Which year was the author of War and Peace born?",
+        "昆明的主要公路包括320国道、京昆高速和哪一条道路？",
+        "中华人民共和国成立于哪一年？",
+    ],
+)
+def test_a_question_that_asks_one_thing_has_no_parts(question: str) -> None:
+    assert parts_of(question) == []
+
+
+@given(st.text(max_size=200))
+def test_there_are_none_or_two_to_four_parts_that_say_something(question: str) -> None:
+    parts = parts_of(question)
+    assert not parts or 2 <= len(parts) <= MOST_PARTS
+    assert all(part.strip() for part in parts)

@@ -1,0 +1,44 @@
+"""Waiting for work no longer than a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from stores.postgresql.deadlines import settled, within
+
+
+async def test_a_deadline_does_not_wait_for_the_cancelled_work() -> None:
+    released = asyncio.Event()
+
+    async def stubborn() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await released.wait()
+
+    with pytest.raises(TimeoutError):
+        await within(0.01, stubborn())
+    released.set()
+
+
+async def test_what_is_done_in_time_is_kept_and_what_is_not_is_left() -> None:
+    async def answers() -> int:
+        return 1
+
+    quick, slow = await settled(0.01, [answers(), asyncio.Event().wait()])
+    assert quick.result() == 1
+    assert not slow.done()
+    await asyncio.wait({slow})
+    assert slow.cancelled()
+
+
+async def test_a_failure_ends_the_waiting() -> None:
+    async def fails() -> None:
+        raise ValueError("at fault")
+
+    failed, waiting = await settled(60, [fails(), asyncio.Event().wait()])
+    assert isinstance(failed.exception(), ValueError)
+    await asyncio.wait({waiting})
+    assert waiting.cancelled()
