@@ -52,12 +52,14 @@ class LocalModel:
     def _load(self) -> Any:  # noqa: ANN401 -- a class of a package that ships no types
         try:
             import sentence_transformers
+            from transformers.utils import logging as transformers_logging
         except ImportError as error:
             raise ModelUnavailable(
                 f"{self.name} needs sentence-transformers, which is not installed.",
                 next_step="Run `pip install 'sextant[local]'`.",
             ) from error
         build = getattr(sentence_transformers, self._kind)
+        transformers_logging.disable_progress_bar()  # reading what is here takes a second; a download tells itself
         # A model that is here already needs no hub, which may be slow or out of reach.
         with contextlib.suppress(Exception):
             return build(self.name, local_files_only=True)
