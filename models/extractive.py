@@ -8,6 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from domain.errors import SextantError
+from domain.language.identifiers import codes_in, without_codes
+from domain.language.quantities import asked_quantity
 from domain.language.spelling import respelled
 from domain.retrieval import RetrievedItem
 from domain.tables.by_place import asks_by_place
@@ -30,6 +32,7 @@ from models.sentence_ranking import (
     Candidate,
     about_what_is_named,
     content_words,
+    identifiers,
     rank_sentences,
     terms,
 )
@@ -128,6 +131,7 @@ class ExtractiveAnswerer:
             return Extraction((), ranked[0].source)
         named = [one for one in ranked if one.source in about]
         compared = await self._compared(question, (named or ranked)[:_COMPARED])
+        compared = _telling_first(compared, question)
         best = compared[0]
         convincing = bool(named) and self._convinces(best, question)
         within: list[Candidate] = []
@@ -149,7 +153,13 @@ class ExtractiveAnswerer:
         """The sentences in the other language that answer; none without a known scale of cosines."""
         found = await asyncio.to_thread(foreign_sentences, question, items)
         known = (one for one in found if one.source in about)
-        offered = [one for one in known if not is_beside_bound(one.text, question)]
+        quantity = asked_quantity(question)
+        offered = [
+            one
+            for one in known
+            if not is_beside_bound(one.text, question)
+            and (quantity is None or quantity.told_by(one.meaning))
+        ]
         usual = _USUAL_SIMILARITY.get(self._embedder.name if self._embedder else "")
         if self._embedder is None or not offered or usual is None:
             return []
@@ -171,7 +181,11 @@ class ExtractiveAnswerer:
         """The candidates by words and meaning, best first; by words alone if the embedder fails."""
         if self._embedder is None:
             return [_Compared(candidate, candidate.score, None) for candidate in candidates]
+        # Codes are compared letter by letter, and whole documents are about one: "it" means the same.
+        codes = codes_in(question)
         texts = [candidate.meaning for candidate in candidates]
+        if codes:
+            question, *texts = (without_codes(text, codes) for text in (question, *texts))
         try:
             asked, offered = await asyncio.gather(
                 self._embedder.embed_query(question), self._embedder.embed_passages(texts)
@@ -193,6 +207,9 @@ class ExtractiveAnswerer:
 
     def _convinces(self, best: _Compared, question: str) -> bool:
         """Whether the best sentence is evidence enough to be shown as an answer."""
+        quantity = asked_quantity(question)
+        if quantity and not quantity.told_by(best.candidate.meaning):
+            return False
         asked, said = language_of(question), language_of(best.candidate.meaning)
         usual = _USUAL_SIMILARITY.get(self._embedder.name if self._embedder else "")
         near = _UNKNOWN_SIMILARITY
@@ -215,14 +232,23 @@ class _Compared:
     similarity: float | None
 
 
+def _telling_first(compared: list[_Compared], question: str) -> list[_Compared]:
+    """With those that tell the quantity asked for in front, since others cannot answer."""
+    quantity = asked_quantity(question)
+    if quantity is None:
+        return compared
+    return sorted(compared, key=lambda one: not quantity.told_by(one.candidate.meaning))
+
+
 def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
     """The best, then those nearly as good that say something else."""
     asked, words = frozenset(terms(question)), content_words(question)
+    beyond = asked - frozenset(identifiers(question))
     if row := row_for_others([found.candidate for found in compared], words):
         return [row]
     chosen = [compared[0].candidate]
     for found in compared[1:]:
-        if only_beside(found.candidate, chosen, words):
+        if only_beside(found.candidate, chosen, words) or not _speaks_of(beyond, found.candidate):
             continue
         good = found.score >= _bar(found.candidate, chosen, asked) * compared[0].score
         if good and all(_overlap(found.candidate, other) < _SAME for other in chosen):
@@ -230,6 +256,11 @@ def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
         if len(chosen) == _QUOTES:
             break
     return chosen
+
+
+def _speaks_of(asked: frozenset[str], candidate: Candidate) -> bool:
+    """Whether it has a word of the question besides names, which all sentences of a document share."""
+    return not asked or not asked.isdisjoint(candidate.terms.union(terms(candidate.meaning)))
 
 
 def _bar(candidate: Candidate, chosen: Sequence[Candidate], asked: frozenset[str]) -> float:

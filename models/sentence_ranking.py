@@ -14,11 +14,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from domain.language.adjuncts import asked_settings, opening_adjunct
 from domain.language.identifiers import unmentioned
 from domain.language.number_words import CARDINALS, ORDINALS
-from domain.language.other_words import said_otherwise
+from domain.language.other_words import told_otherwise
 from domain.language.segmenting import words_of
-from domain.language.sentences import sentence_spans
+from domain.language.sentences import code_spans, sentence_spans
+from domain.language.stems import stem
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
 from domain.text import IDEOGRAPHS, language_of, normalise
@@ -28,7 +30,6 @@ _TOKEN = re.compile(
 )
 _CHINESE = re.compile(f"[{IDEOGRAPHS}]")
 _POSSESSIVE = re.compile(r"['’]s$")
-_SUFFIX = re.compile(r"(?<=\w{3})(?:ing|ied|ies|ed|es|s)$|(?<=\w{4})e$")
 _ASKS_FOR_NUMBER = re.compile(
     r"多少|几|幾|何时|何時|什么时候|什麼時候|哪天|哪一?年|日期|多[大长長高远遠久]"
     r"|\b(?:when|how (?:many|much|long|old|far|tall)|(?:what|which) (?:year|date|time|day|percent))\b",
@@ -73,6 +74,10 @@ _LANGUAGE_BONUS = 0.1
 _QUESTION_COST = 1.0
 # A sentence that points to a table at hand; less than a question, for it may say something itself.
 _POINTER_COST = 0.5
+# Of what a sentence has only in "During the probation period …", so much does not count.
+_SETTING_COST = 0.5
+# Names in code are words without a sentence: of a passage's code and prose that say as much, the prose.
+_CODE_COST = 0.3
 # A row that has the asked BM-40 as a cell is about it, in whatever language its table is.
 _ROW_BONUS = 0.2
 _CELLS = " | "
@@ -146,7 +151,7 @@ def terms(text: str) -> list[str]:
             found += [*(char for char in token if char not in CHINESE_STOP_WORDS), *telling]
         elif token not in ENGLISH_STOP_WORDS:
             word = _POSSESSIVE.sub("", token)
-            found.append(_NUMBER_WORDS.get(word) or _SUFFIX.sub("", word))
+            found.append(_NUMBER_WORDS.get(word) or stem(word))
     return found
 
 
@@ -219,9 +224,10 @@ class _Ranking:
             for start, end in quotable_spans(passage.text)
         ]
         self._texts = [passages[source].text[start:end] for source, start, end in self._spans]
-        self._otherwise = said_otherwise(question)
+        self._otherwise = told_otherwise(question)
         self._terms = [self._said(text) for text in self._texts]
         asked = frozenset(terms(question))
+        self._settings = frozenset(terms(asked_settings(question)))
         self._weights = _weights(asked, self._terms)
         self._table_heads = [table_heads(passage) for passage in passages]
         self._sections = [
@@ -233,6 +239,7 @@ class _Ranking:
             for passage, heads in zip(passages, self._table_heads, strict=True)
         ]
         self._captions = self._pointing()
+        self._code = [code_spans(passage.text) for passage in passages]
         self._heading_weights = [
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
@@ -258,12 +265,15 @@ class _Ranking:
             if self._table_heads[source]:
                 above |= self._captions[self._sections[source]]
             over = above - held
-            covered = self._beyond_name(source, held) + self._heading_weights[
-                source
-            ] * self._beyond_name(source, over)
             text = self._texts[place]
+            covered = (
+                self._beyond_name(source, held)
+                + self._heading_weights[source] * self._beyond_name(source, over)
+                - _SETTING_COST * self._only_set_in(text, held)
+            )
             score = covered + self._surroundings(place) + self._manner(text)
             score -= _POINTER_COST * self._only_points(place)
+            score -= _CODE_COST * any(begin <= start < close for begin, close in self._code[source])
             meaning = "\n".join([*self._table_heads[source], text])
             missing = self._missing[source]
             yield Candidate(source, start, end, text, held, covered, score, missing, meaning)
@@ -290,6 +300,15 @@ class _Ranking:
         before = place - 1
         same = before >= 0 and self._spans[before][0] == self._spans[place][0]
         return self._terms[before] if same and is_question(self._texts[before]) else frozenset()
+
+    def _only_set_in(self, text: str, held: frozenset[str]) -> float:
+        """How much of the question a sentence has only in its opening adjunct, 0..1.
+
+        It is set in that and not about it, unless the question asks of the setting, too.
+        """
+        end = opening_adjunct(text)
+        only = held - self._said(text[end:]) - self._settings if end else frozenset[str]()
+        return self._share(only)
 
     def _surroundings(self, place: int) -> float:
         """What passage and neighbours add: sentences lean on what was said around them."""
@@ -326,11 +345,11 @@ class _Ranking:
         return frozenset(terms(text)).union(*map(terms, self._meant(text)))
 
     def _meant(self, text: str) -> list[str]:
-        """The question's words that `text` has in other words."""
+        """The question's words that `text` has in other words, or as a number with its unit."""
         if not self._otherwise:
             return []
         plain = normalise(text)
-        return [word for word, pattern in self._otherwise.items() if pattern.search(plain)]
+        return [word for word, pattern in self._otherwise if pattern.search(plain)]
 
     def _missed(self, words: Sequence[str], passages: Sequence[RetrievedItem]) -> list[float]:
         """For each passage, the share of `words` that neither it nor its document's others hold."""

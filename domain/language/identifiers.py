@@ -58,6 +58,14 @@ def codes_in(question: str) -> list[str]:
     return [code for code in _CODE.findall(question) if _DIGIT.search(code)]
 
 
+def without_codes(text: str, codes: Iterable[str]) -> str:
+    """`text` without `codes`, however it spells them; as it is where it holds nothing else."""
+    left = normalise(text)
+    for code in codes:
+        left = _wherever(code).sub(" ", left)
+    return left if any(map(str.isalpha, left)) else text
+
+
 def _wherever(name: str, follows: str = r"(?![a-z\d])") -> re.Pattern[str]:
     """`name` as a text may write it: BM-40, bm 40, BM40; v2.8 as 2.8, too."""
     parts = [re.escape(part) for part in _PARTS.findall(normalise(name))]

@@ -1,7 +1,7 @@
 """Everyday words that mean the same: 价格 and "price", "CEO" and "managing director".
 
-A short list of what questions ask of goods, people and places, and of what columns of tables are called,
-in both languages; whatever else a question asks for is compared by meaning.
+A short list of what questions ask of goods, people and places, of what is done with them, and of what
+columns of tables are called, in both languages; whatever else a question asks for is compared by meaning.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from domain.language.quantities import asked_quantity
+from domain.language.stems import stem
+from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.text import normalise
 
 # A line has the words of one meaning, parted by commas.
@@ -46,7 +49,15 @@ limit, maximum, 上限, 限额
 salary, wage, 工资, 薪水, 薪资
 leave, vacation, 休假, 假期
 password, 密码
+made of, consists of, consist of, material, 材质, 材料
+made, manufactured, produced, 生产, 制造, 产于, 产自, 出产
+released, launched, went on sale, 上市, 发布, 推出
+founded, established, set up, 成立, 创立, 创办, 创建
+submit, submitted, hand in, handed in, 提交, 上交, 递交
+use, used, purpose, 用途
 """
+_ASKS_WHO = re.compile(r"\bwho(?:se|m)?\b")
+_WORD = re.compile(r"\b[a-z]{3,}\b")
 _MEANING = {
     word: group
     for line in _LINES.strip().split("\n")
@@ -71,3 +82,19 @@ def said_otherwise(question: str) -> dict[str, re.Pattern[str]]:
     """For each listed word of `question`, where a normalised text has it in other words."""
     words = (match["en"] or match["zh"] for match in _KNOWN.finditer(normalise(question)))
     return {word: _wherever([one for one in _MEANING[word] if one != word]) for word in words}
+
+
+def told_otherwise(question: str) -> list[tuple[str, re.Pattern[str]]]:
+    """Words of `question`, and where a normalised text says the same otherwise.
+
+    In other words of the list; as a number with its unit, where that is asked for; as whoever does it,
+    where "Who owns it?" is answered by its owner.
+    """
+    found = [*said_otherwise(question).items()]
+    if quantity := asked_quantity(question):
+        found.append((quantity.word, quantity.told))
+    plain = normalise(question)
+    if _ASKS_WHO.search(plain):
+        words = [word for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
+        found += [(word, re.compile(rf"\b{stem(word)}[ei]?(?:er|or|r)s?\b")) for word in words]
+    return found

@@ -15,6 +15,7 @@ _NO_END = re.compile(
     r"(?:^|[\s(（])(?:[A-Za-z]|Dr|Mr|Mrs|Ms|Prof|St|Nos?|Figs?|Eqs?|Sec|Vol|pp|vs|cf|approx"
     r"|e\.g|i\.e|U\.S)\.$"
 )
+_FENCE = re.compile(r"^\s*```", re.MULTILINE)
 # Nothing, or the number of a heading or of an item.
 _OPENING = re.compile(r"\s*+(?:[#>*-]*+\s*+\d{1,3}\.)?")
 # All that a stop consists of or is followed by.
@@ -59,3 +60,10 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
             spans.append((begin, begin + len(stripped)))
         start = end
     return spans
+
+
+def code_spans(text: str) -> list[tuple[int, int]]:
+    """Return `(start, end)` of fenced code, in order; what is not closed goes on to the end."""
+    marks = [match.start() for match in _FENCE.finditer(text)]
+    ends = marks[1::2] if len(marks) % 2 == 0 else [*marks[1::2], len(text)]
+    return list(zip(marks[::2], ends, strict=True))

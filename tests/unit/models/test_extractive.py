@@ -224,3 +224,44 @@ async def test_a_row_asked_for_by_its_number_is_not_guessed_without_its_table() 
     items = [item("The second row of seats costs 20. A row of seats costs 30.")]
     found = await ExtractiveAnswerer().extract("and the second row?", items, language="en")
     assert found == Extraction((), nearest=0)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How much does the NW-400 cost?", "The NW-400 is a flow meter. The NW-400 has 2 outputs."),
+        ("NX-90 的价格是多少？", "NX-90 是一款温控器。NX-90 于 2022 年上市。"),
+    ],
+)
+async def test_a_question_for_a_price_is_declined_where_no_amount_stands(
+    question: str, text: str
+) -> None:
+    language = "en" if question.isascii() else "zh"
+    found = await ExtractiveAnswerer().extract(question, [item(text)], language=language)
+    assert not found.quotations
+    assert found.nearest == 0
+
+
+async def test_sentences_that_only_share_the_name_of_the_thing_are_not_added() -> None:
+    sheet = item("The NW-400 is manufactured in Utrecht. The NW-400 has a steel housing.")
+    found = await ExtractiveAnswerer().extract("Where is the NW-400 made?", [sheet], language="en")
+    assert [quote.sentence for quote in found.quotations] == [
+        "The NW-400 is manufactured in Utrecht."
+    ]
+
+
+async def test_a_code_is_compared_by_its_letters_and_not_by_its_meaning() -> None:
+    class Asked(Meanings):
+        async def embed_query(self, text: str) -> Vectors:
+            assert "400" not in text
+            return await super().embed_query(text)
+
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            assert not any("400" in text for text in texts)
+            return await super().embed_passages(texts)
+
+    sheet = item("The NW-400 is manufactured in Utrecht. It weighs 2 kg.")
+    found = await ExtractiveAnswerer(Asked(E5, {}, otherwise=0.85)).extract(
+        "Where is the NW-400 made?", [sheet], language="en"
+    )
+    assert found.quotations[0].sentence == "The NW-400 is manufactured in Utrecht."

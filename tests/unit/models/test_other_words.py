@@ -19,6 +19,22 @@ SITES = "| Site | Staff |\n| --- | --- |\n| Linz | 84 |\n| Brno | 31 |"
         ("Who is the CEO?", ABOUT, "Since 2022 the managing director is Ines Brandl."),
         ("How long is the warranty?", ABOUT, "The guarantee on probes is two years."),
         ("How many people work in Brno?", SITES, "Brno | 31"),
+        (
+            "Where is the NW-400 made?",
+            "It has a lid. The NW-400 is manufactured in Utrecht.",
+            "The NW-400 is manufactured in Utrecht.",
+        ),
+        ("NX-90 在哪里生产？", "NX-90 产于苏州。NX-90 有外壳。", "NX-90 产于苏州。"),
+        (
+            "Who supplies the beams?",
+            "The beams are long. The supplier of the beams is Kobe Works.",
+            "The supplier of the beams is Kobe Works.",
+        ),
+        (
+            "How heavy is the meter?",
+            "The meter is blue. The meter weighs 1.8 kg.",
+            "The meter weighs 1.8 kg.",
+        ),
         ("谁是首席执行官？", "公司在林茨。现任总经理是沈嘉。", "现任总经理是沈嘉。"),
     ],
 )

@@ -87,6 +87,35 @@ def test_a_row_answers_rather_than_the_sentence_that_points_to_its_table(
     assert best(question, parts[0], elsewhere, language=language) in said
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        (
+            "How long is the probation period?",
+            "During the probation period the notice period is two weeks. The probation period is six months.",
+            "The probation period is six months.",
+        ),
+        (
+            "What is the notice period during the probation period?",
+            "The probation period is six months. During the probation period the notice period is two weeks.",
+            "During the probation period the notice period is two weeks.",
+        ),
+        ("保修期多长？", "保修期内，人为损坏不免费维修。保修期为三年。", "保修期为三年。"),
+    ],
+)
+def test_a_sentence_is_not_about_what_it_is_set_in(question: str, text: str, answer: str) -> None:
+    language = "en" if question.isascii() else "zh"
+    assert best(question, passage(text), language=language) == answer
+
+
+def test_prose_answers_before_code_with_the_same_words() -> None:
+    text = (
+        "```rust\nlet value = 1; // who owns value in rust\n```\n\nEach value in Rust has an owner."
+    )
+    assert best("Who owns a value in Rust?", passage(text)) == "Each value in Rust has an owner."
+    assert "let value" in best("Who owns a value in Rust?", passage(text.partition("\n\n")[0]))
+
+
 def test_a_question_in_the_text_does_not_answer_the_same_question() -> None:
     faq = passage("How do I reset the station? Hold the red key for ten seconds.")
     assert best("How do I reset the station?", faq) == "Hold the red key for ten seconds."

@@ -1,0 +1,85 @@
+"""Which quantity a question asks for, and whether a text tells one: "how heavy", 多重 and `1.8 kg`.
+
+The kinds are those of questions for numbers in Li and Roth (2002, Learning Question Classifiers,
+https://aclanthology.org/C02-1150) that their own units tell: money, weight, period and distance. A date
+or a plain number stands in most sentences and tells nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from domain.text import normalise
+
+_NUMBER = r"(?:\d|[零一二两兩三四五六七八九十百千万萬亿億半几幾数數]|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|half|several|hundred|thousand|million|billion)\b)"
+_PERIOD = (
+    rf"{_NUMBER}[\s-]*(?:个|個)?[半多余餘]?(?:年|月|周|週|星期|天|日|小时|小時|时|分钟|分鐘|秒|学期|世纪|世紀|代)"
+    r"|\b(?:second|minute|hour|day|night|week|fortnight|month|quarter|year|decade|centur|season|semester|generation)(?:s|y|ies)?\b"
+    r"|\b(?:since|until|till|forever|always|permanent|unlimited|lifelong|lifetime)\b|永久|终身|終身|长期|長期|至今|为止|為止"
+)
+_DISTANCE = (
+    rf"{_NUMBER}\s*(?:多|余|餘)?\s*(?:公里|千米|米|公尺|厘米|公分|毫米|英里|英尺|英寸|海里|里|丈|尺|寸)"
+    r"|\d\s*(?:km|m|cm|mm|mi|ft|in|nm)\b|\b(?:kilomet|met|centimet|millimet)(?:er|re)s?\b|\b(?:miles?|feet|foot|inch(?:es)?|yards?)\b"
+)
+
+
+_ROW_WITH_NUMBER = re.compile(r"\|.*\d|\d.*\|", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What is asked for: the question's word for it, and where a normalised text has one such."""
+
+    word: str
+    told: re.Pattern[str]
+
+    def told_by(self, text: str) -> bool:
+        """Whether `text` has such a quantity; the unit of a table's number may stand anywhere, or nowhere."""
+        plain = normalise(text)
+        return (self.told.search(plain) or _ROW_WITH_NUMBER.search(plain)) is not None
+
+
+_KINDS = [
+    (
+        re.compile(
+            r"多少钱|多少錢|几块钱|价格|價格|价钱|售价|售價|票价|票價"
+            r"|\bhow (expensive)\b|\bhow much\b.{0,60}?\b(costs?)\b|\bwhat\b.{0,60}?\bis the (cost|price)\b|\bwhat does\b.{0,60}?\b(cost)\b"
+        ),
+        re.compile(
+            rf"[$€£¥₹₩]|{_NUMBER}\s*(?:多|余|餘)?\s*(?:[美日欧港新澳加]?元|[美欧歐]分|块|塊|圆|圓|英镑|法郎|卢布|盾|马克|角)"
+            r"|\b(?:usd|eur|gbp|chf|cny|rmb|jpy|sek|nok|dkk)\b"
+            r"|\b(?:dollar|euro|pound|franc|yuan|yen|cent|pence|penny|mark|crown|krone|krona|rupee|rouble|ruble|peso|shilling|guilder|lira)s?\b"
+            rf"|免[费費](?:使用|提供|$|[^\w\s])|\b(?:is|are) free\b|\bfree of charge\b|(?:价|價|费|費|\b(?:price|cost|fee|rate|worth)).*{_NUMBER}|{_NUMBER}.*(?:价|價|费|費|\b(?:price|cost|fee|worth))"
+            r"|\d\s*(?:k|m|million|billion)\b|\d\s*[万萬亿億]",
+            re.DOTALL,
+        ),
+    ),
+    (
+        re.compile(
+            r"多重|多少(?:公斤|千克|斤|吨|噸|克)|重量|\bhow (heavy)\b|\bhow much\b.{0,60}?\b(weigh)\b|\bis the (weight)\b"
+        ),
+        re.compile(
+            rf"{_NUMBER}\s*(?:多|余|餘)?\s*(?:公斤|千克|斤|公吨|吨|噸|克|毫克|磅|盎司|两|兩)|(?:重量?|\bweigh(?:s|t|ts|ed|ing)?\b).*{_NUMBER}"
+            r"|\d\s*(?:kg|g|mg|lb|lbs|oz|t)\b|\b(?:kilogram(?:me)?|gram(?:me)?|pound|ounce|ton(?:ne)?)s?\b",
+            re.DOTALL,
+        ),
+    ),
+    (
+        re.compile(r"多远|多遠|多高|多宽|多寬|多深|\bhow (far|tall|high|wide|deep)\b"),
+        re.compile(rf"{_DISTANCE}|{_PERIOD}"),
+    ),
+    (
+        re.compile(r"多久|多长时间|多長時間|多长|多長|\bhow (long)\b"),
+        re.compile(rf"{_PERIOD}|{_DISTANCE}"),
+    ),
+]
+
+
+def asked_quantity(question: str) -> Quantity | None:
+    """The quantity that `question` asks for; None where it asks for none of the kinds."""
+    plain = normalise(question)
+    for asked, told in _KINDS:
+        if match := asked.search(plain):
+            return Quantity(match[match.lastindex or 0], told)
+    return None

@@ -1,0 +1,42 @@
+"""A question for money, weight, a period or a distance, and what tells one."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.language.quantities import asked_quantity
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "untold"),
+    [
+        ("How much does the pump cost?", "The pump sells for 240 EUR.", "The pump weighs 9 kg."),
+        ("NX-90 的价格是多少？", "整机 1200 元。", "NX-90 于 2022 年上市。"),
+        ("这台设备多少钱？", "首年免费使用。", "设备重 9 公斤。"),
+        ("How heavy is the meter?", "It weighs 1.8 kg.", "It draws 12 watts."),
+        ("NX-90 有多重？", "整机重 620 克。", "精度为 0.3 摄氏度。"),
+        ("How far is the depot?", "The depot is two miles away.", "The depot opened in 1998."),
+        ("How long is the probation period?", "It ends after six months.", "Probation is paid."),
+        ("试用期多长？", "试用期为三个月。", "试用期须由经理批准。"),
+    ],
+)
+def test_a_text_tells_the_quantity_that_is_asked_for(question: str, told: str, untold: str) -> None:
+    quantity = asked_quantity(question)
+    assert quantity is not None
+    assert quantity.told_by(told)
+    assert not quantity.told_by(untold)
+
+
+def test_the_number_of_a_row_may_have_its_unit_in_the_head_or_nowhere() -> None:
+    quantity = asked_quantity("How much does the Team plan cost?")
+    assert quantity is not None
+    assert quantity.told_by("| Plan | Monthly price |\nTeam | 79")
+    assert not quantity.told_by("| Plan | Support |\nTeam | by mail")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How much of it is left?", "How many parts?", "What came at the price of peace?", "谁付钱？"],
+)
+def test_other_questions_ask_for_none_of_the_kinds(question: str) -> None:
+    assert asked_quantity(question) is None
