@@ -33,6 +33,7 @@ from retrievers.ranking.chat_reranker import open_reranker
 from stores.array_files import index_files
 from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.quotes import QuoteStore
+from stores.chunks.tables import TableStore
 from stores.documents.document_store import DocumentStore
 from stores.documents.embedding_space import check_space
 from stores.graph.opening import open_graph_store
@@ -113,7 +114,15 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
         quotes = QuoteStore(database)
         answerer = ExtractiveAnswerer(embedder)
         yield Dependencies(
-            settings, retriever, answerer, chat, quotes, judge, vision=vision, documents=documents
+            settings,
+            retriever,
+            answerer,
+            chat,
+            quotes,
+            judge,
+            vision=vision,
+            documents=documents,
+            tables=TableStore(database),
         )
     finally:
         await stack.aclose()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from models.vision import VisionModel
     from retrievers.graph_retriever import GraphRetriever
     from stores.chunks.quotes import QuoteStore
+    from stores.chunks.tables import TableStore
     from stores.documents.document_store import DocumentStore
 
 
@@ -57,7 +58,7 @@ class Dependencies:
 
     `quotes` compares citations with the stored documents, `judge` says how quotes carry sentences;
     without them the passages are the record, and words decide. `vision` looks at images of a question,
-    `documents` has those that were uploaded.
+    `documents` has those that were uploaded, `tables` what stands beside a part of a table.
     """
 
     settings: Settings
@@ -68,6 +69,7 @@ class Dependencies:
     judge: Reranker | None = None
     vision: VisionModel | None = None
     documents: DocumentStore | None = None
+    tables: TableStore | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from domain.retrieval import ItemKind, Mode, RetrievedItem
 from models.chat import ChatModel
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import AnswerEvent, said
+from nodes.answers.computed import ComputedTable, computed_tables, with_computed
 from nodes.answers.introducing import introduction
 from nodes.answers.quoting import quoted
 from nodes.answers.reporting import Reading, mapped, reported
@@ -37,8 +38,10 @@ from nodes.state import State
 WITHOUT_DOCUMENTS = "Answered without looking at any document."
 MODEL_FAILED = "The chat model failed, so the answer is quoted from the documents: {reason}"
 OUTDATED = "{count} passages were changed or removed after they were found, and are not quoted."
+NOT_COMPUTED = "Nothing was computed over tables of the documents: {reason}"
 NO_MODEL_NAME = "none"
 
+_OF_WHOLE_TABLES = frozenset({"documentIds", "document_ids", "sectionId", "section_id"})
 # However little may still be spent, an answer needs something to rest on.
 _LEAST_CONTEXT = 200
 # Images and tables of a question get at most a half of the context.
@@ -53,6 +56,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
             where there are no documents to quote instead.
     """
     writer = _Writer(state, runtime, await _attached(state, runtime.context))
+    await writer.compute()
     answer = Answer("", mode=state.strategy)
     async with aclosing(writer.events()) as events:
         async for event in events:
@@ -105,8 +109,26 @@ class _Writer:
         self._run = runtime.context
         self._deps = runtime.context.deps
         self._scope = scope_of(state, runtime)
+        self._tables = list[ComputedTable]()
         self.warnings = list[str]()
         self.lost = Usage()
+
+    async def compute(self) -> None:
+        """Compute what the question asks of tables that were found, where all their rows may be read.
+
+        Filters bound the passages that an answer may rest on: only those of documents and sections let
+        a table through whole.
+        """
+        state, tables = self._state, self._deps.tables
+        bounded = not _OF_WHOLE_TABLES.issuperset(state.filters or ())
+        if tables is None or bounded or state.strategy == Mode.BYPASS:
+            return
+        try:
+            self._tables = await computed_tables(
+                state.question, state.items, state.language, partial(tables.parts, self._scope)
+            )
+        except DependencyError as error:
+            self.warnings.append(NOT_COMPUTED.format(reason=error.message))
 
     def events(self) -> AsyncGenerator[AnswerEvent]:
         """Yield the answer, up to and with `Done`."""
@@ -142,7 +164,9 @@ class _Writer:
                 begun = True
                 yield event
         if not begun:
-            async for event in quoted(answerer, state.question, items, state.language):
+            async for event in quoted(
+                answerer, state.question, items, state.language, self._tables
+            ):
                 yield event
 
     async def _current(self) -> list[RetrievedItem]:
@@ -199,7 +223,8 @@ class _Writer:
         """From all that was found at once; in `global` from points that calls of their own took down."""
         state, limits, budget = self._state, self._deps.settings.limits, self._budget
         tokens = max(_LEAST_CONTEXT, min(limits.context_tokens, budget.prompt_tokens // 2))
-        found = [*self._attached, *state.items, *state.around]
+        items = with_computed(state.items, self._tables)
+        found = [*self._attached, *items, *state.around]
 
         def writer() -> AnswerGenerator:
             return AnswerGenerator(

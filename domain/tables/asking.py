@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
+from domain.language.other_words import said_otherwise
 from domain.tables.computing import Condition, Operation
 from domain.tables.table import Column, DataTable
-from domain.tables.values import ValueKind
-from domain.tables.wording import GROUPED, NOT_OURS, OPERATIONS, ROWS, bounds_in
+from domain.tables.values import SCALE, ValueKind, numbers_in
+from domain.tables.wording import DATED, GROUPED, IMPLIED, NOT_OURS, OPERATIONS, ROWS, bounds_in
 from domain.text import has_cjk, normalise
 
 _UNIT = re.compile(r"[(（\[【].*?[)）\]】]")
@@ -28,6 +30,11 @@ _WORD_BEHIND = re.compile(r"(\s?)([a-z]+|[\u4e00-\u9fff]+)")
 _NO_UNIT = re.compile(
     r"[的以之及或且而和与是有吗呢]|(?:a|an|and|are|at|but|by|each|for|from|in|is|of|on|or|per|to|with)\b"
 )
+# A column's unit that counts by thousands or more: 销售额（万元）, "Revenue (million EUR)".
+_SCALED = re.compile(rf"[(（\[【][^)）\]】\d]*?({SCALE})")
+_SCALE = re.compile(SCALE)
+_MONEY_BEHIND = re.compile(r"\s?(?:[元圆圓]|(?:yuan|rmb|cny|usd|eur|euros?|dollars?|gbp)\b)")
+_UNIT_BEHIND = re.compile(r"^\s?(?:[a-z%]{1,3}\b|euros?\b|dollars?\b|[元块圆圓人个個台件])")
 _CURRENCY = re.compile(r"us\$|[$€£¥]")
 
 
@@ -76,8 +83,14 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
     named = [column for _, column in sorted(reading.columns)]
     read = _Read(reading.text, columns, named, conditions)
     operations = [one for one, form in OPERATIONS.items() if form.search(reading.text)]
+    if not operations and any(columns[at].kind is ValueKind.DATE for at in named):
+        operations = [one for one, form in DATED.items() if form.search(reading.text)]
     outermost = [one for one in operations if one in (Operation.MAX, Operation.MIN)]
     others = [one for one in operations if one not in outermost]
+    if Operation.COUNT in others:
+        others = [
+            one for one in others if one is not Operation.SUM
+        ]  # 一共有多少家: how many in all
     if len(outermost) > 1 or len(others) > 1:
         return None
     if Operation.COUNT in others:
@@ -85,6 +98,40 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
     if not operations:
         return _look_up(read)
     return _computation(read, next(iter(others), None), next(iter(outermost), None))
+
+
+def computes(question: str) -> bool:
+    """Whether a question may ask for something computed, of whatever table: cheap, and often wrong."""
+    text = normalise(question)
+    forms = (*OPERATIONS.values(), *DATED.values())
+    return any(form.search(text) for form in forms) or bool(bounds_in(text))
+
+
+def names_column(question: str, name: str) -> bool:
+    """Whether a question names a column, by a part of its name or in other words."""
+    text, column = normalise(question), normalise(name)
+    otherwise = said_otherwise(question).values()
+    return (
+        find_whole(text, _plain_name(name)) is not None
+        or bool(_common(column, text))
+        or any(pattern.search(column) for pattern in otherwise)
+        or _implied(text, column)
+    )
+
+
+def without_asking(question: str) -> str:
+    """What a question speaks of, without the words that ask for something computed, and its bounds."""
+    text = normalise(question)
+    for start, end in sorted({span for span, *_ in bounds_in(text)}, reverse=True):
+        text = f"{text[:start]} {_UNIT_BEHIND.sub('', text[end:])}"
+    for form in (*OPERATIONS.values(), *DATED.values(), GROUPED, ROWS):
+        text = form.sub(" ", text)
+    return text
+
+
+def _implied(text: str, column: str) -> bool:
+    """Whether a normalised question asks for the most or least of a column by the word for just that."""
+    return any(asks.search(text) and kind.search(column) for asks, kind in IMPLIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +215,9 @@ def _target(read: _Read, operation: Operation) -> int | None:
     if free or fitting:
         return (free or fitting)[0]
     only = [column.index for column in read.columns if column.kind is ValueKind.NUMBER]
-    return only[0] if len(only) == 1 else None
+    implied = [at for at in only if _implied(read.text, normalise(read.columns[at].name))]
+    chosen = implied or only
+    return chosen[0] if len(chosen) == 1 else None
 
 
 def _repeats(column: Column) -> bool:
@@ -295,7 +344,17 @@ def _take_bounds(reading: _Reading, columns: Sequence[Column]) -> Iterator[Condi
         if column is None or not _comparable(bound, behind, columns[column]):
             reading.lost = True
         else:
-            yield Condition(column, comparison, number)
+            yield Condition(
+                column, comparison, _in_units_of(columns[column], number, bound, behind)
+            )
+
+
+def _in_units_of(column: Column, number: Decimal, bound: str, behind: str) -> Decimal:
+    """A bound as the column counts: 450万元 is 450 where it has 万元. One without a unit is in the column's."""
+    scale = _SCALED.search(normalise(column.name))
+    if scale is None or not (_SCALE.search(bound) or _MONEY_BEHIND.match(behind)):
+        return number
+    return number / numbers_in(f"1{scale[1]}")[0]
 
 
 def _comparable(bound: str, behind: str, column: Column) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from domain.tables.asking import Asked, asked_of
+from domain.tables.asking import Asked, asked_of, names_column
 from domain.tables.by_place import row_asked_for
 from domain.tables.computing import Condition, Operation, Result, compute, matching
 from domain.tables.table import Column, DataTable
@@ -21,22 +21,27 @@ _MOST_COLUMNS = 20
 class Finding:
     """A computed statement. `place` is a cell (`r3c2`), a column (`c2`) or "" for the whole table.
 
-    `value` is what it says of that place, as shown; `about` what else to search documents for.
+    `value` is what it says of that place, as shown; `about` what else to search documents for; `listed`:
+    it only says of a row that it is one of those asked for.
     """
 
     text: str
     place: str
     value: str
     about: str = ""
+    listed: bool = False
 
 
 _TEXTS = {
     "zh": {
         Operation.MAX: "{scope}“{column}”最大的是{row}：{value}",
         Operation.MIN: "{scope}“{column}”最小的是{row}：{value}",
+        "latest": "{scope}“{column}”最晚的是{row}：{value}",
+        "earliest": "{scope}“{column}”最早的是{row}：{value}",
         Operation.SUM: "{scope}“{column}”合计为 {value}（{count} 行{left_out}）",
         Operation.MEAN: "{scope}“{column}”的平均值{about}为 {value}（{count} 行{left_out}）",
         Operation.COUNT: "{scope}共有 {value} 行",
+        "matching": "符合条件（{conditions}）的共有 {value} 行",
         "distinct": "{scope}共有 {value} 个不同的“{column}”",
         Operation.VALUE: "{row}的“{column}”是 {value}",
         "listed": "符合条件（{conditions}）的有 {row}",
@@ -54,9 +59,12 @@ _TEXTS = {
     "en": {
         Operation.MAX: "{scope}the largest {column} is {value} ({row})",
         Operation.MIN: "{scope}the smallest {column} is {value} ({row})",
+        "latest": "{scope}the latest {column} is {value} ({row})",
+        "earliest": "{scope}the earliest {column} is {value} ({row})",
         Operation.SUM: "{scope}{column} adds up to {value} ({count} rows{left_out})",
         Operation.MEAN: "{scope}the average {column} is {about}{value} ({count} rows{left_out})",
         Operation.COUNT: "{scope}there are {value} rows",
+        "matching": "{value} rows have {conditions}",
         "distinct": "{scope}there are {value} different values of {column}",
         Operation.VALUE: "{row}: {column} is {value}",
         "listed": "{row} is a row with {conditions}",
@@ -72,6 +80,7 @@ _TEXTS = {
         "about": "about ",
     },
 }
+_OF_DATES = {Operation.MAX: "latest", Operation.MIN: "earliest"}
 _OPERATION_NAMES = {
     "zh": {
         Operation.SUM: "合计",
@@ -128,6 +137,38 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
     return Computed(told, written(always))
 
 
+def findings_unasked(question: str, table: DataTable, language: str) -> list[Finding]:
+    """What `question` asks of a table that it was not asked about, but that a search has found.
+
+    So more must speak for it than for a table that comes with the question: what is computed is
+    computed of a column that the question names, or of the rows that keep its bounds. Rows that are
+    named by words alone are for the search to find. Those that keep a bound are counted first.
+    """
+    columns = table.columns()
+    asked = asked_of(question, table, columns)
+    if asked is None:
+        return []
+    bounded = any(condition.number is not None for condition in asked.conditions)
+    if asked.operation is Operation.VALUE:
+        if not bounded:
+            return []
+        several = len(matching(table, asked.conditions)) > 1
+        counted = [Asked(Operation.COUNT, None, asked.conditions)] * several
+    else:
+        named = asked.column is None or names_column(question, table.names[asked.column])
+        if not named or not all(
+            condition.words or names_column(question, table.names[condition.column])
+            for condition in asked.conditions
+        ):
+            return []
+        counted = []
+    return [
+        finding
+        for one in (*counted, asked)
+        for finding in _Writer(table, columns, one, language).findings()
+    ]
+
+
 def _row_told(question: str, table: DataTable, language: str) -> list[Finding]:
     """The cells of the row that `question` asks for by its number, if it does."""
     place = row_asked_for(question, table)
@@ -172,13 +213,19 @@ class _Writer:
         asked = self._asked
         column = None if asked.column is None else self._columns[asked.column]
         if asked.operation is Operation.COUNT:
+            several = column is not None
             if column is not None:
-                rows = self._first_of_each(rows, column.index)
-            text = self._texts["distinct" if column is not None else Operation.COUNT]
+                first = self._first_of_each(rows, column.index)
+                several = len(first) < len(rows) or not asked.conditions
+                rows = first
+            bounded = "matching" if asked.conditions else Operation.COUNT
+            text = self._texts["distinct" if several else bounded]
             value = str(len(rows))
             name = column.name if column is not None else ""
             place = f"c{column.index + 1}" if column is not None else ""
-            yield Finding(text.format(scope=self._scope(), value=value, column=name), place, value)
+            conditions = self._conditions()
+            told = text.format(scope=self._scope(), value=value, column=name, conditions=conditions)
+            yield Finding(told, place, value)
             return
         result = compute(asked.operation, column, rows)
         if result is None or column is None:
@@ -197,9 +244,12 @@ class _Writer:
             yield Finding(text, f"c{column.index + 1}", result.shown)
 
     def _outermost(self, result: Result, column: Column) -> Iterator[Finding]:
+        text_of: str = self._texts[
+            result.operation if column.kind is ValueKind.NUMBER else _OF_DATES[result.operation]
+        ]
         for row in result.at[:_LISTED]:
             shown = column.values[row].text.strip()
-            text = self._texts[result.operation].format(
+            text = text_of.format(
                 scope=self._scope(), column=column.name, row=self._row(row), value=shown
             )
             yield Finding(text, _cell(row, column.index), shown, self._label(row))
@@ -217,7 +267,7 @@ class _Writer:
                 value=shown,
                 conditions=self._conditions(),
             )
-            yield Finding(text, _cell(row, column), shown, named)
+            yield Finding(text, _cell(row, column), shown, named, listed)
         yield from self._more(len(rows))
 
     def _groups(self, rows: Sequence[int]) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ NOT_OURS = re.compile(
     r"|difference|gap|ratio|proportion|percentage of|share of|growth|increase|decrease|change|why"
     r"|how\s+(?:do|does|did|can|should|come|to)|except|excluding|other than|without|not|no|none|never|cannot"
     r"|apart from)\b|n['’]t\b"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\s+(?:[a-z]+est|most|least|best|worst)\b"
 )
 GROUPED = re.compile(r"每|各|分别|\b(?:per|each|every|by)\b")
 
@@ -31,6 +32,18 @@ _SMALLEST = (
     r"最小|最低|最少|最便宜|最短|最轻|最慢|最冷|最弱|最差|最早|最浅"
     r"|\b(?:lowest|smallest|minimum|min|least|fewest|cheapest|shortest|lightest|slowest|worst|earliest)\b"
 )
+# Words for the most or least of one kind of thing, and what columns of it are called.
+IMPLIED = tuple(
+    (re.compile(asks), re.compile(kind))
+    for asks, kind in (
+        (
+            r"贵|便宜|\b(?:cheap(?:er|est)?|expensive|costl(?:y|iest)|dear(?:er|est))\b",
+            r"price|cost|fee|价|费",
+        ),
+        (r"重|轻|\b(?:heav(?:y|ier|iest)|light(?:er|est))\b", r"weight|重量"),
+        (r"\b(?:paid|earns?|earned)\b|收入|赚", r"salary|wage|pay|income|工资|薪|收入"),
+    )
+)
 _SUM = (
     r"总和|之和|合计|总计|共计|总共|一共|累计|汇总|加起来|总(?=[\0数额量价值销收支产])|总的|总是?多少"
     r"|\b(?:total|sum|altogether|combined|add up|in all)\b"
@@ -43,6 +56,12 @@ OPERATIONS = {
     Operation.MAX: re.compile(_LARGEST),
     Operation.MIN: re.compile(_SMALLEST),
     Operation.COUNT: re.compile(_COUNT),
+}
+
+# Of a column of dates these ask for the earliest and the latest.
+DATED = {
+    Operation.MIN: re.compile(r"最先|首先|\bfirst\b"),
+    Operation.MAX: re.compile(r"最后|\blast\b"),
 }
 
 # A run of digits is one number from its first digit on, so that long ones are read in linear time.

@@ -10,7 +10,7 @@ from domain.errors import OptionInvalid
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.text import clean_text, estimate_tokens
 from nodes.answers.budget import share_out
-from nodes.citing.support import headings
+from nodes.citing.support import COMPUTED, headings
 from nodes.multimodal.items import SHOWN, label_of
 from prompts import as_data
 
@@ -21,6 +21,7 @@ ContextLike = Retrieval | Sequence[RetrievedItem | str | Mapping[str, Any]]
 # How passages, reports, and entities with relations divide a budget that does not hold all of them.
 # Passages come first because only they can be cited.
 _WEIGHTS = (6.0, 2.0, 1.0)
+_COMPUTED_OF_ALL = "Computed exactly over all rows of this table:"
 _FACTS = frozenset({ItemKind.ENTITY, ItemKind.RELATION})
 
 
@@ -138,7 +139,9 @@ def _body(item: RetrievedItem) -> str:
     if SHOWN in item.metadata:
         return str(item.metadata[SHOWN])
     context = item.metadata.get("context")
-    return f"{context}\n{item.text}" if context else item.text
+    computed = [f"- {told.text}" for told in item.metadata.get(COMPUTED) or ()]
+    said = [_COMPUTED_OF_ALL, *computed] if computed else []
+    return "\n".join([*filter(None, [context]), item.text, *said])
 
 
 def _attribute(text: str) -> str:

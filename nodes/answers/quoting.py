@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from domain.documents import Modality
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
 from models.sentence_ranking import quotable_spans, table_heads
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, said
+from nodes.answers.computed import ComputedTable, told_by, with_computed
 from nodes.answers.harmless import harmless
 from nodes.answers.rows import told_row
 from nodes.citing.citations import Citations
@@ -28,39 +30,69 @@ _NEAREST_CHARS = 200
 
 
 async def quoted(
-    answerer: ExtractiveAnswerer, question: str, items: Sequence[RetrievedItem], language: str
+    answerer: ExtractiveAnswerer,
+    question: str,
+    items: Sequence[RetrievedItem],
+    language: str,
+    tables: Sequence[ComputedTable] = (),
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the answer that quotes the best sentences of `items`, cited sentence by sentence.
 
-    What was computed of tables that came with the question comes first. Where nothing is evidence
+    What was computed of tables that came with the question comes first. What was computed of `tables`
+    stands for the rows of tables that could be quoted; a sentence that answers outdoes it. Where nothing is evidence
     enough, it says that the documents do not say, and quotes the nearest passage as the nearest.
     """
     texts = [item for item in items if not is_table(item)]
     items = [*texts, *(item for item in items if is_table(item))]
     found = await answerer.extract(question, texts, language=language)
-    if not found.quotations and (about := led_to(items)):
-        # The table has answered; what documents say of the row that it leads to belongs to that.
-        found = await answerer.extract(" ".join(about), texts, language=language)
-    given = Citations(items)
-    for event in told_by_tables(items, given, language):
+    if tables and not _is_prose(found, texts):
+        events = _computed(tables[0], items, language, answerer.name)
+    else:
+        if not found.quotations and (about := led_to(items)):
+            # The table has answered; what documents say of the row that it leads to belongs to that.
+            found = await answerer.extract(" ".join(about), texts, language=language)
+        events = _answered(found, question, items, language, answerer.name)
+    for event in events:
         yield event
+
+
+def _is_prose(found: Extraction, items: Sequence[RetrievedItem]) -> bool:
+    """Whether the best that can be quoted is no row of a table."""
+    best = items[found.quotations[0].source] if found.quotations else None
+    return best is not None and best.metadata.get("modality") != Modality.TABLE
+
+
+def _computed(
+    table: ComputedTable, items: Sequence[RetrievedItem], language: str, model: str
+) -> Iterator[AnswerEvent]:
+    """What tables that came with the question say, and what was computed of one in the documents."""
+    items = with_computed(items, [table])
+    given = Citations(items)
+    yield from told_by_tables(items, given, language)
+    if given.citations:
+        yield given.token("\n\n")
+    yield from told_by(table, items, given, language)
+    yield from ending(given, model, grounded=True)
+
+
+def _answered(
+    found: Extraction, question: str, items: Sequence[RetrievedItem], language: str, model: str
+) -> Iterator[AnswerEvent]:
+    given = Citations(items)
+    yield from told_by_tables(items, given, language)
     computed = bool(given.citations)
     if found.quotations:
         yield given.token(("\n\n" if computed else "") + FOUND[language])
-        for event in _quotations(found, items, given):
-            yield event
+        yield from _quotations(found, items, given)
     elif computed:
         pass
     elif found.nearest is None:
-        for whole in said(NOTHING_FOUND[language], answerer.name):
-            yield whole
+        yield from said(NOTHING_FOUND[language], model)
         return
     else:
         yield given.token(NOTHING_FOUND[language])
-        for event in _nearest(given, question, items, found.nearest, language):
-            yield event
-    for last in ending(given, answerer.name, grounded=computed or bool(found.quotations)):
-        yield last
+        yield from _nearest(given, question, items, found.nearest, language)
+    yield from ending(given, model, grounded=computed or bool(found.quotations))
 
 
 def with_nearest(

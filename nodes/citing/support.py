@@ -121,6 +121,28 @@ class Quote:
     place: str = ""
 
 
+COMPUTED = "computed"
+"""Key of an item's metadata: what was computed of the table that it is a part of (`Told`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A computed sentence, and the offsets in the document of the line that it rests on."""
+
+    text: str
+    start: int
+    end: int
+
+    def quote(self, item: RetrievedItem) -> Quote:
+        """The line, which `item` has."""
+        offset = int(item.metadata.get("start") or 0)
+        return Quote(item.text[self.start - offset : self.end - offset], self.start, self.end, 1.0)
+
+    def carries(self, claim: Claim) -> bool:
+        """Whether a statement says no number that this does not, and at least one that it does."""
+        return bool(claim.numbers) and claim.numbers <= claim_of(self.text).numbers
+
+
 class QuotedPassage:
     """A passage in which the sentences that carry a claim are looked up.
 
@@ -131,6 +153,8 @@ class QuotedPassage:
     def __init__(self, item: RetrievedItem) -> None:
         spans = sentence_spans(item.text)
         adjacent = [(first, second) for (first, _), (_, second) in pairwise(spans)]
+        self._item = item
+        self._computed: Sequence[Told] = item.metadata.get(COMPUTED) or ()
         self._text = item.text
         self._offset = int(item.metadata.get("start") or 0)
         self._language = language_of(item.text)
@@ -145,6 +169,8 @@ class QuotedPassage:
         A claim in another language than the passage gets the whole passage, unless names or numbers
         point to a sentence.
         """
+        if told := next((one for one in self._computed if one.carries(claim)), None):
+            return told.quote(self._item)
         foreign = bool(len(claim)) and claim.language != self._language
         one, two = _best(self._ones, claim), _best(self._twos, claim)
         held, (start, end) = two if len(two[0]) > len(one[0]) + _LONGER_QUOTE * len(claim) else one

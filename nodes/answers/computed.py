@@ -1,0 +1,193 @@
+"""What a question asks of a table in the documents, computed over all its rows and not those found."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from domain.documents import Modality
+from domain.events import Cited, Token
+from domain.language.other_words import said_otherwise
+from domain.retrieval import RetrievedItem
+from domain.tables.asking import computes, without_asking
+from domain.tables.findings import Finding, findings_unasked
+from domain.tables.stored import Line, StoredTable, TablePart, tables_of
+from domain.text import normalise
+from models.sentence_ranking import content_words
+from nodes.answers.harmless import harmless
+from nodes.answers.rows import told_row
+from nodes.citing.citations import Citations
+from nodes.citing.markers import unmarked
+from nodes.citing.support import COMPUTED, Told, headings
+
+Parts = Callable[[str], Awaitable[list[TablePart]]]
+"""All parts of the tables around a passage, by its id."""
+
+HEADS = {
+    "en": "According to the table in {name} ({rows} rows):",
+    "zh": "根据 {name} 中的表格（{rows} 行）：",
+}
+
+_TABLES = 3  # so many are read whole for one question, best first
+_ROW = re.compile(r"r(\d+)")
+_BARS = len("| ")
+# What questions say of rows that no table says of itself.
+_ANY_ROW_WORDS = """
+cost earn paid pay work sell sold make made get own list row record entry item one there exist product thing people person
+工作 位于 属于 达到 拥有 花费 列出 记录 数据 表 表格 家 中 里 内 所有 全部 产品 商品 项目 人 人员
+"""
+_OF_ANY_ROW = frozenset(_ANY_ROW_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedTable:
+    """A table that has what the question asks for.
+
+    `passages` are the ids of all that hold its rows, `told` what was computed, each sentence with the passage
+    that has the line it rests on: a row, or the names of the columns.
+    """
+
+    name: str
+    rows: int
+    passages: frozenset[str]
+    told: tuple[tuple[RetrievedItem, Told], ...]
+
+    def items(self) -> list[RetrievedItem]:
+        """The passages that the sentences rest on, each with those sentences in its metadata."""
+        by_id = dict[str, list[Told]]()
+        for item, told in self.told:
+            by_id.setdefault(item.id, []).append(told)
+        whole = {item.id: item for item, _ in self.told}
+        return [
+            replace(item, metadata={**item.metadata, COMPUTED: tuple(by_id[item.id])})
+            for item in whole.values()
+        ]
+
+
+def with_computed(
+    items: Sequence[RetrievedItem], tables: Sequence[ComputedTable]
+) -> list[RetrievedItem]:
+    """`items`, those that computed sentences rest on with these; behind them those not yet among them."""
+    resting = {item.id: item for table in tables for item in table.items()}
+    known = {item.id for item in items}
+    return [
+        *(resting.get(item.id, item) for item in items),
+        *(item for item in resting.values() if item.id not in known),
+    ]
+
+
+async def computed_tables(
+    question: str, items: Sequence[RetrievedItem], language: str, parts: Parts
+) -> list[ComputedTable]:
+    """The tables among `items` of which it is certain what the question computes, best first.
+
+    Args:
+        question: asks, say, for the highest price, or for all plans under 100.
+        items: the passages found, best first.
+        language: `zh` or `en`, of the sentences.
+        parts: reads what stands beside a passage.
+
+    Raises:
+        DatabaseUnavailable: the tables cannot be read.
+    """
+    if not computes(question):
+        return []
+    first = dict[object, RetrievedItem]()
+    for item in items:
+        if item.metadata.get("modality") == Modality.TABLE and item.document_id:
+            first.setdefault((item.document_id, item.metadata.get("section_id")), item)
+    chosen = list(first.values())[:_TABLES]
+    read = await asyncio.gather(*(parts(item.id) for item in chosen))
+    found = {item.id for item in items}
+
+    def compute() -> list[ComputedTable]:
+        return [
+            computed
+            for item, stands in zip(chosen, read, strict=True)
+            for table in tables_of(stands)
+            if not found.isdisjoint(part.id for part in table.parts)
+            and (computed := _computed(question, item, table, language))
+        ]
+
+    return await asyncio.to_thread(compute)
+
+
+def told_by(
+    table: ComputedTable, items: Sequence[RetrievedItem], given: Citations, language: str
+) -> Iterator[Token | Cited]:
+    """Tell what was computed of a table, each sentence cited by the line it rests on.
+
+    Args:
+        table: the table.
+        items: the passages that `given` counts, those of `table.items()` among them.
+        given: what the answer has so far.
+        language: `zh` or `en`.
+    """
+    places = {item.id: place for place, item in enumerate(items)}
+    texts = [item.text for item in items]
+    yield given.token(HEADS[language].format(name=table.name, rows=f"{table.rows:,}"))
+    for item, told in table.told:
+        place = places[item.id]
+        shown = unmarked(harmless(told.text[:1].upper() + told.text[1:], texts, language))
+        yield given.token(f"\n{shown}")
+        marker = given.shown(place)
+        yield given.token(marker)
+        yield given.cite(place, f"{shown}{marker}", told.quote(item))
+
+
+def _computed(
+    question: str, beside: RetrievedItem, table: StoredTable, language: str
+) -> ComputedTable | None:
+    if not _speaks_of_all(question, beside, table):
+        return None
+    findings = findings_unasked(question, table.table, language)
+    if not findings:
+        return None
+    told = tuple(_told(one, beside, table) for one in findings)
+    ids = frozenset(part.id for part in table.parts)
+    return ComputedTable(headings(beside), len(table.rows), ids, told)
+
+
+def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> bool:
+    """Whether a table has all that a question speaks of: "the average salary in Tokyo" needs a Tokyo."""
+    cells = (cell for row in (table.table.names, *table.table.rows) for cell in row)
+    said = normalise(" ".join([headings(beside), *cells]))
+    otherwise = said_otherwise(question)
+    return all(
+        word in said
+        or word in _OF_ANY_ROW
+        or word.startswith("哪")
+        or (word in otherwise and otherwise[word].search(said))
+        for word in content_words(without_asking(question))
+    )
+
+
+def _told(
+    finding: Finding, beside: RetrievedItem, table: StoredTable
+) -> tuple[RetrievedItem, Told]:
+    match = _ROW.match(finding.place)
+    line = table.rows[int(match[1]) - 1] if match else table.head
+    item = _item(beside, line)
+    begin, end = line.start + _BARS, line.end - _BARS
+    text = finding.text
+    if match and finding.listed:
+        at = begin - line.part.start
+        text = told_row(line.text[_BARS:-_BARS], item, at)
+    return item, Told(text, begin, end)
+
+
+def _item(beside: RetrievedItem, line: Line) -> RetrievedItem:
+    """The passage that has a line, as a search would have found it beside the one that it found."""
+    part = line.part
+    if part.id == beside.id:
+        return beside
+    stands = {
+        "start": part.start,
+        "end": part.start + len(part.text),
+        "ordinal": part.ordinal,
+        "context": part.context,
+        "page": part.page,
+    }
+    return replace(beside, id=part.id, text=part.text, metadata={**beside.metadata, **stands})

@@ -1,0 +1,158 @@
+"""What is asked of a long table in the documents is computed over all its rows, wherever they were found."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from domain.scope import Scope
+from ingestion.pipeline import Ingestor
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.tables import TableStore
+from stores.documents.document_store import DocumentStore
+from stores.postgresql.database import Database
+from testing.openai_server import ApiRequest
+from testing.replies import Reply, fenced_json
+from tests.integration.graph.conftest import Running, RunningWith
+
+SITES = ("Graz", "Brno")
+ROWS = [(f"Part-{n:03d}", SITES[n % 2], 10 + (n * 37) % 401) for n in range(200)]
+CSV = "Part,Site,Stock\n" + "".join(f"{name},{site},{stock}\n" for name, site, stock in ROWS)
+DEAREST = max(ROWS, key=lambda row: row[2])
+OVER = [row for row in ROWS if row[2] > 400]
+
+
+async def asked(running: Running, question: str, **more: Any) -> dict[str, Any]:
+    result: dict[str, Any] = await running.workflow.ainvoke(running.asking(question, **more))
+    return result
+
+
+@pytest.fixture
+def stored(filled: Scope, ingestor: Ingestor, tmp_path: Path) -> Path:
+    """A table of 200 rows, which take many passages."""
+    file = tmp_path / "inventory.csv"
+    file.write_text(CSV, encoding="utf-8")
+    return file
+
+
+async def quoted_text(database: Database, scope: Scope, result: dict[str, Any]) -> list[bool]:
+    """Of each citation, whether the stored document reads so at its place."""
+    documents = {source["marker"]: source["document_id"] for source in result["sources"]}
+    return [
+        citation["quote"]
+        == await DocumentStore(database).text(
+            scope, UUID(documents[citation["marker"]]), citation["start"], citation["end"]
+        )
+        for citation in result["citations"]
+    ]
+
+
+Answering = Callable[[str], Awaitable[tuple[dict[str, Any], Scope]]]
+
+
+@pytest.fixture
+def answering(running_with: RunningWith, ingestor: Ingestor, stored: Path) -> Answering:
+    """Answers a question without a chat model, the table being stored."""
+
+    async def answer(question: str) -> tuple[dict[str, Any], Scope]:
+        async with running_with() as running:
+            await ingestor.ingest(running.scope, [stored])
+            return await asked(running, question), running.scope
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Which part has the highest stock?", [DEAREST[0], str(DEAREST[2])]),
+        ("How many parts have a stock over 400?", [f"{len(OVER)} rows"]),
+        ("Which parts have a stock over 400?", [row[0] for row in OVER[:10]]),
+        ("What is the average stock in Graz?", [f"{sum(r[2] for r in ROWS[::2]) / 100}"]),
+        ("What is the total stock?", [f"{sum(row[2] for row in ROWS):,}"]),
+    ],
+)
+async def test_the_answer_is_of_all_rows_and_cites_the_lines_it_rests_on(
+    answering: Answering, database: Database, question: str, said: list[str]
+) -> None:
+    result, scope = await answering(question)
+    assert all(part in result["answer"] for part in said), result["answer"]
+    assert "inventory.csv (200 rows)" in result["answer"]
+    assert result["grounded"]
+    assert result["citations"]
+    assert all(await quoted_text(database, scope, result))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        pytest.param("What is the average stock in Tokyo?", id="no row says Tokyo"),
+        pytest.param("What is the highest salary?", id="no such column"),
+        pytest.param("What is the second highest stock?", id="not computed by rule"),
+    ],
+)
+async def test_what_the_table_does_not_say_is_not_computed(
+    answering: Answering, question: str
+) -> None:
+    result, _ = await answering(question)
+    assert "200 rows" not in result["answer"]
+
+
+async def test_a_table_is_computed_whole_within_its_document(
+    running_with: RunningWith, ingestor: Ingestor, database: Database, stored: Path
+) -> None:
+    async with running_with() as running:
+        [ingested] = await ingestor.ingest(running.scope, [stored])
+        only = {"documentIds": [str(ingested.document_id)]}
+        result = await asked(running, "What is the total stock?", filters=only)
+    assert "200 rows" in result["answer"]
+
+
+async def test_a_filter_keeps_the_answer_to_what_it_lets_through(
+    running_with: RunningWith, ingestor: Ingestor, stored: Path
+) -> None:
+    async with running_with() as running:
+        await ingestor.ingest(running.scope, [stored])
+        result = await asked(running, "What is the total stock?", filters={"tags": ["inventory"]})
+    assert "200 rows" not in result["answer"]
+
+
+async def test_a_chat_model_is_given_what_was_computed_and_may_cite_it(
+    running_with: RunningWith, ingestor: Ingestor, database: Database, stored: Path
+) -> None:
+    total = f"{sum(row[2] for row in ROWS):,}"
+
+    def model(request: ApiRequest) -> Reply | str:
+        if request.wants_json:
+            return fenced_json({"relevant": [1], "sufficient": True, "missing": ""})
+        before = request.prompt.partition("Computed exactly over all rows")[0]
+        number = re.findall(r'<passage number="(\d+)"', before)[-1]
+        assert total in request.prompt
+        return f"The stock of all parts adds up to {total} [{number}]."
+
+    async with running_with(model) as running:
+        await ingestor.ingest(running.scope, [stored])
+        result = await asked(running, "What is the total stock of all parts?")
+    assert f"{total} [1]" in result["answer"]
+    assert result["grounded"], result["warnings"]
+    assert result["citations"][0]["quote"] == "Part | Site | Stock"
+    assert all(await quoted_text(database, running.scope, result))
+
+
+async def test_another_tenants_table_is_not_read(
+    ingestor: Ingestor, database: Database, scope: Scope, stored: Path
+) -> None:
+    await ingestor.ingest(scope, [stored])
+    [hit] = await ChunkStore(database).keyword_search(scope, ["Part-000"], 1)
+    tables, chunk_id = TableStore(database), str(hit.chunk.id)
+    stranger = Scope(user_id=f"{scope.user_id}-other", graph_id=scope.graph_id)
+    own, foreign = await asyncio.gather(
+        tables.parts(scope, chunk_id), tables.parts(stranger, chunk_id)
+    )
+    assert (len(own) > 3, foreign) == (True, [])

@@ -1,0 +1,122 @@
+"""A table of a document is put together from its passages, or left alone where a row may be missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.tables.findings import findings_unasked
+from domain.tables.stored import TablePart, tables_of
+from domain.tables.table import make_table
+
+HEAD = "| Plan | Price (EUR) |\n| --- | --- |"
+
+
+def part(ordinal: int, start: int, text: str, context: str = "") -> TablePart:
+    return TablePart(f"p{ordinal}", ordinal, start, text, context)
+
+
+FIRST = part(0, 10, f"{HEAD}\n| Basic | 20 |\n| Team | 90 |")
+LATER = part(1, 90, "| Business | 240 |", HEAD)
+
+
+def test_later_rows_join_the_head_they_carry_as_context() -> None:
+    (table,) = tables_of([FIRST, LATER])
+    assert table.table.names == ("Plan", "Price (EUR)")
+    assert table.table.rows == (("Basic", "20"), ("Team", "90"), ("Business", "240"))
+    assert [line.text for line in table.rows] == [
+        "| Basic | 20 |",
+        "| Team | 90 |",
+        "| Business | 240 |",
+    ]
+    assert (table.rows[2].start, table.rows[2].end) == (90, 108)
+    assert table.head.text == "| Plan | Price (EUR) |"
+
+
+def test_a_caption_above_the_head_is_no_row() -> None:
+    captioned = part(0, 0, f"Table 2: plans\n{FIRST.text}")
+    later = part(1, 90, LATER.text, f"Table 2: plans\n{HEAD}")
+    (table,) = tables_of([captioned, later])
+    assert len(table.table.rows) == 3
+
+
+def test_a_header_of_two_rows_names_each_column_by_both() -> None:
+    (table,) = tables_of(
+        [part(0, 0, "| Plan | Price |\n|  | EUR |\n| --- | --- |\n| Basic | 20 |")]
+    )
+    assert table.table.names == ("Plan", "Price EUR")
+
+
+def test_tables_that_follow_each_other_stay_apart() -> None:
+    other = part(2, 200, "| City | Stores |\n| --- | --- |\n| Graz | 3 |")
+    assert [len(table.table.rows) for table in tables_of([FIRST, LATER, other])] == [3, 1]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param([part(0, 0, "| Basic | 20 |\n| Team | 90 |")], id="no head"),
+        pytest.param([LATER], id="the first part is missing"),
+        pytest.param([FIRST, part(1, 90, "| Business | 240", HEAD)], id="a row cut in two"),
+        pytest.param([FIRST, part(1, 90, "| Business |", HEAD)], id="a row of other cells"),
+        pytest.param([part(0, 0, HEAD)], id="no rows"),
+    ],
+)
+def test_what_may_lack_a_row_is_left_out(parts: list[TablePart]) -> None:
+    assert tables_of(parts) == []
+
+
+def test_a_bar_within_a_cell_parts_nothing() -> None:
+    (table,) = tables_of([part(0, 0, f"{HEAD}\n| A\\|B | 20 |")])
+    assert table.table.rows == (("A|B", "20"),)
+
+
+PLANS = make_table(
+    [
+        ["Plan", "Price (EUR)", "Storage (GB)"],
+        ["Basic", "20", "10"],
+        ["Team", "90", "50"],
+        ["Big", "240", "90"],
+    ],
+    header_rows=1,
+)
+STORES = make_table(
+    [
+        ["门店", "城市", "销售额（万元）", "开业"],
+        ["一店", "上海", "450", "2020-05-01"],
+        ["二店", "杭州", "460.5", "2019-01-01"],
+    ],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which plans cost more than 50 EUR?", ["2", "Team", "Big"]),
+        ("How many plans have less than 60 GB of storage?", ["2"]),
+        ("What is the cheapest plan?", ["20"]),
+        ("What is the most expensive plan?", ["240"]),
+        ("What is the average storage?", ["50"]),
+        ("What is the price of Team?", []),
+        ("What is the largest plan?", []),
+        ("What are the two cheapest plans?", []),
+        ("Who wrote the plan?", []),
+    ],
+)
+def test_english_questions_about_a_table_that_was_found(question: str, expected: list[str]) -> None:
+    assert [one.value for one in findings_unasked(question, PLANS, "en")] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("销售额超过455万元的门店有哪些？", ["二店"]),
+        ("销售额超过455的门店有哪些？", ["二店"]),
+        ("销售额超过4550000元的门店有哪些？", ["二店"]),
+        ("一共有多少家门店？", ["2"]),
+        ("最先开业的是哪家门店？", ["2019-01-01"]),
+        ("上海的门店在哪里？", []),
+    ],
+)
+def test_chinese_questions_about_a_table_that_was_found(question: str, expected: list[str]) -> None:
+    assert [one.value for one in findings_unasked(question, STORES, "zh")] == expected
