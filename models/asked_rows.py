@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from typing import Protocol, TypeVar
 
+from domain.language.other_words import Otherwise, told_otherwise
 from domain.retrieval import RetrievedItem
 from domain.tables.asking import Asked, asked_of
 from domain.tables.computing import Operation, compute, matching
 from domain.tables.table import DataTable, make_table
 from domain.tables.wording import bounds_in
-from domain.text import normalise
-from models.sentence_ranking import Candidate, content_words, table_heads, terms
+from domain.text import has_cjk, normalise
+from models.sentence_ranking import Candidate, table_heads
+from models.wording import content_words, own_part, terms
 
 # What a row is for stands in its first cell; in another one, "other cities" are those of some class.
 _ALL_OTHERS = re.compile(
@@ -32,20 +35,46 @@ _LISTING = re.compile(
 _MOST_WITHIN = 10
 
 
-def asked_themselves(ranked: Sequence[Candidate], question: str) -> list[Candidate]:
+class _HasText(Protocol):
+    """A sentence or row of a passage, in either language."""
+
+    @property
+    def source(self) -> int: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def meaning(self) -> str: ...
+
+
+_Said = TypeVar("_Said", bound=_HasText)
+
+
+def asked_themselves(ranked: Sequence[_Said], question: str) -> list[_Said]:
     """`ranked` without the rows that are asked for only by what a follow-up borrowed.
 
     "And in Brno? (Tokyo, hotel limit)" asks for Brno's row, where the table has one, and not for Tokyo's:
-    what was asked before stands in brackets at the end (`nodes.question.follow_up`).
+    what was asked before stands in brackets at the end (`nodes.question.follow_up`). A city or the like that
+    no row and no head of a table has is not asked of its rows, but for the one for all others.
     """
-    own, borrowed, _ = question.rpartition(" (")
-    if not borrowed or not question.endswith(")"):
+    own = own_part(question)
+    if own == question:
         return list(ranked)
-    words = content_words(own)
-    tables = {one.source for one in ranked if _is_row(one) and _told(one, words)}
-    return [
-        one for one in ranked if not (_is_row(one) and one.source in tables) or _told(one, words)
-    ]
+    words, otherwise = content_words(own), told_otherwise(own)
+    tables = {one.source for one in ranked if _is_row(one) and _told(one, words, otherwise)}
+    elsewhere = otherwise and not tables
+
+    def may_answer(one: _HasText) -> bool:
+        if not _is_row(one):
+            return True
+        if elsewhere:
+            head = normalise(one.meaning)
+            in_head = any(word in head or form.search(head) for word, form in otherwise)
+            return in_head or _ALL_OTHERS.match(one.text) is not None
+        return one.source not in tables or bool(_told(one, words, otherwise))
+
+    return [one for one in ranked if may_answer(one)]
 
 
 def row_for_others(ranked: Sequence[Candidate], asked: Collection[str]) -> Candidate | None:
@@ -135,12 +164,19 @@ def only_beside(row: Candidate, chosen: Sequence[Candidate], asked: Collection[s
     return _is_row(row) and any(told) and _told(row, asked) <= set[str]().union(*told)
 
 
-def _told(row: Candidate, asked: Collection[str]) -> set[str]:
+def _told(row: _HasText, asked: Collection[str], otherwise: Otherwise = ()) -> set[str]:
     said = normalise(row.text)
-    return {word for word in asked if word in said}
+    # A single letter is the whole of a cell, as in "grade c", or stands everywhere.
+    cells = set(_cells(said))
+    told = {
+        word
+        for word in asked
+        if word in cells or ((len(word) > 1 or has_cjk(word)) and word in said)
+    }
+    return told.union(word for word, pattern in otherwise if pattern.search(said))
 
 
-def _is_row(candidate: Candidate) -> bool:
+def _is_row(candidate: _HasText) -> bool:
     return "|" in candidate.text
 
 

@@ -8,12 +8,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from domain.errors import SextantError
+from domain.language.designators import marks_in
 from domain.language.identifiers import codes_in, without_codes
 from domain.language.quantities import asked_quantity
 from domain.language.spelling import respelled
 from domain.retrieval import RetrievedItem
 from domain.tables.by_place import asks_by_place
-from domain.text import has_cjk, language_of
+from domain.text import has_cjk, language_of, normalise
 from models.asked_rows import (
     asked_themselves,
     is_beside_bound,
@@ -28,14 +29,9 @@ from models.other_language import (
     without_identifiers,
 )
 from models.protocols import Embedder
-from models.sentence_ranking import (
-    Candidate,
-    about_what_is_named,
-    content_words,
-    identifiers,
-    rank_sentences,
-    terms,
-)
+from models.rows_by_place import asked_place, row_at
+from models.sentence_ranking import Candidate, about_what_is_named, rank_sentences
+from models.wording import content_words, identifiers, own_words, terms
 
 logger = logging.getLogger(__name__)
 
@@ -122,13 +118,26 @@ class ExtractiveAnswerer:
         """
         question = await asyncio.to_thread(respelled, question, [item.text for item in items])
         ranked = await asyncio.to_thread(rank_sentences, question, items, language)
-        ranked = asked_themselves(ranked, question)
         if not ranked:
             return Extraction((), 0 if items else None)
+        if (place := asked_place(question)) is not None and "|" in ranked[0].text:
+            row = row_at(place, ranked, items)
+            return Extraction((_quotation(row),), None) if row else Extraction((), ranked[0].source)
+        ranked = asked_themselves(ranked, question) or ranked
         about = await asyncio.to_thread(about_what_is_named, question, items)
         # Rows of a table that is not at hand have no numbers.
         if not about or asks_by_place(question):
             return Extraction((), ranked[0].source)
+        return await self._chosen(question, ranked, items, about)
+
+    async def _chosen(
+        self,
+        question: str,
+        ranked: Sequence[Candidate],
+        items: Sequence[RetrievedItem],
+        about: Collection[int],
+    ) -> Extraction:
+        """What answers of the ranked sentences, or of those in the other language."""
         named = [one for one in ranked if one.source in about]
         compared = await self._compared(question, (named or ranked)[:_COMPARED])
         compared = _telling_first(compared, question)
@@ -152,6 +161,7 @@ class ExtractiveAnswerer:
     ) -> list[Foreign]:
         """The sentences in the other language that answer; none without a known scale of cosines."""
         found = await asyncio.to_thread(foreign_sentences, question, items)
+        found = asked_themselves(found, question)
         known = (one for one in found if one.source in about)
         quantity = asked_quantity(question)
         offered = [
@@ -217,7 +227,7 @@ class ExtractiveAnswerer:
             near = _SIMILARITY_WEIGHT * (best.similarity - usual[asked, said])
         if asked != said:
             return best.similarity is not None and near >= 0
-        if best.candidate.missing >= _HALF and len(content_words(question)) <= _SHORT:
+        if best.candidate.missing >= _HALF and len(own_words(question)) <= _SHORT:
             return False
         evidence = best.candidate.score + near - _MISSING_WEIGHT * best.candidate.missing
         return evidence >= _EVIDENCE
@@ -242,7 +252,8 @@ def _telling_first(compared: list[_Compared], question: str) -> list[_Compared]:
 
 def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
     """The best, then those nearly as good that say something else."""
-    asked, words = frozenset(terms(question)), content_words(question)
+    asked = frozenset(terms(question))
+    words = [*content_words(question), *marks_in(normalise(question))]
     beyond = asked - frozenset(identifiers(question))
     if row := row_for_others([found.candidate for found in compared], words):
         return [row]

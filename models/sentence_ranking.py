@@ -15,44 +15,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from domain.language.adjuncts import asked_settings, opening_adjunct
+from domain.language.designators import marks_in
 from domain.language.identifiers import unmentioned
-from domain.language.number_words import CARDINALS, ORDINALS
 from domain.language.other_words import told_otherwise
-from domain.language.segmenting import words_of
 from domain.language.sentences import code_spans, sentence_spans
-from domain.language.stems import stem
-from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
-from domain.text import IDEOGRAPHS, language_of, normalise
+from domain.text import language_of, normalise
+from models.wording import (
+    IDENTIFIER,
+    WORD,
+    asks_for_number,
+    holds_number,
+    identifiers,
+    is_question,
+    own_words,
+    terms,
+)
 
-_TOKEN = re.compile(
-    rf"[{IDEOGRAPHS}]+|(?:(?![{IDEOGRAPHS}])[^\W_])+(?:[-.'’&](?:(?![{IDEOGRAPHS}])[^\W_])+)*"
-)
-_CHINESE = re.compile(f"[{IDEOGRAPHS}]")
-_POSSESSIVE = re.compile(r"['’]s$")
-_ASKS_FOR_NUMBER = re.compile(
-    r"多少|几|幾|何时|何時|什么时候|什麼時候|哪天|哪一?年|日期|多[大长長高远遠久]"
-    r"|\b(?:when|how (?:many|much|long|old|far|tall)|(?:what|which) (?:year|date|time|day|percent))\b",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(r"\d|[一二三四五六七八九十百千]")
 _CLAUSE_END = re.compile(r"[;；]\s*")
 # Marks of a list item, heading, quotation or table at the ends of a line are no part of what it says.
 _LINE_MARK = re.compile(r"(?:[#>*•·|-]+\s+|\d{1,3}[.)、]\s*)+")
 _TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
-# E47, INC-2025-017: whoever asks by such a name means that one and no other.
-_IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d])")
-# "Which year?", "what is he called?": the answer need not repeat these.
-_ASKED_FOR_WORDS = """
-年 月 日 人 位 叫 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱
-mean meaning price cost name reason long old far tall often
-"""
-_ASKED_FOR = frozenset(_ASKED_FOR_WORDS.split())
-# 几天, 第几章: asks for a number with its measure, which no answer repeats; 几何 and 几乎 do not ask.
-_HOW_MANY = re.compile(r"第?[几幾](?![何乎率内內丁])\w{1,2}")
 # The bars that end a row, with what white space stands before them, a line's end too.
 _AROUND_BARS = "| \t\r\n\u3000"
-_QUESTION = re.compile(r"[?？]\W*$")
 
 # "The limits are in the table below": says what the table is of, and not what it holds.
 _POINTS_TO_TABLE = re.compile(
@@ -83,10 +68,6 @@ _ROW_BONUS = 0.2
 _CELLS = " | "
 _MOSTLY_NAME = 0.8
 _IDENTIFIER_FACTOR = 3.0
-_NUMBER_WORDS = {
-    **{word: str(number) for number, word in enumerate(CARDINALS)},
-    **{word: str(number) for number, word in enumerate(ORDINALS, start=1)},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,64 +110,12 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
         begin = mark.end() if mark else start
         if end - begin > _LONG:
             for stop in _CLAUSE_END.finditer(text, begin, end):
-                if _TOKEN.search(text, begin, stop.start()):
+                if WORD.search(text, begin, stop.start()):
                     yield begin, stop.start() + 1
                 begin = stop.end()
         last = begin + len(text[begin:end].rstrip(_AROUND_BARS))
-        if _TOKEN.search(text, begin, last):
+        if WORD.search(text, begin, last):
             yield begin, last
-
-
-def terms(text: str) -> list[str]:
-    """Return what `text` speaks of: stems of words, and single and paired Chinese characters.
-
-    Characters and pairs together found more answers than either alone or the segmenter's words
-    (cmrc2018, first three sentences: 87.0 % against 86.3 and 85.3).
-    """
-    found: list[str] = []
-    for token in _TOKEN.findall(normalise(text)):
-        if _CHINESE.match(token):
-            pairs = (token[at : at + 2] for at in range(len(token) - 1))
-            telling = (pair for pair in pairs if CHINESE_STOP_WORDS.isdisjoint((pair, *pair)))
-            found += [*(char for char in token if char not in CHINESE_STOP_WORDS), *telling]
-        elif token not in ENGLISH_STOP_WORDS:
-            word = _POSSESSIVE.sub("", token)
-            found.append(_NUMBER_WORDS.get(word) or stem(word))
-    return found
-
-
-def content_words(question: str) -> list[str]:
-    """What a question is about: the segmenter's words and the stems, without what it asks for."""
-    words: list[str] = []
-    for token in _TOKEN.findall(normalise(question)):
-        if _CHINESE.match(token):
-            cut = (word for word in words_of(token) if word not in CHINESE_STOP_WORDS)
-            words += [
-                word for word in cut if word not in _ASKED_FOR and not _HOW_MANY.fullmatch(word)
-            ]
-        else:
-            words += [word for word in terms(token) if word not in _ASKED_FOR]
-    return list(dict.fromkeys(words))
-
-
-def identifiers(question: str) -> list[str]:
-    """The names in `question` that stand for one thing and no other, such as `e47`."""
-    return [token for token in _TOKEN.findall(normalise(question)) if _IDENTIFIER.match(token)]
-
-
-def is_question(sentence: str) -> bool:
-    """Whether a sentence ends as a question does."""
-    return _QUESTION.search(sentence) is not None
-
-
-def asks_for_number(question: str) -> bool:
-    """Whether a number or a date would answer `question`."""
-    return _ASKS_FOR_NUMBER.search(question) is not None
-
-
-def holds_number(text: str) -> bool:
-    """Whether `text` has a number, in digits or Chinese."""
-    return _NUMBER.search(text) is not None
 
 
 def told_by_documents(passages: Sequence[RetrievedItem]) -> list[str]:
@@ -217,7 +146,7 @@ class _Ranking:
     def __init__(self, question: str, passages: Sequence[RetrievedItem], language: str) -> None:
         self._language = language
         self._wants_number = asks_for_number(question)
-        self._asked_codes = frozenset(identifiers(question))
+        self._asked_codes = marks_in(normalise(question)).union(identifiers(question))
         self._spans = [
             (source, start, end)
             for source, passage in enumerate(passages)
@@ -243,12 +172,10 @@ class _Ranking:
         self._heading_weights = [
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
-        self._missing = self._missed(content_words(question), passages)
+        self._missing = self._missed(own_words(question), passages)
         self._bodies = [self._said(passage.text) for passage in passages]
         named = [asked & frozenset(terms(_document(passage))) for passage in passages]
-        self._known = [
-            frozenset(term for term in name if _IDENTIFIER.match(term)) for name in named
-        ]
+        self._known = [frozenset(term for term in name if IDENTIFIER.match(term)) for name in named]
         # A question that is little more than a document's name asks for what bears that name.
         self._names = [
             name - known if self._share(name) <= _MOSTLY_NAME else frozenset[str]()
@@ -313,9 +240,11 @@ class _Ranking:
     def _surroundings(self, place: int) -> float:
         """What passage and neighbours add: sentences lean on what was said around them."""
         source = self._spans[place][0]
+        # The head of a table stands over all its rows, not only beside the first.
+        head = self._headings[source] if self._table_heads[source] else frozenset[str]()
         around = range(max(0, place - 1), min(len(self._spans), place + 2))
         beside = [
-            self._beyond_name(source, self._terms[other] - self._terms[place])
+            self._beyond_name(source, self._terms[other] - self._terms[place] - head)
             for other in around
             if self._spans[other][0] == source
         ]
@@ -366,7 +295,7 @@ def _weights(asked: frozenset[str], sentences: Sequence[frozenset[str]]) -> dict
     frequency = Counter(term for held in sentences for term in asked & held)
     rarity = {
         term: math.log(1 + (len(sentences) + 1) / (frequency[term] + 0.5))
-        * (_IDENTIFIER_FACTOR if _IDENTIFIER.match(term) and frequency[term] else 1.0)
+        * (_IDENTIFIER_FACTOR if IDENTIFIER.match(term) and frequency[term] else 1.0)
         for term in asked
     }
     return {term: value / sum(rarity.values()) for term, value in rarity.items()}

@@ -7,8 +7,9 @@ columns of tables are called, in both languages; whatever else a question asks f
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from domain.language.place_names import PLACES
 from domain.language.quantities import asked_quantity
 from domain.language.stems import stem
 from domain.language.stopwords import ENGLISH_STOP_WORDS
@@ -48,6 +49,9 @@ hotel, lodging, accommodation, 住宿, 酒店, 宾馆
 limit, maximum, 上限, 限额
 salary, wage, 工资, 薪水, 薪资
 leave, vacation, 休假, 假期
+sick leave, 病假
+annual leave, 年假
+maternity leave, 产假
 password, 密码
 made of, consists of, consist of, material, 材质, 材料
 made, manufactured, produced, 生产, 制造, 产于, 产自, 出产
@@ -55,12 +59,24 @@ released, launched, went on sale, 上市, 发布, 推出
 founded, established, set up, 成立, 创立, 创办, 创建
 submit, submitted, hand in, handed in, 提交, 上交, 递交
 use, used, purpose, 用途
+manager, 经理
+director, 总监
+engineer, 工程师
+meal, 餐补, 餐费, 餐饮
+flight, airfare, 机票, 航班
+train, 高铁, 火车
+plan, 套餐, 方案
+support, 支持
+enterprise, 企业版
 """
+Otherwise = Sequence[tuple[str, re.Pattern[str]]]
+"""Words of a question, and where a text says the same otherwise."""
+
 _ASKS_WHO = re.compile(r"\bwho(?:se|m)?\b")
 _WORD = re.compile(r"\b[a-z]{3,}\b")
 _MEANING = {
     word: group
-    for line in _LINES.strip().split("\n")
+    for line in (_LINES.strip() + PLACES.rstrip()).split("\n")
     for group in [line.split(", ")]
     for word in group
 }
@@ -70,9 +86,8 @@ def _wherever(words: Collection[str]) -> re.Pattern[str]:
     """Any of the words in a normalised text, English ones whole and with their plural."""
     english = "|".join(word for word in words if word.isascii())
     chinese = "|".join(word for word in words if not word.isascii())
-    return re.compile(
-        rf"\b(?P<en>{english})s?\b|(?P<zh>{chinese})" if english else f"(?P<zh>{chinese})"
-    )
+    forms = [rf"\b(?P<en>{english})s?\b"] if english else []
+    return re.compile("|".join([*forms, *([f"(?P<zh>{chinese})"] if chinese else [])]))
 
 
 _KNOWN = _wherever(sorted(_MEANING, key=len, reverse=True))
@@ -84,7 +99,7 @@ def said_otherwise(question: str) -> dict[str, re.Pattern[str]]:
     return {word: _wherever([one for one in _MEANING[word] if one != word]) for word in words}
 
 
-def told_otherwise(question: str) -> list[tuple[str, re.Pattern[str]]]:
+def told_otherwise(question: str) -> Otherwise:
     """Words of `question`, and where a normalised text says the same otherwise.
 
     In other words of the list; as a number with its unit, where that is asked for; as whoever does it,

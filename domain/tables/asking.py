@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from domain.language.designators import marks_in
 from domain.language.other_words import said_otherwise
+from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.tables.computing import Condition, Operation
 from domain.tables.table import Column, DataTable
 from domain.tables.values import SCALE, ValueKind, numbers_in
@@ -307,6 +309,8 @@ def _find_value(text: str, question: str, value: str) -> tuple[int, int] | None:
     if not value or value.isdigit() or (len(value) == 1 and has_cjk(value)):
         return None
     if len(value) < _SHORT and value.isascii() and not find_whole(question, value):
+        return None
+    if value.lower() in ENGLISH_STOP_WORDS and value not in marks_in(question):
         return None
     return find_whole(text, normalise(value))
 

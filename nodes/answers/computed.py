@@ -15,7 +15,7 @@ from domain.tables.asking import computes, without_asking
 from domain.tables.findings import Finding, findings_unasked
 from domain.tables.stored import Line, StoredTable, TablePart, tables_of
 from domain.text import normalise
-from models.sentence_ranking import content_words
+from models.wording import content_words
 from nodes.answers.harmless import harmless
 from nodes.answers.rows import told_row
 from nodes.citing.citations import Citations

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from domain.breadth import is_of_all
+from domain.language.designators import designators_in
 from domain.language.identifiers import codes_in
 from domain.text import clean_text, has_cjk, normalise
 from nodes.question.names import names_in, telling_words
@@ -71,7 +72,7 @@ def standing_alone(question: str, history: Sequence[Mapping[str, Any]]) -> str:
         if turn.get("role", "user") != "user":
             continue
         asked = clean_text(str(turn.get("content", "")))
-        borrowed += [*names_in(asked), *telling_words(asked)]
+        borrowed += [*names_in(asked), *designators_in(asked), *telling_words(asked)]
         if not leans_on_history(asked):
             break
     plain = normalise(question)

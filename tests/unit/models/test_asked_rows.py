@@ -19,6 +19,11 @@ CEILINGS = """| 城市 | 住宿上限（元） |
 | 苏州 | 450 |
 | 其他城市 | 400 |"""
 
+GRADES = """| Grade | Use |
+| --- | --- |
+| c | bridges |
+| a | frames |"""
+
 PLANS = """| Plan | Price (EUR) | Users |
 | --- | ---: | --- |
 | Basic | 29 | 5 |
@@ -67,6 +72,14 @@ async def quoted(question: str, table: str, language: str) -> set[str]:
             "苏州 | 450",
             id="a-follow-up-for-its-own-row-zh",
         ),
+        pytest.param(
+            "And in Tokyo? (Beijing, hotel, limit)",
+            CEILINGS,
+            "en",
+            "其他城市 | 400",
+            id="a-follow-up-for-a-city-in-no-row-so-the-row-for-all-others",
+        ),
+        pytest.param("What is grade a for?", GRADES, "en", "a | frames", id="a-letter-as-a-name"),
     ],
 )
 async def test_only_the_row_that_is_asked_for_is_quoted(

@@ -250,6 +250,14 @@ async def test_sentences_that_only_share_the_name_of_the_thing_are_not_added() -
     ]
 
 
+async def test_a_follow_up_is_not_answered_by_what_was_asked_before_it() -> None:
+    leave = item("Employees have 28 days of paid leave a year. Leave is planned in spring.")
+    found = await ExtractiveAnswerer().extract(
+        "What about sick leave? (days, employees)", [leave], language="en"
+    )
+    assert not found.quotations
+
+
 async def test_a_code_is_compared_by_its_letters_and_not_by_its_meaning() -> None:
     class Asked(Meanings):
         async def embed_query(self, text: str) -> Vectors:

@@ -48,6 +48,22 @@ def test_what_a_question_names_by_an_identifier_is_asked_of_nothing_else() -> No
     assert without_identifiers("INC-2025-017 事故的原因是什么？") == "事故的原因是什么？"
 
 
+def test_the_row_with_the_names_of_the_question_goes_before_those_beside_it() -> None:
+    limits = passage(
+        "| 城市 | 职级 | 住宿上限 |\n| --- | --- | --- |\n| 北京 | 经理 | 700 |\n| 上海 | 员工 | 480 |\n| 上海 | 经理 | 650 |"
+    )
+    offered = foreign_sentences("Hotel limit for managers in Shanghai", [limits])
+    found = answering(offered, [0.8] * len(offered), 0.762, beside=True)
+    assert [one.text for one in found] == ["上海 | 经理 | 650"]
+
+
+def test_a_name_in_the_same_letters_speaks_for_a_row() -> None:
+    plans = passage("| Plan | Price |\n| --- | --- |\n| Starter | 19 |\n| Team | 79 |")
+    offered = foreign_sentences("Team 套餐每月多少钱？", [plans])
+    found = answering(offered, [0.81] * len(offered), 0.79, beside=True)
+    assert [one.text for one in found] == ["Team | 79"]
+
+
 def test_nothing_answers_that_is_no_nearer_than_usual() -> None:
     offered = foreign_sentences("期限多久？", [passage("Payment is due. The sun is hot.")])
     assert answering(offered, [0.78, 0.77], 0.79, beside=False) == []

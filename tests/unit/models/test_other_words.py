@@ -47,6 +47,13 @@ async def test_a_question_in_other_words_finds_the_sentence_that_answers(
     assert found.quotations[0].sentence == answer
 
 
+def test_a_word_without_others_in_its_own_language_is_not_told_by_every_text() -> None:
+    otherwise = said_otherwise("密码是什么？")["密码"]
+    assert otherwise.search("the password is kept")
+    assert not otherwise.search("工资于每月十五日发放")
+    assert not said_otherwise("Which city?")["city"].search("the town")
+
+
 def test_words_are_told_whole_and_in_either_language() -> None:
     otherwise = said_otherwise("Which addresses and prices has the priceless city?")
     assert set(otherwise) == {"price", "city"}

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.retrieval import ItemKind, RetrievedItem
-from models.sentence_ranking import content_words, quotable_spans, rank_sentences, terms
+from models.sentence_ranking import quotable_spans, rank_sentences
+from models.wording import content_words, terms
 
 TABLE = "| Code | Meaning |\n| --- | --- |\n| E31 | Emergency stop pressed |\n| E47 | Belt slips |"
 

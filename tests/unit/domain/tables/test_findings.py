@@ -196,3 +196,13 @@ def test_a_row_is_told_by_its_number(question: str, place: int) -> None:
 @pytest.mark.parametrize("question", ["第九行呢？", "row 0", "合同第二条", "a first line drug"])
 def test_no_row_is_told_that_the_table_has_not(question: str) -> None:
     assert said(question, SALES) == []
+
+
+def test_a_row_named_like_an_article_is_meant_only_behind_what_it_is_one_of() -> None:
+    grades = make_table(
+        [["Grade", "Yield", "Cost"], ["a", "235", "10"], ["I", "275", "20"], ["c", "355", "30"]],
+        header_rows=1,
+    )
+    assert said("What is the yield of grade a?", grades, "en") == [("235", "r1c2")]
+    assert said("What is the highest yield for a beam?", grades, "en") == [("355", "r3c2")]
+    assert said("What is the highest cost that I pay?", grades, "en") == [("30", "r3c3")]

@@ -26,6 +26,7 @@ def turns(*asked: str) -> list[dict[str, str]]:
             "How long does it last?",
             "How long does it last? (Heron 3, warranty, pump, cover)",
         ),
+        ("What is the yield of grade c?", "And its use?", "And its use? (grade c, yield)"),
         ("Is metformin safe?", "Why?", "Why? (metformin, safe)"),
         ("二甲双胍如何服用？", "它的副作用是什么？", "它的副作用是什么？ (二甲双胍, 服用)"),
         ("合同的付款节点有哪些？", "那终验呢？", "那终验呢？ (合同, 付款, 节点)"),

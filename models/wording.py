@@ -1,0 +1,107 @@
+"""What a question and a sentence speak of: terms, content words, names, and what a follow-up adds."""
+
+from __future__ import annotations
+
+import re
+
+from domain.language.number_words import CARDINALS, ORDINALS
+from domain.language.segmenting import words_of
+from domain.language.stems import stem
+from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.text import IDEOGRAPHS, normalise
+
+WORD = re.compile(
+    rf"[{IDEOGRAPHS}]+|(?:(?![{IDEOGRAPHS}])[^\W_])+(?:[-.'’&](?:(?![{IDEOGRAPHS}])[^\W_])+)*"
+)
+_CHINESE = re.compile(f"[{IDEOGRAPHS}]")
+_POSSESSIVE = re.compile(r"['’]s$")
+_ASKS_FOR_NUMBER = re.compile(
+    r"多少|几|幾|何时|何時|什么时候|什麼時候|哪天|哪一?年|日期|多[大长長高远遠久]"
+    r"|\b(?:when|how (?:many|much|long|old|far|tall)|(?:what|which) (?:year|date|time|day|percent))\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d|[一二三四五六七八九十百千]")
+# E47, INC-2025-017: whoever asks by such a name means that one and no other.
+IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d])")
+# "Which year?", "what is he called?": the answer need not repeat these.
+_ASKED_FOR_WORDS = """
+年 月 日 人 位 叫 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱
+mean meaning price cost name reason long old far tall often
+"""
+_ASKED_FOR = frozenset(_ASKED_FOR_WORDS.split())
+# 几天, 第几章: asks for a number with its measure, which no answer repeats; 几何 and 几乎 do not ask.
+_HOW_MANY = re.compile(r"第?[几幾](?![何乎率内內丁])\w{1,2}")
+# 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
+_PARTICLES = re.compile(r"^(?:那么?|然后|还有|以及|而)[，,]?|呢[？?]*$")
+_QUESTION = re.compile(r"[?？]\W*$")
+_NUMBER_WORDS = {
+    **{word: str(number) for number, word in enumerate(CARDINALS)},
+    **{word: str(number) for number, word in enumerate(ORDINALS, start=1)},
+}
+
+
+def terms(text: str) -> list[str]:
+    """Return what `text` speaks of: stems of words, and single and paired Chinese characters.
+
+    Characters and pairs together found more answers than either alone or the segmenter's words
+    (cmrc2018, first three sentences: 87.0 % against 86.3 and 85.3).
+    """
+    found: list[str] = []
+    for token in WORD.findall(normalise(text)):
+        if _CHINESE.match(token):
+            pairs = (token[at : at + 2] for at in range(len(token) - 1))
+            telling = (pair for pair in pairs if CHINESE_STOP_WORDS.isdisjoint((pair, *pair)))
+            found += [*(char for char in token if char not in CHINESE_STOP_WORDS), *telling]
+        elif token not in ENGLISH_STOP_WORDS:
+            word = _POSSESSIVE.sub("", token)
+            found.append(_NUMBER_WORDS.get(word) or stem(word))
+    return found
+
+
+def content_words(question: str) -> list[str]:
+    """What a question is about: the segmenter's words and the stems, without what it asks for."""
+    words: list[str] = []
+    for token in WORD.findall(normalise(question)):
+        if _CHINESE.match(token):
+            cut = (word for word in words_of(token) if word not in CHINESE_STOP_WORDS)
+            words += [
+                word for word in cut if word not in _ASKED_FOR and not _HOW_MANY.fullmatch(word)
+            ]
+        else:
+            words += [word for word in terms(token) if word not in _ASKED_FOR]
+    return list(dict.fromkeys(words))
+
+
+def own_part(question: str) -> str:
+    """A follow-up without what it borrowed; any other question as it is.
+
+    "What about sick leave? (days, employees)": what was asked before stands in brackets at the end
+    (`nodes.question.follow_up`).
+    """
+    own, borrowed, _ = question.rpartition(" (")
+    return _PARTICLES.sub("", own) if borrowed and question.endswith(")") else question
+
+
+def own_words(question: str) -> list[str]:
+    """What a follow-up is about by itself, if it says so; else all that the question is about."""
+    return content_words(own_part(question)) or content_words(question)
+
+
+def identifiers(question: str) -> list[str]:
+    """The names in `question` that stand for one thing and no other, such as `e47`."""
+    return [token for token in WORD.findall(normalise(question)) if IDENTIFIER.match(token)]
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence ends as a question does."""
+    return _QUESTION.search(sentence) is not None
+
+
+def asks_for_number(question: str) -> bool:
+    """Whether a number or a date would answer `question`."""
+    return _ASKS_FOR_NUMBER.search(question) is not None
+
+
+def holds_number(text: str) -> bool:
+    """Whether `text` has a number, in digits or Chinese."""
+    return _NUMBER.search(text) is not None
