@@ -9,35 +9,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from domain.language.designators import marks_in
 from domain.language.other_words import said_otherwise
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.tables.computing import Condition, Operation
+from domain.tables.dates import dates_in
 from domain.tables.table import Column, DataTable
-from domain.tables.values import SCALE, ValueKind, numbers_in
-from domain.tables.wording import DATED, GROUPED, IMPLIED, NOT_OURS, OPERATIONS, ROWS, bounds_in
+from domain.tables.units import comparable, counted_in, in_units_of
+from domain.tables.values import ValueKind
+from domain.tables.wording import (
+    DATED,
+    GROUPED,
+    IMPLIED,
+    NOT_OURS,
+    OPERATIONS,
+    ROWS,
+    bounds_in,
+    find_whole,
+)
 from domain.text import has_cjk, normalise
 
 _UNIT = re.compile(r"[(（\[【].*?[)）\]】]")
 _WORDS = re.compile(r"[a-z][a-z0-9]{2,}")
 # Shorter Latin values (`A`, `B2`) are names only as they are written in the table.
 _SHORT = 3
-_MASK = "\0"
-# What stands behind a number: more digits of it, or a word that may be its unit.
-_GOES_ON = re.compile(r"[.,:/-]?\d")
-_WORD_BEHIND = re.compile(r"(\s?)([a-z]+|[\u4e00-\u9fff]+)")
-# Words behind a number that are no unit of it.
-_NO_UNIT = re.compile(
-    r"[的以之及或且而和与是有吗呢]|(?:a|an|and|are|at|but|by|each|for|from|in|is|of|on|or|per|to|with)\b"
-)
-# A column's unit that counts by thousands or more: 销售额（万元）, "Revenue (million EUR)".
-_SCALED = re.compile(rf"[(（\[【][^)）\]】\d]*?({SCALE})")
-_SCALE = re.compile(SCALE)
-_MONEY_BEHIND = re.compile(r"\s?(?:[元圆圓]|(?:yuan|rmb|cny|usd|eur|euros?|dollars?|gbp)\b)")
 _UNIT_BEHIND = re.compile(r"^\s?(?:[a-z%]{1,3}\b|euros?\b|dollars?\b|[元块圆圓人个個台件])")
-_CURRENCY = re.compile(r"us\$|[$€£¥]")
+_MASK = "\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
     """
     reading = _Reading(normalise(question))
     words = _take_names(reading, question, table, columns)
-    numbers = list(_take_bounds(reading, columns))
+    numbers = [*_take_dates(reading, columns), *_take_bounds(reading, columns)]
     if reading.lost or NOT_OURS.search(reading.text):
         return None
     conditions = (*words, *numbers)
@@ -106,7 +104,7 @@ def computes(question: str) -> bool:
     """Whether a question may ask for something computed, of whatever table: cheap, and often wrong."""
     text = normalise(question)
     forms = (*OPERATIONS.values(), *DATED.values())
-    return any(form.search(text) for form in forms) or bool(bounds_in(text))
+    return any(form.search(text) for form in forms) or bool(bounds_in(text) or dates_in(text))
 
 
 def names_column(question: str, name: str) -> bool:
@@ -121,12 +119,20 @@ def names_column(question: str, name: str) -> bool:
     )
 
 
-def without_asking(question: str) -> str:
-    """What a question speaks of, without the words that ask for something computed, and its bounds."""
+def without_asking(question: str, *, dated: bool) -> str:
+    """What a question speaks of, without the words that ask for something computed, and its bounds.
+
+    Args:
+        question: the question.
+        dated: whether the table has dates that bounds by dates may be about.
+    """
     text = normalise(question)
+    for start, end in sorted({span for span, *_ in dates_in(text) if dated}, reverse=True):
+        text = f"{text[:start]} {text[end:]}"
     for start, end in sorted({span for span, *_ in bounds_in(text)}, reverse=True):
         text = f"{text[:start]} {_UNIT_BEHIND.sub('', text[end:])}"
-    for form in (*OPERATIONS.values(), *DATED.values(), GROUPED, ROWS):
+    implied = (asks for asks, _ in IMPLIED)
+    for form in (*OPERATIONS.values(), *DATED.values(), *implied, GROUPED, ROWS):
         text = form.sub(" ", text)
     return text
 
@@ -218,8 +224,7 @@ def _target(read: _Read, operation: Operation) -> int | None:
         return (free or fitting)[0]
     only = [column.index for column in read.columns if column.kind is ValueKind.NUMBER]
     implied = [at for at in only if _implied(read.text, normalise(read.columns[at].name))]
-    chosen = implied or only
-    return chosen[0] if len(chosen) == 1 else None
+    return next(iter(implied or (only if len(only) == 1 else [])), None)
 
 
 def _repeats(column: Column) -> bool:
@@ -315,64 +320,41 @@ def _find_value(text: str, question: str, value: str) -> tuple[int, int] | None:
     return find_whole(text, normalise(value))
 
 
-def find_whole(text: str, part: str) -> tuple[int, int] | None:
-    """Where `part` stands in `text`; a Latin word only as a whole, its plural included."""
-    start = text.find(part)
-    while start >= 0:
-        end = start + len(part)
-        plural = 2 if text[end : end + 2] == "es" else int(text[end : end + 1] == "s")
-        end += plural if not _joined(text, end + plural) and _joined(text, end) else 0
-        if not (_joined(text, start) or _joined(text, end)):
-            return start, end
-        start = text.find(part, start + 1)
-    return None
-
-
-def _joined(text: str, at: int) -> bool:
-    """Whether a Latin word or number goes on across this place."""
-    around = text[max(0, at - 1) : at + 1]
-    return len(around) == 2 and at > 0 and around.isascii() and around.isalnum()
+def _take_dates(reading: _Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+    """Conditions on dates, each on the column that the question names, else on the only one of dates."""
+    dated = [column for column in columns if column.kind is ValueKind.DATE]
+    taken = {index for _, index in reading.columns}
+    named = [one for one in dated if one.index in taken or names_column(reading.text, one.name)]
+    chosen = named[:1] or (dated if len(dated) == 1 else [])
+    spans = set[tuple[int, int]]()
+    for span, comparison, day in dates_in(reading.text) if chosen else ():
+        spans.add(span)
+        yield Condition(chosen[0].index, comparison, day)
+    for span in spans:
+        reading.take(*span)
 
 
 def _take_bounds(reading: _Reading, columns: Sequence[Column]) -> Iterator[Condition]:
-    """Conditions on numbers, each on the column named last before it, else first after it."""
+    """Conditions on numbers, each on the column named last before it, else first after it.
+
+    Of several prices the one in the bound's unit is meant, named or not.
+    """
     numeric = [column.index for column in columns if column.kind is ValueKind.NUMBER]
     named = sorted(place for place in reading.columns if place[1] in numeric)
     for (start, end), comparison, number in bounds_in(reading.text):
         before = [column for at, column in named if at < start]
         after = [column for at, column in named if at >= end]
-        column = next(iter([*before[::-1], *after, *(numeric if len(numeric) == 1 else ())]), None)
         bound = reading.text[start:end].rstrip()
         behind = reading.text[start + len(bound) :]
+        in_unit = counted_in([columns[at] for at in numeric], bound, behind)
+        only = next((one for one in (in_unit, numeric) if len(one) == 1), [])
+        near = [*before[::-1], *after]
+        column = next(
+            iter([*(at for at in near if at in in_unit), *(only if in_unit else near), *only]), None
+        )
         reading.take(start, end)
-        if column is None or not _comparable(bound, behind, columns[column]):
+        if column is None or not comparable(bound, behind, columns[column]):
             reading.lost = True
         else:
-            yield Condition(
-                column, comparison, _in_units_of(columns[column], number, bound, behind)
-            )
-
-
-def _in_units_of(column: Column, number: Decimal, bound: str, behind: str) -> Decimal:
-    """A bound as the column counts: 450万元 is 450 where it has 万元. One without a unit is in the column's."""
-    scale = _SCALED.search(normalise(column.name))
-    if scale is None or not (_SCALE.search(bound) or _MONEY_BEHIND.match(behind)):
-        return number
-    return number / numbers_in(f"1{scale[1]}")[0]
-
-
-def _comparable(bound: str, behind: str, column: Column) -> bool:
-    """Whether a bound is a number of the column's: `500 MB` says nothing of gigabytes, nor 10k of 10."""
-    if column.unit is None or _GOES_ON.match(behind):
-        return False
-    prefix, suffix = map(normalise, column.unit)
-    if prefix and any(sign not in prefix for sign in _CURRENCY.findall(bound)):
-        return False
-    word = _WORD_BEHIND.match(behind)
-    if word is None or _NO_UNIT.match(word[2]):
-        return True
-    unit = word[2].removesuffix("s")
-    if suffix:
-        return unit.startswith(suffix.removesuffix("s"))
-    glued = not word[1] and unit.isascii()
-    return not glued or find_whole(normalise(column.name), unit) is not None
+            counted = in_units_of(columns[column], number, bound, behind)
+            yield Condition(column, comparison, counted)

@@ -50,7 +50,7 @@ _HOLDS: dict[Comparison, Callable[[Decimal, Decimal], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A bound on a column's numbers, or the words that its cells must be."""
+    """A bound on a column's numbers or dates (as ordinals), or the words that its cells must be."""
 
     column: int
     comparison: Comparison = Comparison.EQUAL
@@ -61,7 +61,9 @@ class Condition:
         """Whether a cell fulfils it; an empty cell does not."""
         if self.number is None:
             return value.text.strip() in self.words
-        return value.kind is ValueKind.NUMBER and _HOLDS[self.comparison](value.number, self.number)
+        number = Decimal(value.date.toordinal()) if value.date else value.number
+        comparable = value.kind in (ValueKind.NUMBER, ValueKind.DATE)
+        return comparable and _HOLDS[self.comparison](number, self.number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from domain.tables.asking import Asked, asked_of, names_column
 from domain.tables.by_place import row_asked_for
@@ -346,6 +347,8 @@ class _Writer:
         name = self._table.name(condition.column)
         if condition.number is None:
             return f"{name} = {self._texts['or'].join(sorted(condition.words))}"
+        if self._columns[condition.column].kind is ValueKind.DATE:
+            return f"{name} {condition.comparison.value} {date.fromordinal(int(condition.number))}"
         return f"{name} {condition.comparison.value} {condition.number:,f}"
 
     def _left_out(self, result: Result) -> str:

@@ -107,3 +107,22 @@ def bounds_in(question: str) -> list[Bound]:
             if not any(start < match.end() and match.start() < end for (start, end), *_ in found):
                 found.append((match.span(), comparison, numbers_in(match[1])[0]))
     return found
+
+
+def find_whole(text: str, part: str) -> tuple[int, int] | None:
+    """Where `part` stands in `text`; a Latin word only as a whole, its plural included."""
+    start = text.find(part)
+    while start >= 0:
+        end = start + len(part)
+        plural = 2 if text[end : end + 2] == "es" else int(text[end : end + 1] == "s")
+        end += plural if not _joined(text, end + plural) and _joined(text, end) else 0
+        if not (_joined(text, start) or _joined(text, end)):
+            return start, end
+        start = text.find(part, start + 1)
+    return None
+
+
+def _joined(text: str, at: int) -> bool:
+    """Whether a Latin word or number goes on across this place."""
+    around = text[max(0, at - 1) : at + 1]
+    return len(around) == 2 and at > 0 and around.isascii() and around.isalnum()

@@ -14,6 +14,7 @@ from domain.retrieval import RetrievedItem
 from domain.tables.asking import computes, without_asking
 from domain.tables.findings import Finding, findings_unasked
 from domain.tables.stored import Line, StoredTable, TablePart, tables_of
+from domain.tables.values import ValueKind
 from domain.text import normalise
 from models.wording import content_words
 from nodes.answers.harmless import harmless
@@ -155,12 +156,13 @@ def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> 
     cells = (cell for row in (table.table.names, *table.table.rows) for cell in row)
     said = normalise(" ".join([headings(beside), *cells]))
     otherwise = said_otherwise(question)
+    dated = any(column.kind is ValueKind.DATE for column in table.table.columns())
     return all(
         word in said
         or word in _OF_ANY_ROW
         or word.startswith("哪")
         or (word in otherwise and otherwise[word].search(said))
-        for word in content_words(without_asking(question))
+        for word in content_words(without_asking(question, dated=dated))
     )
 
 

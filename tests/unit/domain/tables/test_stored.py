@@ -79,6 +79,33 @@ PLANS = make_table(
     ],
     header_rows=1,
 )
+PRICES = make_table(
+    [
+        ["Article", "Price (CNY)", "Price (EUR)", "Storage (GB)"],
+        ["A", "800", "100", "5"],
+        ["B", "960", "120", "90"],
+    ],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which articles cost over 110 EUR?", ["B"]),
+        ("Which articles have a price over 110 euros?", ["B"]),
+        ("Which articles have a price over €110?", ["B"]),
+        ("Which articles have a price over 850 CNY?", ["B"]),
+        ("价格超过850元的 article 有哪些？", ["B"]),
+        ("Which articles have a price over 110 USD?", []),
+        ("Which articles have more than 50 GB of storage?", ["B"]),
+        ("Which articles have more than 50 MB of storage?", []),
+    ],
+)
+def test_a_bound_is_on_the_column_of_its_unit(question: str, expected: list[str]) -> None:
+    assert [one.value for one in findings_unasked(question, PRICES, "en")] == expected
+
+
 STORES = make_table(
     [
         ["门店", "城市", "销售额（万元）", "开业"],
@@ -120,3 +147,55 @@ def test_english_questions_about_a_table_that_was_found(question: str, expected:
 )
 def test_chinese_questions_about_a_table_that_was_found(question: str, expected: list[str]) -> None:
     assert [one.value for one in findings_unasked(question, STORES, "zh")] == expected
+
+
+HIRED = make_table(
+    [
+        ["Name", "Team", "Hired"],
+        ["Ann", "Red", "2022-05-01"],
+        ["Bob", "Red", "2023-12-31"],
+        ["Cleo", "Blue", "2024-06-02"],
+    ],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who was hired after 2023?", ["Cleo"]),
+        ("Who was hired since 2023?", ["2", "Bob", "Cleo"]),
+        ("Which people were hired before 2023-12-31?", ["Ann"]),
+        ("How many were hired in 2024?", ["1"]),
+        ("Who was hired after 1 June 2024?", ["Cleo"]),
+        ("Who was hired in May 2022?", ["Ann"]),
+        ("Who of team Red was hired between 2023 and 2024?", ["Bob"]),
+        ("Who was hired after 2030?", ["0"]),
+        ("Who was hired first?", ["2022-05-01"]),
+        ("Who was hired after the 31st?", []),
+    ],
+)
+def test_dates_bound_the_rows(question: str, expected: list[str]) -> None:
+    assert [one.value for one in findings_unasked(question, HIRED, "en")] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("2023年以后入职的员工有哪些？", ["乙"]),
+        ("2023年入职的员工有几位？", ["1"]),
+        ("2022年5月之前入职的员工有哪些？", ["0"]),
+        ("2022年到2023年入职的员工有几位？", ["2"]),
+    ],
+)
+def test_dates_bound_the_rows_in_chinese(question: str, expected: list[str]) -> None:
+    table = make_table(
+        [
+            ["员工", "入职日期"],
+            ["甲", "2022-05-01"],
+            ["丙", "2023年12月31日"],
+            ["乙", "2024-06-02"],
+        ],
+        header_rows=1,
+    )
+    assert [one.value for one in findings_unasked(question, table, "zh")] == expected
