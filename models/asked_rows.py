@@ -8,6 +8,7 @@ such a limit; one about the highest by the row that has it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Protocol, TypeVar
 
@@ -62,8 +63,10 @@ def asked_themselves(ranked: Sequence[_Said], question: str) -> list[_Said]:
     if own == question:
         return list(ranked)
     words, otherwise = content_words(own), told_otherwise(own)
-    tables = {one.source for one in ranked if _is_row(one) and _told(one, words, otherwise)}
-    elsewhere = otherwise and not tables
+    most = Counter[int]()
+    for one in filter(_is_row, ranked):
+        most[one.source] = max(most[one.source], len(_told(one, words, otherwise)))
+    elsewhere = otherwise and not any(most.values())
 
     def may_answer(one: _HasText) -> bool:
         if not _is_row(one):
@@ -72,7 +75,7 @@ def asked_themselves(ranked: Sequence[_Said], question: str) -> list[_Said]:
             head = normalise(one.meaning)
             in_head = any(word in head or form.search(head) for word, form in otherwise)
             return in_head or _ALL_OTHERS.match(one.text) is not None
-        return one.source not in tables or bool(_told(one, words, otherwise))
+        return len(_told(one, words, otherwise)) == most[one.source]
 
     return [one for one in ranked if may_answer(one)]
 

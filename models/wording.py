@@ -28,7 +28,12 @@ _ASKED_FOR_WORDS = """
 年 月 日 人 位 叫 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱
 mean meaning price cost name reason long old far tall often
 """
-_ASKED_FOR = frozenset(_ASKED_FOR_WORDS.split())
+# Verbs that say little by themselves: whoever works in Paris is in Paris.
+_LIGHT_VERBS = """
+发生 办 怎么办 怎办 算 怎么算 做 放 弄 去 来 拿 找 需要 想 知道
+bring come do find get give go happen happens happened keep kept make need put take want work
+"""
+_ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
 # 几天, 第几章: asks for a number with its measure, which no answer repeats; 几何 and 几乎 do not ask.
 _HOW_MANY = re.compile(r"第?[几幾](?![何乎率内內丁])\w{1,2}")
 # 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.

@@ -7,6 +7,7 @@ columns of tables are called, in both languages; whatever else a question asks f
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from domain.language.place_names import PLACES
@@ -56,7 +57,11 @@ password, 密码
 made of, consists of, consist of, material, 材质, 材料
 made, manufactured, produced, 生产, 制造, 产于, 产自, 出产
 released, launched, went on sale, 上市, 发布, 推出
-founded, established, set up, 成立, 创立, 创办, 创建
+founded, established, set up, 成立
+founded, founder, 创始, 创立, 创办, 创建
+valid, expire, expires, expired, 有效, 过期, 到期
+kept, stored, 存放, 保存
+office, 办公室
 submit, submitted, hand in, handed in, 提交, 上交, 递交
 use, used, purpose, 用途
 manager, 经理
@@ -74,12 +79,10 @@ Otherwise = Sequence[tuple[str, re.Pattern[str]]]
 
 _ASKS_WHO = re.compile(r"\bwho(?:se|m)?\b")
 _WORD = re.compile(r"\b[a-z]{3,}\b")
-_MEANING = {
-    word: group
-    for line in (_LINES.strip() + PLACES.rstrip()).split("\n")
-    for group in [line.split(", ")]
-    for word in group
-}
+_MEANING = defaultdict[str, list[str]](list)
+for _line in (_LINES.strip() + PLACES.rstrip()).split("\n"):
+    for _word in _line.split(", "):
+        _MEANING[_word] += _line.split(", ")
 
 
 def _wherever(words: Collection[str]) -> re.Pattern[str]:

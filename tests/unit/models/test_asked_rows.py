@@ -19,6 +19,10 @@ CEILINGS = """| 城市 | 住宿上限（元） |
 | 苏州 | 450 |
 | 其他城市 | 400 |"""
 
+COURSES = """| 课程 | 价格 |
+| --- | --- |
+| 进阶班 | 3200 |
+| 入门班 | 1800 |"""
 GRADES = """| Grade | Use |
 | --- | --- |
 | c | bridges |
@@ -71,6 +75,13 @@ async def quoted(question: str, table: str, language: str) -> set[str]:
             "zh",
             "苏州 | 450",
             id="a-follow-up-for-its-own-row-zh",
+        ),
+        pytest.param(
+            "那入门班呢？ (进阶班, 价格)",
+            COURSES,
+            "zh",
+            "入门班 | 1800",
+            id="a-follow-up-for-the-row-that-has-most-of-it",
         ),
         pytest.param(
             "And in Tokyo? (Beijing, hotel, limit)",

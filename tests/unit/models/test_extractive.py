@@ -258,6 +258,12 @@ async def test_a_follow_up_is_not_answered_by_what_was_asked_before_it() -> None
     assert not found.quotations
 
 
+async def test_a_verb_that_says_little_need_not_be_repeated() -> None:
+    team = item("| Name | Office |\n| --- | --- |\n| Ben | Vienna |\n| Chloe | Paris |")
+    found = await ExtractiveAnswerer().extract("Who works in Paris?", [team], language="en")
+    assert [quote.sentence for quote in found.quotations] == ["Chloe | Paris"]
+
+
 async def test_a_code_is_compared_by_its_letters_and_not_by_its_meaning() -> None:
     class Asked(Meanings):
         async def embed_query(self, text: str) -> Vectors:

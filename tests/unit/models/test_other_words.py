@@ -47,6 +47,13 @@ async def test_a_question_in_other_words_finds_the_sentence_that_answers(
     assert found.quotations[0].sentence == answer
 
 
+def test_a_word_may_have_two_meanings() -> None:
+    founded = said_otherwise("When was it founded?")["founded"]
+    assert founded.search("公司成立于2009年")
+    assert founded.search("公司创始人为高翔")
+    assert not said_otherwise("公司哪一年成立的？")["成立"].search("创始人为高翔")
+
+
 def test_a_word_without_others_in_its_own_language_is_not_told_by_every_text() -> None:
     otherwise = said_otherwise("密码是什么？")["密码"]
     assert otherwise.search("the password is kept")
