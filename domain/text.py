@@ -46,6 +46,13 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
+def counted(number: int, noun: str) -> str:
+    """The number with its noun: `1 row`, `2 rows`, `3 entities`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
+
+
 _QUOTES = " \"'`“”‘’«»《》〈〉「」『』,;:，；：、。·–—-"
 _START, _END = _QUOTES + "•*", _QUOTES + ".!?！？…"
 

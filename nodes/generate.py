@@ -16,6 +16,7 @@ from domain.answers import Answer, Usage
 from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Done
 from domain.retrieval import ItemKind, Mode, RetrievedItem
+from domain.text import counted
 from models.chat import ChatModel
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import AnswerEvent, said
@@ -37,7 +38,7 @@ from nodes.state import State
 
 WITHOUT_DOCUMENTS = "Answered without looking at any document."
 MODEL_FAILED = "The chat model failed, so the answer is quoted from the documents: {reason}"
-OUTDATED = "{count} passages were changed or removed after they were found, and are not quoted."
+OUTDATED = "Changed or removed after the search, and so not quoted: {passages}."
 NOT_COMPUTED = "Nothing was computed over tables of the documents: {reason}"
 NO_MODEL_NAME = "none"
 
@@ -178,7 +179,9 @@ class _Writer:
             self.warnings.append(UNCHECKED.format(reason=error.message))
             return [*self._attached, *items]
         if len(kept) < len(items):
-            self.warnings.append(OUTDATED.format(count=len(items) - len(kept)))
+            self.warnings.append(
+                OUTDATED.format(passages=counted(len(items) - len(kept), "passage"))
+            )
         return [*self._attached, *kept]
 
     async def _directly(self) -> AsyncGenerator[AnswerEvent]:

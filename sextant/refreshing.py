@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import GraphStoreUnavailable, SextantError
 from domain.scope import Scope
+from domain.text import counted
 from models.protocols import Embedder
 from stores.postgresql.database import Database
 from stores.work.queue import Turns
@@ -82,7 +83,7 @@ class Refresher:
             _log.warning("%s: %s", scope.graph_id, note, exc_info=error)
         else:
             if shown:
-                found = f"{done.communities} communities" if done.communities else "up to date"
+                found = counted(done.communities, "community") if done.communities else "up to date"
                 tell(JobStage.DONE, note=found)
             return ()
         tell(JobStage.FAILED, note=note)

@@ -81,6 +81,18 @@ _TEXTS = {
         "about": "about ",
     },
 }
+# What is said of one row; Chinese makes no difference.
+_OF_ONE = {
+    _TEXTS["en"][Operation.SUM]: "{scope}{column} adds up to {value} ({count} row{left_out})",
+    _TEXTS["en"][
+        Operation.MEAN
+    ]: "{scope}the average {column} is {about}{value} ({count} row{left_out})",
+    _TEXTS["en"][Operation.COUNT]: "{scope}there is {value} row",
+    _TEXTS["en"]["matching"]: "{value} row has {conditions}",
+    _TEXTS["en"]["distinct"]: "{scope}there is {value} value of {column}",
+    _TEXTS["en"]["more"]: "{count} more row matches",
+    _TEXTS["en"]["left_out"]: "; {count} more has no value to compute with",
+}
 _OF_DATES = {Operation.MAX: "latest", Operation.MIN: "earliest"}
 _OPERATION_NAMES = {
     "zh": {
@@ -225,7 +237,9 @@ class _Writer:
             name = column.name if column is not None else ""
             place = f"c{column.index + 1}" if column is not None else ""
             conditions = self._conditions()
-            told = text.format(scope=self._scope(), value=value, column=name, conditions=conditions)
+            told = _of(len(rows), text).format(
+                scope=self._scope(), value=value, column=name, conditions=conditions
+            )
             yield Finding(told, place, value)
             return
         result = compute(asked.operation, column, rows)
@@ -234,7 +248,7 @@ class _Writer:
         if result.at:
             yield from self._outermost(result, column)
         else:
-            text = self._texts[asked.operation].format(
+            text = _of(len(result.rows), self._texts[asked.operation]).format(
                 scope=self._scope(),
                 column=column.name,
                 value=result.shown,
@@ -308,7 +322,8 @@ class _Writer:
     def _more(self, found: int) -> Iterator[Finding]:
         if found > _LISTED:
             count = str(found - _LISTED)
-            yield Finding(self._texts["more"].format(count=count), "", count)
+            more = _of(found - _LISTED, self._texts["more"])
+            yield Finding(more.format(count=count), "", count)
 
     def _first_of_each(self, rows: Sequence[int], column: int) -> list[int]:
         first = dict[str, int]()
@@ -354,8 +369,13 @@ class _Writer:
     def _left_out(self, result: Result) -> str:
         if not result.left_out:
             return ""
-        return self._texts["left_out"].format(count=result.left_out)
+        return _of(result.left_out, self._texts["left_out"]).format(count=result.left_out)
 
 
 def _cell(row: int, column: int) -> str:
     return f"r{row + 1}c{column + 1}"
+
+
+def _of(number: int, text: str) -> str:
+    """`text` as it is said of so many."""
+    return _OF_ONE.get(text, text) if number == 1 else text

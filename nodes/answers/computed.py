@@ -27,7 +27,7 @@ Parts = Callable[[str], Awaitable[list[TablePart]]]
 """All parts of the tables around a passage, by its id."""
 
 HEADS = {
-    "en": "According to the table in {name} ({rows} rows):",
+    "en": "According to the table in {name} ({rows} row{s}):",
     "zh": "根据 {name} 中的表格（{rows} 行）：",
 }
 
@@ -128,7 +128,9 @@ def told_by(
     """
     places = {item.id: place for place, item in enumerate(items)}
     texts = [item.text for item in items]
-    yield given.token(HEADS[language].format(name=table.name, rows=f"{table.rows:,}"))
+    yield given.token(
+        HEADS[language].format(name=table.name, rows=f"{table.rows:,}", s="s" * (table.rows != 1))
+    )
     for item, told in table.told:
         place = places[item.id]
         shown = unmarked(harmless(told.text[:1].upper() + told.text[1:], texts, language))

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from domain.text import estimate_tokens
+from domain.text import counted, estimate_tokens
 from retrievers.chunk_hits import SearchHit
 from server.mcp.results import (
     Answered,
@@ -72,7 +72,9 @@ def shortened(found: Previewed) -> Previewed:
 
 def search_text(found: Searched) -> str:
     """A page of passages."""
-    head = f"{len(found.results)} passages, of {found.total} found, in {found.graph_id!r}."
+    head = (
+        f"{counted(len(found.results), 'passage')}, of {found.total} found, in {found.graph_id!r}."
+    )
     more = found.next_cursor and f"There are more: cursor {found.next_cursor}"
     told = [_hit(rank, hit) for rank, hit in enumerate(found.results, start=1)]
     return _lines([head, *told, *_notes(found.warnings), more, found.hint])
@@ -80,7 +82,7 @@ def search_text(found: Searched) -> str:
 
 def related_text(found: RelatedPassages) -> str:
     """Related passages."""
-    head = f"{len(found.results)} passages related to {found.chunk_id}."
+    head = f"{counted(len(found.results), 'passage')} related to {found.chunk_id}."
     return _lines([head, *map(_related, found.results), found.hint])
 
 

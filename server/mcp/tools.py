@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field
 
 from domain.events import Event, Retrieved, Status, Token, answer_of
 from domain.filters import ChunkFilters
+from domain.text import counted
 from server.mcp import texts
 from server.mcp.results import (
     Answered,
@@ -220,7 +221,7 @@ def _said(event: Event) -> str | None:
             again = f", round {attempt + 1}" if attempt else ""
             return f"{node}{again}{': ' + detail if detail else ''}"
         case Retrieved(mode=mode, count=count):
-            return f"found {count} passages ({mode})"
+            return f"found {counted(count, 'passage')} ({mode})"
         case Token():
             return "writing the answer"
         case _:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
 
@@ -100,7 +101,7 @@ def describe(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     if as_json:
         terminal.emit({"documents": number})
     else:
-        terminal.say(f"Described {number} document{'s' if number != 1 else ''}.")
+        terminal.say(f"Described {counted(number, 'document')}.")
 
 
 def run(graph: str, work: Callable[[Chunks], Awaitable[R]], *, to_answer: bool = False) -> R:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
 
@@ -87,7 +88,9 @@ def build_communities(
         terminal.emit(done)
         return
     if done.communities:
-        terminal.say(f"{done.communities} communities, {done.reports_written} reports written.")
+        terminal.say(
+            f"{counted(done.communities, 'community')}, {counted(done.reports_written, 'report')} written."
+        )
     else:
         terminal.say("Nothing has changed.")
 
@@ -149,9 +152,9 @@ def _print_view(view: CommunityView) -> None:
         terminal.say(f"\n{number}. {finding.text}")
         for chunk_id in finding.chunk_ids:
             terminal.faint(f"   {places.get(chunk_id, chunk_id)}")
-    terminal.heading(f"\n{len(one.entity_ids)} entities")
+    terminal.heading(f"\n{counted(len(one.entity_ids), 'entity')}")
     terminal.say(", ".join(entity.name for entity in view.entities))
     if view.parts:
-        terminal.heading(f"\n{len(view.parts)} parts")
+        terminal.heading(f"\n{counted(len(view.parts), 'part')}")
         for part in view.parts:
             terminal.say(f"{str(part.id)[:_ID_CHARS]}  {part.title}")

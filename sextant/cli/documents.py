@@ -7,6 +7,7 @@ from uuid import UUID
 
 import typer
 
+from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
 
@@ -51,7 +52,7 @@ def delete_documents(
     if as_json:
         terminal.emit({"deleted": ids})
     else:
-        terminal.say(f"Deleted {len(ids)} document{'s' if len(ids) > 1 else ''}.")
+        terminal.say(f"Deleted {counted(len(ids), 'document')}.")
 
 
 async def _list(graph: str) -> list[Document]:

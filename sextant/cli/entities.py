@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.found_entities import print_found
 from sextant.cli.options import GRAPH, AsJson, GraphId
@@ -236,7 +237,7 @@ def _print_view(view: EntityView) -> None:
 def _print_estimate(estimate: Estimate) -> None:
     terminal.say(
         f"About {estimate.input_tokens} prompt and {estimate.output_tokens} answer tokens for "
-        f"{estimate.passages} passages (an estimate)."
+        f"{counted(estimate.passages, 'passage')} (an estimate)."
     )
     if estimate.cost is None:
         terminal.note(
@@ -250,7 +251,7 @@ def _print_report(report: ExtractionReport) -> None:
     spent = report.usage
     money = "" if report.cost is None else f", {report.cost:.4f} in money"
     terminal.say(
-        f"{report.done} passages read, {report.failed} failed, {report.left} left; "
+        f"{counted(report.done, 'passage')} read, {report.failed} failed, {report.left} left; "
         f"{spent.prompt_tokens} prompt and {spent.completion_tokens} answer tokens{money}"
     )
     for warning in report.warnings:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import AsJson, Mode
 
@@ -99,7 +100,9 @@ def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: boo
 
 
 def _print(report: EvalReport) -> None:
-    terminal.say(f"{report.questions} questions over {report.passages} passages, {report.mode}")
+    terminal.say(
+        f"{counted(report.questions, 'question')} over {counted(report.passages, 'passage')}, {report.mode}"
+    )
     rows = [
         (kind, name, f"{value.mean:.3f}", f"{value.low:.3f}–{value.high:.3f}", str(value.count))
         for kind, measures in [("all", report.measures), *report.by_type.items()]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
 
@@ -32,7 +33,7 @@ def export(
     if as_json:
         terminal.emit({"graph_id": graph, "out": out, "lines": lines})
     else:
-        terminal.note(f"Wrote {lines} lines to {out}.")
+        terminal.note(f"Wrote {counted(lines, 'line')} to {out}.")
 
 
 async def _print(graph: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
 
@@ -87,14 +88,16 @@ def _run(graph: str, work: Callable[[Graph], Awaitable[T]]) -> T:
 
 
 def _progress(taken: int) -> None:
-    terminal.note(f"{taken} rows")
+    terminal.note(counted(taken, "row"))
 
 
 def _told(taken: int, *, as_json: bool) -> None:
     if as_json:
         terminal.emit({"rows": taken})
     else:
-        terminal.say(f"Neo4j has taken over {taken} rows." if taken else "Neo4j is up to date.")
+        terminal.say(
+            f"Neo4j has taken over {counted(taken, 'row')}." if taken else "Neo4j is up to date."
+        )
 
 
 def _print_status(found: GraphStatus) -> None:
@@ -114,7 +117,9 @@ def _print_status(found: GraphStatus) -> None:
     elif found.neo4j and found.projection is None:
         terminal.warn("Neo4j does not have this graph yet: run `sextant graph sync`.")
     if found.waiting:
-        terminal.warn(f"{found.waiting} rows wait for Neo4j: run `sextant graph sync`.")
+        terminal.warn(
+            f"{counted(found.waiting, 'row')} to be taken over by Neo4j: run `sextant graph sync`."
+        )
 
 
 def _print_tree(part: SubGraph) -> None:

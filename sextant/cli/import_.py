@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
 
@@ -59,6 +60,6 @@ def _print(report: ImportReport) -> None:
     for warning in report.warnings:
         terminal.warn(f"Note: {warning}")
     terminal.say(
-        f"{report.documents} documents ({report.unchanged} unchanged), {report.chunks} passages, "
-        f"{report.entities} entities, {report.relations} relations"
+        f"{counted(report.documents, 'document')} ({report.unchanged} unchanged), {counted(report.chunks, 'passage')}, "
+        f"{counted(report.entities, 'entity')}, {counted(report.relations, 'relation')}"
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from domain.documents import JobStage
+from domain.text import counted
 from ingestion.pipeline import Ingested
 from ingestion.progress import OnProgress, Progress
 from sextant.cli import terminal
@@ -41,11 +42,14 @@ def print_summary(results: Sequence[Ingested]) -> None:
     unchanged = sum(result.unchanged and result.same_as is None for result in results)
     stored = len(results) - failed - unchanged - same
     chunks = sum(result.chunks for result in results if result.same_as is None)
-    parts = [f"{stored} ingested ({chunks} passages)", f"{unchanged} unchanged", f"{failed} failed"]
+    parts = [
+        f"{stored} ingested ({counted(chunks, 'passage')})",
+        f"{unchanged} unchanged",
+        f"{failed} failed",
+    ]
     if same:
         parts.insert(2, f"{same} the same as another")
-    files = "1 file" if len(results) == 1 else f"{len(results)} files"
-    terminal.say(f"{files}: " + ", ".join(parts))
+    terminal.say(f"{counted(len(results), 'file')}: " + ", ".join(parts))
 
 
 @contextmanager
@@ -104,7 +108,7 @@ def _line(progress: Progress) -> None:
 def _ended(progress: Progress) -> str:
     if progress.stage is JobStage.FAILED:
         return f"✗ {progress.filename}" + (f": {progress.note}" if progress.note else "")
-    return f"✓ {progress.filename}: {progress.note or f'{progress.total} passages'}"
+    return f"✓ {progress.filename}: {progress.note or counted(progress.total, 'passage')}"
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
 
@@ -19,7 +20,7 @@ def reembed(*, as_json: AsJson = False) -> None:
     if as_json:
         terminal.emit({"chunks": chunks})
     else:
-        terminal.say(f"Embedded {chunks} passages.")
+        terminal.say(f"Embedded {counted(chunks, 'passage')}.")
 
 
 async def _reembed(*, as_json: bool) -> int:

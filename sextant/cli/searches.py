@@ -38,7 +38,7 @@ def searches(
         if as_json:
             terminal.emit({"forgotten": number})
         else:
-            terminal.say(f"Forgot {number} searches.")
+            terminal.say(f"Forgot {number} {'search' if number == 1 else 'searches'}.")
         return
     found = run(graph, listed)
     if as_json:

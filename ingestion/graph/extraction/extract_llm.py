@@ -18,7 +18,7 @@ from domain.answers import Usage
 from domain.errors import ModelUnavailable, SextantError
 from domain.scope import Scope
 from domain.settings import Settings
-from domain.text import language_of
+from domain.text import counted, language_of
 from ingestion.graph.extraction.cost import Budget, Estimate, cost_of, estimate_call
 from ingestion.graph.extraction.model_evidence import Extraction, entity_types, model_evidence
 from models.chat import ChatModel
@@ -143,7 +143,7 @@ class ModelExtractor:
         why = f" ({failures[0].error})" if failures else ""
         total = missing + counts.done
         return (
-            f"The chat model has not read {missing} of {total} passages{why}. They can be found; "
+            f"The chat model has not read {missing} of {counted(total, 'passage')}{why}. They can be found; "
             "`sextant entities extract` reads them.",
         )
 
@@ -242,11 +242,13 @@ class ModelExtractor:
         said = [f"{error} ({code})" for code, error in run.reasons.items()]
         if run.budget.exhausted and left:
             said.append(
-                f"The budget is used up; {left} passages are left. Raise it, and run "
+                f"The budget is used up; left unread: {counted(left, 'passage')}. Raise it, and run "
                 "`sextant entities extract` to go on."
             )
         elif run.stopped is not None:
-            said.append(f"Stopped, since the chat model does not answer; {left} passages are left.")
+            said.append(
+                f"Stopped, since the chat model does not answer; left unread: {counted(left, 'passage')}."
+            )
         return said
 
 

@@ -140,7 +140,7 @@ async def test_a_refusal_leaves_the_document_searchable_and_is_tried_again(
     async with world([refusal(), refusal("Still no."), as_json(CURIE)]) as opened:
         result = await opened.ingest(scope, b"# Notes of 1911\n\n" + TEXT.encode())
         assert result.error is None
-        assert "1 of 1 passages" in result.warnings[0]
+        assert "1 of 1 passage" in result.warnings[0]
         assert "sextant entities extract" in result.warnings[0]
         assert await opened.counts(scope) == (0, 1, 0)
         # What needs no model is there.

@@ -115,7 +115,7 @@ def test_sentences_say_over_what_was_computed_and_what_was_left_out() -> None:
     ]
     [found] = compute_findings("total salary", STAFF, "en").asked
     assert found.text == (
-        "Salary adds up to $18,300.50 (4 rows; 1 more have no value to compute with)"
+        "Salary adds up to $18,300.50 (4 rows; 1 more has no value to compute with)"
     )
 
 
