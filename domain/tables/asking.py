@@ -25,8 +25,10 @@ from domain.tables.wording import (
     NOT_OURS,
     OPERATIONS,
     ROWS,
+    Rank,
     bounds_in,
     find_whole,
+    rank_in,
 )
 from domain.text import has_cjk, normalise
 
@@ -43,7 +45,7 @@ class Asked:
     """One computation. `column` is what it is over (None: the rows), `subject` what names a row.
 
     `grouped`: the operation is done for the rows of each value of `subject`; `overall` then chooses
-    among the groups.
+    among the groups. `rank`: more than the one largest or smallest.
     """
 
     operation: Operation
@@ -52,6 +54,7 @@ class Asked:
     subject: int | None = None
     grouped: bool = False
     overall: Operation | None = None
+    rank: Rank | None = None
 
 
 @dataclass(slots=True)
@@ -77,11 +80,15 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
     reading = _Reading(normalise(question))
     words = _take_names(reading, question, table, columns)
     numbers = [*_take_dates(reading, columns), *_take_bounds(reading, columns)]
+    if rank := rank_in(reading.text):
+        reading.take(rank.start, rank.end)
     if reading.lost or NOT_OURS.search(reading.text):
         return None
     conditions = (*words, *numbers)
     named = [column for _, column in sorted(reading.columns)]
     read = _Read(reading.text, columns, named, conditions)
+    if rank:
+        return _ranked(read, rank)
     operations = [one for one, form in OPERATIONS.items() if form.search(reading.text)]
     if not operations and any(columns[at].kind is ValueKind.DATE for at in named):
         operations = [one for one, form in DATED.items() if form.search(reading.text)]
@@ -104,7 +111,9 @@ def computes(question: str) -> bool:
     """Whether a question may ask for something computed, of whatever table: cheap, and often wrong."""
     text = normalise(question)
     forms = (*OPERATIONS.values(), *DATED.values())
-    return any(form.search(text) for form in forms) or bool(bounds_in(text) or dates_in(text))
+    if any(form.search(text) for form in forms):
+        return True
+    return bool(bounds_in(text) or dates_in(text) or rank_in(text))
 
 
 def names_column(question: str, name: str) -> bool:
@@ -131,6 +140,8 @@ def without_asking(question: str, *, dated: bool) -> str:
         text = f"{text[:start]} {text[end:]}"
     for start, end in sorted({span for span, *_ in bounds_in(text)}, reverse=True):
         text = f"{text[:start]} {_UNIT_BEHIND.sub('', text[end:])}"
+    if rank := rank_in(text):
+        text = f"{text[: rank.start]} {text[rank.end :]}"
     implied = (asks for asks, _ in IMPLIED)
     for form in (*OPERATIONS.values(), *DATED.values(), *implied, GROUPED, ROWS):
         text = form.sub(" ", text)
@@ -185,6 +196,19 @@ def _computation(
         return None
     grouped = read.grouped and subject is not None and outermost is None
     return Asked(main, column, read.conditions, subject, grouped)
+
+
+def _ranked(read: _Read, rank: Rank) -> Asked | None:
+    """Rows in the order of a column; where rows are taken together, nothing is sure."""
+    said = [one for one, form in OPERATIONS.items() if form.search(read.text)]
+    operation = next(iter(said), rank.operation)
+    column, subject = _target(read, Operation.MAX), read.subject
+    if len(said) > 1 or operation not in (Operation.MAX, Operation.MIN) or column is None:
+        return None
+    grouped = GROUPED.search(read.text.replace(" by ", " "))  # "the top three by price"
+    if grouped or (subject in read.named and _repeats(read.columns[subject or 0])):
+        return None
+    return Asked(operation, column, read.conditions, subject, rank=rank)
 
 
 def _count(read: _Read) -> Asked | None:

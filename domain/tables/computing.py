@@ -138,16 +138,38 @@ def _over_numbers(
 
 
 def _outermost(operation: Operation, column: Column, rows: Sequence[int], left_out: int) -> Result:
-    def key(row: int) -> Decimal:
-        value = column.values[row]
-        return Decimal(value.date.toordinal()) if value.date else value.number
-
     # Built-in comparison of decimals is exact whatever the context.
-    best = (max if operation is Operation.MAX else min)(map(key, rows))
-    at = tuple(row for row in rows if key(row) == best)
+    best = (max if operation is Operation.MAX else min)(_key(column, row) for row in rows)
+    at = tuple(row for row in rows if _key(column, row) == best)
     first = column.values[at[0]]
     number = first.number if first.kind is ValueKind.NUMBER else None
     return Result(operation, first.text.strip(), tuple(rows), number, at, left_out=left_out)
+
+
+def in_order(
+    operation: Operation, column: Column, rows: Sequence[int], last: int, *, only: bool
+) -> list[int]:
+    """The rows with the `last` largest or smallest values, and those that equal the last of them.
+
+    With `only`, those with the value at that place, equal values having one place.
+    """
+    filled = [row for row in rows if column.values[row].kind is column.kind]
+    if column.kind is ValueKind.NUMBER and column.unit is None:
+        return []
+    largest = operation is Operation.MAX
+    order = sorted(filled, key=lambda row: _key(column, row), reverse=largest)
+    if only:
+        values = list(dict.fromkeys(_key(column, row) for row in order))
+        return [row for row in order if _key(column, row) in values[last - 1 : last]]
+    end = last
+    while 0 < end < len(order) and _key(column, order[end]) == _key(column, order[last - 1]):
+        end += 1
+    return order[:end]
+
+
+def _key(column: Column, row: int) -> Decimal:
+    value = column.values[row]
+    return Decimal(value.date.toordinal()) if value.date else value.number
 
 
 def _quotient(total: Decimal, count: int) -> tuple[Decimal, bool]:

@@ -8,9 +8,10 @@ from datetime import date
 
 from domain.tables.asking import Asked, asked_of, names_column
 from domain.tables.by_place import row_asked_for
-from domain.tables.computing import Condition, Operation, Result, compute, matching
+from domain.tables.computing import Condition, Operation, Result, compute, in_order, matching
 from domain.tables.table import Column, DataTable
 from domain.tables.values import ValueKind
+from domain.tables.wording import Rank
 
 # More equal or matching rows than these are counted, not listed.
 _LISTED = 10
@@ -217,6 +218,8 @@ class _Writer:
             yield Finding(self._texts["none"].format(conditions=self._conditions()), "", "0")
         elif asked.operation is Operation.VALUE:
             yield from self._values(rows)
+        elif asked.rank is not None:
+            yield from self._ranked(rows, asked.rank)
         elif asked.grouped:
             yield from self._groups(rows)
         else:
@@ -257,6 +260,16 @@ class _Writer:
                 left_out=self._left_out(result),
             )
             yield Finding(text, f"c{column.index + 1}", result.shown)
+
+    def _ranked(self, rows: Sequence[int], rank: Rank) -> Iterator[Finding]:
+        column = self._columns[self._asked.column or 0]
+        found = in_order(self._asked.operation, column, rows, rank.last, only=rank.only)
+        for row in found[: max(rank.last, _LISTED)]:
+            shown = column.values[row].text.strip()
+            text = self._texts[Operation.VALUE].format(
+                row=self._row(row), column=column.name, value=shown
+            )
+            yield Finding(text, _cell(row, column.index), shown, self._label(row), listed=True)
 
     def _outermost(self, result: Result, column: Column) -> Iterator[Finding]:
         text_of: str = self._texts[

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 
+from domain.language.number_words import CARDINALS, ORDINALS
 from domain.tables.computing import Comparison, Operation
 from domain.tables.values import SCALE, numbers_in
 
@@ -17,6 +19,7 @@ NOT_OURS = re.compile(
     r"|difference|gap|ratio|proportion|percentage of|share of|growth|increase|decrease|change|why"
     r"|how\s+(?:do|does|did|can|should|come|to)|except|excluding|other than|without|not|no|none|never|cannot"
     r"|apart from)\b|n['’]t\b"
+    r"|\b(?:first|last)\s+(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\b"
     r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\s+(?:[a-z]+est|most|least|best|worst)\b"
 )
 GROUPED = re.compile(r"每|各|分别|\b(?:per|each|every|by)\b")
@@ -91,6 +94,70 @@ _AFTER = [
     for comparison, words in _BEHIND.items()
 ]
 
+_COUNTED = {
+    **{word: at for at, word in enumerate(CARDINALS)},
+    **{word: at for at, word in enumerate("零一二三四五六七八九十")},
+    "两": 2,
+    "兩": 2,
+}
+_ENOUGH = "|".join([*CARDINALS[2:], r"\d{1,3}"])
+_NTH = "|".join(ORDINALS[1:])
+_RANKS = (
+    # The operation, the form, and whether only the last of so many is asked for.
+    (Operation.MAX, re.compile(rf"\btop\s+(?P<n>{_ENOUGH})\b"), False),
+    (None, re.compile(rf"\b(?P<n>{_ENOUGH})\s+(?={_LARGEST}|{_SMALLEST})"), False),
+    (None, re.compile(rf"\b(?P<nth>{_NTH})[\s-]+(?={_LARGEST}|{_SMALLEST})"), True),
+    (
+        None,
+        re.compile(
+            r"(?P<behind>(?:最.|最便宜)的?)(?P<n>\d{1,3}|[两兩二三四五六七八九十])(?:名|个|位|家|款|种|件|项|条|座|门)"
+        ),
+        False,
+    ),
+    (
+        Operation.MAX,
+        re.compile(r"前(?P<n>\d{1,3}|[两兩二三四五六七八九十])(?:名|个|位|家|大|款|种|件|项|条)?"),
+        False,
+    ),
+    (
+        Operation.MAX,
+        re.compile(r"第(?P<n>[二三四五六七八九十])(?=[高大多贵长重快晚远])[高大多贵长重快晚远]"),
+        True,
+    ),
+    (
+        Operation.MIN,
+        re.compile(r"第(?P<n>[二三四五六七八九十])(?=[低小少短轻慢早近])[低小少短轻慢早近]"),
+        True,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """Which of the rows in order: the first `last` of them, or with `only` the one at that place.
+
+    `start` and `end` are where the question says so; `operation` is the order where those words imply it.
+    """
+
+    last: int
+    only: bool
+    operation: Operation | None
+    start: int
+    end: int
+
+
+def rank_in(question: str) -> Rank | None:
+    """The ranks that a normalised question asks for: "the three cheapest", 销售额前三, "second highest"."""
+    for operation, form, only in _RANKS:
+        if match := form.search(question):
+            said = match.groupdict()
+            word = said.get("n") or said["nth"]
+            last = ORDINALS.index(word) + 1 if word in ORDINALS else _COUNTED.get(word) or int(word)
+            start = match.end("behind") if said.get("behind") else match.start()
+            return Rank(last, only, operation, start, match.end())
+    return None
+
+
 Bound = tuple[tuple[int, int], Comparison, Decimal]
 """Where a question states a bound, how it compares, and with what."""
 
@@ -111,6 +178,8 @@ def bounds_in(question: str) -> list[Bound]:
 
 def find_whole(text: str, part: str) -> tuple[int, int] | None:
     """Where `part` stands in `text`; a Latin word only as a whole, its plural included."""
+    if part.endswith("y") and part not in text:
+        part = f"{part[:-1]}ies"
     start = text.find(part)
     while start >= 0:
         end = start + len(part)

@@ -194,4 +194,5 @@ def _item(beside: RetrievedItem, line: Line) -> RetrievedItem:
         "context": part.context,
         "page": part.page,
     }
-    return replace(beside, id=part.id, text=part.text, metadata={**beside.metadata, **stands})
+    found = {**beside.metadata, **stands}
+    return replace(beside, id=part.id, text=part.text, lanes={}, metadata=found)  # by no lane

@@ -86,7 +86,7 @@ def test_english_questions_are_computed(question: str, expected: list[tuple[str,
 @pytest.mark.parametrize(
     "question",
     [
-        "销量第二高的产品是哪个？",
+        "销量的第二个四分位数是多少？",
         "除苹果以外销量最高的是哪个？",
         "苹果占总销量的比例是多少",
         "销量增长最快的是哪个？",

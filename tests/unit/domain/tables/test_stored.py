@@ -126,7 +126,11 @@ STORES = make_table(
         ("What is the average storage?", ["50"]),
         ("What is the price of Team?", []),
         ("What is the largest plan?", []),
-        ("What are the two cheapest plans?", []),
+        ("What are the two cheapest plans?", ["20", "90"]),
+        ("top 2 plans by storage", ["90", "50"]),
+        ("What is the second highest price?", ["90"]),
+        ("What is the ninth highest price?", []),
+        ("Which two plans are the best known?", []),
         ("Who wrote the plan?", []),
     ],
 )
@@ -141,6 +145,9 @@ def test_english_questions_about_a_table_that_was_found(question: str, expected:
         ("销售额超过455的门店有哪些？", ["二店"]),
         ("销售额超过4550000元的门店有哪些？", ["二店"]),
         ("一共有多少家门店？", ["2"]),
+        ("销售额前两名的门店是哪些？", ["460.5", "450"]),
+        ("销售额最低的两家门店", ["450", "460.5"]),
+        ("销售额第二高的门店是哪家？", ["450"]),
         ("最先开业的是哪家门店？", ["2019-01-01"]),
         ("上海的门店在哪里？", []),
     ],
@@ -167,6 +174,7 @@ HIRED = make_table(
         ("Who was hired since 2023?", ["2", "Bob", "Cleo"]),
         ("Which people were hired before 2023-12-31?", ["Ann"]),
         ("How many were hired in 2024?", ["1"]),
+        ("Who were the last two hired?", []),
         ("Who was hired after 1 June 2024?", ["Cleo"]),
         ("Who was hired in May 2022?", ["Ann"]),
         ("Who of team Red was hired between 2023 and 2024?", ["Bob"]),
@@ -199,3 +207,9 @@ def test_dates_bound_the_rows_in_chinese(question: str, expected: list[str]) -> 
         header_rows=1,
     )
     assert [one.value for one in findings_unasked(question, table, "zh")] == expected
+
+
+def test_a_column_is_named_by_its_plural_too() -> None:
+    pay = make_table([["Name", "Salary"], ["Ann", "5"], ["Bob", "9"], ["Cleo", "7"]], header_rows=1)
+    found = findings_unasked("What are the top 2 salaries?", pay, "en")
+    assert [one.value for one in found] == ["9", "7"]
