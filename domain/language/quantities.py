@@ -24,9 +24,6 @@ _DISTANCE = (
 )
 
 
-_ROW_WITH_NUMBER = re.compile(r"\|.*\d|\d.*\|", re.DOTALL)
-
-
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """What is asked for: the question's word for it, and where a normalised text has one such."""
@@ -37,7 +34,9 @@ class Quantity:
     def told_by(self, text: str) -> bool:
         """Whether `text` has such a quantity; the unit of a table's number may stand anywhere, or nowhere."""
         plain = normalise(text)
-        return (self.told.search(plain) or _ROW_WITH_NUMBER.search(plain)) is not None
+        return self.told.search(plain) is not None or (
+            "|" in plain and any(map(str.isdigit, plain))
+        )
 
 
 _KINDS = [
@@ -50,7 +49,7 @@ _KINDS = [
             rf"[$€£¥₹₩]|{_NUMBER}\s*(?:多|余|餘)?\s*(?:[美日欧港新澳加]?元|[美欧歐]分|块|塊|圆|圓|英镑|法郎|卢布|盾|马克|角)"
             r"|\b(?:usd|eur|gbp|chf|cny|rmb|jpy|sek|nok|dkk)\b"
             r"|\b(?:dollar|euro|pound|franc|yuan|yen|cent|pence|penny|mark|crown|krone|krona|rupee|rouble|ruble|peso|shilling|guilder|lira)s?\b"
-            rf"|免[费費](?:使用|提供|$|[^\w\s])|\b(?:is|are) free\b|\bfree of charge\b|(?:价|價|费|費|\b(?:price|cost|fee|rate|worth)).*{_NUMBER}|{_NUMBER}.*(?:价|價|费|費|\b(?:price|cost|fee|worth))"
+            rf"|免[费費](?:使用|提供|$|[^\w\s])|\b(?:is|are) free\b|\bfree of charge\b|(?:价|價|费|費|\b(?:price|cost|fee|rate|worth)).{{0,99}}?{_NUMBER}|{_NUMBER}.{{0,99}}?(?:价|價|费|費|\b(?:price|cost|fee|worth))"
             r"|\d\s*(?:k|m|million|billion)\b|\d\s*[万萬亿億]",
             re.DOTALL,
         ),
@@ -60,7 +59,7 @@ _KINDS = [
             r"多重|多少(?:公斤|千克|斤|吨|噸|克)|重量|\bhow (heavy)\b|\bhow much\b.{0,60}?\b(weigh)\b|\bis the (weight)\b"
         ),
         re.compile(
-            rf"{_NUMBER}\s*(?:多|余|餘)?\s*(?:公斤|千克|斤|公吨|吨|噸|克|毫克|磅|盎司|两|兩)|(?:重量?|\bweigh(?:s|t|ts|ed|ing)?\b).*{_NUMBER}"
+            rf"{_NUMBER}\s*(?:多|余|餘)?\s*(?:公斤|千克|斤|公吨|吨|噸|克|毫克|磅|盎司|两|兩)|(?:重量?|\bweigh(?:s|t|ts|ed|ing)?\b).{{0,99}}?{_NUMBER}"
             r"|\d\s*(?:kg|g|mg|lb|lbs|oz|t)\b|\b(?:kilogram(?:me)?|gram(?:me)?|pound|ounce|ton(?:ne)?)s?\b",
             re.DOTALL,
         ),
