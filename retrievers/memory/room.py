@@ -47,6 +47,17 @@ Fits = Callable[[int], bool]
 Make = Callable[[Fits], Awaitable[V | None]]
 
 
+def together(fits: Fits, parts: int) -> list[Fits]:
+    """Of parts that are made at once: whether each finds room beside what is known of the others."""
+    sizes = [0] * parts
+
+    def fit(part: int, size: int) -> bool:
+        sizes[part] = size
+        return fits(sum(sizes))
+
+    return [partial(fit, part) for part in range(parts)]
+
+
 @dataclass(slots=True)
 class _Heat:
     """How many questions there were, those of a half-life ago counting half."""

@@ -14,7 +14,7 @@ from typing import Any
 from domain.scope import Scope
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.memory.json_rows import JsonRows, Row, read_rows, rows_as_json
-from retrievers.memory.room import Fits, Room
+from retrievers.memory.room import Fits, Room, together
 from retrievers.memory.trimming import give_back
 from retrievers.telling import Told, of_entity, of_passage
 from stores.chunks.chunk_store import ChunkStore
@@ -98,19 +98,20 @@ class Texts:
     async def _read(
         self, scope: Scope, stamp: Stamp, index: ScopeIndex, fits: Fits
     ) -> ScopeTexts | None:
-        """All of them, unless they take too much room or something has changed since the index was read."""
-        read = partial(rows_as_json, partial(self._chunks.told, scope), _passage)
-        rows = await read_rows(index.chunk_ids, read, fits)
-        if rows is None:
-            return None
-        passages = Rows(rows, "section_path")
-        beside = lambda size: fits(passages.nbytes + size)  # noqa: E731
-        read = partial(rows_as_json, partial(self._record.told, scope), _entity)
-        rows = await read_rows(index.entities, read, beside)
-        if rows is None or await self._chunks.stamp(scope) != stamp:
+        """All of them, unless they take too much room or something has changed since the index was read.
+
+        Both kinds at once: until they are there, questions wait for texts, and for the reading of these.
+        """
+        own, beside = together(fits, 2)
+        chunks = partial(rows_as_json, partial(self._chunks.told, scope), _passage)
+        graph = partial(rows_as_json, partial(self._record.told, scope), _entity)
+        passages, entities = await asyncio.gather(
+            read_rows(index.chunk_ids, chunks, own), read_rows(index.entities, graph, beside)
+        )
+        if passages is None or entities is None or await self._chunks.stamp(scope) != stamp:
             return None
         await asyncio.to_thread(give_back)
-        return ScopeTexts(stamp, passages, Rows(rows, "aliases"))
+        return ScopeTexts(stamp, Rows(passages, "section_path"), Rows(entities, "aliases"))
 
 
 def _passage(row: Row) -> object:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from domain.scope import Scope
-from retrievers.memory.room import Fits, Room
+from retrievers.memory.room import Fits, Room, together
 from tests.clock import Clock
 
 
@@ -138,3 +138,12 @@ async def test_two_are_made_at_once_and_none_twice(room: Room) -> None:
     asked("third")
     await room.settled()
     assert kept(room) == {"first", "second", "third"}
+
+
+def test_what_is_made_at_once_has_room_only_as_far_as_all_of_it_has() -> None:
+    one, other = together(lambda size: size <= 100, 2)
+    assert one(60)
+    assert not other(50)
+    assert one(50)
+    assert other(50)
+    assert not one(51)
