@@ -97,14 +97,17 @@ class Refresher:
     async def opened(self) -> AsyncIterator[GraphUpkeep]:
         """What does the work, with the chat model where that writes reports."""
         from ingestion.graph.upkeep import GraphUpkeep
-        from models.chat import build_chat_model
 
         settings = self._database.settings
         by_model = settings.communities.reports == "llm" or (
             settings.communities.reports == "auto" and settings.ingestion.graph == "llm"
         )
-        # In a thread: it imports the client library and reads certificates.
-        chat = await asyncio.to_thread(build_chat_model, settings) if by_model else None
+        chat = None
+        if by_model:
+            from models.chat import build_chat_model
+
+            # In a thread: it imports the client library and reads certificates.
+            chat = await asyncio.to_thread(build_chat_model, settings)
         try:
             yield GraphUpkeep(self._database, self._embedder, chat)
         finally:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
@@ -21,7 +22,6 @@ from ingestion.graph.communities.joining import join
 from ingestion.graph.communities.network import Network, modularity, network_of
 from ingestion.graph.communities.reporting import OnStage, ReportKeeper
 from ingestion.graph.resolution.resolve import resolve
-from models.chat import ChatModel
 from models.protocols import Embedder
 from stores.chunks.partitions import look_at_sizes
 from stores.documents.embedding_space import check_space
@@ -32,6 +32,9 @@ from stores.graph.neo4j.projector import open_projector, standing
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityText, EntityVectors
 from stores.postgresql.database import Database
+
+if TYPE_CHECKING:
+    from models.chat import ChatModel  # brings LangChain, half a second
 
 # Passages that mention a mere term before it gets a vector: there are many, and whoever asks for one
 # finds it by its words. See docs/performance.md for the cost.

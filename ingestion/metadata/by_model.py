@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pydantic import BaseModel, Field
@@ -18,11 +19,13 @@ from domain.errors import ModelRejected, SextantError
 from domain.scope import Scope
 from domain.text import language_of
 from ingestion.metadata.describing import KEYWORDS, SUMMARY_CHARS, TOPICS
-from models.chat import ChatModel
 from prompts import DESCRIBE, as_data, numbered
 from stores.chunks.chunk_store import StoredChunk
 from stores.documents.descriptions import Descriptions, Said
 from stores.postgresql.database import Database
+
+if TYPE_CHECKING:
+    from models.chat import ChatModel  # brings LangChain, half a second
 
 log = logging.getLogger(__name__)
 

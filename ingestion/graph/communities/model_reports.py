@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pydantic import BaseModel, Field
@@ -26,9 +27,11 @@ from ingestion.graph.communities.reports import (
     extractive_report,
     facts,
 )
-from models.chat import ChatModel
 from prompts import REPORT, as_data, numbered
 from stores.graph.communities import StoredReport
+
+if TYPE_CHECKING:
+    from models.chat import ChatModel  # brings LangChain, half a second
 
 _NAMES = 24
 

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from domain.graph import Relation
@@ -17,12 +18,14 @@ from ingestion.graph.communities.network import Network
 from ingestion.graph.communities.outlines import Outline, outlines
 from ingestion.graph.communities.reports import Evidence, Report, extractive_report
 from ingestion.graph.communities.revision import Present, basis_of, ids_of, stays
-from models.chat import ChatModel
 from stores.chunks.chunk_store import ChunkStore, StoredChunk
 from stores.graph.arrays import GraphArrays
 from stores.graph.communities import Basis, CommunityStore, KnownReport, StoredReport
 from stores.graph.postgres import PostgresGraph
 from stores.postgresql.database import Database
+
+if TYPE_CHECKING:
+    from models.chat import ChatModel  # brings LangChain, half a second
 
 OnStage = Callable[[str, int, int], None]
 

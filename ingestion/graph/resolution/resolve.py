@@ -14,6 +14,7 @@ import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
@@ -25,7 +26,6 @@ from domain.text import language_of
 from ingestion.graph.resolution.merging import automatic_merges
 from ingestion.graph.resolution.minhash import like_pairs
 from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, name_key
-from models.chat import ChatModel
 from prompts import SAME
 from stores.graph.record import GraphRecord
 from stores.graph.resolution import (
@@ -40,6 +40,9 @@ from stores.graph.resolution import (
     replace_merges,
 )
 from stores.postgresql.database import Database
+
+if TYPE_CHECKING:
+    from models.chat import ChatModel  # brings LangChain, half a second
 
 _log = logging.getLogger(__name__)
 

@@ -70,6 +70,13 @@ def test_help_loads_nothing_heavy() -> None:
     assert not heavy & set(done.stderr.split())
 
 
+def test_taking_documents_in_without_a_chat_model_loads_no_langchain() -> None:
+    """Half a second of CPU that nothing would use."""
+    code = "import sys, ingestion.pipeline, ingestion.graph.upkeep; print('langchain_core' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_an_unknown_command_or_option_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["conifg"]) == 2
     assert "conifg" in capsys.readouterr().err
