@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from domain.language.designators import marks_in
 from domain.language.other_words import said_otherwise
 from domain.language.stopwords import ENGLISH_STOP_WORDS
-from domain.tables.computing import Condition, Operation
+from domain.tables.computing import Condition, Operation, sums_up
 from domain.tables.dates import dates_in
 from domain.tables.table import Column, DataTable
 from domain.tables.units import comparable, counted_in, in_units_of
@@ -266,6 +266,7 @@ def _take_names(
         for column in columns
         if column.kind is ValueKind.TEXT
         for row in table.rows
+        if not sums_up(row)
     }
     named = dict[int, set[str]]()
     offered = [(name, index, True) for name, index in names if name]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Rounded
 from enum import StrEnum
@@ -16,6 +17,11 @@ _EXACT = Context(prec=300, traps=[Inexact, Rounded])
 _DIVIDING = Context(prec=400)
 # A mean that does not end is shown with so many digits more than its column has.
 _MORE_DIGITS = 4
+# What the first cell of a row says that tells of the other rows.
+_SUMS_UP = re.compile(
+    r"(?:grand |sub[ -]?)?totals?|sum|averages?|mean|(?:合|总|總|小|共)[计計]|总和|總和|平均值?|均值",
+    re.IGNORECASE,
+)
 
 
 class Operation(StrEnum):
@@ -83,9 +89,14 @@ class Result:
     left_out: int = 0
 
 
-def matching(table: DataTable, conditions: Iterable[Condition]) -> list[int]:
-    """The rows, from 0, that fulfil all conditions."""
-    rows = list(range(len(table.rows)))
+def sums_up(cells: Sequence[str]) -> bool:
+    """Whether a row tells of the other rows: its first cell says Total, 合计 or the like."""
+    return _SUMS_UP.fullmatch(next(filter(None, map(str.strip, cells)), "")) is not None
+
+
+def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
+    """The rows, from 0, that fulfil all conditions; none that sums up others."""
+    rows = [row for row, cells in enumerate(table.rows) if not sums_up(cells)]
     for condition in conditions:
         # Words of a merged cell count for every row that it spans.
         column = table.column(condition.column)

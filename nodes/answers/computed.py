@@ -70,13 +70,17 @@ class ComputedTable:
 def with_computed(
     items: Sequence[RetrievedItem], tables: Sequence[ComputedTable]
 ) -> list[RetrievedItem]:
-    """`items`, those that computed sentences rest on with these; behind them those not yet among them."""
-    resting = {item.id: item for table in tables for item in table.items()}
-    known = {item.id for item in items}
-    return [
-        *(resting.get(item.id, item) for item in items),
-        *(item for item in resting.values() if item.id not in known),
-    ]
+    """`items`, and right behind the first of each table the passages that computed sentences rest on."""
+    placed = list(items)
+    for table in tables:
+        resting = {item.id: item for item in table.items()}
+        known = {item.id for item in placed}
+        new = [item for id_, item in resting.items() if id_ not in known]
+        first = next((at for at, item in enumerate(placed) if item.id in table.passages), None)
+        behind = len(placed) if first is None else first + 1
+        placed = [resting.get(item.id, item) for item in placed]
+        placed[behind:behind] = new
+    return placed
 
 
 async def computed_tables(
@@ -128,8 +132,9 @@ def told_by(
     """
     places = {item.id: place for place, item in enumerate(items)}
     texts = [item.text for item in items]
+    name = unmarked(harmless(table.name, texts, language))
     yield given.token(
-        HEADS[language].format(name=table.name, rows=f"{table.rows:,}", s="s" * (table.rows != 1))
+        HEADS[language].format(name=name, rows=f"{table.rows:,}", s="s" * (table.rows != 1))
     )
     for item, told in table.told:
         place = places[item.id]

@@ -157,3 +157,16 @@ async def test_another_tenants_table_is_not_read(
         tables.parts(scope, chunk_id), tables.parts(stranger, chunk_id)
     )
     assert (len(own) > 3, foreign) == (True, [])
+
+
+async def test_a_files_name_cannot_bring_links_into_an_answer(
+    running_with: RunningWith, ingestor: Ingestor, tmp_path: Path
+) -> None:
+    file = tmp_path / "![x](http:evil.example) [7].csv"
+    file.write_text(CSV, encoding="utf-8")
+    async with running_with() as running:
+        await ingestor.ingest(running.scope, [file])
+        result = await asked(running, "What is the total stock?")
+    assert "200 rows" in result["answer"]
+    assert "](" not in result["answer"]
+    assert "[7]" not in result["answer"]

@@ -213,3 +213,21 @@ def test_a_column_is_named_by_its_plural_too() -> None:
     pay = make_table([["Name", "Salary"], ["Ann", "5"], ["Bob", "9"], ["Cleo", "7"]], header_rows=1)
     found = findings_unasked("What are the top 2 salaries?", pay, "en")
     assert [one.value for one in found] == ["9", "7"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the total price?", ["30"]),
+        ("What is the highest price?", ["20"]),
+        ("How many plans cost more than 5 EUR?", ["2"]),
+    ],
+)
+@pytest.mark.parametrize("label", ["Total", "Grand total", "合计", "小计", "Average"])
+def test_a_row_that_sums_up_the_others_is_none_of_them(
+    question: str, expected: list[str], label: str
+) -> None:
+    table = make_table(
+        [["Plan", "Price (EUR)"], ["A", "10"], ["B", "20"], [label, "30"]], header_rows=1
+    )
+    assert [one.value for one in findings_unasked(question, table, "en")] == expected
