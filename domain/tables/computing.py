@@ -207,4 +207,5 @@ def _plain(number: Decimal) -> Decimal:
 def _shown(number: Decimal, column: Column) -> str:
     prefix, suffix = column.unit or ("", "")
     sign = "-" if number < 0 else ""
-    return f"{sign}{prefix}{number.copy_abs():,f}{suffix}"
+    gap = " " if suffix[:1].isascii() and suffix[:1].isalpha() else ""
+    return f"{sign}{prefix}{number.copy_abs():,f}{gap}{suffix}"

@@ -12,6 +12,7 @@ from domain.events import Cited, Token
 from domain.language.other_words import said_otherwise
 from domain.retrieval import RetrievedItem
 from domain.tables.asking import computes, without_asking
+from domain.tables.computing import sums_up
 from domain.tables.findings import Finding, findings_unasked
 from domain.tables.stored import Line, StoredTable, TablePart, tables_of
 from domain.tables.values import ValueKind
@@ -108,13 +109,17 @@ async def computed_tables(
     found = {item.id for item in items}
 
     def compute() -> list[ComputedTable]:
-        return [
-            computed
+        tables = [
+            (item, table)
             for item, stands in zip(chosen, read, strict=True)
             for table in tables_of(stands)
             if not found.isdisjoint(part.id for part in table.parts)
-            and (computed := _computed(question, item, table, language))
+            and _speaks_of_all(question, item, table)
         ]
+        # What the best one does not tell is not asked of another; years of one table all count.
+        alike = [one for one in tables if one[1].table.names == tables[0][1].table.names]
+        computed = [_computed(question, item, table, language) for item, table in alike]
+        return [one for one in computed if one] if computed and computed[0] else []
 
     return await asyncio.to_thread(compute)
 
@@ -148,14 +153,13 @@ def told_by(
 def _computed(
     question: str, beside: RetrievedItem, table: StoredTable, language: str
 ) -> ComputedTable | None:
-    if not _speaks_of_all(question, beside, table):
-        return None
     findings = findings_unasked(question, table.table, language)
     if not findings:
         return None
     told = tuple(_told(one, beside, table) for one in findings)
     ids = frozenset(part.id for part in table.parts)
-    return ComputedTable(headings(beside), len(table.rows), ids, told)
+    rows = sum(not sums_up(cells) for cells in table.table.rows)
+    return ComputedTable(headings(beside), rows, ids, told)
 
 
 def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> bool:

@@ -46,7 +46,7 @@ async def quoted(
     items = [*texts, *(item for item in items if is_table(item))]
     found = await answerer.extract(question, texts, language=language)
     if tables and not _is_prose(found, texts):
-        events = _computed(tables[0], items, language, answerer.name)
+        events = _computed(tables, items, language, answerer.name)
     else:
         if not found.quotations and (about := led_to(items)):
             # The table has answered; what documents say of the row that it leads to belongs to that.
@@ -63,15 +63,16 @@ def _is_prose(found: Extraction, items: Sequence[RetrievedItem]) -> bool:
 
 
 def _computed(
-    table: ComputedTable, items: Sequence[RetrievedItem], language: str, model: str
+    tables: Sequence[ComputedTable], items: Sequence[RetrievedItem], language: str, model: str
 ) -> Iterator[AnswerEvent]:
-    """What tables that came with the question say, and what was computed of one in the documents."""
-    items = with_computed(items, [table])
+    """What tables that came with the question say, and what was computed of those in the documents."""
+    items = with_computed(items, tables)
     given = Citations(items)
     yield from told_by_tables(items, given, language)
-    if given.citations:
-        yield given.token("\n\n")
-    yield from told_by(table, items, given, language)
+    for table in tables:
+        if given.citations:
+            yield given.token("\n\n")
+        yield from told_by(table, items, given, language)
     yield from ending(given, model, grounded=True)
 
 

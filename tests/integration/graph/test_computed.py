@@ -170,3 +170,18 @@ async def test_a_files_name_cannot_bring_links_into_an_answer(
     assert "200 rows" in result["answer"]
     assert "](" not in result["answer"]
     assert "[7]" not in result["answer"]
+
+
+async def test_tables_of_the_same_columns_are_each_told(
+    running_with: RunningWith, ingestor: Ingestor, tmp_path: Path
+) -> None:
+    for year, sold in ((2023, 40), (2024, 70)):
+        text = f"Branch,Sold\nNorth,{sold}\nSouth,{sold // 2}\n"
+        (tmp_path / f"sales-{year}.csv").write_text(text, encoding="utf-8")
+    async with running_with() as running:
+        await ingestor.ingest(running.scope, [tmp_path])
+        both = await asked(running, "Which branch sold the most?")
+        one = await asked(running, "Which branch sold the most in sales-2024?")
+    assert all(year in both["answer"] for year in ("sales-2023", "sales-2024")), both["answer"]
+    assert "sales-2023" not in one["answer"]
+    assert "70 (North)" in one["answer"]
