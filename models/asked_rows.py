@@ -124,11 +124,12 @@ def rows_within(
     asked = asked_of(question, table, table.columns())
     if asked is None:
         return []
-    if asked.operation in (Operation.MAX, Operation.MIN):
+    if asked.operation in (Operation.MAX, Operation.MIN, Operation.COUNT):
         parts = [item for item in items if table_heads(item) == table_heads(items[best.source])]
-        at = _outermost(table, asked, question) if len(parts) == 1 else ()
-    else:
-        at = _within(table, asked)
+        if len(parts) > 1:
+            return []
+    outermost = asked.operation in (Operation.MAX, Operation.MIN)
+    at = _outermost(table, asked, question) if outermost else _within(table, asked)
     return [rows[place] for place in at][:_MOST_WITHIN]
 
 
