@@ -29,6 +29,7 @@ _BEHIND = [
     (Comparison.LESS, re.compile(r"\s*(?:之前|以前|前)")),
     (Comparison.AT_LEAST, re.compile(r"\s*(?:起|以来|开始)")),
 ]
+_WORD_AHEAD = 24
 _TO = re.compile(r"\s*(?:to|and|until|till|到|至|和|-|~)\s*$")
 _FROM = re.compile(r"(?:\b(?:between|from)|从|自|在)\s*$")
 
@@ -45,7 +46,7 @@ def dates_in(question: str) -> list[Bound]:
             continue
         if at and _TO.match(question[spans[at - 1][1] : start]):
             since = spans[at - 1]
-            ahead = _FROM.search(question[: since[0]])
+            ahead = _FROM.search(question, _near(since[0]), since[0])
             span = (ahead.start() if ahead else since[0], end)
             found += [(span, *_least(since[2])), (span, *_most(last))]
             continue
@@ -54,7 +55,9 @@ def dates_in(question: str) -> list[Bound]:
 
 
 def _bounds(text: str, start: int, end: int, first: Decimal, last: Decimal) -> Iterator[Bound]:
-    ahead = next(((one, m) for one, form in _AHEAD if (m := form.search(text[:start]))), None)
+    ahead = next(
+        ((one, m) for one, form in _AHEAD if (m := form.search(text, _near(start), start))), None
+    )
     behind = next(((one, m) for one, form in _BEHIND if (m := form.match(text, end))), None)
     if behind is not None:
         comparison, span = behind[0], (start, behind[1].end())
@@ -70,6 +73,11 @@ def _bounds(text: str, start: int, end: int, first: Decimal, last: Decimal) -> I
     else:
         later = comparison in (Comparison.MORE, Comparison.AT_MOST)
         yield span, comparison, last if later else first
+
+
+def _near(start: int) -> int:
+    """From where on a word that relates a date may stand; longer texts are not looked through for each."""
+    return max(0, start - _WORD_AHEAD)
 
 
 def _least(first: Decimal) -> tuple[Comparison, Decimal]:

@@ -144,3 +144,37 @@ def _date(shown: str) -> date | None:
             except ValueError:
                 return None
     return None
+
+
+_NUMERALS = "零〇一二两兩三四五六七八九十百千万萬亿億"
+CHINESE_NUMBER = f"(?<![{_NUMERALS}])[{_NUMERALS}]{{1,20}}+"
+"""A number in Chinese numerals, as a pattern that takes time linear in the text."""
+
+_ONES = {
+    "零": 0,
+    "〇": 0,
+    "两": 2,
+    "兩": 2,
+    **{one: at for at, one in enumerate("一二三四五六七八九", 1)},
+}
+_TENS = {"十": 10, "百": 100, "千": 1000}
+
+
+def chinese_number(written: str) -> Decimal:
+    """The value of Chinese numerals: 三十, 一百零五, 一万五 (15,000), 两亿三千万."""
+    total = section = digit = 0
+    last = 1  # what the digit behind counts a tenth of
+    for sign in written:
+        if sign in _ONES:
+            digit = _ONES[sign]
+            last = last if digit else 1
+        elif sign in _TENS:
+            last = _TENS[sign]
+            section, digit = section + (digit or 1) * last, 0
+        else:
+            last = 10 ** _SCALES[sign]
+            section = (section + digit) or int(not total)
+            total = (total + section) * last if last > 10**4 else total + section * last
+            section = digit = 0
+    behind = last // 10 if len(written) > 1 and written[-2] not in _ONES else 1
+    return Decimal(total + section + digit * max(behind, 1))

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from domain.language.number_words import CARDINALS, ORDINALS
 from domain.tables.computing import Comparison, Operation
-from domain.tables.values import SCALE, numbers_in
+from domain.tables.values import CHINESE_NUMBER, SCALE, chinese_number, numbers_in
 
 # What we do not compute, and what turns a condition round: then nothing is computed at all.
 NOT_OURS = re.compile(
@@ -52,7 +52,7 @@ _SUM = (
     r"|\b(?:total|sum|altogether|combined|add up|in all)\b"
 )
 _MEAN = r"平均|均值|\b(?:average|mean|avg)\b"
-_COUNT = r"(?:多少|几)(?:个|行|条|款|种|家|名|位|项|类|组|座|所|笔|张)|(?:行|条目|记录)数|\bhow many\b|\bnumber of\b|\bcount\b"
+_COUNT = r"(?:多少|几)(?:个|人|行|条|款|种|家|名|位|项|类|组|座|所|笔|张)|(?:行|条目|记录)数|\bhow many\b|\bnumber of\b|\bcount\b"
 OPERATIONS = {
     Operation.MEAN: re.compile(_MEAN),
     Operation.SUM: re.compile(_SUM),
@@ -86,11 +86,14 @@ _BETWEEN = re.compile(
     rf"|between\s+({NUMBER})\s+and\s+({NUMBER})"
 )
 _AHEAD = [
-    (comparison, re.compile(rf"(?:{words})\s*({NUMBER})"))
+    (comparison, re.compile(rf"(?:{words})\s*({NUMBER}|{CHINESE_NUMBER})"))
     for comparison, words in _COMPARISONS.items()
 ]
 _AFTER = [
-    (comparison, re.compile(rf"({NUMBER})\s*+(?:[\u4e00-\u9fff]\s*+)??(?:{words})"))
+    (
+        comparison,
+        re.compile(rf"({NUMBER}|{CHINESE_NUMBER})\s*+(?:[\u4e00-\u9fff]\s*+)??(?:{words})"),
+    )
     for comparison, words in _BEHIND.items()
 ]
 
@@ -162,6 +165,11 @@ Bound = tuple[tuple[int, int], Comparison, Decimal]
 """Where a question states a bound, how it compares, and with what."""
 
 
+def _number(stated: str) -> Decimal:
+    digits = numbers_in(stated)
+    return digits[0] if digits else chinese_number(stated)
+
+
 def bounds_in(question: str) -> list[Bound]:
     """The numeric conditions that a question states, none inside another's words."""
     found: list[Bound] = []
@@ -172,7 +180,7 @@ def bounds_in(question: str) -> list[Bound]:
     for comparison, form in (*_AHEAD, *_AFTER):
         for match in form.finditer(question):
             if not any(start < match.end() and match.start() < end for (start, end), *_ in found):
-                found.append((match.span(), comparison, numbers_in(match[1])[0]))
+                found.append((match.span(), comparison, _number(match[1])))
     return found
 
 

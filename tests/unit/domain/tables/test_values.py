@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.tables.values import ValueKind, numbers_in, read_value
+from domain.tables.values import ValueKind, chinese_number, numbers_in, read_value
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,15 @@ def test_any_text_is_read_as_something(text: str) -> None:
 def test_the_numbers_of_a_sentence_are_found_with_their_scale() -> None:
     stated = numbers_in("2023年销量为1,200件，增长 12.5%，金额 1.2万元，亏损-3 到 2020-2024。")
     assert stated == [Decimal(n) for n in ("2023", "1200", "12.5", "12000", "-3", "2020", "2024")]
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("三", 3), ("十", 10), ("十五", 15), ("二十", 20), ("三十五", 35), ("一百零五", 105), ("一百五", 150),
+        ("两千", 2000), ("一万", 10_000), ("一万五", 15_000), ("一万零五", 10_005), ("十五万", 150_000),
+        ("一百二十万", 1_200_000), ("两亿三千万", 230_000_000), ("三亿", 300_000_000), ("万", 10_000),
+    ],
+)  # fmt: skip
+def test_chinese_numerals_are_read(written: str, number: int) -> None:
+    assert chinese_number(written) == number
