@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 from domain.language.other_words import Otherwise, told_otherwise
 from domain.retrieval import RetrievedItem
 from domain.tables.asking import Asked, asked_of
+from domain.tables.bands import rows_of_band
 from domain.tables.computing import Operation, compute, matching
 from domain.tables.table import DataTable, make_table
 from domain.tables.wording import bounds_in
@@ -101,8 +102,8 @@ def rows_within(
 ) -> list[Candidate]:
     """The rows of the best's table that keep the bounds which the question sets, in the table's order.
 
-    Or those with the largest or smallest value, where it asks for that and the passage has the whole
-    table. None where the question asks for neither, or it is not certain of which column.
+    Or those in whose range a number of the question lies ("up to 5,000"), or those with the largest or
+    smallest value, where it asks for that and the passage has the whole table. None where the question asks for neither, or it is not certain of which column.
 
     Args:
         best: the best of `ranked`.
@@ -121,6 +122,8 @@ def rows_within(
     if len(heads) != 1 or any(len(cells) != len(heads[0]) for cells in told):
         return []
     table = make_table([*heads, *told], header_rows=1)
+    if banded := rows_of_band(table, question):
+        return [rows[place] for place in banded]
     asked = asked_of(question, table, table.columns())
     if asked is None:
         return []

@@ -105,6 +105,11 @@ def _stated(bound: str, behind: str) -> str:
         return _UNIT_OF.get(sign[0], "")
     if "%" in bound:
         return "%"
+    return unit_of(behind)
+
+
+def unit_of(behind: str) -> str:
+    """The unit that follows a number, by one of its names; "" where that is none that is known."""
     word = _WORD_BEHIND.match(behind)
     if word is None:
         return ""

@@ -83,6 +83,7 @@ _DATES = (
     re.compile(r"(\d{4})[-/](\d{1,2})"),
     re.compile(r"(\d{4})年(\d{1,2})月"),
 )
+_REST = 20  # no unit is as long
 # Numbers as they stand in a sentence: digits, with the scale that may follow.
 _IN_TEXT = re.compile(
     rf"(?<![\d.])[-−]?(?:\d{{1,3}}(?:[,，]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?:{SCALE})?",
@@ -109,12 +110,17 @@ def read_value(text: str) -> Value:
 
 def numbers_in(sentence: str) -> list[Decimal]:
     """The numbers that a sentence states, in order, scales applied: `1.2万` is 12000."""
-    found = []
-    for match in _IN_TEXT.finditer(unicodedata.normalize("NFKC", sentence)):
+    return [number for number, _ in numbers_with_rest(sentence)]
+
+
+def numbers_with_rest(sentence: str) -> list[tuple[Decimal, str]]:
+    """The same, each with what stands behind it, where its unit may be."""
+    found, text = list[tuple[Decimal, str]](), unicodedata.normalize("NFKC", sentence)
+    for match in _IN_TEXT.finditer(text):
         digits = match.group().replace("−", "-").lower()
         scale = next((scale for scale in _LONGER_FIRST if digits.endswith(scale)), "")
         plain = _SEPARATORS.sub("", digits[: len(digits) - len(scale)])
-        found.append(Decimal(f"{plain}E{_SCALES.get(scale, 0)}"))
+        found.append((Decimal(f"{plain}E{_SCALES.get(scale, 0)}"), text[match.end() :][:_REST]))
     return found
 
 

@@ -1,0 +1,61 @@
+"""A row that stands for a range is found by a number that lies in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.tables.bands import rows_of_band
+from domain.tables.table import make_table
+
+APPROVAL = make_table(
+    [
+        ["金额", "审批人"],
+        ["5,000 元以下", "组长"],
+        ["5,000 元至 30,000 元", "经理"],
+        ["30,000 元以上", "总监"],
+    ],
+    1,
+)
+PARCELS = make_table(
+    [["Weight", "Price"], ["up to 2 kg", "5 EUR"], ["2-10 kg", "9 EUR"], ["over 10 kg", "19 EUR"]],
+    1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("超过30000元谁审批？", [2]),
+        ("20000元的费用由谁审批？", [1]),
+        ("3万5千元谁审批？", []),
+        ("4000元谁审批？", [0]),
+        ("不足5000元谁审批？", [0]),
+        ("5000元谁审批？", [0, 1]),
+        ("一笔10万元的费用由谁审批？", [2]),
+        ("谁审批？", []),
+        ("5000元和20000元分别由谁审批？", []),
+    ],
+)
+def test_an_amount_is_in_its_range(question: str, rows: list[int]) -> None:
+    assert rows_of_band(APPROVAL, question) == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("What does a parcel of 7 kg cost?", [1]),
+        ("What does a parcel of 1.5 kg cost?", [0]),
+        ("What does a parcel over 10 kg cost?", [2]),
+        ("What does a parcel of 2 kg cost?", [0, 1]),
+        ("What did parcels cost in 2024?", []),
+        ("What does a parcel to zone 3 cost?", []),
+        ("What does a parcel of 30 EUR weigh?", []),
+    ],
+)
+def test_a_weight_is_in_its_range(question: str, rows: list[int]) -> None:
+    assert rows_of_band(PARCELS, question) == rows
+
+
+def test_plain_numbers_and_dates_are_no_ranges() -> None:
+    table = make_table([["Part", "Count"], ["BM-40", "2025-03-18"], ["TB-18", "2025-03-20"]], 1)
+    assert rows_of_band(table, "When was part 18 counted?") == []
