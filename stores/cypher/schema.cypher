@@ -23,6 +23,32 @@ FOR (m:__Merged__) REQUIRE (m.graph_key, m.id) IS UNIQUE
 CREATE CONSTRAINT sextant_graph_key IF NOT EXISTS
 FOR (g:__Graph__) REQUIRE g.graph_key IS UNIQUE
 
+// name: left_over
+// Of an index by name, whether it belongs to no constraint: what is left of one that was being made
+// when its maker was killed, and keeps it from being made again.
+SHOW INDEXES YIELD name, owningConstraint
+WHERE name = $name AND owningConstraint IS NULL RETURN name
+
+// name: drop_entity_key
+// Removes what is left over.
+DROP INDEX sextant_entity_key IF EXISTS
+
+// name: drop_chunk_key
+// Removes what is left over.
+DROP INDEX sextant_chunk_key IF EXISTS
+
+// name: drop_community_key
+// Removes what is left over.
+DROP INDEX sextant_community_key IF EXISTS
+
+// name: drop_merged_key
+// Removes what is left over.
+DROP INDEX sextant_merged_key IF EXISTS
+
+// name: drop_graph_key
+// Removes what is left over.
+DROP INDEX sextant_graph_key IF EXISTS
+
 // name: relation_key
 // Relations are found by id, too. No constraint: it took a quarter more CPU of an import, and a
 // graph's one writer deletes a relation in the transaction that writes it.

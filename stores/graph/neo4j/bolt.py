@@ -25,6 +25,10 @@ from stores.postgresql.queries import load_cypher
 _SCHEMA = load_cypher("schema")
 _KEYS = ("entity_key", "chunk_key", "community_key", "merged_key", "graph_key")
 _INDEXES = ("relation_key", "merged_roots", "entity_words", "entity_names", "entity_texts")
+_EXISTS = frozenset(
+    f"Neo.ClientError.Schema.{name}"
+    for name in ("IndexWithNameAlreadyExists", "IndexAlreadyExists")
+)
 
 # `CALL (row) { … }` needs 5.23; the rest is older.
 _LEAST = (5, 23)
@@ -107,8 +111,19 @@ class Bolt:
 
     async def _make_indexes(self, *names: str) -> None:
         for name in names:
-            await self.write([(_SCHEMA[name], {})])
+            try:
+                await self.write([(_SCHEMA[name], {})])
+            except GraphStoreUnavailable as error:
+                if name not in _KEYS or getattr(error.__cause__, "code", "") not in _EXISTS:
+                    raise
+                await self._clear(name)
+                await self.write([(_SCHEMA[name], {})])
         await self.write([(_SCHEMA["await_indexes"], {"seconds": _INDEX_SECONDS})])
+
+    async def _clear(self, key: str) -> None:
+        """Remove the index that a constraint left over when its maker was killed, if it is one."""
+        if await self.fetch(_SCHEMA["left_over"], name=f"sextant_{key}"):
+            await self.write([(_SCHEMA[f"drop_{key}"], {})])
 
     async def close(self) -> None:
         """Close every driver, each on its own loop; those of loops that have ended are gone."""

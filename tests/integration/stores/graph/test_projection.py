@@ -148,3 +148,18 @@ async def test_the_vector_index_of_all_graphs_finds_the_nearest_of_one(
         assert hits[0].score == pytest.approx(1.0, abs=1e-5)
         assert len({hit.entity.id for hit in hits} & {hit.entity.id for hit in exact}) >= 8
     assert len(await graph.entities_by_vector(scope, vectors[0], 10 * number)) == number
+
+
+async def test_an_index_left_over_from_a_killed_maker_does_not_keep_its_constraint_away(
+    bolt: Bolt,
+) -> None:
+    await bolt.prepare_keys()
+    await bolt.write([("DROP CONSTRAINT sextant_merged_key IF EXISTS", {})])
+    made = "CREATE INDEX sextant_merged_key FOR (m:__Merged__) ON (m.graph_key, m.id)"
+    await bolt.write([(made, {})])
+    await bolt.prepare_keys()
+    [found] = await bolt.fetch(
+        "SHOW INDEXES YIELD name, owningConstraint WHERE name = 'sextant_merged_key' "
+        "RETURN owningConstraint AS constraint"
+    )
+    assert found["constraint"] == "sextant_merged_key"
