@@ -14,6 +14,7 @@ from pathlib import Path
 SOCKET_PREFIX = "sextant-"
 POLL_SECONDS = 0.02
 _STOP_SECONDS = 30.0
+_GOING_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,41 @@ def answers(socket_dir: Path) -> bool:
 
 
 def clear_stale(root: Path, found: Postmaster) -> None:
-    """Remove what a killed server left; its pid may meanwhile belong to any other process."""
-    import psutil
+    """Remove what a killed server left, once nothing of it runs any more.
 
-    with suppress(psutil.Error):
-        process = psutil.Process(found.pid)
-        if process.name() == "postgres" and process.status() != psutil.STATUS_ZOMBIE:
+    A killed server closes its socket before it is gone, and a child of it that is busy goes on until it
+    next looks at its client; beside either PostgreSQL refuses to start. So children are told to end, which
+    costs nothing: what they had not committed is lost with their server anyway.
+    """
+    deadline = time.monotonic() + _GOING_SECONDS
+    while left := _left(root, found.pid):
+        if time.monotonic() > deadline:
             return  # starting or stopping by other hands: PostgreSQL's own lock decides
+        if found.pid not in left:
+            for child in left:
+                with suppress(OSError):
+                    os.kill(child, signal.SIGQUIT)
+        time.sleep(POLL_SECONDS)
     (root / "postgres" / "postmaster.pid").unlink(missing_ok=True)
     if found.socket_dir.name.startswith(SOCKET_PREFIX):
         shutil.rmtree(found.socket_dir, ignore_errors=True)
+
+
+def _left(root: Path, postmaster: int) -> set[int]:
+    """Processes of the server that still run: itself and its children, all of which work in its folder."""
+    import psutil
+
+    cluster, left = str(root / "postgres"), set[int]()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.name() != "postgres" or process.status() == psutil.STATUS_ZOMBIE:
+                continue
+            folder = ""  # of one that is about to end
+            with suppress(FileNotFoundError):
+                folder = process.cwd()
+            if folder == cluster or (process.pid == postmaster and not folder):
+                left.add(process.pid)
+    return left
 
 
 def shut_down(root: Path) -> None:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +49,7 @@ def developing(environment: Mapping[str, str]) -> Iterator[str]:
                 break
         else:
             pytest.fail("langgraph dev did not start:\n" + "".join(told))
+        _wait_until_it_listens(port)
         # Its log must be read on, or the server would block on a full pipe.
         reader = threading.Thread(target=list, args=(process.stdout,))
         reader.start()
@@ -56,3 +58,17 @@ def developing(environment: Mapping[str, str]) -> Iterator[str]:
         finally:
             os.killpg(process.pid, signal.SIGINT)
             reader.join()
+
+
+def _wait_until_it_listens(port: int) -> None:
+    """It says that it is ready before it opens its port."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+        else:
+            return

@@ -11,7 +11,9 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -176,6 +178,23 @@ def test_a_killed_server_is_started_again_and_its_rests_are_removed(folder: Path
         assert connection.execute("select n from kept").fetchone() == (7,)
     assert not server.socket_dir.exists()
     again.stop()
+    server.stop()
+
+
+def test_a_busy_child_of_a_killed_server_is_ended_before_the_next_begins(folder: Path) -> None:
+    server = EmbeddedServer.start(folder)
+    killed = server_pid(folder)
+    with closing(psycopg.connect(**server.conninfo(SUPERUSER), autocommit=True)) as connection:
+        child = psutil.Process(connection.info.backend_pid)
+        # It looks at its client and at its server only once it has counted.
+        connection.pgconn.send_query(b"select count(*) from generate_series(1, 1000000000000) as n")
+        os.kill(killed, signal.SIGKILL)
+        while is_running(folder):
+            time.sleep(0.01)
+        server.revive()
+        assert not psutil.pid_exists(child.pid) or child.status() == psutil.STATUS_ZOMBIE
+    assert server_pid(folder) != killed
+    assert answers(server)
     server.stop()
 
 
