@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from typing import Any, Protocol, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -105,8 +106,8 @@ def create_query_workflow(
     async def resolve() -> Dependencies:
         return dependencies or await shared_dependencies(settings)
 
-    def bound(node: Node, tries: int = 1) -> _BoundNode:
-        return _bound(node, resolve, tries)
+    def bound(node: Node, seconds: float | None = None, tries: int = 1) -> _BoundNode:
+        return _bound(node, resolve, seconds, tries)
 
     builder: StateGraph[State, Any, Any, Any] = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
@@ -117,19 +118,15 @@ def create_query_workflow(
         bound(route),
         destinations={"retrieve": "complex", "generate": "simple or bypass"},
     )
-    builder.add_node(
-        "retrieve", bound(retrieve, _TRIES), timeout=_NODE_LIMIT, retry_policy=_SECOND_TRY
-    )
+    builder.add_node("retrieve", bound(retrieve, _NODE_LIMIT, _TRIES), retry_policy=_SECOND_TRY)
     builder.add_node(
         "grade",
-        bound(grade),
-        timeout=_NODE_LIMIT,
+        bound(grade, _NODE_LIMIT),
         destinations={"generate": "enough", "refine": "weak"},
     )
     builder.add_node(
         "refine",
-        bound(refine),
-        timeout=_NODE_LIMIT,
+        bound(refine, _NODE_LIMIT),
         destinations={"retrieve": "another query", "generate": "nothing new"},
     )
     builder.add_node("generate", bound(generate), timeout=_ANSWER_LIMIT)
@@ -141,10 +138,12 @@ def create_query_workflow(
     return compiled.with_config(recursion_limit=_MOST_STEPS)
 
 
-def _bound(node: Node, resolve: Resolve, tries: int) -> _BoundNode:
+def _bound(node: Node, resolve: Resolve, seconds: float | None, tries: int) -> _BoundNode:
     """`node` with its dependencies at hand, announced and timed; says why when it fails for good.
 
-    It says so as an event because LangGraph's server shows callers no exception's message.
+    It says so as an event because LangGraph's server shows callers no exception's message. The nodes
+    of the loop are held to `seconds` here: LangGraph's own limit takes two more tasks. What they wait
+    for ends at once when cancelled (`retrieve` leaves its searches to end by themselves).
     """
     name = node.__name__
 
@@ -155,7 +154,8 @@ def _bound(node: Node, resolve: Resolve, tries: int) -> _BoundNode:
             context = RunContext(runtime.context or Context(), await resolve())
             started = time.perf_counter()
             with allowing(_calls_left(node, state, context)) as allowance:
-                result = await node(state, cast("Any", runtime).override(context=context))
+                work = node(state, cast("Any", runtime).override(context=context))
+                result = await (_in_time(name, seconds, work) if seconds else work)
         except SextantError as error:
             tried = runtime.execution_info.node_attempt if runtime.execution_info else tries
             if tried >= tries or not error.retryable:
@@ -173,6 +173,18 @@ def _bound(node: Node, resolve: Resolve, tries: int) -> _BoundNode:
             tell(NodeRan(name, (time.perf_counter() - started) * 1000, state.attempts, outcome))
 
     return run
+
+
+async def _in_time(name: str, seconds: float, work: Awaitable[Update]) -> Update:
+    """What a node returns, if it does so within `seconds`; a failure of its own is its own."""
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            return await work
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise NodeTimeoutError(name, seconds, kind="run", run_timeout=seconds) from error
 
 
 def _calls_left(node: Node, state: State, run: RunContext) -> int:
