@@ -1,9 +1,10 @@
 """Sextant beside LightRAG's published package: ingesting and retrieving one made-up corpus.
 
-    python -m benchmarks.versus_lightrag [PASSAGES]
+    python -m benchmarks.versus_lightrag [PASSAGES or CORPUS]
 
 Limits (issue 4): ≥ 20× LightRAG's passages per CPU-second at 2,000 passages, the cost of a passage
-flat as the graph grows; retrieval in the graph modes ≥ 10× faster. Both get the same documents, the
+flat as the graph grows; retrieval in the graph modes ≥ 10× faster. CORPUS is a file of the harness from which these limits
+come (`peer.corpus.corpus_of`). Both get the same documents, the
 same instant embedding and keywords that cost no model call. LightRAG runs with its default settings,
 tokenizer and file stores in an environment of its own, `.venv/peer`, which is made on first use; its
 models' time is taken off. Of Sextant everything counts: this process, the parser's and PostgreSQL's.
@@ -28,7 +29,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from benchmarks.peer.corpus import DIMENSION, Corpus, make_corpus, vector_of
+from benchmarks.peer.corpus import DIMENSION, Corpus, corpus_of, vector_of
 from domain.retrieval import Mode
 from domain.settings import Settings
 from models.cache import CachedEmbedder
@@ -84,7 +85,7 @@ def _cpu(process: psutil.Process) -> float:
     return float(times.user + times.system + times.children_user + times.children_system)
 
 
-def measure_peer(sizes: Sequence[int], folder: Path) -> list[dict[str, Any]]:
+def measure_peer(source: str, sizes: Sequence[int], folder: Path) -> list[dict[str, Any]]:
     """LightRAG's stages, from a process in its own environment."""
     if not PEER.exists():
         venv.create(PEER, with_pip=True)
@@ -95,7 +96,7 @@ def measure_peer(sizes: Sequence[int], folder: Path) -> list[dict[str, Any]]:
     [vocabulary] = PEER.glob("lib/python*/site-packages/litellm/litellm_core_utils/tokenizers")
     sized = ",".join(map(str, sizes))
     quiet = {"OPENBLAS_NUM_THREADS": "1", "TIKTOKEN_CACHE_DIR": str(vocabulary)}
-    printed = _run([python, "-m", "benchmarks.peer.run_lightrag", sized, folder], quiet)
+    printed = _run([python, "-m", "benchmarks.peer.run_lightrag", source, sized, folder], quiet)
     stages: list[dict[str, Any]] = json.loads(printed.splitlines()[-1])
     return stages
 
@@ -171,13 +172,14 @@ def report(ours: Sequence[dict[str, Any]], peers: Sequence[dict[str, Any]]) -> N
 
 def main() -> None:
     """Both, one after the other, at a quarter, a half and the whole of the passages."""
-    whole = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
+    source = sys.argv[1] if len(sys.argv) > 1 else "2000"
+    corpus = corpus_of(source)
+    whole = len(corpus.passages)
     sizes = [whole // 4, whole // 2, whole]
-    corpus = make_corpus(whole)
     with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
         (Path(folder) / "peer").mkdir()
         ours = asyncio.run(measure_ours(corpus, sizes, Path(folder)))
-        report(ours, measure_peer(sizes, Path(folder) / "peer"))
+        report(ours, measure_peer(source, sizes, Path(folder) / "peer"))
 
 
 if __name__ == "__main__":

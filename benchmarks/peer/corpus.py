@@ -6,12 +6,14 @@ nothing but the standard library and numpy, because the peer runs in an environm
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +43,7 @@ _PLAIN = (  # noqa: SIM905 - a text is easier to read
 ).split()
 
 _NAME = r"([A-Z][a-z]+ [A-Z][a-z]+)"
-IS_A = re.compile(rf"{_NAME} is an? ({'|'.join(_KINDS)}) known for ([a-z ]+)\.")
+IS_A = re.compile(rf"{_NAME} is an? (\w+) (?:known for|concerned with) ([a-z ]+)\.")
 STATES = re.compile(rf"{_NAME} ({'|'.join(_VERBS)}) {_NAME} for ([a-z ]+)\.")
 
 
@@ -90,6 +92,24 @@ def make_corpus(passages: int, *, names: int = 3_000, questions: int = 60, seed:
     return Corpus(texts, dice.sample(asked, min(questions, len(asked))))
 
 
+def corpus_of(source: str) -> Corpus:
+    """A corpus by its number of passages, or from the file that another harness has written.
+
+    The file is that of `bench_lightrag.py --dump-corpus` (`shared/bench`), from whose figures the limits
+    come: `chunks`, in which names stand in double brackets, and `queries`.
+    """
+    if source.isdigit():
+        return make_corpus(int(source))
+    written = json.loads(Path(source).read_text(encoding="utf-8"))
+    return Corpus(
+        [re.sub(r"\[\[|\]\]", "", chunk) for chunk in written["chunks"]],
+        [
+            Question(one["text"], tuple(one["low"]), tuple(one["high"]), one["gold_mark"])
+            for one in written["queries"]
+        ],
+    )
+
+
 _FUNCTION = (
     "a",
     "an",
@@ -106,6 +126,7 @@ _FUNCTION = (
 )
 # What says nothing of a text's subject: a trained model gives it little weight too.
 _LIGHT = frozenset((*_PLAIN, *_VERBS, *_KINDS, *_FUNCTION))
+_MADE_UP = re.compile(r"(?:[bcdfghjklmnprstvz][aeiou]){2,3}")
 
 
 def vector_of(text: str) -> npt.NDArray[np.float32]:
@@ -117,7 +138,7 @@ def vector_of(text: str) -> npt.NDArray[np.float32]:
     vector = np.zeros(DIMENSION, np.float32)
     for word in set(re.findall(r"\w+", text.lower())):
         code = zlib.crc32(word.encode())
-        weight = 0.1 if word in _LIGHT else 1.0
+        weight = 1.0 if _MADE_UP.fullmatch(word) and word not in _LIGHT else 0.1
         vector[code % DIMENSION] += weight if code & 0x10000 else -weight
     vector[0] += 1e-3
     return vector / np.float32(np.linalg.norm(vector))

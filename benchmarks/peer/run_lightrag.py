@@ -1,6 +1,6 @@
 """LightRAG's published package on the made-up corpus: chunks per CPU-second, milliseconds per mode.
 
-    python -m benchmarks.peer.run_lightrag SIZES FOLDER
+    python -m benchmarks.peer.run_lightrag CORPUS SIZES FOLDER
 
 Runs in the peer's own environment (`benchmarks.versus_lightrag` makes it) with its default settings,
 tokenizer and file stores, and prints one line of JSON. Model and embedding are instant, and the time
@@ -32,7 +32,7 @@ from benchmarks.peer.corpus import (
     SEPARATOR,
     STATES,
     Question,
-    make_corpus,
+    corpus_of,
     vector_of,
 )
 
@@ -86,9 +86,10 @@ async def query_times(rag: LightRAG, questions: Sequence[Question]) -> dict[str,
 
 async def main() -> None:
     """Ingest up to each size and query there."""
-    sizes, folder = [int(size) for size in sys.argv[1].split(",")], sys.argv[2]
+    source, sized, folder = sys.argv[1:]
+    sizes = [int(size) for size in sized.split(",")]
+    corpus, instant = corpus_of(source), Instant()
     os.chdir(folder)  # it reads .env and config.ini of the working directory
-    corpus, instant = make_corpus(sizes[-1]), Instant()
     rag = LightRAG(
         working_dir=folder,
         embedding_func=EmbeddingFunc(
