@@ -31,7 +31,7 @@ from models.other_language import (
 from models.protocols import Embedder
 from models.rows_by_place import asked_place, row_at
 from models.sentence_ranking import Candidate, about_what_is_named, rank_sentences
-from models.wording import content_words, identifiers, own_words, terms
+from models.wording import asked_instead, content_words, identifiers, own_words, terms
 
 logger = logging.getLogger(__name__)
 
@@ -254,7 +254,8 @@ def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
     """The best, then those nearly as good that say something else."""
     asked = frozenset(terms(question))
     words = [*content_words(question), *marks_in(normalise(question))]
-    beyond = asked - frozenset(identifiers(question))
+    instead = asked_instead(question) & compared[0].candidate.terms
+    beyond = instead or asked - frozenset(identifiers(question))
     if row := row_for_others([found.candidate for found in compared], words):
         return [row]
     chosen = [compared[0].candidate]

@@ -24,6 +24,7 @@ from domain.text import language_of, normalise
 from models.wording import (
     IDENTIFIER,
     WORD,
+    asked_instead,
     asks_for_number,
     holds_number,
     identifiers,
@@ -68,6 +69,8 @@ _ROW_BONUS = 0.2
 _CELLS = " | "
 _MOSTLY_NAME = 0.8
 _IDENTIFIER_FACTOR = 3.0
+# Of a follow-up's information, what it asks instead of something else has this share.
+_INSTEAD_SHARE = 2 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +160,7 @@ class _Ranking:
         self._terms = [self._said(text) for text in self._texts]
         asked = frozenset(terms(question))
         self._settings = frozenset(terms(asked_settings(question)))
-        self._weights = _weights(asked, self._terms)
+        self._weights = _weights(asked, asked_instead(question), self._terms)
         self._table_heads = [table_heads(passage) for passage in passages]
         self._sections = [
             (passage.document_id or passage.id, *(passage.metadata.get("section_path") or ()))
@@ -290,7 +293,9 @@ class _Ranking:
         return sum(weight for term, weight in self._weights.items() if term in held)
 
 
-def _weights(asked: frozenset[str], sentences: Sequence[frozenset[str]]) -> dict[str, float]:
+def _weights(
+    asked: frozenset[str], instead: frozenset[str], sentences: Sequence[frozenset[str]]
+) -> dict[str, float]:
     """The share of the question's information that each of its terms carries; they sum to 1."""
     frequency = Counter(term for held in sentences for term in asked & held)
     rarity = {
@@ -298,6 +303,12 @@ def _weights(asked: frozenset[str], sentences: Sequence[frozenset[str]]) -> dict
         * (_IDENTIFIER_FACTOR if IDENTIFIER.match(term) and frequency[term] else 1.0)
         for term in asked
     }
+    own = sum(rarity[term] for term in asked & instead)
+    if rest := sum(rarity.values()) - own:
+        rarity |= {
+            term: rarity[term] / own * rest * _INSTEAD_SHARE / (1 - _INSTEAD_SHARE)
+            for term in asked & instead
+        }
     return {term: value / sum(rarity.values()) for term, value in rarity.items()}
 
 

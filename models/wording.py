@@ -36,6 +36,20 @@ bring come do find get give go happen happens happened keep kept make need put t
 _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
 # 几天, 第几章: asks for a number with its measure, which no answer repeats; 几何 and 几乎 do not ask.
 _HOW_MANY = re.compile(r"第?[几幾](?![何乎率内內丁])\w{1,2}")
+# "And in Tokyo?", 那天津呢: what is named here stands for what was asked before.
+_INSTEAD = re.compile(
+    r"^\s*(?:(?:and|but|or|then)\b|(?:what|how) about\b)|^(?:那么?|还有|以及|而)|呢[？?]*$",
+    re.IGNORECASE,
+)
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|he|him|his|she|her|that|those|these|this)\b|(?<!其)[它他她]|其(?![他它余实中])|[这那][个些种位]",
+    re.IGNORECASE,
+)
+# "And the second one?" calls by its place what was asked before.
+_BY_PLACE = re.compile(
+    rf"第\s*[\d一二三四五六七八九十]|最后一|\b(?:{'|'.join(ORDINALS)}|last|\d+(?:st|nd|rd|th))\b",
+    re.IGNORECASE,
+)
 # 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
 _PARTICLES = re.compile(r"^(?:那么?|然后|还有|以及|而)[，,]?|呢[？?]*$")
 _QUESTION = re.compile(r"[?？]\W*$")
@@ -90,6 +104,15 @@ def own_part(question: str) -> str:
 def own_words(question: str) -> list[str]:
     """What a follow-up is about by itself, if it says so; else all that the question is about."""
     return content_words(own_part(question)) or content_words(question)
+
+
+def asked_instead(question: str) -> frozenset[str]:
+    """The terms of what a follow-up asks in place of what it borrowed; none where it points back to that."""
+    own = own_part(question)
+    before = question[: question.rfind(" (")] if own != question else ""
+    if not _INSTEAD.search(before) or _POINTS_BACK.search(own) or _BY_PLACE.search(own):
+        return frozenset()
+    return frozenset(terms(" ".join(content_words(own))))
 
 
 def identifiers(question: str) -> list[str]:
