@@ -29,7 +29,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from graph.streaming import stream_answer
 from graph.workflow import Workflow
-from models.chat import Messages, T
+from models.chat.chat_model import Messages, T
 from nodes.answers.harmless import Harmless
 from nodes.citing.cited_text import CitedText
 

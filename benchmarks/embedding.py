@@ -20,12 +20,12 @@ import numpy as np
 
 from evals.dataset import Question, read_passages, read_questions
 from evals.metrics import recall
-from models.packaged import PackagedEmbedder
+from models.embedding.packaged import PackagedEmbedder
 from models.protocols import Vectors
 
 START = """
 import asyncio, time
-from models.packaged import PackagedEmbedder
+from models.embedding.packaged import PackagedEmbedder
 asyncio.run(PackagedEmbedder().warm_up())
 status = open("/proc/self/status").read()
 print(time.process_time(), int(status.split("VmRSS:")[1].split()[0]) / 1024)

@@ -31,7 +31,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from evals.corpus import load_corpus
 from evals.dataset import Passage
-from models.embedding import build_embedder
+from models.embedding.choice import build_embedder
 from sextant.facade import Sextant
 from stores.postgresql.database import Database
 from testing.http import LoopbackServer

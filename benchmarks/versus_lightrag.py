@@ -32,7 +32,7 @@ import psutil
 from benchmarks.peer.corpus import DIMENSION, Corpus, corpus_of, vector_of
 from domain.retrieval import Mode
 from domain.settings import Settings
-from models.cache import CachedEmbedder
+from models.embedding.cache import CachedEmbedder
 from models.protocols import Vectors
 from sextant.facade import Sextant
 from stores.postgresql.database import Database

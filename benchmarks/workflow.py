@@ -22,8 +22,8 @@ from domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
 from domain.settings import Settings
 from graph.streaming import stream_answer
 from graph.workflow import Workflow, create_query_workflow
-from models.chat import ChatModel, Messages, T
-from models.extractive import Extraction, Quotation
+from models.chat.chat_model import ChatModel, Messages, T
+from models.offline.extractive import Extraction, Quotation
 from nodes.context import Dependencies
 
 RUNS = 200

@@ -36,8 +36,8 @@ from domain.text import language_of
 from evals.dataset import Question
 from evals.runner import holds_answer, load_set
 from graph.dependencies import dependencies_over
-from models.embedding import build_embedder
-from models.extractive import ExtractiveAnswerer
+from models.embedding.choice import build_embedder
+from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.answering import AnswerEvent
 from nodes.answers.quoting import quoted
 from nodes.context import Dependencies

@@ -27,7 +27,7 @@ from evals.dataset import Question as Asked
 from evals.dataset import read_passages, read_questions
 from evals.metrics import estimate, recall, reciprocal_rank
 from evals.runner import EVAL_USER
-from models.embedding import build_embedder
+from models.embedding.choice import build_embedder
 from models.protocols import Embedder
 from retrievers.chunk_ranking import scores_of
 from retrievers.lanes.lane import (

@@ -27,7 +27,7 @@ from evals.dataset import Question
 from evals.metrics import all_found
 from evals.runner import load_set
 from graph.dependencies import dependencies_over
-from models.embedding import build_embedder
+from models.embedding.choice import build_embedder
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
 from nodes.grade import by_rule, grade

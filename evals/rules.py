@@ -28,7 +28,7 @@ from evals.dataset import read_passages, read_questions
 from evals.loop import Outcome, run_loop
 from evals.metrics import all_found
 from graph.dependencies import dependencies_over
-from models.embedding import build_embedder
+from models.embedding.choice import build_embedder
 from nodes.analyze import is_small_talk
 from stores.postgresql.database import Database
 

@@ -22,8 +22,8 @@ from domain.text import language_of
 from evals.corpus import add_triples, load_corpus
 from evals.dataset import Question, read_passages, read_questions, read_triples
 from evals.metrics import Estimate, all_found, auroc, estimate, ndcg, recall, reciprocal_rank
-from models.embedding import build_embedder
-from models.extractive import ExtractiveAnswerer
+from models.embedding.choice import build_embedder
+from models.offline.extractive import ExtractiveAnswerer
 from models.protocols import Embedder
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes

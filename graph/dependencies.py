@@ -17,12 +17,12 @@ from domain.configuration import load_settings
 from domain.errors import ModelUnavailable
 from domain.language.segmenting import words_of
 from domain.settings import Settings
-from models.chat import build_chat_model
-from models.embedding import build_embedder
-from models.extractive import ExtractiveAnswerer
+from models.chat.chat_model import build_chat_model
+from models.chat.vision import build_vision_model
+from models.embedding.choice import build_embedder
+from models.offline.extractive import ExtractiveAnswerer
 from models.protocols import Embedder
 from models.reranker import HttpReranker, open_judge
-from models.vision import build_vision_model
 from nodes.context import Dependencies
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes

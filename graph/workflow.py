@@ -26,7 +26,7 @@ from domain.happenings import NodeRan, Outcome, tell
 from domain.settings import Settings
 from graph.dependencies import shared_dependencies
 from graph.failures import as_failed
-from models.allowance import allowing
+from models.chat.allowance import allowing
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
 from nodes.generate import generate

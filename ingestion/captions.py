@@ -13,11 +13,11 @@ from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.parsing.images import FoundImage
-from models.pictures import Picture
+from models.chat.pictures import Picture
 from stores.documents.captions import CaptionStore
 
 if TYPE_CHECKING:
-    from models.vision import VisionModel
+    from models.chat.vision import VisionModel
 
 log = logging.getLogger(__name__)
 

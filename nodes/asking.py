@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.text import estimate_tokens
-from models.structured import instruction
+from models.chat.structured import instruction
 from nodes.context import RunContext
 from nodes.spending import judging_budget, noted, prompt_size, reached, usage_of
 from nodes.state import State

@@ -13,10 +13,10 @@ from domain.settings import Settings
 from nodes.state import State
 
 if TYPE_CHECKING:
-    from models.chat import ChatModel
-    from models.extractive import ExtractiveAnswerer
+    from models.chat.chat_model import ChatModel
+    from models.chat.vision import VisionModel
+    from models.offline.extractive import ExtractiveAnswerer
     from models.protocols import Reranker
-    from models.vision import VisionModel
     from retrievers.graph_retriever import GraphRetriever
     from stores.chunks.quotes import QuoteStore
     from stores.chunks.tables import TableStore

@@ -17,7 +17,7 @@ from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Done
 from domain.retrieval import ItemKind, Mode, RetrievedItem
 from domain.text import counted
-from models.chat import ChatModel
+from models.chat.chat_model import ChatModel
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import AnswerEvent, said
 from nodes.answers.computed import ComputedTable, computed_tables, with_computed

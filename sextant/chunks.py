@@ -144,7 +144,7 @@ class Chunks:
 
     async def _describe_by_model(self, on_progress: OnDescribed | None) -> None:
         from ingestion.metadata.by_model import ModelDescriber
-        from models.chat import build_chat_model
+        from models.chat.chat_model import build_chat_model
 
         # In a thread: it imports the client library and reads certificates.
         chat = await asyncio.to_thread(build_chat_model, self._database.settings)

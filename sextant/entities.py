@@ -311,7 +311,7 @@ async def open_extractor(database: Database, stack: AsyncExitStack) -> ModelExtr
         SettingsInvalid: they name none.
     """
     from ingestion.graph.extraction.extract_llm import ModelExtractor
-    from models.chat import build_chat_model
+    from models.chat.chat_model import build_chat_model
 
     # In a thread: it imports the client library and reads certificates.
     chat = await asyncio.to_thread(build_chat_model, database.settings)

@@ -25,8 +25,8 @@ from domain.configuration import load_settings
 from domain.documents import Document, GraphInfo
 from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
-from models.cache import CachedEmbedder
-from models.embedding import build_embedder
+from models.embedding.cache import CachedEmbedder
+from models.embedding.choice import build_embedder
 from sextant.asking import Asking
 from sextant.parts import Parts
 from sextant.refreshing import Refresher

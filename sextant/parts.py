@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
 from domain.errors import ModelUnavailable
-from models.cache import CachedEmbedder
+from models.embedding.cache import CachedEmbedder
 from stores.documents.embedding_space import check_space
 from stores.postgresql.database import Database
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ingestion.parsing.hosts import ParserHosts
     from ingestion.pipeline import Ingestor
     from ingestion.transfer.importing import Importer
-    from models.vision import VisionModel
+    from models.chat.vision import VisionModel
     from nodes.context import Dependencies
     from retrievers.chunk_search import ChunkSearch
     from retrievers.entity_search.search import EntitySearch
@@ -165,7 +165,7 @@ class Parts:
         """What describes images in documents, where a vision model is configured."""
         settings = self._database.settings
         if self._vision is None and settings.vision_model:
-            from models.vision import build_vision_model
+            from models.chat.vision import build_vision_model
 
             self._vision = await asyncio.to_thread(build_vision_model, settings)
             if self._vision is not None:

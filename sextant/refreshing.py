@@ -104,7 +104,7 @@ class Refresher:
         )
         chat = None
         if by_model:
-            from models.chat import build_chat_model
+            from models.chat.chat_model import build_chat_model
 
             # In a thread: it imports the client library and reads certificates.
             chat = await asyncio.to_thread(build_chat_model, settings)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from domain.language.stopwords import ENGLISH_STOP_WORDS
-from models.e5.weights import Weights, weights_path
+from models.embedding.e5.weights import Weights, weights_path
 from models.protocols import Vectors
 from retrievers.ranking.normalising import unit
 

@@ -34,7 +34,7 @@ from stores.graph.vectors import EntityText, EntityVectors
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
-    from models.chat import ChatModel  # brings LangChain, half a second
+    from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
 # Passages that mention a mere term before it gets a vector: there are many, and whoever asks for one
 # finds it by its words. See docs/performance.md for the cost.

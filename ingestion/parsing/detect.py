@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from domain.errors import FileBroken, FileEncrypted, FileTypeUnknown
 from ingestion.parsing.encodings import decode, is_binary
-from models.pictures import is_picture
+from models.chat.pictures import is_picture
 
 
 class FileType(StrEnum):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from domain.errors import FileRejected
 from ingestion.parsing.blocks import Block, Blocks, Caption, Image
 from ingestion.parsing.limits import Limits
-from models.pictures import Picture, PictureLimits, read_picture
+from models.chat.pictures import Picture, PictureLimits, read_picture
 
 
 @dataclass(frozen=True, slots=True)

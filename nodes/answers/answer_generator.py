@@ -12,8 +12,8 @@ from domain.answers import Answer
 from domain.errors import ContextTooLong
 from domain.events import Done
 from domain.text import clean_text, language_of
-from models.chat import ChatModel, as_chat_model
-from models.extractive import ExtractiveAnswerer
+from models.chat.chat_model import ChatModel, as_chat_model
+from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, said, warned
 from nodes.answers.passages import ContextLike, Layout, as_items, laid_out, numbered
 from nodes.answers.revising import Review

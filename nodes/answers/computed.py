@@ -17,7 +17,7 @@ from domain.tables.findings import Finding, findings_unasked
 from domain.tables.stored import Line, StoredTable, TablePart, tables_of
 from domain.tables.values import ValueKind
 from domain.text import normalise
-from models.wording import content_words
+from models.offline.wording import content_words
 from nodes.answers.harmless import harmless
 from nodes.answers.rows import told_row
 from nodes.citing.citations import Citations

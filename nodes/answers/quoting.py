@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from domain.documents import Modality
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
-from models.sentence_ranking import quotable_spans, table_heads
+from models.offline.sentence_ranking import quotable_spans, table_heads
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, said
 from nodes.answers.computed import ComputedTable, told_by, with_computed
 from nodes.answers.harmless import harmless
@@ -20,7 +20,7 @@ from nodes.multimodal.items import is_table
 from nodes.multimodal.telling import led_to, told_by_tables
 
 if TYPE_CHECKING:
-    from models.extractive import Extraction, ExtractiveAnswerer
+    from models.offline.extractive import Extraction, ExtractiveAnswerer
 
 FOUND = {"en": "According to the documents:", "zh": "根据文档："}
 NEAREST = {"en": "The nearest passage is this one:", "zh": "最接近的内容见："}

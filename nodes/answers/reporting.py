@@ -19,8 +19,8 @@ from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Token
 from domain.retrieval import RetrievedItem
 from domain.text import estimate_tokens
-from models.allowance import keeping
-from models.chat import ChatModel
+from models.chat.allowance import keeping
+from models.chat.chat_model import ChatModel
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import AnswerEvent, ending
 from nodes.answers.passages import laid_out, lines_of, numbered

@@ -23,8 +23,8 @@ from domain.answers import Answer, Usage
 from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Reset, Token
 from domain.retrieval import RetrievedItem
-from models.chat import ChatModel
-from models.extractive import ExtractiveAnswerer
+from models.chat.chat_model import ChatModel
+from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.answering import AnswerEvent
 from nodes.answers.harmless import harmless
 from nodes.answers.passages import numbered

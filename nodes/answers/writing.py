@@ -13,7 +13,7 @@ from domain.answers import Usage
 from domain.errors import ModelUnavailable
 from domain.events import Done, Sources
 from domain.text import estimate_tokens
-from models.chat import ChatModel
+from models.chat.chat_model import ChatModel
 from nodes.answers.answering import AnswerEvent, ending
 from nodes.answers.harmless import Harmless
 from nodes.answers.revising import Draft, Review, Reviser

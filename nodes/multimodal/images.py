@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from domain.errors import InputError
 from domain.scope import Scope
 from domain.settings import MultimodalSettings
-from models.pictures import Picture, PictureLimits, read_picture
+from models.chat.pictures import Picture, PictureLimits, read_picture
 from nodes.multimodal.parts import Part
 from stores.documents.versions import document_id_of
 

@@ -14,8 +14,8 @@ from domain.attachments import Attachment, AttachmentKind
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.scope import Scope
 from domain.tables.findings import compute_findings
-from models.pictures import Picture
-from models.vision import VisionModel, picture_limits
+from models.chat.pictures import Picture
+from models.chat.vision import VisionModel, picture_limits
 from nodes.context import RunContext
 from nodes.multimodal.images import load_picture
 from nodes.multimodal.parts import Part, read_parts

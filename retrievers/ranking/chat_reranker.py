@@ -13,7 +13,7 @@ from domain.errors import ModelOutputInvalid, SettingsInvalid
 from domain.settings import Settings
 from domain.text import language_of
 from models.batches import in_batches
-from models.chat import ChatModel
+from models.chat.chat_model import ChatModel
 from models.protocols import Reranker
 from models.reranker import build_reranker
 

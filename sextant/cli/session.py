@@ -15,7 +15,7 @@ from domain.settings import Settings
 from sextant.cli import terminal
 
 if TYPE_CHECKING:
-    from models.cache import CachedEmbedder
+    from models.embedding.cache import CachedEmbedder
     from sextant.facade import Sextant
 
 
@@ -45,7 +45,7 @@ def _tell_of_beginning(settings: Settings) -> None:
 
 async def _loading(settings: Settings) -> CachedEmbedder:
     """The embedder, whose model loads in a thread of its own; its failure shows on first use."""
-    from models.embedding import build_embedder
+    from models.embedding.choice import build_embedder
 
     embedder = await asyncio.to_thread(build_embedder, settings)
     loading = asyncio.create_task(embedder.warm_up())

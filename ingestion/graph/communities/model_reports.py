@@ -31,7 +31,7 @@ from prompts import REPORT, as_data, numbered
 from stores.graph.communities import StoredReport
 
 if TYPE_CHECKING:
-    from models.chat import ChatModel  # brings LangChain, half a second
+    from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
 _NAMES = 24
 

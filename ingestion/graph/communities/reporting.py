@@ -25,7 +25,7 @@ from stores.graph.postgres import PostgresGraph
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
-    from models.chat import ChatModel  # brings LangChain, half a second
+    from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
 OnStage = Callable[[str, int, int], None]
 

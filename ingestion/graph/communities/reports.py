@@ -16,8 +16,8 @@ from domain.text import language_of, normalise
 from ingestion.graph.communities.outlines import Outline
 from ingestion.graph.communities.statements import ended, leans_on_others, statements
 from ingestion.graph.communities.titling import title_of
-from models.sentence_ranking import heads_in, quotable_spans
-from models.wording import terms
+from models.offline.sentence_ranking import heads_in, quotable_spans
+from models.offline.wording import terms
 from stores.chunks.chunk_store import StoredChunk
 
 MOST_FINDINGS = 6

@@ -22,14 +22,14 @@ from domain.settings import Settings
 from domain.text import counted, language_of
 from ingestion.graph.extraction.cost import Budget, Estimate, cost_of, estimate_call
 from ingestion.graph.extraction.model_evidence import Extraction, entity_types, model_evidence
-from models.structured import instruction
+from models.chat.structured import instruction
 from prompts import EXTRACT, GLEAN, Messages
 from stores.graph.extraction import ExtractionStore, Passage, note_done, note_failed
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
-    from models.chat import ChatModel  # brings LangChain, half a second
+    from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
 OnProgress = Callable[[int, int], None]
 

@@ -42,7 +42,7 @@ from stores.graph.resolution import (
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
-    from models.chat import ChatModel  # brings LangChain, half a second
+    from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
 _log = logging.getLogger(__name__)
 

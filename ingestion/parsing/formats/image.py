@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ingestion.parsing.blocks import Blocks, Image
 from ingestion.parsing.limits import Limits
-from models.pictures import PictureLimits, read_picture
+from models.chat.pictures import PictureLimits, read_picture
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:

@@ -11,7 +11,7 @@ import pytest
 
 from domain.events import Cited, Done, Event, Failed, Sources, Status, Token
 from graph.streaming import stream_answer
-from models.extractive import ExtractiveAnswerer
+from models.offline.extractive import ExtractiveAnswerer
 from testing.openai_server import ApiRequest
 from testing.replies import Reply, as_json, broken_after, endless, failing, silent_after
 from tests.integration.graph.conftest import Running, RunningWith

@@ -19,7 +19,7 @@ from ingestion.captions import Captioner
 from ingestion.parsing.hosts import ParserHosts
 from ingestion.parsing.images import FoundImage
 from ingestion.pipeline import Ingestor
-from models.vision import build_vision_model
+from models.chat.vision import build_vision_model
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.captions import CaptionStore
 from stores.documents.document_store import DocumentStore

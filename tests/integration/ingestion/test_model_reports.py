@@ -15,7 +15,7 @@ from domain.scope import Scope
 from domain.settings import CommunitySettings, Settings
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingestor
-from models.chat import build_chat_model
+from models.chat.chat_model import build_chat_model
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.communities import CommunityStore, StoredReport
 from stores.graph.postgres import PostgresGraph

@@ -16,7 +16,7 @@ from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.graph.resolution.resolve import candidates, resolve
 from ingestion.pipeline import Ingestor
-from models.chat import as_chat_model
+from models.chat.chat_model import as_chat_model
 from stores.documents.document_store import DocumentStore
 from stores.graph.ids import entity_id
 from stores.graph.merges import Merge

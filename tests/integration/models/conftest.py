@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from domain.settings import Settings
-from models.chat import ChatModel, build_chat_model
+from models.chat.chat_model import ChatModel, build_chat_model
 from testing.openai_server import Script, ScriptedOpenAI
 
 ChatWith = Callable[..., Any]

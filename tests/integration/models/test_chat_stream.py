@@ -12,7 +12,7 @@ import pytest
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
 from domain.settings import Settings
-from models.chat import ChatModel, build_chat_model
+from models.chat.chat_model import ChatModel, build_chat_model
 from testing.http import HttpRequest, HttpResponse, LoopbackServer
 from testing.replies import (
     Reply,

@@ -11,8 +11,8 @@ from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel
 
 from domain.errors import ModelOutputInvalid, ModelRejected
-from models import dialect
-from models.chat import as_chat_model
+from models.chat import dialect
+from models.chat.chat_model import as_chat_model
 from testing.openai_server import ApiRequest
 from testing.replies import (
     Reply,

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from domain.errors import ModelUnavailable
-from models.local_embedding import LocalEmbedder
+from models.embedding.local import LocalEmbedder
 from models.reranker import LocalReranker
 
 INSTALLED = importlib.util.find_spec("sentence_transformers") is not None

@@ -9,7 +9,7 @@ import pytest
 
 from domain.errors import ModelRejected, ModelUnavailable, SettingsInvalid
 from domain.settings import Settings
-from models.remote_embedding import RemoteEmbedder
+from models.embedding.remote import RemoteEmbedder
 from testing.hash_embedder import hashed_vector
 from testing.openai_server import ScriptedOpenAI
 from testing.replies import Reply, failing, rate_limited

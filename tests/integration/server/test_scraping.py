@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from domain.errors import OptionInvalid, SettingsInvalid
 from domain.settings import Settings
-from models.cache import CachedEmbedder
+from models.embedding.cache import CachedEmbedder
 from server.observe.scraping import telling
 from sextant.facade import Sextant
 from testing.hash_embedder import HashEmbedder

@@ -14,7 +14,7 @@ import pytest_asyncio
 from domain.errors import DocumentNotFound, OptionInvalid
 from domain.scope import Scope
 from domain.settings import SearchLogSettings
-from models.cache import CachedEmbedder
+from models.embedding.cache import CachedEmbedder
 from retrievers.chunk_search import SearchRequest
 from sextant.chunks import StructureNode
 from sextant.facade import Sextant

@@ -18,7 +18,7 @@ from domain.errors import ConversationBusy, ConversationNotFound, GraphNotFound,
 from domain.events import Event
 from domain.settings import Settings
 from graph.threads import Threads
-from models.cache import CachedEmbedder
+from models.embedding.cache import CachedEmbedder
 from sextant import Sextant
 from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder

@@ -16,7 +16,7 @@ import pytest_asyncio
 from domain.documents import DocumentStatus, Job, JobStage
 from domain.scope import Scope
 from domain.settings import IngestionSettings, Settings, WorkerSettings
-from models.cache import CachedEmbedder
+from models.embedding.cache import CachedEmbedder
 from sextant.facade import Sextant
 from sextant.working import working
 from stores.chunks.chunk_store import ChunkStore

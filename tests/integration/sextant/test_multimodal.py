@@ -8,7 +8,7 @@ import pytest
 
 from domain.errors import OptionInvalid, SextantError
 from domain.settings import MultimodalSettings, Settings
-from models.cache import CachedEmbedder
+from models.embedding.cache import CachedEmbedder
 from sextant.attaching import attached_files
 from sextant.facade import Sextant
 from stores.postgresql.database import Database

@@ -20,7 +20,7 @@ from domain.retrieval import Retrieval
 from domain.scope import Scope
 from graph import create_query_workflow
 from graph.workflow import Workflow
-from models.chat import as_chat_model
+from models.chat.chat_model import as_chat_model
 from nodes.answers.introducing import NO_MODEL
 from nodes.generate import WITHOUT_DOCUMENTS
 from tests.unit.nodes.conftest import Bench, Build, ScriptedRetriever, chat, item

@@ -14,7 +14,7 @@ from langgraph.runtime import Runtime
 from domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
 from domain.scope import Scope
 from domain.settings import Settings
-from models.chat import ChatModel, as_chat_model
+from models.chat.chat_model import ChatModel, as_chat_model
 from nodes.context import Context, Dependencies, RunContext
 
 

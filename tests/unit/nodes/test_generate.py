@@ -4,7 +4,7 @@ import pytest
 
 from domain.errors import ModelUnavailable
 from domain.retrieval import RetrievedItem
-from models.extractive import ExtractiveAnswerer
+from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.answering import NOTHING_FOUND
 from nodes.answers.introducing import NO_MODEL
 from nodes.answers.writing import CUT_OFF

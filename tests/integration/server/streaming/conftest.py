@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from domain.scope import Scope
 from evals.corpus import load_corpus
-from models.embedding import build_embedder
+from models.embedding.choice import build_embedder
 from stores.postgresql.database import Database
 from tests.integration.graph.conftest import PASSAGES
 from tests.integration.own_database import short_folder

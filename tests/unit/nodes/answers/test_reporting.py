@@ -9,7 +9,7 @@ import pytest
 
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.settings import LimitSettings, Settings
-from models.extractive import ExtractiveAnswerer
+from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.reporting import FOUND
 from nodes.generate import generate
 from nodes.state import State

@@ -12,7 +12,7 @@ import pytest
 from domain.answers import Answer, Citation, Quoted
 from domain.errors import DatabaseUnavailable, ModelUnavailable
 from domain.events import Cited, Done, Reset, Sources, Token
-from models.chat import ChatModel
+from models.chat.chat_model import ChatModel
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent
 from nodes.answers.revising import CHANGED, OTHER_LANGUAGE, REFUSED, REPLACED

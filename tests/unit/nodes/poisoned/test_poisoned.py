@@ -17,8 +17,8 @@ import prompts
 from domain.answers import Answer, Usage
 from domain.errors import ModelOutputInvalid
 from domain.retrieval import RetrievedItem
-from models.chat import ChatModel, Messages, T
-from models.extractive import ExtractiveAnswerer
+from models.chat.chat_model import ChatModel, Messages, T
+from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers import passages
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.generate import generate

@@ -1,0 +1,372 @@
+"""The chat model: any LangChain chat model, with retries, typed errors and token accounting."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    MessageLikeRepresentation,
+    convert_to_messages,
+)
+from pydantic import BaseModel, SecretStr
+
+from domain.answers import Usage
+from domain.errors import ModelOutputInvalid, ModelRejected, SettingsInvalid
+from domain.happenings import ModelAsked, Outcome, tell
+from models.chat.allowance import count_request, require_another
+from models.chat.dialect import Dialect, Form
+from models.chat.structured import DoesNotFit, instruction, read_structured, repair_request
+from models.chat.tally import Tally
+from models.failures import Retries, Service, as_sextant_error
+
+if TYPE_CHECKING:
+    from domain.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=BaseModel)
+Messages = Sequence[MessageLikeRepresentation]
+
+# Keeps a call's tokens out of LangGraph's `messages` stream: analysis and grading are not answers.
+_NO_STREAM = "nostream"
+# No language of ours needs as many characters for a token, so an endpoint that streams more than
+# this times the limit ignores the limit.
+_CHARS_PER_TOKEN = 8
+_CONNECT_SECONDS = 5.0
+_NO_ANSWER = ModelAsked(0, 0, Outcome.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A whole answer and what it cost."""
+
+    text: str
+    usage: Usage
+
+
+class ChatModel:
+    """A LangChain chat model as the rest of Sextant uses it.
+
+    Transient failures (429, 5xx, no connection, silence) are tried again, never after the first
+    streamed token; every other failure is raised at once as a typed error.
+
+    Args:
+        llm: the model.
+        retries: how often and how patiently a failed call is repeated.
+        timeout: seconds for one whole call, and for each silence within a stream.
+        answer_tokens: a stream far longer than this is cut off: its endpoint ignores limits.
+        service: how errors speak of the endpoint.
+        on_close: called by `close`.
+    """
+
+    def __init__(
+        self,
+        llm: BaseChatModel,
+        *,
+        retries: Retries | None = None,
+        timeout: float = 60.0,
+        answer_tokens: int = 2000,
+        service: Service | None = None,
+        on_close: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self._llm = llm
+        self._retries = retries or Retries()
+        self._timeout = timeout
+        self._answer_chars = answer_tokens * _CHARS_PER_TOKEN
+        self._service = service or Service(f"chat model {self.name}")
+        self._dialect = Dialect(llm)
+        self._on_close = on_close
+
+    @property
+    def llm(self) -> BaseChatModel:
+        """The LangChain model that is asked."""
+        return self._llm
+
+    @property
+    def name(self) -> str:
+        """The model's name as its provider knows it."""
+        named = getattr(self._llm, "model_name", None) or getattr(self._llm, "model", None)
+        return str(named or type(self._llm).__name__)
+
+    async def complete(self, messages: Messages) -> Completion:
+        """The model's whole answer to `messages`.
+
+        Raises:
+            ModelUnavailable: no answer came (`ModelRejected`: none will come for this request).
+            ModelOutputInvalid: the model declined, or answered nothing.
+        """
+        prompt = convert_to_messages(messages)
+        tally = await self._call(prompt, lambda _: {})
+        self._require_text(tally)
+        return Completion(tally.text, _told(tally))
+
+    async def structured(
+        self, messages: Messages, schema: type[T], *, repair: bool = True
+    ) -> tuple[T, Usage]:
+        """The model's answer as an object of `schema`, read tolerantly and repaired at most once.
+
+        Without `repair` it costs one call at most.
+
+        The schema is stated in the last message and, where the endpoint understands it, in
+        `response_format`. The tokens stay out of LangGraph's message stream.
+
+        Raises:
+            ModelUnavailable: as for `complete`.
+            ModelOutputInvalid: the answer does not fit the schema, nor does the repaired one.
+        """
+        prompt = _with_instruction(convert_to_messages(messages), instruction(schema))
+        first = await self._json_answer(prompt, schema)
+        try:
+            return read_structured(first.text, schema), first.usage
+        except DoesNotFit as problem:
+            if not repair:
+                raise self._unfit(problem) from problem
+            _log.info("%s: asked to repair its output: %s", self._service.label, problem)
+            again = [AIMessage(first.text or "(empty)"), HumanMessage(repair_request(problem))]
+        second = await self._json_answer([*prompt, *again], schema)
+        try:
+            return read_structured(second.text, schema), first.usage + second.usage
+        except DoesNotFit as problem:
+            raise self._unfit(problem) from problem
+
+    def _unfit(self, problem: DoesNotFit) -> ModelOutputInvalid:
+        return ModelOutputInvalid(
+            f"The {self._service.label} did not give the asked structure: {problem}",
+            next_step="Try again, or choose a larger chat model.",
+        )
+
+    async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:
+        """The answer's text piece by piece as it comes, then its `Usage` as the last item.
+
+        Closing the iterator, or cancelling its task, closes the connection to the endpoint.
+
+        Raises:
+            ModelUnavailable: as for `complete`; also when the answer breaks off in the middle.
+            ModelOutputInvalid: the model declined, or answered nothing.
+        """
+        prompt = convert_to_messages(messages)
+        attempt, requests, form = 0, 1, (begun := self._dialect.form)
+        while True:
+            tally, options = Tally(prompt, self._answer_chars), self._dialect.stream_options(form)
+            tally.requests = requests
+            count_request()
+            try:
+                async with aclosing(self._pieces(tally, options)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                break
+            except Exception as error:
+                if tally.text:
+                    tell(_NO_ANSWER)
+                    raise as_sextant_error(error, self._service) from error
+                requests += 1
+                if lesser := self._dialect.lesser(error, options, form):
+                    form = self._tried_next(lesser, form)
+                    continue
+                await self._pause(error, attempt)
+                attempt += 1
+        self._dialect.worked(form, begun)
+        self._require_text(tally)
+        yield _told(tally)
+
+    async def close(self) -> None:
+        """Close the connections that `build_chat_model` opened."""
+        if self._on_close is not None:
+            await self._on_close()
+
+    async def _pieces(self, tally: Tally, options: dict[str, Any]) -> AsyncGenerator[str]:
+        chunks = self._llm.astream(tally.prompt, **options)
+        async with aclosing(cast("AsyncGenerator[AIMessageChunk]", chunks)) as open_chunks:
+            while not tally.overrun:
+                # A limit per chunk holds no timer across a yield; `asyncio.wait_for` would swallow
+                # a cancellation that arrives with a chunk on Python 3.11.
+                async with asyncio.timeout(self._timeout):
+                    chunk = await anext(open_chunks, None)
+                piece = tally.finish() if chunk is None else tally.add(chunk)
+                if piece:
+                    yield piece
+                if chunk is None:
+                    return
+
+    async def _json_answer(self, prompt: list[BaseMessage], schema: type[BaseModel]) -> Completion:
+        tally = await self._call(prompt, lambda form: self._dialect.json_options(schema, form))
+        return Completion(tally.text or tally.refusal, _told(tally))
+
+    async def _call(
+        self, prompt: list[BaseMessage], options_of: Callable[[Form], dict[str, Any]]
+    ) -> Tally:
+        tally, attempt, form = Tally(prompt), 0, (begun := self._dialect.form)
+        while True:
+            options = options_of(form)
+            count_request()
+            try:
+                async with asyncio.timeout(self._timeout):
+                    answer = await self._llm.ainvoke(prompt, {"tags": [_NO_STREAM]}, **options)
+            except Exception as error:  # noqa: BLE001 -- pause() raises it typed
+                tally.requests += 1
+                if lesser := self._dialect.lesser(error, options, form):
+                    form = self._tried_next(lesser, form)
+                    continue
+                await self._pause(error, attempt)
+                attempt += 1
+            else:
+                self._dialect.worked(form, begun)
+                tally.add_whole(answer)
+                return tally
+
+    def _tried_next(self, form: Form, refused: Form) -> Form:
+        """`form`; where no call is left for it, the next answer begins with it."""
+        try:
+            require_another()
+        except ModelRejected:
+            self._dialect.worked(form, refused)
+            raise
+        return form
+
+    async def _pause(self, error: Exception, attempt: int) -> None:
+        """Wait before a failed call is repeated; raises where it is not."""
+        tell(_NO_ANSWER)
+        if self._retries.wait(error, attempt) is not None:
+            require_another()
+        await self._retries.pause(error, attempt, self._service)
+
+    def _require_text(self, tally: Tally) -> None:
+        if tally.text.strip():
+            return
+        if tally.refusal:
+            reason, step = f"declined: {tally.refusal[:200]}", "Ask differently."
+        elif tally.truncated:
+            reason = "used up its tokens before it answered"
+            step = "Raise SEXTANT_LIMITS__ANSWER_TOKENS."
+        else:
+            reason, step = "answered nothing", "Try again, or choose another chat model."
+        raise ModelOutputInvalid(f"The {self._service.label} {reason}.", next_step=step)
+
+
+def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]:
+    """`prompt` with `text` appended to its last message.
+
+    Not as one more message: many chat templates want user and assistant to take strict turns.
+    """
+    *before, last = prompt
+    content = last.content
+    longer = (
+        f"{content}\n\n{text}"
+        if isinstance(content, str)
+        else [*content, {"type": "text", "text": text}]
+    )
+    return [*before, last.model_copy(update={"content": longer})]
+
+
+def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
+    """`llm` itself, or any LangChain chat model wrapped.
+
+    A LangChain model that already retries (`max_retries` > 0) keeps doing so and is not retried
+    here as well, since the two would multiply.
+    """
+    if isinstance(llm, ChatModel):
+        return llm
+    own = getattr(llm, "max_retries", None)
+    if getattr(llm, "stream_chunk_timeout", None):
+        # As in `build_chat_model`: else a reader who leaves may not stop the model on Python 3.11.
+        llm = llm.model_copy(update={"stream_chunk_timeout": 0})
+    return ChatModel(llm, retries=Retries(limit=0) if own else Retries())
+
+
+def build_chat_model(settings: Settings, *, vision: bool = False) -> ChatModel | None:
+    """The chat model that the settings name, or None when they name none: Sextant is offline then.
+
+    The first call imports `langchain_openai` (about a second): call it off the event loop.
+    Connections belong to the loop that first uses them, so build one model per event loop.
+
+    Args:
+        settings: name the model and its endpoint.
+        vision: build the one that looks at images (`vision_model`) instead.
+
+    Raises:
+        SettingsInvalid: a model is named, but neither a key nor a base URL.
+    """
+    field = "vision_model" if vision else "chat_model"
+    named, variable = getattr(settings, field), f"SEXTANT_{field.upper()}"
+    if not named:
+        return None
+    if settings.openai_api_key is None and not settings.openai_base_url:
+        raise SettingsInvalid(
+            f"{variable} is {named}, but there is no endpoint to ask.",
+            next_step="Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, "
+            f"or clear {variable} to work offline.",
+            field=field,
+        )
+    from langchain_openai import ChatOpenAI
+    from openai import DefaultAsyncHttpxClient, Timeout
+
+    from models.chat.openai_client import PlainStreams
+
+    timeout = Timeout(settings.model_timeout, connect=_CONNECT_SECONDS)
+    # A client of our own: LangChain keeps its clients for the process's life, in whatever loop.
+    client = DefaultAsyncHttpxClient(timeout=timeout)
+    # A server of one's own often wants no key, but the SDK insists on one.
+    key = settings.openai_api_key or SecretStr("none")
+    endpoint = PlainStreams(
+        api_key=key.get_secret_value(),
+        base_url=settings.openai_base_url,
+        http_client=client,
+        timeout=timeout,
+        max_retries=0,
+    )
+    llm = ChatOpenAI(
+        model=named,
+        base_url=settings.openai_base_url,
+        api_key=key,
+        root_async_client=endpoint,
+        async_client=endpoint.chat.completions,
+        timeout=timeout,
+        max_retries=0,
+        stream_usage=True,
+        # Its wait swallows cancellations on Python 3.11; `ChatModel.stream` times silence itself.
+        stream_chunk_timeout=0,
+        **_token_limit(settings),
+    )
+    return ChatModel(
+        llm,
+        retries=Retries(settings.model_retries),
+        timeout=settings.model_timeout,
+        answer_tokens=settings.limits.answer_tokens,
+        service=Service(
+            f"{'vision' if vision else 'chat'} model {named}",
+            variable,
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+        ),
+        on_close=client.aclose,
+    )
+
+
+def _token_limit(settings: Settings) -> dict[str, Any]:
+    """The answer's token limit by the name that the endpoint knows.
+
+    OpenAI's newer models refuse `max_tokens`; many compatible servers know nothing else.
+    """
+    limit = settings.limits.answer_tokens
+    host = urlsplit(settings.openai_base_url or "").hostname or "api.openai.com"
+    if host.endswith("openai.com"):
+        return {"max_completion_tokens": limit}
+    return {"extra_body": {"max_tokens": limit}}
+
+
+def _told(tally: Tally) -> Usage:
+    """What an answer has cost, told to whoever measures it."""
+    usage = tally.usage()
+    tell(ModelAsked(usage.prompt_tokens, usage.completion_tokens, Outcome.OK))
+    return usage

@@ -1,0 +1,176 @@
+"""Getting a pydantic object out of a chat model's text, however carelessly it was written.
+
+Small models wrap JSON in prose or a code fence, think aloud first, leave a comma before a closing
+bracket, write `None` for `null`, skip fields or wrap everything in one more object. All of that is
+read as what was meant; what still does not fit the schema is named, so that the model can be asked
+once more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, TypeVar, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from domain.text import clean_text
+from models.chat.thoughts import without_thoughts
+
+T = TypeVar("T", bound=BaseModel)
+
+_INSTRUCTION = """\
+Answer with one JSON object and nothing else: no explanation, no code fence. It must follow this \
+JSON schema (write values in the language of the text, keep the keys as they are):
+{schema}"""
+
+_REPAIR = """\
+That answer cannot be used: {problem}
+Answer again with only the corrected JSON object."""
+
+# Outside strings, Python's words for JSON's literals and the full-width marks of Chinese input.
+_WORDS = {"None": "null", "True": "true", "False": "false", "NaN": "null"}
+_MARKS = str.maketrans("，：｛｝［］", ",:{}[]")
+# A string (possibly cut off by the end), a word, or anything between; linear on any input.
+_PIECES = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[A-Za-z]+|[^"A-Za-z]+', re.DOTALL)
+_STRING_END = re.compile(r'(?<!\\)(?:\\\\)*"\Z')
+# A key at the end whose value was cut off with the rest.
+_LONE_KEY = re.compile(r'(?:,\s*|(?<=\{)\s*+)"(?:[^"\\]|\\.)*+"\s*:?\s*\Z', re.DOTALL)
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_START = re.compile(r"[{\[]")
+# Text before the object may hold braces too; a model that needs more starts than this is lost.
+_MOST_STARTS = 8
+
+
+class DoesNotFit(Exception):
+    """The text holds no object of the schema; the message tells the model what is wrong."""
+
+
+@cache
+def instruction(schema: type[BaseModel]) -> str:
+    """The sentence that asks for JSON of `schema`, to append to a prompt."""
+    return _INSTRUCTION.format(schema=json.dumps(json_schema(schema), ensure_ascii=False))
+
+
+@cache
+def json_schema(schema: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of `schema`, made once: each making takes 2 ms."""
+    return schema.model_json_schema()
+
+
+def repair_request(problem: DoesNotFit) -> str:
+    """The message that sends a model back to mend its answer."""
+    return _REPAIR.format(problem=problem)
+
+
+def read_structured(text: str, schema: type[T]) -> T:
+    """The object of `schema` that `text` means to give.
+
+    Raises:
+        DoesNotFit: no JSON was found, or what was found fails validation.
+    """
+    problem = DoesNotFit("it holds no JSON object.")
+    for value in _json_values(without_thoughts(text)):
+        try:
+            return schema.model_validate(_fitted(_cleaned(value), schema))
+        except ValidationError as error:
+            problem = DoesNotFit(_named(error))
+        except DoesNotFit as error:
+            problem = error
+    raise problem
+
+
+def _json_values(text: str) -> Iterator[object]:
+    """Every JSON object or array in `text`, each as it stands or else with its slips mended."""
+    position = 0
+    for _ in range(_MOST_STARTS):
+        start = _START.search(text, position)
+        if start is None:
+            return
+        position = start.end()
+        try:
+            value, position = _DECODER.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            try:
+                value, _length = _DECODER.raw_decode(_mended(text[start.start() :]))
+            except (ValueError, RecursionError):
+                continue
+        yield value
+
+
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def _mended(text: str) -> str:
+    """`text` with slips outside of strings put right, and what its end left open closed."""
+    pieces: list[str] = []
+    open_brackets: list[str] = []
+    for match in _PIECES.finditer(text):
+        piece = match.group()
+        if piece.startswith('"'):
+            closed = len(piece) > 1 and _STRING_END.search(piece)
+            piece = piece if closed else piece.removesuffix("\\") + '"'
+        else:
+            piece = _TRAILING_COMMA.sub(r"\1", _WORDS.get(piece, piece).translate(_MARKS))
+            _follow_brackets(piece, open_brackets)
+        pieces.append(piece)
+    mended = "".join(pieces).rstrip().rstrip(",")
+    if open_brackets and open_brackets[-1] == "}":
+        mended = _LONE_KEY.sub("", mended)
+    return mended + "".join(reversed(open_brackets))
+
+
+def _follow_brackets(piece: str, open_brackets: list[str]) -> None:
+    for char in piece:
+        if char in "{[":
+            open_brackets.append("}" if char == "{" else "]")
+        elif open_brackets and char == open_brackets[-1]:
+            open_brackets.pop()
+
+
+def _cleaned(value: object) -> object:
+    """`value` with clean strings: JSON's escapes can write what `clean_text` took from the text."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    if isinstance(value, dict):
+        return {clean_text(key): _cleaned(item) for key, item in value.items()}
+    return value
+
+
+def _fitted(value: object, schema: type[BaseModel]) -> dict[str, Any]:
+    """`value` unwrapped and with top-level fields in the shape that `schema` declares."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, dict):
+        raise DoesNotFit("it is not a JSON object.")
+    names = {field.alias or name: field for name, field in schema.model_fields.items()}
+    if len(value) == 1 and not names.keys() & value.keys():
+        (inner,) = value.values()
+        value = inner if isinstance(inner, dict) else value
+    if not names.keys() & value.keys():
+        raise DoesNotFit(f"it has none of the keys {', '.join(names)}.")
+    return {
+        name: _listed(value[name], names[name])
+        for name in names.keys() & value.keys()
+        if value[name] is not None or names[name].is_required()
+    }
+
+
+def _listed(value: object, field: FieldInfo) -> object:
+    """A lone string where a list is wanted becomes a list of it."""
+    if isinstance(value, str) and get_origin(field.annotation) in (list, tuple):
+        return [value] if value.strip() else []
+    return value
+
+
+def _named(error: ValidationError) -> str:
+    """Pydantic's findings in one line each, without its documentation links."""
+    return "; ".join(
+        f"{'.'.join(map(str, finding['loc'])) or 'the object'}: {finding['msg']}"
+        for finding in error.errors(include_url=False, include_input=False)[:8]
+    )

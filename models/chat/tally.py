@@ -1,0 +1,90 @@
+"""What one answer of a chat model adds up to: its text, its tokens, and how it ended."""
+
+from __future__ import annotations
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata, add_usage
+
+from domain.answers import Usage
+from domain.text import clean_text, estimate_tokens
+from models.chat.thoughts import ThoughtFilter
+
+# What chat templates add around one message, in tokens; only used where an endpoint is silent.
+_MESSAGE_OVERHEAD = 4
+
+
+class Tally:
+    """Adds up one answer, chunk by chunk or as a whole.
+
+    Args:
+        prompt: what was asked, for an estimate of its tokens.
+        most_chars: characters (thoughts included) after which `overrun` is set; None: no limit.
+
+    Attributes:
+        refusal: what the model says instead of an answer, where the API keeps that apart.
+        truncated: the answer was cut short by a limit.
+        requests: calls it took: one, and one for each that failed or was refused before.
+        overrun: the answer is longer than `most_chars`.
+    """
+
+    def __init__(self, prompt: list[BaseMessage], most_chars: int | None = None) -> None:
+        self.prompt = prompt
+        self.refusal = ""
+        self.truncated = False
+        self.overrun = False
+        self.requests = 1
+        self._most_chars = most_chars
+        self._chars = 0
+        self._pieces: list[str] = []
+        self._thoughts = ThoughtFilter()
+        self._reported: UsageMetadata | None = None
+
+    @property
+    def text(self) -> str:
+        """The answer so far, without thoughts."""
+        return "".join(self._pieces)
+
+    def add(self, message: AIMessage) -> str:
+        """Take a chunk into account; the piece of the answer that it brings."""
+        if message.usage_metadata:
+            self._reported = add_usage(self._reported, message.usage_metadata)
+        self.refusal += message.additional_kwargs.get("refusal") or ""
+        self.truncated |= _reason_of_end(message) in {"length", "max_tokens"}
+        raw = clean_text(message.text)
+        self._chars += len(raw)
+        if self._most_chars is not None and self._chars > self._most_chars:
+            self.overrun = self.truncated = True
+        return self._keep(self._thoughts.add(raw))
+
+    def finish(self) -> str:
+        """The rest of the answer, once no more chunks come."""
+        return self._keep(self._thoughts.finish())
+
+    def add_whole(self, message: AIMessage) -> None:
+        """Take an unstreamed answer into account."""
+        self.add(message)
+        self.finish()
+
+    def usage(self) -> Usage:
+        """The tokens as the endpoint reports them, or else estimated."""
+        if self._reported is None:
+            asked = sum(estimate_tokens(m.text) + _MESSAGE_OVERHEAD for m in self.prompt)
+            return Usage(
+                self.requests,
+                asked,
+                estimate_tokens(self.text),
+                estimated=True,
+                truncated=self.truncated,
+            )
+        asked, said = self._reported["input_tokens"], self._reported["output_tokens"]
+        return Usage(self.requests, asked, said, truncated=self.truncated)
+
+    def _keep(self, piece: str) -> str:
+        if piece:
+            self._pieces.append(piece)
+        return piece
+
+
+def _reason_of_end(message: AIMessage) -> str:
+    metadata = message.response_metadata
+    return str(metadata.get("finish_reason") or metadata.get("stop_reason") or "")

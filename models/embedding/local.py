@@ -1,0 +1,88 @@
+"""Embeddings from any sentence-transformers model, on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from models.embedding.prefixes import prefixes_of
+from models.local_models import LocalModel
+from models.protocols import Vectors
+
+_BATCH = 32
+
+Kind = Literal["query", "passage"]
+
+
+class LocalEmbedder:
+    """A sentence-transformers model by name or path (the `[local]` extra, which brings torch).
+
+    It loads on first use, or by `warm_up`, and runs in a thread of its own. Prefixes are those of
+    the model's own configuration (`prompts`), or else those known for its name.
+
+    Args:
+        model: a name at the model hub, or a path; also the name of the vector space.
+    """
+
+    def __init__(self, model: str) -> None:
+        self._local = LocalModel("SentenceTransformer", model)
+        self._dimension: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the vector space."""
+        return self._local.name
+
+    @property
+    def dimension(self) -> int:
+        """Length of one vector, known once the model is loaded (`warm_up` loads it)."""
+        if self._dimension is None:
+            raise RuntimeError("the dimension is known after warm_up() or the first embedding")
+        return self._dimension
+
+    async def warm_up(self) -> None:
+        """Load the model now.
+
+        Raises:
+            ModelUnavailable: the extra is not installed, or the model cannot be loaded.
+        """
+        if self._dimension is None:
+            await self.embed_query("dimension")
+
+    async def embed_query(self, text: str) -> Vectors:
+        """The vector of a question.
+
+        Raises:
+            ModelUnavailable: the extra is not installed, or the model cannot be loaded.
+        """
+        vector: Vectors = (await self._embed([text], "query"))[0]
+        return vector
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of passages, one per row.
+
+        Raises:
+            ModelUnavailable: the extra is not installed, or the model cannot be loaded.
+        """
+        if not texts:
+            await self.warm_up()
+            return np.empty((0, self.dimension), np.float32)
+        return await self._embed(texts, "passage")
+
+    async def _embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        vectors = await self._local.run(lambda model: _encoded(model, self.name, texts, kind))
+        self._dimension = vectors.shape[1]
+        return vectors
+
+
+def _encoded(model: Any, name: str, texts: Sequence[str], kind: Kind) -> Vectors:  # noqa: ANN401
+    options = {"batch_size": _BATCH, "normalize_embeddings": True, "show_progress_bar": False}
+    if any(model.prompts.values()):
+        encode = model.encode_query if kind == "query" else model.encode_document
+        vectors = encode(list(texts), **options)
+    else:
+        prefix = getattr(prefixes_of(name), kind)
+        vectors = model.encode([prefix + text for text in texts], **options)
+    return np.asarray(vectors, np.float32)

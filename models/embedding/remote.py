@@ -1,0 +1,131 @@
+"""Embeddings from an OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from domain.errors import SettingsInvalid
+from domain.settings import Settings
+from models.batches import in_batches
+from models.embedding.prefixes import prefixes_of
+from models.endpoint import Endpoint
+from models.failures import Retries, Service
+from models.protocols import Vectors
+
+_OPENAI = "https://api.openai.com/v1"
+# The lowest limit in common use: text-embeddings-inference takes 32 inputs a request by default.
+_BATCH = 32
+_CONCURRENT = 4
+
+
+class RemoteEmbedder:
+    """Any model behind an OpenAI-compatible `/embeddings`.
+
+    Texts are sent as text, 32 a request and 4 requests at a time; vectors come back normalised to
+    length 1 whatever the endpoint does. The prefixes that the model was trained with are added by
+    its name. Over plain HTTP rather than through the openai package, which costs most of a second
+    to import and tokenises for one vendor.
+
+    Args:
+        model: the model's name at the endpoint; also the name of the vector space.
+        settings: endpoint, key, time limit and retries.
+
+    Raises:
+        SettingsInvalid: neither a key nor a base URL is set.
+    """
+
+    def __init__(self, model: str, settings: Settings) -> None:
+        key, base = settings.openai_api_key, settings.openai_base_url
+        if key is None and not base:
+            raise SettingsInvalid(
+                f"The embedding model is openai:{model}, but there is no endpoint to ask.",
+                next_step="Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own.",
+                field="embedding",
+            )
+        self._model = model
+        self._prefixes = prefixes_of(model)
+        self._dimension: int | None = None
+        self._endpoint = Endpoint(
+            f"{(base or _OPENAI).rstrip('/')}/embeddings",
+            key.get_secret_value() if key else None,
+            Service(
+                f"embedding model {model}", "SEXTANT_EMBEDDING", "OPENAI_API_KEY", "OPENAI_BASE_URL"
+            ),
+            Retries(settings.model_retries),
+            settings.model_timeout,
+        )
+
+    @property
+    def name(self) -> str:
+        """Name of the vector space."""
+        return self._model
+
+    @property
+    def dimension(self) -> int:
+        """Length of one vector, known from the first answer on (`warm_up` asks for one)."""
+        if self._dimension is None:
+            raise RuntimeError("the dimension is known after warm_up() or the first embedding")
+        return self._dimension
+
+    async def warm_up(self) -> None:
+        """Learn the dimension by one short request.
+
+        Raises:
+            ModelUnavailable: the endpoint gives no vector.
+        """
+        if self._dimension is None:
+            await self.embed_query("dimension")
+
+    async def embed_query(self, text: str) -> Vectors:
+        """The vector of a question.
+
+        Raises:
+            ModelUnavailable: the endpoint gives no vector.
+        """
+        vector: Vectors = (await self._embed([self._prefixes.query + text]))[0]
+        return vector
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of passages, one per row.
+
+        Raises:
+            ModelUnavailable: the endpoint gives no vectors, or not one of the same length for each.
+        """
+        if not texts:
+            await self.warm_up()
+            return np.empty((0, self.dimension), np.float32)
+        prefixed = [self._prefixes.passage + text for text in texts]
+        batches = await in_batches(self._embed, prefixed, size=_BATCH, at_once=_CONCURRENT)
+        return np.concatenate(batches)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._endpoint.close()
+
+    async def _embed(self, texts: Sequence[str]) -> Vectors:
+        # An empty input is refused by most endpoints; a space is not.
+        inputs = [text or " " for text in texts]
+        request = {"model": self._model, "input": inputs, "encoding_format": "float"}
+        answer = await self._endpoint.post(request)
+        vectors = self._read(answer, len(texts))
+        if self._dimension is None:
+            self._dimension = vectors.shape[1]
+        if vectors.shape[1] != self._dimension:
+            raise self._endpoint.unusable("its vectors changed their length")
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not np.all(np.isfinite(lengths) & (lengths > 0)):
+            raise self._endpoint.unusable("a vector is zero or not finite")
+        return np.asarray(vectors / lengths, np.float32)
+
+    def _read(self, answer: Any, expected: int) -> Vectors:  # noqa: ANN401 -- JSON
+        try:
+            ordered = sorted(answer["data"], key=lambda item: item["index"])
+            vectors = np.array([item["embedding"] for item in ordered], np.float32)
+        except (KeyError, TypeError, ValueError):
+            raise self._endpoint.unusable("it holds no list of embeddings") from None
+        if vectors.ndim != 2 or len(vectors) != expected:
+            raise self._endpoint.unusable(f"it does not hold {expected} vectors of one length")
+        return vectors

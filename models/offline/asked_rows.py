@@ -1,0 +1,195 @@
+"""Which rows of a table answer: the one that is asked for, or the one for all others.
+
+A question about Tokyo's limit is answered by Tokyo's row, not by the rows beside it, however alike they
+are; one about Paris, of which no row speaks, by the row "Other cities" where the table has one; one about limits over 150 by all rows that have
+such a limit; one about the highest by the row that has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Protocol, TypeVar
+
+from domain.language.other_words import Otherwise, told_otherwise
+from domain.retrieval import RetrievedItem
+from domain.tables.asking import Asked, asked_of
+from domain.tables.bands import rows_of_band
+from domain.tables.computing import Operation, compute, matching
+from domain.tables.table import DataTable, make_table
+from domain.tables.wording import bounds_in
+from domain.text import has_cjk, normalise
+from models.offline.sentence_ranking import Candidate, table_heads
+from models.offline.wording import content_words, own_part, terms
+
+# What a row is for stands in its first cell; in another one, "other cities" are those of some class.
+_ALL_OTHERS = re.compile(
+    r"(?:(?:all |any )?others?\b|elsewhere\b|(?:the )?rest\b|otherwise\b|其他|其它|其余|其餘)",
+    re.IGNORECASE,
+)
+_BAR = re.compile(r"(?<!\\)\|")
+# Asks for all that are so; one with a bound alone may ask of a row that it names.
+_LISTING = re.compile(
+    r"\b(?:which|list|how many)\b|哪些|哪几|[几多][少]?[个种款件项条家名]", re.IGNORECASE
+)
+# So many rows are quoted of those that keep a bound or share the largest value.
+_MOST_WITHIN = 10
+
+
+class _HasText(Protocol):
+    """A sentence or row of a passage, in either language."""
+
+    @property
+    def source(self) -> int: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def meaning(self) -> str: ...
+
+
+_Said = TypeVar("_Said", bound=_HasText)
+
+
+def asked_themselves(ranked: Sequence[_Said], question: str) -> list[_Said]:
+    """`ranked` without the rows that are asked for only by what a follow-up borrowed.
+
+    "And in Brno? (Tokyo, hotel limit)" asks for Brno's row, where the table has one, and not for Tokyo's:
+    what was asked before stands in brackets at the end (`nodes.question.follow_up`). A city or the like that
+    no row and no head of a table has is not asked of its rows, but for the one for all others.
+    """
+    own = own_part(question)
+    if own == question:
+        return list(ranked)
+    words, otherwise = content_words(own), told_otherwise(own)
+    most = Counter[int]()
+    for one in filter(_is_row, ranked):
+        most[one.source] = max(most[one.source], len(_told(one, words, otherwise)))
+    elsewhere = otherwise and not any(most.values())
+
+    def may_answer(one: _HasText) -> bool:
+        if not _is_row(one):
+            return True
+        if elsewhere:
+            head = normalise(one.meaning)
+            in_head = any(word in head or form.search(head) for word, form in otherwise)
+            return in_head or _ALL_OTHERS.match(one.text) is not None
+        return len(_told(one, words, otherwise)) == most[one.source]
+
+    return [one for one in ranked if may_answer(one)]
+
+
+def row_for_others(ranked: Sequence[Candidate], asked: Collection[str]) -> Candidate | None:
+    """The row for all others, where the best is a row of a table that has none for what is asked.
+
+    Args:
+        ranked: the sentences, best first.
+        asked: the content words of the question.
+    """
+    best = ranked[0]
+    if not (_is_row(best) and best.missing):
+        return None
+    rows = [one for one in ranked if one.source == best.source and _is_row(one)]
+    others = [row for row in rows if _ALL_OTHERS.match(row.text)]
+    named = any(_told(row, asked) for row in rows if row not in others)
+    return others[0] if others and not named else None
+
+
+def rows_within(
+    best: Candidate, ranked: Sequence[Candidate], items: Sequence[RetrievedItem], question: str
+) -> list[Candidate]:
+    """The rows of the best's table that keep the bounds which the question sets, in the table's order.
+
+    Or those in whose range a number of the question lies ("up to 5,000"), or those with the largest or
+    smallest value, where it asks for that and the passage has the whole table. None where the question asks for neither, or it is not certain of which column.
+
+    Args:
+        best: the best of `ranked`.
+        ranked: the sentences.
+        items: the passages they stand in.
+        question: asks, say, for plans that cost more than 100, or for the dearest plan.
+    """
+    if not _is_row(best):
+        return []
+    heads = [_cells(head) for head in table_heads(items[best.source])]
+    rows = sorted(
+        (one for one in ranked if one.source == best.source and _is_row(one)),
+        key=lambda row: row.start,
+    )
+    told = [_cells(_line(items[best.source].text, row.start)) for row in rows]
+    if len(heads) != 1 or any(len(cells) != len(heads[0]) for cells in told):
+        return []
+    table = make_table([*heads, *told], header_rows=1)
+    if banded := rows_of_band(table, question):
+        return [rows[place] for place in banded]
+    asked = asked_of(question, table, table.columns())
+    if asked is None:
+        return []
+    if asked.operation in (Operation.MAX, Operation.MIN, Operation.COUNT):
+        parts = [item for item in items if table_heads(item) == table_heads(items[best.source])]
+        if len(parts) > 1:
+            return []
+    outermost = asked.operation in (Operation.MAX, Operation.MIN)
+    at = _outermost(table, asked, question) if outermost else _within(table, asked)
+    return [rows[place] for place in at][:_MOST_WITHIN]
+
+
+def is_beside_bound(sentence: str, question: str) -> bool:
+    """Whether a row cannot be the answer to a question for those that keep a bound.
+
+    "Which parts cost more than 100?" is not answered by part 100: where no row is known to keep the bound
+    (`rows_within`), none is shown. A row that states a bound itself ("over 500 km") may be what is asked for.
+    """
+    listing = _LISTING.search(question) is not None and bounds_in(normalise(question))
+    return bool(listing) and "|" in sentence and not bounds_in(normalise(sentence))
+
+
+def _within(table: DataTable, asked: Asked) -> Sequence[int]:
+    """The rows that keep the question's bounds."""
+    bounded = any(condition.number is not None for condition in asked.conditions)
+    listed = asked.operation in (Operation.VALUE, Operation.COUNT)
+    return matching(table, asked.conditions) if bounded and listed else ()
+
+
+def _outermost(table: DataTable, asked: Asked, question: str) -> Sequence[int]:
+    """The rows with the largest or smallest value of a column that the question names."""
+    if asked.column is None or asked.grouped:
+        return ()
+    if set(terms(table.names[asked.column])).isdisjoint(terms(question)):
+        return ()
+    column = table.column(asked.column)
+    found = compute(asked.operation, column, matching(table, asked.conditions))
+    return found.at if found and not found.left_out else ()
+
+
+def only_beside(row: Candidate, chosen: Sequence[Candidate], asked: Collection[str]) -> bool:
+    """Whether `row` stands beside a chosen row that is asked for, and is not asked for itself."""
+    rows = [one for one in chosen if one.source == row.source and _is_row(one)]
+    told = [_told(one, asked) for one in rows]
+    return _is_row(row) and any(told) and _told(row, asked) <= set[str]().union(*told)
+
+
+def _told(row: _HasText, asked: Collection[str], otherwise: Otherwise = ()) -> set[str]:
+    said = normalise(row.text)
+    # A single letter is the whole of a cell, as in "grade c", or stands everywhere.
+    cells = set(_cells(said))
+    told = {
+        word
+        for word in asked
+        if word in cells or ((len(word) > 1 or has_cjk(word)) and word in said)
+    }
+    return told.union(word for word, pattern in otherwise if pattern.search(said))
+
+
+def _is_row(candidate: _HasText) -> bool:
+    return "|" in candidate.text
+
+
+def _line(text: str, at: int) -> str:
+    return text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in _BAR.split(row.strip().strip("|"))]

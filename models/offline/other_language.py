@@ -1,0 +1,194 @@
+"""Sentences in another language than the question's, ranked by meaning.
+
+They share no words with the question but names such as `E47`, so that the cosine of an embedding model
+has to find the one that answers. It is compared with what is usual for the two languages; three things
+disturb it, and are taken away first: a question's own characters in a row of two languages, names that
+are compared letter by letter anyway, and labels (`id: FAQ-009`) that say nothing.
+
+The constants were set on the public half of xquad with question and passages in different languages,
+and on questions of our own about the sample documents: docs/evaluation.md has both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from domain.language.other_words import said_otherwise
+from domain.retrieval import RetrievedItem
+from domain.text import IDEOGRAPHS, has_cjk, language_of, normalise
+from models.offline.sentence_ranking import names_above, quotable_spans, table_heads
+from models.offline.wording import (
+    asks_for_number,
+    content_words,
+    holds_number,
+    identifiers,
+    is_question,
+    terms,
+)
+
+# So many sentences are embedded at most, half a second of CPU, and so many of one passage.
+_MOST = 40
+_MOST_OF_PASSAGE = 25
+_WHOLE = re.compile(r"[.。!！;；][\"'”’)）]?$|\|")
+_FIELD = re.compile(r"[\w ]{1,12}[:：]\s*\S{1,12}$")
+_CHINESE = re.compile(rf"[{IDEOGRAPHS}（）]+")
+_FEWEST_WORDS = 3
+_RANK_COST = 0.008
+_NUMBER_BONUS = 0.01
+_NAMED_BONUS = 0.08
+_LABEL_COST = 0.03
+_ROW_COST = 0.02
+_QUESTION_COST = 0.1
+# For each word of the question that a row has by the same letters or as its known translation: rows of a
+# table differ by little else. For sentences it brings what is only near over the bar (xquad, of 60 three).
+_TOLD_BONUS = 0.02
+# What the best must have over the usual cosine where the question's own language was found as well, and
+# how much less a further one may have, in the same passage and in another.
+_SURPLUS_BESIDE = 0.025
+_AS_NEAR, _AS_NEAR_ELSEWHERE = 0.015, 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A sentence in the other language: `passages[source].text[start:end] == text`.
+
+    `meaning` is what to compare by meaning; `bonus` is added to its cosine. `named`: it is about
+    what the question names by an identifier. `asks`: it is a question, which the sentence behind it
+    answers.
+    """
+
+    source: int
+    start: int
+    end: int
+    text: str
+    meaning: str
+    bonus: float
+    named: bool
+    asks: bool
+
+
+def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[Foreign]:
+    """The sentences of `passages` that are not in the question's language, in their order.
+
+    Where the question has identifiers, only what is about one of them. A name or a title in the other
+    language is no sentence of it: neither is taken from passages in the question's own.
+    """
+    own, asked = language_of(question), identifiers(question)
+    told = _Told(question)
+    found = list[Foreign]()
+    rank = 0
+    for source, passage in enumerate(passages):
+        at_home = language_of(passage.text) == own
+        sentences = [
+            one
+            for one in _sentences(passage)
+            if language_of(one[2]) != own and not (at_home and _is_name(one[2], own))
+        ]
+        for start, end, meaning in sentences[:_MOST_OF_PASSAGE]:
+            text = passage.text[start:end]
+            named = _named(asked, passage, text)
+            bonus = _bonus(text, named, wants_number=asks_for_number(question)) - _RANK_COST * rank
+            bonus += _TOLD_BONUS * ("|" in text and told.by(text))
+            compared = _CHINESE.sub(" ", meaning) if own == "zh" else meaning
+            asks = is_question(text)
+            found.append(Foreign(source, start, end, text, compared, bonus, named > 0, asks))
+        rank += bool(sentences)
+    about = [one for one in found if one.named or not asked]
+    best = sorted(about, key=lambda one: -one.bonus)[:_MOST]
+    return sorted(best, key=lambda one: (one.source, one.start))
+
+
+class _Told:
+    """The words of a question that a text in the other language may have."""
+
+    def __init__(self, question: str) -> None:
+        known = {word for word in content_words(question) if word.isascii() and len(word) > 1}
+        self._letters = known.difference(identifiers(question))
+        self._otherwise = said_otherwise(question)
+
+    def by(self, text: str) -> int:
+        """How many of them `text` has."""
+        plain = normalise(text)
+        same = self._letters.intersection(terms(text))
+        return len(same.union(word for word, form in self._otherwise.items() if form.search(plain)))
+
+
+def _is_name(text: str, own: str) -> bool:
+    """Whether `text` in a passage of the language `own` is but a name, or names in a sentence of it."""
+    return own == "zh" and "|" not in text and (has_cjk(text) or len(text.split()) < _FEWEST_WORDS)
+
+
+def _bonus(text: str, named: float, *, wants_number: bool) -> float:
+    """What the sentence's form adds to its cosine."""
+    return (
+        _NAMED_BONUS * named
+        + _NUMBER_BONUS * (wants_number and holds_number(text))
+        - _LABEL_COST * (_WHOLE.search(text) is None)
+        - _ROW_COST * ("|" in text and not named)
+    )
+
+
+def without_identifiers(question: str) -> str:
+    """What a question asks of the things that it names by `E47` or the like."""
+    for name in identifiers(question):
+        question = re.sub(re.escape(name), " ", question, flags=re.IGNORECASE)
+    return " ".join(question.split())
+
+
+def answering(
+    sentences: Sequence[Foreign], cosines: Sequence[float], usual: float, *, beside: bool
+) -> list[Foreign]:
+    """The sentences that answer, best first; none where the best is not near enough.
+
+    Args:
+        sentences: the candidates, in their order.
+        cosines: of each to the question.
+        usual: what a cosine between the two languages usually is.
+        beside: passages in the question's own language were found, too, and do not answer.
+    """
+    ranked = sorted(
+        zip(_scores(sentences, cosines), sentences, strict=True), key=lambda one: -one[0]
+    )
+    best, first = ranked[0]
+    if best < usual + (_SURPLUS_BESIDE if beside else 0.0):
+        return []
+    return [
+        one
+        for score, one in ranked
+        if best - score <= (_AS_NEAR if one.source == first.source else _AS_NEAR_ELSEWHERE)
+    ]
+
+
+def _scores(sentences: Sequence[Foreign], cosines: Sequence[float]) -> list[float]:
+    """How well each sentence answers, on the scale of cosines; an answer has its question's."""
+    found = list[float]()
+    for place, (one, near) in enumerate(zip(sentences, cosines, strict=True)):
+        before = sentences[place - 1] if place else None
+        answers = before is not None and before.asks and before.source == one.source
+        nearer = max(near, cosines[place - 1]) if answers else near
+        found.append(nearer + one.bonus - _QUESTION_COST * one.asks)
+    return found
+
+
+def _sentences(passage: RetrievedItem) -> Iterator[tuple[int, int, str]]:
+    """Each sentence's place, and it under the head of its table; no head, no field of one word."""
+    heads = table_heads(passage)
+    for start, end in quotable_spans(passage.text):
+        text = passage.text[start:end]
+        if not _FIELD.match(text) and not any(text in head for head in heads):
+            yield start, end, "\n".join([*heads, text])
+
+
+def _named(asked: Sequence[str], passage: RetrievedItem, text: str) -> float:
+    """How far the sentence is about the question's identifiers, 0..1.
+
+    What stands under such a name is about it, what stands beside it half; a row speaks for itself.
+    """
+    if not asked:
+        return 0.0
+    row = "|" in text
+    about, beside = normalise(text if row else names_above(passage)), normalise(passage.text)
+    told = (1.0 if name in about else 0.5 * (not row and name in beside) for name in asked)
+    return sum(told) / len(asked)

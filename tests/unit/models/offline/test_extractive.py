@@ -1,0 +1,313 @@
+"""Answers without a chat model: quotations that hold, and a plain word when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from domain.errors import ModelUnavailable
+from domain.retrieval import ItemKind, RetrievedItem
+from models.offline.extractive import Extraction, ExtractiveAnswerer
+from models.protocols import Vectors
+from testing.meanings import Meanings
+
+SYMPTOMS = "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"
+GUIDELINE = f"糖尿病是一组代谢病。{SYMPTOMS}治疗包括饮食和运动。"
+CONTRACT = "Payment is due within 30 days of each milestone. The supplier sends an invoice."
+
+
+def item(text: str) -> RetrievedItem:
+    return RetrievedItem(ItemKind.CHUNK, text[:8], text, 1.0)
+
+
+class Gone(Meanings):
+    """An embedder whose model does not answer."""
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        raise ModelUnavailable(f"No vectors for {len(texts)} texts.")
+
+
+E5 = "intfloat/multilingual-e5-small"
+
+
+async def test_the_sentence_that_answers_is_quoted_from_its_passage() -> None:
+    items = [item(CONTRACT), item(GUIDELINE)]
+    found = await ExtractiveAnswerer().extract("糖尿病的主要症状是什么？", items, language="zh")
+    assert found.quotations[0].sentence == SYMPTOMS
+    assert found.quotations[0].source == 1
+    assert found.nearest is None
+
+
+async def test_a_quotation_is_its_span_of_the_passage() -> None:
+    items = [item(GUIDELINE)]
+    found = await ExtractiveAnswerer().extract("糖尿病的主要症状是什么？", items, language="zh")
+    for quote in found.quotations:
+        assert items[quote.source].text[quote.start : quote.end] == quote.sentence
+
+
+async def test_an_english_question_is_answered_in_english() -> None:
+    found = await ExtractiveAnswerer().extract(
+        "When is payment due?", [item(CONTRACT)], language="en"
+    )
+    assert found.quotations[0].sentence == "Payment is due within 30 days of each milestone."
+
+
+async def test_the_language_of_the_question_is_preferred_among_equals() -> None:
+    items = [item("Heron 3 weighs 800 kg, 重."), item("苍鹭 Heron 3 重 800 kg，weigh。")]
+    chinese = await ExtractiveAnswerer().extract("Heron 3 重多少 kg？", items, language="zh")
+    english = await ExtractiveAnswerer().extract(
+        "How many kg does the Heron 3 weigh?", items, language="en"
+    )
+    assert chinese.quotations[0].source == 1
+    assert english.quotations[0].source == 0
+
+
+async def test_the_same_sentence_in_two_passages_is_quoted_once() -> None:
+    items = [item(GUIDELINE), item(GUIDELINE)]
+    found = await ExtractiveAnswerer().extract("糖尿病的主要症状是什么？", items, language="zh")
+    assert [quote.sentence for quote in found.quotations].count(SYMPTOMS) == 1
+
+
+async def test_no_more_than_three_sentences_are_quoted() -> None:
+    text = "".join(
+        f"付款节点第{number}条由甲方{'甲乙丙丁戊己庚'[number]}确认。" for number in range(7)
+    )
+    found = await ExtractiveAnswerer().extract("付款节点有哪些？", [item(text)], language="zh")
+    assert len(found.quotations) == 3
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [("公司食堂几点开门？", "zh"), ("Who won the football match yesterday?", "en")],
+)
+async def test_weak_evidence_is_no_answer_and_the_nearest_passage_is_named(
+    question: str, language: str
+) -> None:
+    found = await ExtractiveAnswerer().extract(question, [item(GUIDELINE)], language=language)
+    assert found == Extraction((), nearest=0)
+
+
+async def test_without_passages_nothing_is_near() -> None:
+    assert await ExtractiveAnswerer().extract("什么？", [], language="zh") == Extraction((), None)
+
+
+async def test_meaning_decides_among_sentences_that_share_the_words() -> None:
+    sentences = ["The belt moves the parcel.", "The belt lifts the parcel."]
+    meanings = Meanings(E5, {sentences[0]: 0.8, sentences[1]: 0.95})
+    found = await ExtractiveAnswerer(meanings).extract(
+        "What raises the parcel on the belt?", [item(" ".join(sentences))], language="en"
+    )
+    assert found.quotations[0].sentence == sentences[1]
+
+
+@pytest.mark.parametrize(("cosine", "answered"), [(0.81, True), (0.77, False)])
+async def test_across_languages_the_cosine_says_whether_there_is_an_answer(
+    cosine: float, answered: bool
+) -> None:
+    meanings = Meanings(E5, {}, otherwise=cosine)
+    found = await ExtractiveAnswerer(meanings).extract(
+        "付款期限是多久？", [item(CONTRACT)], language="zh"
+    )
+    assert bool(found.quotations) is answered
+
+
+async def test_across_languages_an_identifier_bounds_what_may_answer() -> None:
+    table = "| Code | Meaning |\n| --- | --- |\n| E42 | Jam |\n| E47 | Belt slips |"
+    items = [item("皮带应当每月检查。"), item(table)]
+    meanings = Meanings(E5, {}, otherwise=0.8)
+    answerer = ExtractiveAnswerer(meanings)
+    found = await answerer.extract("E47 是什么意思？", items, language="zh")
+    assert [quote.sentence for quote in found.quotations] == ["E47 | Belt slips"]
+    assert not (await answerer.extract("E99 是什么意思？", items, language="zh")).quotations
+
+
+async def test_passages_in_the_questions_own_language_raise_the_bar_across_languages() -> None:
+    meanings = Meanings(E5, {}, otherwise=0.80)
+    answerer = ExtractiveAnswerer(meanings)
+    alone = await answerer.extract("付款期限是多久？", [item(CONTRACT)], language="zh")
+    assert alone.quotations
+    both = [item("仓库每月十八日盘点。"), item(CONTRACT)]
+    assert not (await answerer.extract("付款期限是多久？", both, language="zh")).quotations
+
+
+async def test_a_misspelt_word_is_read_as_the_passages_have_it() -> None:
+    found = await ExtractiveAnswerer().extract(
+        "Who sends the invioce?", [item(CONTRACT)], language="en"
+    )
+    assert found.quotations[0].sentence == "The supplier sends an invoice."
+
+
+@pytest.mark.parametrize(("cosine", "answered"), [(0.97, True), (0.85, False)])
+async def test_few_shared_words_need_a_near_meaning(cosine: float, answered: bool) -> None:
+    meanings = Meanings(E5, {}, otherwise=cosine)
+    question = "患者得了糖尿病以后应当怎样安排日常饮食和运动？"
+    found = await ExtractiveAnswerer(meanings).extract(question, [item(GUIDELINE)], language="zh")
+    assert bool(found.quotations) is answered
+
+
+async def test_half_of_a_short_question_missing_asks_of_something_else() -> None:
+    family = [item("宋祁的妻子是王氏；宋祁的外甥是许拯。")]
+    meanings = Meanings(E5, {}, otherwise=0.93)
+    answerer = ExtractiveAnswerer(meanings)
+    assert (await answerer.extract("宋祁的外甥是谁？", family, language="zh")).quotations
+    assert not (await answerer.extract("宋祁的伯父是谁？", family, language="zh")).quotations
+
+
+async def test_words_alone_answer_while_the_embedder_is_gone() -> None:
+    found = await ExtractiveAnswerer(Gone(E5, {})).extract(
+        "糖尿病的主要症状是什么？", [item(GUIDELINE)], language="zh"
+    )
+    assert found.quotations[0].sentence == SYMPTOMS
+
+
+async def test_another_passage_is_quoted_for_what_it_adds_and_not_for_being_near() -> None:
+    answer = "Anna repairs the belt of the sorting station."
+    near = "The belt of the sorting station is black, and so is its cover."
+    other = "Bert repairs the scanner of the sorting station."
+    items = [item(answer), item(near), item(other)]
+    one = "Who repairs the belt of the sorting station?"
+    found = await ExtractiveAnswerer().extract(one, items, language="en")
+    assert [quote.sentence for quote in found.quotations] == [answer]
+    two = "Who repairs the belt of the sorting station, and who the scanner?"
+    found = await ExtractiveAnswerer().extract(two, items, language="en")
+    assert {quote.sentence for quote in found.quotations} == {answer, other}
+
+
+WARRANTY = "The warranty period of the Heron 3 is 24 months. Error E47: the belt slips."
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("How long is the warranty period of the Heron 3?", True),
+        ("How long is the warranty period of the Heron 5?", False),
+        ("What does error E47 say of the belt?", True),
+        ("What does error E48 say of the belt?", False),
+    ],
+)
+async def test_what_is_said_of_one_model_answers_nothing_about_another(
+    question: str, answered: bool
+) -> None:
+    found = await ExtractiveAnswerer().extract(question, [item(WARRANTY)], language="en")
+    assert bool(found.quotations) is answered
+    assert answered or found.nearest == 0
+
+
+async def test_documents_that_name_the_asked_thing_are_quoted_before_others() -> None:
+    items = [item("The price of a motor rises in July."), item("BM-40: a motor. The price is 627.")]
+    found = await ExtractiveAnswerer().extract("What is the price of BM-40?", items, language="en")
+    assert {quote.source for quote in found.quotations} == {1}
+
+
+@pytest.mark.parametrize(
+    ("question", "language"), [("What is the price of BM-40?", "en"), ("BM-40 的价格", "zh")]
+)
+async def test_a_row_is_found_by_its_code_and_the_name_of_a_column_in_either_language(
+    question: str, language: str
+) -> None:
+    table = "| Article | Name | Price (CNY) |\n|---|---|---|\n| SC-110 | Head | 12400 |\n| BM-40 | Motor | 4860 |"
+    news = item("BM-40 电机的供应商通知，自 7 月 1 日起涨价 6%。")
+    answerer = ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.9))
+    found = await answerer.extract(question, [news, item(table)], language=language)
+    assert found.quotations[0].sentence == "BM-40 | Motor | 4860"
+
+
+async def test_a_stop_without_a_word_is_no_answer_however_near_its_vector_is() -> None:
+    meanings = Meanings(E5, {"。": 0.99}, otherwise=0.5)
+    passage = item("今天天气很好。。\n。\n（Vale of Pewsey）。")
+    found = await ExtractiveAnswerer(meanings).extract("付款期限多久？", [passage], language="zh")
+    assert not found.quotations
+
+
+async def test_a_row_asked_for_by_its_number_is_not_guessed_without_its_table() -> None:
+    items = [item("The second row of seats costs 20. A row of seats costs 30.")]
+    found = await ExtractiveAnswerer().extract("and the second row?", items, language="en")
+    assert found == Extraction((), nearest=0)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How much does the NW-400 cost?", "The NW-400 is a flow meter. The NW-400 has 2 outputs."),
+        ("NX-90 的价格是多少？", "NX-90 是一款温控器。NX-90 于 2022 年上市。"),
+    ],
+)
+async def test_a_question_for_a_price_is_declined_where_no_amount_stands(
+    question: str, text: str
+) -> None:
+    language = "en" if question.isascii() else "zh"
+    found = await ExtractiveAnswerer().extract(question, [item(text)], language=language)
+    assert not found.quotations
+    assert found.nearest == 0
+
+
+async def test_sentences_that_only_share_the_name_of_the_thing_are_not_added() -> None:
+    sheet = item("The NW-400 is manufactured in Utrecht. The NW-400 has a steel housing.")
+    found = await ExtractiveAnswerer().extract("Where is the NW-400 made?", [sheet], language="en")
+    assert [quote.sentence for quote in found.quotations] == [
+        "The NW-400 is manufactured in Utrecht."
+    ]
+
+
+async def test_a_follow_up_is_not_answered_by_what_was_asked_before_it() -> None:
+    leave = item("Employees have 28 days of paid leave a year. Leave is planned in spring.")
+    found = await ExtractiveAnswerer().extract(
+        "What about sick leave? (days, employees)", [leave], language="en"
+    )
+    assert not found.quotations
+
+
+async def test_a_verb_that_says_little_need_not_be_repeated() -> None:
+    team = item("| Name | Office |\n| --- | --- |\n| Ben | Vienna |\n| Chloe | Paris |")
+    found = await ExtractiveAnswerer().extract("Who works in Paris?", [team], language="en")
+    assert [quote.sentence for quote in found.quotations] == ["Chloe | Paris"]
+
+
+async def test_a_code_is_compared_by_its_letters_and_not_by_its_meaning() -> None:
+    class Asked(Meanings):
+        async def embed_query(self, text: str) -> Vectors:
+            assert "400" not in text
+            return await super().embed_query(text)
+
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            assert not any("400" in text for text in texts)
+            return await super().embed_passages(texts)
+
+    sheet = item("The NW-400 is manufactured in Utrecht. It weighs 2 kg.")
+    found = await ExtractiveAnswerer(Asked(E5, {}, otherwise=0.85)).extract(
+        "Where is the NW-400 made?", [sheet], language="en"
+    )
+    assert found.quotations[0].sentence == "The NW-400 is manufactured in Utrecht."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        (
+            "那天津呢？ (石家庄, 分公司)",
+            "天津分公司增长最快。石家庄分公司下滑，主要原因是两名客户经理离职。",
+            "天津分公司增长最快。",
+        ),
+        (
+            "And for the motor? (warranty, pump, years)",
+            "The pump has a warranty of two years. The motor is covered for five.",
+            "The motor is covered for five.",
+        ),
+    ],
+    ids=["zh", "en"],
+)
+async def test_a_follow_up_is_answered_by_what_it_names_instead(
+    question: str, text: str, answer: str
+) -> None:
+    language = "en" if question.isascii() else "zh"
+    found = await ExtractiveAnswerer().extract(question, [item(text)], language=language)
+    assert [quote.sentence for quote in found.quotations] == [answer]
+
+
+async def test_a_follow_up_that_points_back_is_answered_by_what_it_points_to() -> None:
+    text = "The pump has a warranty of two years. The valve lasts long."
+    found = await ExtractiveAnswerer().extract(
+        "And how long does it last? (warranty, pump)", [item(text)], language="en"
+    )
+    assert found.quotations[0].sentence == "The pump has a warranty of two years."

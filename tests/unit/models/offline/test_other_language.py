@@ -1,0 +1,72 @@
+"""Sentences in another language than the question's."""
+
+from __future__ import annotations
+
+from domain.retrieval import ItemKind, RetrievedItem
+from models.offline.other_language import answering, foreign_sentences, without_identifiers
+
+
+def passage(text: str, **metadata: object) -> RetrievedItem:
+    return RetrievedItem(ItemKind.CHUNK, "id", text, 1.0, metadata=metadata)
+
+
+FAQ = "id: FAQ-4\nquestion: Which ports must be open?\nanswer: TCP 8883 and TCP 443.\nNo other one."
+
+
+def test_only_sentences_in_the_other_language_are_offered_by_their_places() -> None:
+    passages = [passage("端口须开放。"), passage("Ports must be open. 端口须开放。")]
+    [one] = foreign_sentences("哪些端口？", passages)
+    assert (one.source, one.text) == (1, "Ports must be open.")
+    assert passages[1].text[one.start : one.end] == one.text
+
+
+def test_a_field_of_one_word_says_nothing() -> None:
+    assert "id: FAQ-4" not in [one.text for one in foreign_sentences("哪些端口？", [passage(FAQ)])]
+
+
+def test_a_question_in_the_text_lends_its_nearness_to_its_answer() -> None:
+    offered = foreign_sentences("需要开放哪些端口？", [passage(FAQ)])
+    found = answering(offered, [0.9, 0.8, 0.8], 0.79, beside=True)
+    assert found[0].text == "answer: TCP 8883 and TCP 443."
+
+
+def test_a_row_in_both_languages_is_compared_by_what_is_in_the_other() -> None:
+    row = passage(
+        "| Article | Name | Price |\n| --- | --- | --- |\n| H3 | Sorting station 分拣站 | 38 |"
+    )
+    [one] = foreign_sentences("新员工有多少天年假？", [row])
+    assert "分拣站" not in one.meaning
+    assert "Sorting station" in one.meaning
+    assert "分拣站" in one.text
+
+
+def test_what_a_question_names_by_an_identifier_is_asked_of_nothing_else() -> None:
+    report = passage("The filter window was too short.", document_title="Incident INC-2025-017")
+    other = passage("The depot was stopped by snow.")
+    [one] = foreign_sentences("INC-2025-017 事故的原因是什么？", [other, report])
+    assert one.source == 1
+    assert without_identifiers("INC-2025-017 事故的原因是什么？") == "事故的原因是什么？"
+
+
+def test_the_row_with_the_names_of_the_question_goes_before_those_beside_it() -> None:
+    limits = passage(
+        "| 城市 | 职级 | 住宿上限 |\n| --- | --- | --- |\n| 北京 | 经理 | 700 |\n| 上海 | 员工 | 480 |\n| 上海 | 经理 | 650 |"
+    )
+    offered = foreign_sentences("Hotel limit for managers in Shanghai", [limits])
+    found = answering(offered, [0.8] * len(offered), 0.762, beside=True)
+    assert [one.text for one in found] == ["上海 | 经理 | 650"]
+
+
+def test_a_name_in_the_same_letters_speaks_for_a_row() -> None:
+    plans = passage("| Plan | Price |\n| --- | --- |\n| Starter | 19 |\n| Team | 79 |")
+    offered = foreign_sentences("Team 套餐每月多少钱？", [plans])
+    found = answering(offered, [0.81] * len(offered), 0.79, beside=True)
+    assert [one.text for one in found] == ["Team | 79"]
+
+
+def test_nothing_answers_that_is_no_nearer_than_usual() -> None:
+    offered = foreign_sentences("期限多久？", [passage("Payment is due. The sun is hot.")])
+    assert answering(offered, [0.78, 0.77], 0.79, beside=False) == []
+    assert [one.text for one in answering(offered, [0.81, 0.78], 0.79, beside=False)] == [
+        "Payment is due."
+    ]

@@ -1,0 +1,180 @@
+"""Sentences of passages, ranked by the words they share with a question."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.retrieval import ItemKind, RetrievedItem
+from models.offline.sentence_ranking import quotable_spans, rank_sentences
+from models.offline.wording import content_words, terms
+
+TABLE = "| Code | Meaning |\n| --- | --- |\n| E31 | Emergency stop pressed |\n| E47 | Belt slips |"
+
+
+def passage(text: str, **metadata: object) -> RetrievedItem:
+    return RetrievedItem(ItemKind.CHUNK, "id", text, 1.0, metadata=metadata)
+
+
+def best(question: str, *passages: RetrievedItem, language: str = "en") -> str:
+    return rank_sentences(question, passages, language)[0].text
+
+
+def test_the_sentence_that_shares_the_rare_words_comes_first() -> None:
+    text = "Rust is a language. Rust frees a value when its owner leaves the scope. Rust is fast."
+    assert best("When does Rust free a value?", passage(text)) == (
+        "Rust frees a value when its owner leaves the scope."
+    )
+
+
+def test_chinese_is_compared_by_characters_and_pairs() -> None:
+    text = "糖尿病是常见病。糖尿病患者的主要症状是多饮、多尿。糖尿病可以控制。"
+    found = best("糖尿病有哪些症状？", passage(text), language="zh")
+    assert found == "糖尿病患者的主要症状是多饮、多尿。"
+
+
+def test_a_sentence_gains_from_the_title_above_it() -> None:
+    about = passage("He was born in 1899.", title="Duke Ellington")
+    other = passage("He was born in 1901.", title="Louis Armstrong")
+    assert best("When was Duke Ellington born?", other, about) == "He was born in 1899."
+
+
+def test_an_identifier_outweighs_common_words() -> None:
+    prose = passage("The station shows an error when the belt of the station stops.")
+    found = best("What does error E47 on the belt of the station mean?", prose, passage(TABLE))
+    assert found == "E47 | Belt slips"
+
+
+def test_a_row_is_ranked_and_compared_under_its_tables_head() -> None:
+    later_rows = passage("| 5 to 9 | 20 |", context="| Years | Days of leave |\n| --- | --- |")
+    [row] = rank_sentences("How many days of leave?", [later_rows], "en")
+    assert row.text == "5 to 9 | 20"
+    assert row.covered == pytest.approx(1.0)
+    assert row.meaning == "| Years | Days of leave |\n5 to 9 | 20"
+
+
+def test_table_heads_rules_and_repeated_headings_are_no_sentences() -> None:
+    texts = [found.text for found in rank_sentences("error codes", [passage(TABLE)], "en")]
+    assert sorted(texts) == ["E31 | Emergency stop pressed", "E47 | Belt slips"]
+    repeated = passage("Error codes\nE31 is an emergency stop.", title="Error codes")
+    assert best("error codes", repeated) == "E31 is an emergency stop."
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "table", "row"),
+    [
+        (
+            "经理的住宿标准是多少？",
+            "出差申请应提前提交。住宿标准见下表。",
+            "| 职级 | 一线城市 |\n| --- | --- |\n| 员工 | 450 |\n| 经理 | 600 |",
+            "经理 | 600",
+        ),
+        (
+            "What is the hotel allowance of managers?",
+            "Book early. Hotel allowances are in the table below.",
+            "| Grade | EUR |\n| --- | --- |\n| Staff | 90 |\n| Managers | 140 |",
+            "Managers | 140",
+        ),
+    ],
+)
+def test_a_row_answers_rather_than_the_sentence_that_points_to_its_table(
+    question: str, said: str, table: str, row: str
+) -> None:
+    language = "zh" if "？" in question else "en"
+    parts = [passage(text, section_path=["4"]) for text in (said, table)]
+    assert best(question, *parts, language=language) == row
+    elsewhere = passage("| A | B |\n| --- | --- |\n| 1 | 2 |", section_path=["5"])
+    assert best(question, parts[0], elsewhere, language=language) in said
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        (
+            "How long is the probation period?",
+            "During the probation period the notice period is two weeks. The probation period is six months.",
+            "The probation period is six months.",
+        ),
+        (
+            "What is the notice period during the probation period?",
+            "The probation period is six months. During the probation period the notice period is two weeks.",
+            "During the probation period the notice period is two weeks.",
+        ),
+        ("保修期多长？", "保修期内，人为损坏不免费维修。保修期为三年。", "保修期为三年。"),
+    ],
+)
+def test_a_sentence_is_not_about_what_it_is_set_in(question: str, text: str, answer: str) -> None:
+    language = "en" if question.isascii() else "zh"
+    assert best(question, passage(text), language=language) == answer
+
+
+def test_prose_answers_before_code_with_the_same_words() -> None:
+    text = (
+        "```rust\nlet value = 1; // who owns value in rust\n```\n\nEach value in Rust has an owner."
+    )
+    assert best("Who owns a value in Rust?", passage(text)) == "Each value in Rust has an owner."
+    assert "let value" in best("Who owns a value in Rust?", passage(text.partition("\n\n")[0]))
+
+
+def test_a_question_in_the_text_does_not_answer_the_same_question() -> None:
+    faq = passage("How do I reset the station? Hold the red key for ten seconds.")
+    assert best("How do I reset the station?", faq) == "Hold the red key for ten seconds."
+
+
+def test_number_words_are_numbers() -> None:
+    assert terms("after five years") == terms("after 5 years") == ["5", "year"]
+    text = "1 to 4 years: 15 days. 5 to 9 years: 20 days."
+    assert best("How many days after five years?", passage(text)) == "5 to 9 years: 20 days."
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("- 先断电。\n2. 再开盖。", ["先断电。", "再开盖。"]),
+        ("## Leave\n> Quoted line.", ["Leave", "Quoted line."]),
+        ("| E47 | Belt |\n", ["E47 | Belt"]),
+        ("短；句。", ["短；句。"]),
+        ("甲" * 100 + "；" + "乙" * 100 + "。", ["甲" * 100 + "；", "乙" * 100 + "。"]),
+        ("  \n\n", []),
+        ("E.\n|", ["E."]),
+    ],
+)
+def test_quotes_are_sentences_without_line_marks_and_clauses_of_long_ones(
+    text: str, quoted: list[str]
+) -> None:
+    assert [text[start:end] for start, end in quotable_spans(text)] == quoted
+
+
+@given(
+    st.lists(st.text(alphabet="糖尿病的 RustE47.。；|\n-#?？", max_size=80), max_size=4),
+    st.text(alphabet="糖尿病的 RustE47?？", max_size=20),
+)
+def test_every_candidate_is_a_span_of_its_passage_and_covers_a_share(
+    texts: list[str], question: str
+) -> None:
+    passages = [passage(text) for text in texts]
+    ranked = rank_sentences(question, passages, "zh")
+    assert [found.score for found in ranked] == sorted(
+        (found.score for found in ranked), reverse=True
+    )
+    for found in ranked:
+        assert passages[found.source].text[found.start : found.end] == found.text
+        assert found.text == found.text.strip()
+        assert found.text
+        assert 0 <= found.covered <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("保修几年？", ["保修"]),
+        ("试用期有几个月？", ["试用期"]),
+        ("第几章讲违约？", ["讲", "违约"]),
+        ("几何课在哪？", ["几何", "课"]),
+    ],
+)
+def test_what_asks_for_a_number_is_no_word_that_an_answer_must_have(
+    question: str, words: list[str]
+) -> None:
+    assert content_words(question) == words
