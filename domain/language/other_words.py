@@ -47,7 +47,7 @@ dose, 剂量
 ceo, chief executive, managing director, general manager, 总经理, 首席执行官, 总裁
 staff, employee, people, headcount, 员工, 人数, 职工
 hotel, lodging, accommodation, 住宿, 酒店, 宾馆
-limit, maximum, 上限, 限额
+limit, maximum, limited to, at most, up to, 上限, 限额, 不超过, 最多
 salary, wage, 工资, 薪水, 薪资
 leave, vacation, 休假, 假期
 sick leave, 病假
@@ -64,6 +64,23 @@ kept, stored, 存放, 保存
 office, 办公室
 submit, submitted, hand in, handed in, 提交, 上交, 递交
 use, used, purpose, 用途
+打开, 开启, 启动
+关闭, 关掉, 关上
+deposit, 押金, 定金
+rent, 租金, 房租
+contract, agreement, 合同, 协议
+budget, 预算
+approve, approved, 批准, 审批
+area, 面积
+colour, color, 颜色
+meeting, 会议, 例会
+invoice, 发票
+landlord, lessor, 出租方, 房东
+tenant, lessee, 承租方, 租客
+lunch, 午餐, 午饭
+liability, 责任
+overtime, 加班
+bonus, 奖金
 manager, 经理
 director, 总监
 engineer, 工程师

@@ -69,7 +69,10 @@ _KINDS = [
         re.compile(rf"{_DISTANCE}|{_PERIOD}"),
     ),
     (
-        re.compile(r"多久|多长时间|多長時間|多长|多長|\bhow (long)\b"),
+        re.compile(
+            r"多久|多长时间|多長時間|多长|多長|\bhow (long)\b"
+            r"|\bwhat\b.{0,60}?\b(?:notice|probation(?:ary)?|trial|warranty|retention|grace|waiting|lease|payment)\s+(period)\b"
+        ),
         re.compile(rf"{_PERIOD}|{_DISTANCE}"),
     ),
 ]

@@ -18,7 +18,12 @@ from dataclasses import dataclass
 from domain.language.other_words import said_otherwise
 from domain.retrieval import RetrievedItem
 from domain.text import IDEOGRAPHS, has_cjk, language_of, normalise
-from models.offline.sentence_ranking import names_above, quotable_spans, table_heads
+from models.offline.sentence_ranking import (
+    names_above,
+    quotable_spans,
+    table_heads,
+    told_by_documents,
+)
 from models.offline.wording import (
     asks_for_number,
     content_words,
@@ -44,6 +49,9 @@ _QUESTION_COST = 0.1
 # For each word of the question that a row has by the same letters or as its known translation: rows of a
 # table differ by little else. For sentences it brings what is only near over the bar (xquad, of 60 three).
 _TOLD_BONUS = 0.02
+# What a sentence loses beside the question's own language if its document has none of the question's words
+# whose translation is known: a short one with a number is near to any "How much …?".
+_UNSPOKEN_COST = 0.03
 # What the best must have over the usual cosine where the question's own language was found as well, and
 # how much less a further one may have, in the same passage and in another.
 _SURPLUS_BESIDE = 0.025
@@ -56,7 +64,7 @@ class Foreign:
 
     `meaning` is what to compare by meaning; `bonus` is added to its cosine. `named`: it is about
     what the question names by an identifier. `asks`: it is a question, which the sentence behind it
-    answers.
+    answers. `spoken`: its document has a word of the question, or none is known in its language.
     """
 
     source: int
@@ -67,6 +75,7 @@ class Foreign:
     bonus: float
     named: bool
     asks: bool
+    spoken: bool
 
 
 def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[Foreign]:
@@ -77,6 +86,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     """
     own, asked = language_of(question), identifiers(question)
     told = _Told(question)
+    spoken = [told.spoken(text) for text in told_by_documents(passages)]
     found = list[Foreign]()
     rank = 0
     for source, passage in enumerate(passages):
@@ -93,7 +103,9 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
             bonus += _TOLD_BONUS * ("|" in text and told.by(text))
             compared = _CHINESE.sub(" ", meaning) if own == "zh" else meaning
             asks = is_question(text)
-            found.append(Foreign(source, start, end, text, compared, bonus, named > 0, asks))
+            found.append(
+                Foreign(source, start, end, text, compared, bonus, named > 0, asks, spoken[source])
+            )
         rank += bool(sentences)
     about = [one for one in found if one.named or not asked]
     best = sorted(about, key=lambda one: -one.bonus)[:_MOST]
@@ -113,6 +125,10 @@ class _Told:
         plain = normalise(text)
         same = self._letters.intersection(terms(text))
         return len(same.union(word for word, form in self._otherwise.items() if form.search(plain)))
+
+    def spoken(self, text: str) -> bool:
+        """Whether `text` has one of them, where any is known."""
+        return not self._otherwise or self.by(text) > 0
 
 
 def _is_name(text: str, own: str) -> bool:
@@ -149,7 +165,8 @@ def answering(
         beside: passages in the question's own language were found, too, and do not answer.
     """
     ranked = sorted(
-        zip(_scores(sentences, cosines), sentences, strict=True), key=lambda one: -one[0]
+        zip(_scores(sentences, cosines, beside=beside), sentences, strict=True),
+        key=lambda one: -one[0],
     )
     best, first = ranked[0]
     if best < usual + (_SURPLUS_BESIDE if beside else 0.0):
@@ -161,14 +178,15 @@ def answering(
     ]
 
 
-def _scores(sentences: Sequence[Foreign], cosines: Sequence[float]) -> list[float]:
+def _scores(sentences: Sequence[Foreign], cosines: Sequence[float], *, beside: bool) -> list[float]:
     """How well each sentence answers, on the scale of cosines; an answer has its question's."""
     found = list[float]()
     for place, (one, near) in enumerate(zip(sentences, cosines, strict=True)):
         before = sentences[place - 1] if place else None
         answers = before is not None and before.asks and before.source == one.source
         nearer = max(near, cosines[place - 1]) if answers else near
-        found.append(nearer + one.bonus - _QUESTION_COST * one.asks)
+        unspoken = beside and not one.spoken
+        found.append(nearer + one.bonus - _QUESTION_COST * one.asks - _UNSPOKEN_COST * unspoken)
     return found
 
 

@@ -26,11 +26,11 @@ IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d])")
 # "Which year?", "what is he called?": the answer need not repeat these.
 _ASKED_FOR_WORDS = """
 年 月 日 人 位 叫 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱
-mean meaning price cost name reason long old far tall often
+mean meaning price cost money name reason long old far tall often
 """
 # Verbs that say little by themselves: whoever works in Paris is in Paris.
 _LIGHT_VERBS = """
-发生 办 怎么办 怎办 算 怎么算 做 放 弄 去 来 拿 找 需要 想 知道
+发生 办 怎么办 怎办 算 怎么算 做 放 弄 去 来 没 没来 拿 找 需要 想 知道
 bring come do find get give go happen happens happened keep kept make need put take want work
 """
 _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
@@ -50,6 +50,8 @@ _BY_PLACE = re.compile(
     rf"第\s*[\d一二三四五六七八九十]|最后一|\b(?:{'|'.join(ORDINALS)}|last|\d+(?:st|nd|rd|th))\b",
     re.IGNORECASE,
 )
+# 谁付 asks who; the segmenter takes it for a word.
+_ASKS = re.compile(r"^[谁誰哪]|[谁誰]$")
 # 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
 _PARTICLES = re.compile(r"^(?:那么?|然后|还有|以及|而)[，,]?|呢[？?]*$")
 _QUESTION = re.compile(r"[?？]\W*$")
@@ -82,9 +84,13 @@ def content_words(question: str) -> list[str]:
     words: list[str] = []
     for token in WORD.findall(normalise(question)):
         if _CHINESE.match(token):
-            cut = (word for word in words_of(token) if word not in CHINESE_STOP_WORDS)
+            cut = (
+                _ASKS.sub("", word) for word in words_of(token) if word not in CHINESE_STOP_WORDS
+            )
             words += [
-                word for word in cut if word not in _ASKED_FOR and not _HOW_MANY.fullmatch(word)
+                word
+                for word in cut
+                if word and word not in _ASKED_FOR and not _HOW_MANY.fullmatch(word)
             ]
         else:
             words += [word for word in terms(token) if word not in _ASKED_FOR]

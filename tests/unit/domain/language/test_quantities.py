@@ -17,6 +17,7 @@ from domain.language.quantities import asked_quantity
         ("NX-90 有多重？", "整机重 620 克。", "精度为 0.3 摄氏度。"),
         ("How far is the depot?", "The depot is two miles away.", "The depot opened in 1998."),
         ("How long is the probation period?", "It ends after six months.", "Probation is paid."),
+        ("What is the notice period?", "A notice of two months.", "Notice is given in writing."),
         ("试用期多长？", "试用期为三个月。", "试用期须由经理批准。"),
     ],
 )
@@ -36,7 +37,13 @@ def test_the_number_of_a_row_may_have_its_unit_in_the_head_or_nowhere() -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["How much of it is left?", "How many parts?", "What came at the price of peace?", "谁付钱？"],
+    [
+        "How much of it is left?",
+        "How many parts?",
+        "What came at the price of peace?",
+        "What is the Jurassic period?",
+        "谁付钱？",
+    ],
 )
 def test_other_questions_ask_for_none_of_the_kinds(question: str) -> None:
     assert asked_quantity(question) is None

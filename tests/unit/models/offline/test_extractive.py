@@ -311,3 +311,24 @@ async def test_a_follow_up_that_points_back_is_answered_by_what_it_points_to() -
         "And how long does it last? (warranty, pump)", [item(text)], language="en"
     )
     assert found.quotations[0].sentence == "The pump has a warranty of two years."
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("物业费谁付？", "水电费由承租方支付，物业费由出租方支付。"),
+        ("怎么打开童锁？", "长按童锁键三秒可开启或关闭童锁。"),
+        ("赵磊为什么没来？", "缺席：赵磊（出差）。"),
+        ("How much money was approved?", "Ines Faber approved 12,000 EUR."),
+        ("What is the notice period?", "Either party may terminate with a notice of three months."),
+        ("What is the maximum liability?", "The liability is limited to 250,000 EUR."),
+    ],
+)
+async def test_an_answer_need_not_repeat_what_asks_or_is_said_otherwise(
+    question: str, text: str
+) -> None:
+    language = "en" if question.isascii() else "zh"
+    found = await ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.9)).extract(
+        question, [item(text)], language=language
+    )
+    assert [quote.sentence for quote in found.quotations] == [text]

@@ -70,3 +70,16 @@ def test_nothing_answers_that_is_no_nearer_than_usual() -> None:
     assert [one.text for one in answering(offered, [0.81, 0.78], 0.79, beside=False)] == [
         "Payment is due."
     ]
+
+
+def test_beside_its_own_language_a_question_is_answered_by_documents_with_a_word_of_it() -> None:
+    travel = passage("差旅费超支 6 万元。")
+    [beside_the_point] = foreign_sentences("How much parental leave is there?", [travel])
+    assert answering([beside_the_point], [0.8], 0.762, beside=True) == []
+    assert answering([beside_the_point], [0.8], 0.762, beside=False) == [beside_the_point]
+
+
+def test_a_question_without_a_known_word_is_answered_by_what_is_near() -> None:
+    travel = passage("差旅费超支 6 万元。")
+    offered = foreign_sentences("By how much was travelling overspent?", [travel])
+    assert answering(offered, [0.8], 0.762, beside=True) == offered
