@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator, Mapping
 from time import monotonic
 from typing import Any
@@ -14,6 +15,8 @@ import orjson
 
 from domain.errors import DependencyError, SettingsInvalid
 from domain.loopback import is_loopback
+
+_log = logging.getLogger(__name__)
 
 _TIMEOUT = 5.0
 _LARGEST_BYTES = 262_144
@@ -80,6 +83,7 @@ class PublicKeys:
             try:
                 self._keys = dict(_usable(await self._fetch()))
             except (httpx.HTTPError, TimeoutError, ValueError, TypeError, KeyError) as error:
+                _log.warning("the login service does not tell its keys: %s", type(error).__name__)
                 # Those known go on: a login service that is down locks nobody out who has a token.
                 if self._keys and now < self._believed_until:
                     return

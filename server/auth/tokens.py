@@ -7,6 +7,7 @@ verifies only what its own algorithm signed, so none can pass for a secret.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,6 +19,8 @@ from domain.scope import Scope
 from domain.settings import AuthSettings
 from server.auth.caller import Principal, unauthorised
 from server.auth.jwks import PublicKeys
+
+_log = logging.getLogger(__name__)
 
 _HS256 = "HS256"
 # RFC 7518 §3.2: a key as long as the hash, at least.
@@ -77,7 +80,10 @@ class Tokens:
                 options={"require": _REQUIRED},
             )
         # Not only InvalidTokenError: hostile headers and claims reach libraries below.
-        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
+            # For whoever sets the login service up; the caller is not told, and nothing of the token is.
+            missing = getattr(error, "claim", "")
+            _log.info("token refused: %s", " ".join([type(error).__name__, missing]).strip())
             raise unauthorised() from None
         return claims
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -88,10 +89,26 @@ async def test_a_token_of_the_login_service_holds_and_its_keys_are_fetched_once(
         jwt.encode({"sub": "alice"}, "", "none"),
     ],
 )
-async def test_what_it_did_not_sign_does_not_hold(wrong: str) -> None:
+async def test_what_it_did_not_sign_does_not_hold_and_the_log_says_why(
+    wrong: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "server.auth")
     async with verifying(LoginService()) as tokens:
         with pytest.raises(Unauthorised):
             await tokens.principal(wrong)
+    [said] = [one.getMessage() for one in caplog.records if one.name.startswith("server.auth")]
+    assert re.fullmatch(r"token refused: \w+Error( \w+)?", said)
+
+
+async def test_the_log_names_the_claim_that_a_token_lacks(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", "server.auth")
+    lacking = jwt.encode({"sub": "alice", "aud": "sextant"}, RSA, "RS256", headers={"kid": "one"})
+    async with verifying(LoginService()) as tokens:
+        with pytest.raises(Unauthorised):
+            await tokens.principal(lacking)
+    assert "token refused: MissingRequiredClaimError exp" in caplog.messages
 
 
 async def test_a_public_key_is_no_secret_to_sign_with() -> None:
