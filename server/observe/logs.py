@@ -15,8 +15,8 @@ from structlog.typing import EventDict, WrappedLogger
 from domain.settings import Settings
 from server.edge.request_id import request_id
 
-# Of these one hears always: each request, and that the server has started.
-_ALWAYS = ("sextant.requests", "uvicorn")
+# Of these one hears always: each request, why a login was refused, and that the server has started.
+_ALWAYS = ("sextant.requests", "server.auth", "uvicorn")
 _EXTRA = ("method", "route", "status", "ms", "first_ms", "user")
 
 
