@@ -37,6 +37,7 @@ _WORDS = re.compile(r"[a-z][a-z0-9]{2,}")
 # Shorter Latin values (`A`, `B2`) are names only as they are written in the table.
 _SHORT = 3
 _UNIT_BEHIND = re.compile(r"^\s?(?:[a-z%]{1,3}\b|euros?\b|dollars?\b|[元块圆圓人个個台件])")
+_AMOUNT = re.compile(r"[^\w\s]?\s?\d")
 _MASK = "\0"
 
 
@@ -214,7 +215,7 @@ def _ranked(read: _Read, rank: Rank) -> Asked | None:
 def _count(read: _Read) -> Asked | None:
     """Rows; "how many units" over a column of numbers asks for its value instead."""
     bound = {condition.column for condition in read.conditions if condition.number is not None}
-    free = [at for at in read.named if read.columns[at].kind is ValueKind.NUMBER]
+    free = [at for at in read.named if _tells_amounts(read.columns[at])]
     if set(free) - bound:
         return _look_up(read)
     distinct = read.subject if read.subject in read.named else None
@@ -222,6 +223,13 @@ def _count(read: _Read) -> Asked | None:
     if not of_this_table or read.grouped:
         return None
     return Asked(Operation.COUNT, distinct, read.conditions, read.subject)
+
+
+def _tells_amounts(column: Column) -> bool:
+    """Whether most of a column's cells begin with a number, be it "12, pro rata"."""
+    filled = [text for value in column.values if (text := value.text.strip())]
+    amounts = sum(_AMOUNT.match(text) is not None for text in filled)
+    return column.kind is ValueKind.NUMBER or 2 * amounts > len(filled)
 
 
 def _look_up(read: _Read) -> Asked | None:

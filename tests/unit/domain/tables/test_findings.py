@@ -109,6 +109,25 @@ def test_what_is_not_understood_for_certain_is_not_computed(
     assert compute_findings(question, table, "zh").asked == []
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["How many days of annual leave do I get?", "How many days of annual leave are there?"],
+)
+def test_how_many_of_what_a_column_counts_asks_for_its_values_and_not_how_many_these_are(
+    question: str,
+) -> None:
+    leave = make_table(
+        [
+            ["Years with the company", "Days of annual leave"],
+            ["less than 1", "12, pro rata"],
+            ["1 to 4", "15"],
+            ["5 to 9", "20"],
+        ],
+        header_rows=1,
+    )
+    assert compute_findings(question, leave, "en").asked == []
+
+
 def test_sentences_say_over_what_was_computed_and_what_was_left_out() -> None:
     assert compute_findings("华东的销量合计多少", SALES, "zh").asked == [
         Finding("在地区 = 华东的行中，“销量”合计为 2,400（2 行）", "c3", "2,400")
