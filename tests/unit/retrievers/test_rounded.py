@@ -47,6 +47,24 @@ def test_past_those_nearly_all_are_the_nearest_and_products_nearly_right(many: R
         assert np.isin(np.argsort(-products)[:1000], rows).mean() > 0.97
 
 
+@pytest.mark.parametrize("share", [0.6, 0.9, 0.99])
+def test_a_great_coordinate_that_all_have_hides_none_of_the_others(share: float) -> None:
+    """As in the vectors of many models."""
+
+    def anisotropic(vectors: int, seed: int) -> Vectors:
+        near = around_topics(vectors, seed) * np.float32(np.sqrt(1 - share**2))
+        return unit(np.concatenate([near, np.full((vectors, 1), share, np.float32)], axis=1))
+
+    many = Rounded.of(anisotropic(MANY, 1))
+    for question in anisotropic(10, 2):
+        products = many.vectors @ question
+        best = np.argsort(-products)[:1000]
+        np.testing.assert_array_equal(many.nearest(question, 10)[0], best[:10])
+        rows, found = many.nearest(question, 1000)
+        assert np.isin(best, rows).mean() > 0.97
+        np.testing.assert_allclose(found, products[rows], atol=0.01 * np.sqrt(1 - share**2))
+
+
 @given(st.data(), st.integers(0, 12), st.integers(1, 70), st.integers(0, 15))
 def test_of_few_all_are_compared(data: st.DataObject, size: int, width: int, count: int) -> None:
     vectors = data.draw(arrays(np.float32, (size, width), elements=NUMBERS))
