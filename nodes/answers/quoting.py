@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from domain.documents import Modality
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
+from domain.text import normalise
 from models.offline.sentence_ranking import quotable_spans, table_heads
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, said
 from nodes.answers.computed import ComputedTable, told_by, with_computed
@@ -50,10 +51,18 @@ async def quoted(
     else:
         if not found.quotations and (about := led_to(items)):
             # The table has answered; what documents say of the row that it leads to belongs to that.
-            found = await answerer.extract(" ".join(about), texts, language=language)
+            naming = [item for item in texts if _names(item, about)]
+            items = [*naming, *(item for item in items if item not in naming)]
+            found = await answerer.extract(" ".join(about), naming, language=language)
         events = _answered(found, question, items, language, answerer.name)
     for event in events:
         yield event
+
+
+def _names(item: RetrievedItem, about: Sequence[str]) -> bool:
+    """Whether a passage has one of these names."""
+    said = normalise(item.text)
+    return any(normalise(name) in said for name in about)
 
 
 def _is_prose(found: Extraction, items: Sequence[RetrievedItem]) -> bool:

@@ -74,8 +74,9 @@ def _item(attachment: Attachment, language: str, room: int) -> RetrievedItem:
 
 
 def header_cells(table: Attachment) -> list[str]:
-    """The first line: the names of the columns, each with its number."""
-    return ["", *(f"c{n} {name}".strip() for n, name in enumerate(table.names, start=1))]
+    """The first line: the names of the columns, each with its number, which a nameless one is called by."""
+    numbered = ((f"c{n}", name) for n, name in enumerate(table.names, start=1))
+    return ["", *(" ".join(dict.fromkeys(filter(None, both))) for both in numbered)]
 
 
 def row_cells(table: Attachment, row: int) -> list[str]:

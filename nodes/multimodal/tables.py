@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from domain.errors import FileRejected
@@ -48,6 +48,9 @@ def read_table(part: Part, settings: Settings) -> ReadTable:
     _check_width(part, width)
     _check_size(part, len(rows) * width, settings)
     table = make_table(rows, _header(found, rows), found.repeated)
+    if not any(table.names):
+        # As markers call them, so that a question can, too.
+        table = replace(table, names=tuple(map(table.name, range(table.width))))
     if not table.rows or not any(any(row) for row in table.rows):
         raise part.wrong("table_data", "The table has no filled row.", _FORMS)
     ragged = [at for at, row in enumerate(rows, start=1) if len(row) != width]

@@ -65,6 +65,18 @@ async def test_a_table_is_computed_cited_and_merged_with_the_documents_offline(
     assert result["attempts"] == 0
 
 
+async def test_a_column_without_a_name_is_asked_for_and_cited_by_its_number(
+    running_with: RunningWith,
+) -> None:
+    table = {"type": "table", "table_data": "12,40\n13,50\n14,60"}
+    async with running_with() as run:
+        asked = run.asking("What is the sum of c2?", mode="naive", multimodal_content=[table])
+        result = await run.workflow.ainvoke(asked)
+    assert "c2 adds up to 150 (3 rows)[T1:c2]" in result["answer"]
+    [shown] = [source for source in result["sources"] if source["label"] == "T1"]
+    assert shown["text"].startswith(" | c1 | c2\nr1 | 12 | 40")
+
+
 @pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix", "bypass", "auto"])
 async def test_a_table_alone_answers_in_every_mode(running_with: RunningWith, mode: str) -> None:
     async with running_with() as run:

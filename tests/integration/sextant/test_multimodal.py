@@ -48,6 +48,17 @@ async def test_a_python_caller_may_ask_about_files_of_their_own(
         assert caught.value.field == "multimodal_content[0].img_path"
 
 
+async def test_a_file_that_is_no_image_is_named_as_the_caller_named_it(
+    database: Database, settings: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "a.png").write_text("no image")
+    part = {"type": "image", "img_path": str(tmp_path / "a.png")}
+    async with Sextant.open(settings, embedder=CachedEmbedder(HashEmbedder(384), 0)) as rag:
+        with pytest.raises(SextantError) as caught:
+            await rag.aquery_with_multimodal("Was?", [part], mode="bypass")
+    assert caught.value.field == "multimodal_content[0].img_path"
+
+
 async def test_with_a_folder_for_images_paths_count_within_it(
     database: Database, settings: Settings, tmp_path: Path
 ) -> None:

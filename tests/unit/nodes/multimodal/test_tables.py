@@ -121,10 +121,9 @@ def test_merged_cells_say_the_same_in_each_place_and_are_marked_as_repeated() ->
 
 
 @pytest.mark.parametrize("data", ["1,2\n3,4", [[1, 2], [3, 4]]])
-def test_a_table_without_header_has_columns_without_names(data: Any) -> None:
+def test_a_table_without_header_has_columns_called_by_their_numbers(data: Any) -> None:
     table = read(data).table
-    assert (table.names, table.rows) == (("", ""), (("1", "2"), ("3", "4")))
-    assert table.name(1) == "c2"
+    assert (table.names, table.rows) == (("c1", "c2"), (("1", "2"), ("3", "4")))
 
 
 def test_years_may_name_columns() -> None:
