@@ -22,7 +22,10 @@ from domain.tables.wording import (
     DATED,
     GROUPED,
     IMPLIED,
+    NOT_ADDED_UP,
     NOT_OURS,
+    OF_ALL_ROWS,
+    OF_ONE_ROW,
     OPERATIONS,
     ROWS,
     Rank,
@@ -189,7 +192,8 @@ def _computation(
     column, subject = _target(read, main), read.subject
     if column is None:
         return None
-    if outermost and subject in read.named and _repeats(read.columns[subject or 0]):
+    together = subject in read.named and _repeats(read.columns[subject or 0])
+    if outermost and together and (over_rows or _adds_up(read.text, read.columns[column])):
         # "Which region sells most": a region's rows are taken together.
         operation = over_rows or Operation.SUM
         return Asked(operation, column, read.conditions, subject, grouped=True, overall=outermost)
@@ -219,10 +223,16 @@ def _count(read: _Read) -> Asked | None:
     if set(free) - bound:
         return _look_up(read)
     distinct = read.subject if read.subject in read.named else None
-    of_this_table = read.conditions or ROWS.search(read.text) or distinct is not None
-    if not of_this_table or read.grouped:
+    of_rows = ROWS.search(read.text) is not None
+    telling = distinct is not None or any(not _names_one(read, one) for one in read.conditions)
+    if not (of_rows or telling) or read.grouped:
         return None
     return Asked(Operation.COUNT, distinct, read.conditions, read.subject)
+
+
+def _names_one(read: _Read, condition: Condition) -> bool:
+    """Whether a condition is by name on a column that names each row: how many rows there are is plain."""
+    return condition.number is None and not _repeats(read.columns[condition.column])
 
 
 def _tells_amounts(column: Column) -> bool:
@@ -257,6 +267,13 @@ def _target(read: _Read, operation: Operation) -> int | None:
     only = [column.index for column in read.columns if column.kind is ValueKind.NUMBER]
     implied = [at for at in only if _implied(read.text, normalise(read.columns[at].name))]
     return next(iter(implied or (only if len(only) == 1 else [])), None)
+
+
+def _adds_up(text: str, column: Column) -> bool:
+    """Whether the most or the least of a column is told of the sums over what names several rows."""
+    if OF_ALL_ROWS.search(text):
+        return True
+    return not (OF_ONE_ROW.search(text) or NOT_ADDED_UP.search(normalise(column.name)))
 
 
 def _repeats(column: Column) -> bool:

@@ -24,6 +24,19 @@ NOT_OURS = re.compile(
 )
 GROUPED = re.compile(r"每|各|分别|\b(?:per|each|every|by)\b")
 
+# Whose rows are taken together: "which region sells most" and "has the highest sales" is told by sums, "the
+# longest lead time" and "the highest price" by one row each.
+OF_ALL_ROWS = re.compile(r"最[多少]|\b(?:most|least|fewest)\b(?!\s+expensive)")
+OF_ONE_ROW = re.compile(
+    r"最[贵长重快热强好晚新远深老短轻慢冷弱差早浅]|最便宜"
+    r"|\b(?:longest|heaviest|fastest|tallest|latest|newest|oldest|peak|best|cheapest|shortest|lightest"
+    r"|slowest|worst|earliest|most expensive)\b"
+)
+NOT_ADDED_UP = re.compile(
+    r"\b(?:price|rate|time|age|score|rating|temperature|speed|average|mean|minimum|maximum|days|weeks)\b"
+    r"|%|单价|价格|[率比]|时间|时长|周期|年龄|评分|得分|分数|温度|速度|平均|最[小低大高]"
+)
+
 ROWS = re.compile(r"[行条]|记录|\b(?:rows?|records|entries|lines)\b")
 
 _LARGEST = (

@@ -128,6 +128,46 @@ def test_how_many_of_what_a_column_counts_asks_for_its_values_and_not_how_many_t
     assert compute_findings(question, leave, "en").asked == []
 
 
+PARTS = make_table(
+    [
+        ["Part", "Warehouse", "Stock", "Lead time (days)"],
+        ["TB-18", "Hangzhou", "62", "21"],
+        ["TB-18", "Graz", "24", "42"],
+        ["GW-20", "Hangzhou", "21", "49"],
+    ],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "row"),
+    [
+        ("Which part has the longest lead time?", "49", "GW-20"),
+        ("Which part has the highest lead time?", "49", "GW-20"),
+        ("Which part has the most stock?", "86", "TB-18"),
+        ("Which part has the highest stock?", "86", "TB-18"),
+        ("Which part has the most stock in Graz?", "24", "TB-18"),
+    ],
+)
+def test_amounts_of_rows_of_one_name_are_added_up_and_times_and_prices_are_not(
+    question: str, value: str, row: str
+) -> None:
+    [found] = compute_findings(question, PARTS, "en").asked
+    assert (found.value, row in found.text) == (value, True)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How many mutable references can a value have?", "How many GW-20 are there in a rack?"],
+)
+def test_how_many_of_what_names_one_row_does_not_ask_how_many_rows_there_are(question: str) -> None:
+    kinds = make_table(
+        [["Kind of access", "At once"], ["Mutable reference", "one"], ["GW-20", "two"]],
+        header_rows=1,
+    )
+    assert compute_findings(question, kinds, "en").asked == []
+
+
 def test_sentences_say_over_what_was_computed_and_what_was_left_out() -> None:
     assert compute_findings("华东的销量合计多少", SALES, "zh").asked == [
         Finding("在地区 = 华东的行中，“销量”合计为 2,400（2 行）", "c3", "2,400")
