@@ -30,7 +30,10 @@ async def answered(text: str) -> str:
     passage = RetrievedItem(ItemKind.CHUNK, "one", text, 1.0, metadata={"filename": "a.md"})
     answerer = ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.9))
     events = quoted(
-        answerer, "What is the highest price?", [passage, *attached_items([table], "en", 500)], "en"
+        answerer,
+        "What does the dearest cost?",
+        [passage, *attached_items([table], "en", 500)],
+        "en",
     )
     return [event.answer.answer async for event in events if isinstance(event, Done)].pop()
 
