@@ -17,9 +17,12 @@ _EXACT = Context(prec=300, traps=[Inexact, Rounded])
 _DIVIDING = Context(prec=400)
 # A mean that does not end is shown with so many digits more than its column has.
 _MORE_DIGITS = 4
+_LONGEST_LABEL = 60
 # What the first cell of a row says that tells of the other rows.
 _SUMS_UP = re.compile(
-    r"(?:grand |sub[ -]?)?totals?|sum|averages?|mean|(?:合|总|總|小|共)[计計]|总和|總和|平均值?|均值",
+    r"(?:grand |sub[ -]?)?totals?|sum|averages?|mean|总和|總和|平均值?|均值"
+    r"|(?:grand |sub[ -]?)total\b.*|total (?:\d{4}|(?:of|for|in) .+|[(（].+)|.+ (?:sub)?totals?"
+    r"|.*(?:合|总|總|小|共)[计計]\s*(?:[(（].*)?",
     re.IGNORECASE,
 )
 
@@ -91,7 +94,11 @@ class Result:
 
 def sums_up(cells: Sequence[str]) -> bool:
     """Whether a row tells of the other rows: its first cell says Total, 合计 or the like."""
-    return _SUMS_UP.fullmatch(next(filter(None, map(str.strip, cells)), "")) is not None
+    return _SUMS_UP.fullmatch(_first(cells)[:_LONGEST_LABEL]) is not None
+
+
+def _first(cells: Sequence[str]) -> str:
+    return next(filter(None, (cell.strip(" *:：") for cell in cells)), "")
 
 
 def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:

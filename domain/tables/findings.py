@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from domain.tables.asking import Asked, asked_of, names_column
+from domain.tables.asking import Asked, asked_of, without_asking
 from domain.tables.by_place import row_asked_for
 from domain.tables.computing import Condition, Operation, Result, compute, in_order, matching
+from domain.tables.reading import names_column
+from domain.tables.rest import restricts
+from domain.tables.sentences import OF_DATES, OF_ONE, OPERATION_NAMES, TEXTS
 from domain.tables.table import Column, DataTable
 from domain.tables.values import ValueKind
 from domain.tables.wording import Rank
+from domain.text import normalise
 
 # More equal or matching rows than these are counted, not listed.
 _LISTED = 10
+# What a column of dates is called that holds the date of its row, and none of something else.
+_OF_DAYS = re.compile(r"^(?:date|day|month|year)$|^(?:日期|年份?|月份?|年度|时间)$")
 # Columns of numbers that are summed up unasked.
 _MOST_COLUMNS = 20
 
@@ -32,85 +39,6 @@ class Finding:
     value: str
     about: str = ""
     listed: bool = False
-
-
-_TEXTS = {
-    "zh": {
-        Operation.MAX: "{scope}“{column}”最大的是{row}：{value}",
-        Operation.MIN: "{scope}“{column}”最小的是{row}：{value}",
-        "latest": "{scope}“{column}”最晚的是{row}：{value}",
-        "earliest": "{scope}“{column}”最早的是{row}：{value}",
-        Operation.SUM: "{scope}“{column}”合计为 {value}（{count} 行{left_out}）",
-        Operation.MEAN: "{scope}“{column}”的平均值{about}为 {value}（{count} 行{left_out}）",
-        Operation.COUNT: "{scope}共有 {value} 行",
-        "matching": "符合条件（{conditions}）的共有 {value} 行",
-        "distinct": "{scope}共有 {value} 个不同的“{column}”",
-        Operation.VALUE: "{row}的“{column}”是 {value}",
-        "listed": "符合条件（{conditions}）的有 {row}",
-        "grouped": "{row}：“{column}”{operation} {value}",
-        "overall": "按“{subject}”{operation}，“{column}”{overall}的是 {row}：{value}",
-        "more": "另有 {count} 行符合条件",
-        "none": "没有符合条件（{conditions}）的行",
-        "scope": "在{conditions}的行中，",
-        "left_out": "，另有 {count} 行没有可计算的值",
-        "and": "、",
-        "or": "或",
-        "row": "第 {row} 行",
-        "about": "约",
-    },
-    "en": {
-        Operation.MAX: "{scope}the largest {column} is {value} ({row})",
-        Operation.MIN: "{scope}the smallest {column} is {value} ({row})",
-        "latest": "{scope}the latest {column} is {value} ({row})",
-        "earliest": "{scope}the earliest {column} is {value} ({row})",
-        Operation.SUM: "{scope}{column} adds up to {value} ({count} rows{left_out})",
-        Operation.MEAN: "{scope}the average {column} is {about}{value} ({count} rows{left_out})",
-        Operation.COUNT: "{scope}there are {value} rows",
-        "matching": "{value} rows have {conditions}",
-        "distinct": "{scope}there are {value} different values of {column}",
-        Operation.VALUE: "{row}: {column} is {value}",
-        "listed": "{row} is a row with {conditions}",
-        "grouped": "{row}: {operation} of {column} {value}",
-        "overall": "by {subject}, {row} has the {overall} {operation} of {column}: {value}",
-        "more": "{count} more rows match",
-        "none": "no row has {conditions}",
-        "scope": "among rows with {conditions}, ",
-        "left_out": "; {count} more have no value to compute with",
-        "and": ", ",
-        "or": " or ",
-        "row": "row {row}",
-        "about": "about ",
-    },
-}
-# What is said of one row; Chinese makes no difference.
-_OF_ONE = {
-    _TEXTS["en"][Operation.SUM]: "{scope}{column} adds up to {value} ({count} row{left_out})",
-    _TEXTS["en"][
-        Operation.MEAN
-    ]: "{scope}the average {column} is {about}{value} ({count} row{left_out})",
-    _TEXTS["en"][Operation.COUNT]: "{scope}there is {value} row",
-    _TEXTS["en"]["matching"]: "{value} row has {conditions}",
-    _TEXTS["en"]["distinct"]: "{scope}there is {value} value of {column}",
-    _TEXTS["en"]["more"]: "{count} more row matches",
-    _TEXTS["en"]["left_out"]: "; {count} more has no value to compute with",
-}
-_OF_DATES = {Operation.MAX: "latest", Operation.MIN: "earliest"}
-_OPERATION_NAMES = {
-    "zh": {
-        Operation.SUM: "合计",
-        Operation.MEAN: "平均",
-        Operation.MAX: "最大",
-        Operation.MIN: "最小",
-        Operation.COUNT: "行数",
-    },
-    "en": {
-        Operation.SUM: "sum",
-        Operation.MEAN: "average",
-        Operation.MAX: "largest",
-        Operation.MIN: "smallest",
-        Operation.COUNT: "count",
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +79,29 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
     return Computed(told, written(always))
 
 
-def findings_unasked(question: str, table: DataTable, language: str) -> list[Finding]:
+def findings_unasked(
+    question: str, table: DataTable, language: str, about: str = ""
+) -> list[Finding]:
     """What `question` asks of a table that it was not asked about, but that a search has found.
 
     So more must speak for it than for a table that comes with the question: what is computed is
     computed of a column that the question names, or of the rows that keep its bounds. Rows that are
     named by words alone are for the search to find. Those that keep a bound are counted first.
+
+    Args:
+        question: in Chinese or English.
+        table: the table.
+        language: `zh` or `en`, of the sentences.
+        about: the names of its document and sections.
     """
     columns = table.columns()
     asked = asked_of(question, table, columns)
     if asked is None:
+        return []
+    dated = any(column.kind is ValueKind.DATE for column in columns)
+    if restricts(without_asking(asked.rest, dated=dated), table, about):
+        return []
+    if asked.guessed and not all(_is_named(question, table, one) for one in asked.conditions):
         return []
     bounded = any(condition.number is not None for condition in asked.conditions)
     if asked.operation is Operation.VALUE:
@@ -170,10 +111,7 @@ def findings_unasked(question: str, table: DataTable, language: str) -> list[Fin
         counted = [Asked(Operation.COUNT, None, asked.conditions)] * several
     else:
         named = asked.column is None or names_column(question, table.names[asked.column])
-        if not named or not all(
-            condition.words or names_column(question, table.names[condition.column])
-            for condition in asked.conditions
-        ):
+        if not named or not all(_is_named(question, table, one) for one in asked.conditions):
             return []
         counted = []
     return [
@@ -183,12 +121,18 @@ def findings_unasked(question: str, table: DataTable, language: str) -> list[Fin
     ]
 
 
+def _is_named(question: str, table: DataTable, condition: Condition) -> bool:
+    """Whether a question names what a condition is on; words and dates are of what they are."""
+    name = table.names[condition.column]
+    return bool(condition.words or _OF_DAYS.search(normalise(name)) or names_column(question, name))
+
+
 def _row_told(question: str, table: DataTable, language: str) -> list[Finding]:
     """The cells of the row that `question` asks for by its number, if it does."""
     place = row_asked_for(question, table)
     if place is None:
         return []
-    texts, cells = _TEXTS[language], table.rows[place]
+    texts, cells = TEXTS[language], table.rows[place]
     row = texts["row"].format(row=place + 1)
     return [
         Finding(
@@ -208,8 +152,8 @@ class _Writer:
         self._table = table
         self._columns = columns
         self._asked = asked
-        self._texts = _TEXTS[language]
-        self._names = _OPERATION_NAMES[language]
+        self._texts = TEXTS[language]
+        self._names = OPERATION_NAMES[language]
 
     def findings(self) -> Iterator[Finding]:
         asked = self._asked
@@ -273,7 +217,7 @@ class _Writer:
 
     def _outermost(self, result: Result, column: Column) -> Iterator[Finding]:
         text_of: str = self._texts[
-            result.operation if column.kind is ValueKind.NUMBER else _OF_DATES[result.operation]
+            result.operation if column.kind is ValueKind.NUMBER else OF_DATES[result.operation]
         ]
         for row in result.at[:_LISTED]:
             shown = column.values[row].text.strip()
@@ -324,6 +268,7 @@ class _Writer:
         for name, result in results:
             if result.number == best:
                 text = self._texts["overall"].format(
+                    scope=self._scope(),
                     subject=self._table.name(asked.subject),
                     overall=self._names[asked.overall],
                     row=name,
@@ -391,4 +336,4 @@ def _cell(row: int, column: int) -> str:
 
 def _of(number: int, text: str) -> str:
     """`text` as it is said of so many."""
-    return _OF_ONE.get(text, text) if number == 1 else text
+    return OF_ONE.get(text, text) if number == 1 else text

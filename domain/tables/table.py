@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from domain.tables.values import Value, ValueKind, read_value
+from domain.tables.values import Value, ValueKind, read_value, year_of
+from domain.text import normalise
 
 # A column counts as one of numbers (or dates) when at most so many of its filled cells are not:
 # "n/a" and "—" stand in many.
 _OTHERS = 0.2
+# Numbers of such a column are dates, if all of them can be years: nobody adds them up.
+_OF_YEARS = re.compile(r"\byear\b|年[份度]?(?:[(（]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,10 @@ class DataTable:
             read_value("" if (row, index) in self.repeated else cells[index])
             for row, cells in enumerate(self.rows)
         )
+        if _OF_YEARS.search(normalise(self.names[index])):
+            years = [year_of(value) for value in values]
+            if all(year.kind is not ValueKind.NUMBER for year in years):
+                values = tuple(years)
         kinds = Counter(value.kind for value in values)
         filled = len(values) - kinds[ValueKind.EMPTY]
         kind = next(

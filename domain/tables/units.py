@@ -53,8 +53,15 @@ _UNIT_OF = {name: line.split()[0] for line in _LINES.strip().split("\n") for nam
 _LONGEST_NAME = max(map(len, _UNIT_OF))
 
 
+def unit_counted(column: Column) -> str:
+    """The unit of a column's numbers, by its name or its cells; "" where none is known."""
+    return _unit_of(column) or next(
+        filter(None, map(_known, map(normalise, column.unit or ()))), ""
+    )
+
+
 def counted_in(columns: Sequence[Column], bound: str, behind: str) -> list[int]:
-    """The columns whose names have the unit in which a bound is stated: `Price (EUR)` for 100 EUR.
+    """The columns that count in the unit in which a bound is stated: `Price (EUR)` for 100 EUR.
 
     Args:
         columns: those of numbers.
@@ -62,7 +69,7 @@ def counted_in(columns: Sequence[Column], bound: str, behind: str) -> list[int]:
         behind: what follows them in the question.
     """
     unit = _stated(bound, behind)
-    return [column.index for column in columns if unit and _unit_of(column) == unit]
+    return [column.index for column in columns if unit and unit_counted(column) == unit]
 
 
 def comparable(bound: str, behind: str, column: Column) -> bool:
@@ -72,13 +79,13 @@ def comparable(bound: str, behind: str, column: Column) -> bool:
     prefix, suffix = map(normalise, column.unit)
     if prefix and any(sign not in prefix for sign in _CURRENCY.findall(bound)):
         return False
-    stated, own = _stated(bound, behind), _unit_of(column)
-    if stated and own:
-        return stated == own
+    stated, own = _stated(bound, behind), unit_counted(column)
     word = _WORD_BEHIND.match(behind)
+    unit = word[2].removesuffix("s") if word else ""
+    if stated == "%" or (stated and own and (not unit or unit_of(behind))):
+        return stated == own
     if word is None or _NO_UNIT.match(word[2]):
-        return True
-    unit = word[2].removesuffix("s")
+        return not (stated and own) or stated == own
     if suffix:
         return unit.startswith(suffix.removesuffix("s"))
     glued = not word[1] and unit.isascii()

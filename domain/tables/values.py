@@ -108,6 +108,16 @@ def read_value(text: str) -> Value:
     return _number(shown, text) or Value(ValueKind.TEXT, text)
 
 
+def year_of(value: Value) -> Value:
+    """A number of four digits from 1900 on as the first day of that year; any other value as it is."""
+    number = value.number
+    if value.kind is not ValueKind.NUMBER or value.unit not in {("", ""), ("", "年")}:
+        return value
+    if number != int(number) or not 1900 <= number < 2100:
+        return value
+    return Value(ValueKind.DATE, value.text, date=date(int(number), 1, 1))
+
+
 def numbers_in(sentence: str) -> list[Decimal]:
     """The numbers that a sentence states, in order, scales applied: `1.2万` is 12000."""
     return [number for number, _ in numbers_with_rest(sentence)]

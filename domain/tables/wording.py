@@ -14,7 +14,10 @@ from domain.tables.values import CHINESE_NUMBER, SCALE, chinese_number, numbers_
 NOT_OURS = re.compile(
     r"第[二三四五六七八九十2-9]|前[两二三四五六七八九十\d]|相差|差额|差距|差多少|多多少|少多少|增长|同比|环比"
     r"|占比|比例|比率|占.{0,12}(?:多少|几成)|中位|方差|标准差|排名|排序|为什么|为何|如何|怎么"
-    r"|除|不含|不包括|排除|不是|没有|以外|之外|[不未没無无非](?=\0)"
+    r"|除|不含|不包括|排除|不是|没有|以外|之外|不[在属位]|并非|[不未没無无非](?=[\0\x01])"
+    r"|[比跟与和]平均|[高低大小多少]于平均|超过平均|还是"
+    r"|\b(?:than|versus|vs|compared?|outside|besides)\b"
+    r"|\b(?:above|below|over|under)\s+(?:the\s+)?(?:average|mean)\b|\b(?:do|does|did)\b.*\bmean\b"
     r"|\b(?:second|third|fourth|fifth|\d+(?:nd|rd|th)|top\s+\w+\s|median|variance|deviation|rank|sort"
     r"|difference|gap|ratio|proportion|percentage of|share of|growth|increase|decrease|change|why"
     r"|how\s+(?:do|does|did|can|should|come|to)|except|excluding|other than|without|not|no|none|never|cannot"
@@ -22,11 +25,23 @@ NOT_OURS = re.compile(
     r"|\b(?:first|last)\s+(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\b"
     r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\s+(?:[a-z]+est|most|least|best|worst)\b"
 )
-GROUPED = re.compile(r"每|各|分别|\b(?:per|each|every|by)\b")
+# Times that are counted from today, which no table tells.
+FROM_NOW = re.compile(
+    r"(?<![线以之目成样资版基])[上下今去明本前]个?(?:年|月|周|季度|星期)|[今昨明][天日]|\b(?:yesterday|today|tomorrow)\b"
+    r"|\b(?:last|this|next|past|previous|current)\s+(?:\w+\s+)?(?:years?|quarters?|months?|weeks?|days?)\b"
+)
+# "By region" groups; "sold by Meyer" names rows, whose values are masked by \x01.
+GROUPED = re.compile(r"每|各|分别|\b(?:per|each|every|by(?!\s+\x01))\b")
 
 # Whose rows are taken together: "which region sells most" and "has the highest sales" is told by sums, "the
-# longest lead time" and "the highest price" by one row each.
+# longest lead time" and "the highest price" by one row each (`domain.tables.meaning`).
 OF_ALL_ROWS = re.compile(r"最[多少]|\b(?:most|least|fewest)\b(?!\s+expensive)")
+OF_ONE_ROW = re.compile(
+    r"最[贵长重快热强好晚新远深老短轻慢冷弱差早浅]|最便宜"
+    r"|\b(?:longest|heaviest|fastest|tallest|latest|newest|oldest|peak|best|cheapest|shortest|lightest"
+    r"|slowest|worst|earliest|most expensive)\b"
+)
+ROWS = re.compile(r"最[多少]|\b(?:most|least|fewest)\b(?!\s+expensive)")
 OF_ONE_ROW = re.compile(
     r"最[贵长重快热强好晚新远深老短轻慢冷弱差早浅]|最便宜"
     r"|\b(?:longest|heaviest|fastest|tallest|latest|newest|oldest|peak|best|cheapest|shortest|lightest"
@@ -73,6 +88,13 @@ OPERATIONS = {
     Operation.MIN: re.compile(_SMALLEST),
     Operation.COUNT: re.compile(_COUNT),
 }
+
+# Of dates, or of numbers that stand at one: the latest price is not the highest.
+BY_TIME = re.compile(
+    r"最[早晚新近先后老]|首先|\b(?:latest|earliest|newest|oldest|recent|first|last)\b"
+)
+# Either of two conditions; ours hold together.
+EITHER = re.compile(r"或|\bor\b")
 
 # Of a column of dates these ask for the earliest and the latest.
 DATED = {
@@ -132,7 +154,9 @@ _RANKS = (
     ),
     (
         Operation.MAX,
-        re.compile(r"前(?P<n>\d{1,3}|[两兩二三四五六七八九十])(?:名|个|位|家|大|款|种|件|项|条)?"),
+        re.compile(
+            r"(?<![目之以此提])前(?P<n>\d{1,3}|[两兩二三四五六七八九十])(?![\d年月天日周季行条期次])(?:个(?![月季])|[名位家大款种件项])?+"
+        ),
         False,
     ),
     (

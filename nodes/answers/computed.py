@@ -153,7 +153,7 @@ def told_by(
 def _computed(
     question: str, beside: RetrievedItem, table: StoredTable, language: str
 ) -> ComputedTable | None:
-    findings = findings_unasked(question, table.table, language)
+    findings = findings_unasked(question, table.table, language, headings(beside))
     if not findings:
         return None
     told = tuple(_told(one, beside, table) for one in findings)

@@ -36,6 +36,8 @@ _CONTRADICTED = 0.3
 # of the statement's in the quote, of the quote's in the statement. docs/rules.md has what they tell.
 _DENIED_BY_STATEMENT, _DENIED_BY_QUOTE = 0.5, 0.6
 _LEAST_TERMS = 2
+# Stands between the names of a table's columns and its rows.
+_RULE = "\n| --- |"
 # Passages looked into for a sentence that names none.
 _LOOKED_INTO = 3
 
@@ -138,9 +140,22 @@ class Told:
         offset = int(item.metadata.get("start") or 0)
         return Quote(item.text[self.start - offset : self.end - offset], self.start, self.end, 1.0)
 
-    def carries(self, claim: Claim) -> bool:
-        """Whether a statement says no number that this does not, and at least one that it does."""
-        return bool(claim.numbers) and claim.numbers <= claim_of(self.text).numbers
+    def carries(self, claim: Claim, item: RetrievedItem) -> bool:
+        """Whether a statement says a number of this and none besides, and speaks of the same.
+
+        What stands in other rows of `item` only is not what this tells: its largest price is of one plan.
+        In the same language they share a word.
+        """
+        said = claim_of(self.text)
+        if not claim.numbers or not claim.numbers <= said.numbers:
+            return False
+        above, rule, _ = item.text.partition(_RULE)
+        context = item.metadata.get("context") or (above if rule else "")
+        own = Wording(f"{self.text}\n{self.quote(item).text}\n{headings(item)}\n{context}")
+        if Wording(item.text).held(claim) - own.held(claim):
+            return False
+        shared = own.held(claim) - claim.numbers
+        return bool(shared) or claim.language != said.language
 
 
 class QuotedPassage:
@@ -169,7 +184,7 @@ class QuotedPassage:
         A claim in another language than the passage gets the whole passage, unless names or numbers
         point to a sentence.
         """
-        if told := next((one for one in self._computed if one.carries(claim)), None):
+        if told := next((one for one in self._computed if one.carries(claim, self._item)), None):
             return told.quote(self._item)
         foreign = bool(len(claim)) and claim.language != self._language
         one, two = _best(self._ones, claim), _best(self._twos, claim)

@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.citing.support import QuotedPassage, Wording, claim_of, opposed
+from nodes.citing.support import COMPUTED, QuotedPassage, Told, Wording, claim_of, opposed
 from tests.unit.nodes.conftest import item
 
 
@@ -85,3 +87,25 @@ def test_denial_of_something_else_and_bounds_contradict_nothing(
     quote = QuotedPassage(item(passage)).best_quote(claim_of(statement))
     assert quote is not None
     assert quote.support > 0.35
+
+
+TABLE = "| Plan | Price (EUR) |\n| --- | --- |\n| Basic | 20 |\n| Team | 90 |"
+
+
+@pytest.mark.parametrize(
+    ("statement", "carried"),
+    [
+        ("The largest price is 90, of the plan Team", True),
+        ("最贵的是 Team，90", True),
+        ("The largest price is 90, of Basic", False),
+        ("Guests stay 90 days", False),
+        ("The largest price is 91 (Team)", False),
+    ],
+)
+def test_a_computed_sentence_carries_only_what_it_says(statement: str, carried: bool) -> None:
+    row = TABLE.index("Team"), len(TABLE) - 2
+    told = Told("the largest Price (EUR) is 90 (Team)", *row)
+    passage = item(TABLE, start=0)
+    passage = replace(passage, metadata={**passage.metadata, COMPUTED: (told,)})
+    quote = QuotedPassage(passage).best_quote(claim_of(statement))
+    assert (quote is not None and quote.text == "Team | 90" and quote.support == 1.0) is carried

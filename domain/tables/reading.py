@@ -1,0 +1,194 @@
+"""What a question names of a table, taken out of it part by part: columns, values, dates and bounds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from domain.language.designators import marks_in
+from domain.language.other_words import said_otherwise
+from domain.language.stopwords import ENGLISH_STOP_WORDS
+from domain.tables.computing import Condition, Operation, sums_up
+from domain.tables.dates import dates_in
+from domain.tables.table import Column, DataTable
+from domain.tables.units import comparable, counted_in, in_units_of, unit_counted
+from domain.tables.values import ValueKind
+from domain.tables.wording import IMPLIED, OPERATIONS, bounds_in, find_whole
+from domain.text import has_cjk, normalise
+
+_UNIT = re.compile(r"[(（\[【].*?[)）\]】]")
+_WORDS = re.compile(r"[a-z][a-z0-9]{2,}")
+# Shorter Latin values (`A`, `B2`) are names only as they are written in the table.
+_SHORT = 3
+_MASK, _VALUE_MASK = "\0", "\x01"
+_HOW = re.compile(r"\bhow\s+$|多$")  # how high
+
+
+@dataclass(slots=True)
+class Reading:
+    """The question with what is understood taken out of it, and the columns it names, by place."""
+
+    text: str
+    columns: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    lost: bool = False  # something restricts the rows, but it is not clear how
+
+    guessed: bool = False  # a bound is on a column that nothing but being the only one speaks for
+
+    def take(self, start: int, end: int, mask: str = _MASK) -> None:
+        """Put a mask in the place of what was understood."""
+        self.text = self.text[:start] + mask * (end - start) + self.text[end:]
+
+
+def names_column(question: str, name: str) -> bool:
+    """Whether a question names a column, by a part of its name or in other words."""
+    text, column = normalise(question), normalise(name)
+    otherwise = said_otherwise(question).values()
+    return (
+        find_whole(text, _plain_name(name)) is not None
+        or bool(_common(column, text))
+        or any(pattern.search(column) for pattern in otherwise)
+        or implied(text, column)
+    )
+
+
+def implied(text: str, column: str) -> bool:
+    """Whether a normalised question asks for the most or least of a column by the word for just that."""
+    return any(asks.search(text) and kind.search(column) for asks, kind in IMPLIED)
+
+
+def take_names(
+    reading: Reading, question: str, table: DataTable, columns: Sequence[Column]
+) -> list[Condition]:
+    """Take out the columns and the values of word columns that the question names, longest first."""
+    names = [(_plain_name(name), index) for index, name in enumerate(table.names)]
+    # By what they say in any case and width, since people write one thing in several.
+    values = dict[tuple[str, int], set[str]]()
+    for column in columns:
+        for row in table.rows if column.kind is ValueKind.TEXT else ():
+            if not sums_up(row):
+                value = row[column.index].strip()
+                values.setdefault((normalise(value), column.index), set()).add(value)
+    named = dict[int, set[str]]()
+    offered = [(name, index, True) for name, index in names if name]
+    offered += [(value, index, False) for value, index in sorted(values)]
+    for text, index, is_column in sorted(offered, key=lambda one: -len(one[0])):
+        find = (
+            find_whole(reading.text, text)
+            if is_column
+            else _find_value(reading.text, question, values[text, index])
+        )
+        if find and is_column:
+            reading.columns.append((find[0], index))
+            reading.take(*find)
+        elif find:
+            named.setdefault(index, set()).update(values[text, index])
+            reading.take(*find, _VALUE_MASK)
+    _take_partly_named(reading, names if not reading.columns else _wanted(reading, table, columns))
+    return [Condition(index, words=frozenset(words)) for index, words in sorted(named.items())]
+
+
+def _wanted(reading: Reading, table: DataTable, columns: Sequence[Column]) -> list[tuple[str, int]]:
+    """The columns of numbers, by their names with units, where the question needs one and names none.
+
+    "Which models cost over 300 EUR?" names the column `Model` and bounds the column `Price (EUR)`.
+    """
+    numeric = {column.index for column in columns if column.kind is ValueKind.NUMBER}
+    needed = bounds_in(reading.text) or any(
+        form.search(reading.text) for one, form in OPERATIONS.items() if one is not Operation.COUNT
+    )
+    if not needed or not numeric.isdisjoint(index for _, index in reading.columns):
+        return []
+    return [(normalise(table.names[index])[:60], index) for index in sorted(numeric)]
+
+
+def _take_partly_named(reading: Reading, names: Sequence[tuple[str, int]]) -> None:
+    """The one column that shares most with the question: 季度销量 for 销量, `unit price` for `price`."""
+    shared = sorted(
+        (
+            (len(part), part, index)
+            for name, index in names
+            if (part := _common(name, reading.text))
+        ),
+        reverse=True,
+    )
+    if shared and (len(shared) == 1 or shared[0][0] > shared[1][0]):
+        start = reading.text.find(shared[0][1])
+        reading.columns.append((start, shared[0][2]))
+        reading.take(start, start + shared[0][0])
+
+
+def _common(name: str, text: str) -> str:
+    """The longest part of a name that the text holds: a Latin word, or two ideographs and more."""
+    words = [word for word in _WORDS.findall(name) if find_whole(text, word)]
+    parts = (
+        name[start : start + length]
+        for length in range(len(name) - 1, 1, -1)
+        for start in range(len(name) - length + 1)
+    )
+    ideographs = next((part for part in parts if all(map(has_cjk, part)) and part in text), "")
+    return max([*words, ideographs], key=len, default="")
+
+
+def _plain_name(name: str) -> str:
+    return " ".join(_UNIT.sub("", normalise(name)).replace("_", " ").split())[:60]
+
+
+def _find_value(text: str, question: str, written: Collection[str]) -> tuple[int, int] | None:
+    """Where a question has a value, by any of the ways in which the table writes it."""
+    found = (_find_written(text, question, value) for value in sorted(written))
+    return next(filter(None, found), None)
+
+
+def _find_written(text: str, question: str, value: str) -> tuple[int, int] | None:
+    if not value or value.isdigit() or (len(value) == 1 and has_cjk(value)):
+        return None
+    if len(value) < _SHORT and value.isascii() and not find_whole(question, value):
+        return None
+    if value.lower() in ENGLISH_STOP_WORDS and value not in marks_in(question):
+        return None
+    found = find_whole(text, normalise(value))
+    return None if found and _HOW.search(text[: found[0]]) else found
+
+
+def take_dates(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+    """Conditions on dates, each on the column that the question names, else on the only one of dates."""
+    dated = [column for column in columns if column.kind is ValueKind.DATE]
+    taken = {index for _, index in reading.columns}
+    named = [one for one in dated if one.index in taken or names_column(reading.text, one.name)]
+    chosen = named[:1] or (dated if len(dated) == 1 else [])
+    spans = set[tuple[int, int]]()
+    for span, comparison, day in dates_in(reading.text) if chosen else ():
+        spans.add(span)
+        yield Condition(chosen[0].index, comparison, day)
+    for span in spans:
+        reading.take(*span)
+
+
+def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+    """Conditions on numbers, each on the column named last before it, else first after it.
+
+    Of several prices the one in the bound's unit is meant, named or not; but a share that is named stays
+    the share, whatever else has percents.
+    """
+    numeric = [column.index for column in columns if column.kind is ValueKind.NUMBER]
+    named = sorted(place for place in reading.columns if place[1] in numeric)
+    for (start, end), comparison, number in bounds_in(reading.text):
+        before = [column for at, column in named if at < start]
+        after = [column for at, column in named if at >= end]
+        bound = reading.text[start:end].rstrip()
+        behind = reading.text[start + len(bound) :]
+        in_unit = counted_in([columns[at] for at in numeric], bound, behind)
+        only = next((one for one in (in_unit, numeric) if len(one) == 1), [])
+        near = [*before[::-1], *after]
+        close = {_plain_name(columns[at].name) for at in near if not unit_counted(columns[at])}
+        meant = [at for at in only if not close or _plain_name(columns[at].name) in close]
+        in_units = [at for at in near if at in in_unit]
+        column = next(iter([*in_units, *(meant if in_unit else near), *(near or only)]), None)
+        reading.take(start, end)
+        if column is None or not comparable(bound, behind, columns[column]):
+            reading.lost = True
+        else:
+            reading.guessed |= column not in (*near, *in_unit)
+            counted = in_units_of(columns[column], number, bound, behind)
+            yield Condition(column, comparison, counted)

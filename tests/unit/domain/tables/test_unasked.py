@@ -1,0 +1,155 @@
+"""What only looks as if it asked for something computed is not computed: nothing is told before something else is."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.tables.findings import findings_unasked
+from domain.tables.table import DataTable, make_table
+
+STAFF = make_table(
+    [
+        ["Employee", "Department", "City", "Salary", "Hired"],
+        ["Max Huber", "Engineering", "Graz", "52000", "2020-05-01"],
+        ["Ann Stone", "Engineering", "New York", "91000", "2021-02-01"],
+        ["Eva Adler", "Sales", "Graz", "60000", "2022-03-01"],
+        ["Ben Meyer", "Sales", "Brno", "61000", "2019-08-01"],
+        ["Tom Kern", "sales", "Brno", "48000", "2018-01-01"],
+    ],
+    header_rows=1,
+)
+REVENUE = make_table(
+    [
+        ["Year", "Region", "Revenue"],
+        ["2019", "North", "10"],
+        ["2019", "North-East", "40"],
+        ["2020", "North", "30"],
+        ["2020", "North-East", "35"],
+        ["2021", "North", "20"],
+        ["2021", "North-East", "5"],
+        ["Total:", "", "140"],
+    ],
+    header_rows=1,
+)
+RUNS = make_table(
+    [
+        ["Runner", "Club", "Time (s)", "Score", "Born"],
+        ["Ada", "Red", "51.5", "7", "1990-01-01"],
+        ["Bea", "Red", "49.0", "6", "1985-01-01"],
+        ["Cat", "Blue", "60.2", "9", "2001-01-01"],
+    ],
+    header_rows=1,
+)
+WEATHER = make_table(
+    [
+        ["City", "Date", "Temperature", "Humidity", "Share"],
+        ["Oslo", "2024-01-05", "(4)", "80%", "0.4"],
+        ["Oslo", "2024-03-05", "5", "70%", "0.6"],
+        ["Rome", "2024-03-06", "14", "60%", "0.7"],
+    ],
+    header_rows=1,
+)
+TICKETS = make_table(
+    [["Ticket", "Priority", "Price"], ["A-1", "High", "$20"], ["A-2", "Low", "$90"]],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "table"),
+    [
+        pytest.param("What is the salary of Max?", STAFF, id="Max is a name"),
+        pytest.param("Which employees are over 30?", STAFF, id="years of age, no salary"),
+        pytest.param("Which employees work over 20 h?", STAFF, id="hours, no salary"),
+        pytest.param("What is the average salary of engineers?", STAFF, id="some of the rows"),
+        pytest.param("What is the highest salary in York?", STAFF, id="part of a value"),
+        pytest.param("What was the total revenue of North East?", REVENUE, id="another hyphen"),
+        pytest.param("How many employees are in Graz or earn a salary over 90000?", STAFF, id="or"),
+        pytest.param("Which have a salary over 90000 or under 50000?", STAFF, id="or of bounds"),
+        pytest.param(
+            "Which city has the most employees with a salary over 50000?",
+            STAFF,
+            id="a number of rows, no sum of salaries",
+        ),
+        pytest.param("What does salary mean?", STAFF, id="mean is a verb"),
+        pytest.param("Which employees have a salary above the average?", STAFF, id="a bound"),
+        pytest.param("What was the total revenue last year?", REVENUE, id="from today"),
+        pytest.param("What is the total salary of level 3?", STAFF, id="a number in no column"),
+        pytest.param("What is the best time?", RUNS, id="the most or the least"),
+        pytest.param("What is the latest price?", TICKETS, id="not the highest"),
+        pytest.param("Which tickets have a price over 50 EUR?", TICKETS, id="another currency"),
+        pytest.param("Which cities have a share over 50%?", WEATHER, id="a column of fractions"),
+    ],
+)
+def test_what_is_asked_otherwise_is_not_computed(question: str, table: DataTable) -> None:
+    assert findings_unasked(question, table, "en") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "expected"),
+    [
+        ("What was the total revenue in 2020?", REVENUE, ["65"]),
+        ("What was the total revenue after 2019?", REVENUE, ["90"]),
+        ("What was the total revenue between 2019 and 2020?", REVENUE, ["115"]),
+        ("What was the total revenue?", REVENUE, ["140"]),
+        ("Which year had the highest revenue?", REVENUE, ["65"]),
+        ("Which region had the highest revenue in 2019?", REVENUE, ["40"]),
+        ("Which department has the highest salary?", STAFF, ["91000"]),
+        ("What is the total salary paid by Sales?", STAFF, ["169,000"]),
+        ("How many employees in sales have a salary over 50000?", STAFF, ["2"]),
+        ("What is the fastest time?", RUNS, ["49.0"]),
+        ("Who has the slowest time?", RUNS, ["60.2"]),
+        ("Which club has the best score?", RUNS, ["9"]),
+        ("Which city has the highest temperature?", WEATHER, ["14"]),
+        ("Which date had the lowest temperature?", WEATHER, ["(4)"]),
+        ("What was the lowest temperature in Oslo in March 2024?", WEATHER, ["5"]),
+        ("Which tickets have a price over $50?", TICKETS, ["A-2"]),
+        ("How high is the total price?", TICKETS, ["$110"]),
+    ],
+)
+def test_what_is_asked_is_computed_of_the_rows_that_it_speaks_of(
+    question: str, table: DataTable, expected: list[str]
+) -> None:
+    assert [one.value for one in findings_unasked(question, table, "en")] == expected
+
+
+SHOPS = make_table(
+    [
+        ["门店", "城市", "销售额", "开业日期"],
+        ["一店", "上海", "30", "2020-03-01"],
+        ["二店", "上海", "50", "2021-05-01"],
+        ["三店", "杭州", "60", "2022-03-01"],
+        ["华东合计：", "", "140", ""],
+    ],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("销售额合计是多少？", ["140"]),
+        ("哪个城市的销售额最高？", ["80"]),
+        ("有多少家门店不在上海？", []),
+        ("3月开业的门店销售额合计是多少？", []),
+        ("今年销售额合计是多少？", []),
+        ("前三年的销售额", []),
+        ("目前2家门店的销售额", []),
+        ("城市是上海或销售额超过40的门店有几家？", []),
+    ],
+)
+def test_chinese_questions(question: str, expected: list[str]) -> None:
+    assert [one.value for one in findings_unasked(question, SHOPS, "zh")] == expected
+
+
+def test_a_year_in_the_name_of_the_document_is_of_all_its_rows() -> None:
+    table = make_table([["Plan", "Sales"], ["A", "10"], ["B", "20"]], header_rows=1)
+    asked = "What were the total sales in 2023?"
+    assert [one.value for one in findings_unasked(asked, table, "en", "sales-2023.csv")] == ["30"]
+    assert findings_unasked(asked, table, "en", "sales-2022.csv") == []
+
+
+def test_what_stands_in_every_row_keeps_none_out() -> None:
+    table = make_table([["Name", "Sales"], ["Store 1", "10"], ["Store 2", "20"]], header_rows=1)
+    told = findings_unasked("What are the total sales of all stores?", table, "en")
+    assert [one.value for one in told] == ["30"]
