@@ -120,7 +120,7 @@ class Bench(Ours):
         for number, question in enumerate(self.questions):
             found = await search(number)
             assert isinstance(found, list)
-            recall.add(question, found, self.library.nearest(question))
+            recall.add(question, found, *self.library.nearest(question))
         return recall
 
     async def widened(self) -> tuple[int, Recall]:

@@ -29,6 +29,8 @@ _TOPICS, _SUBJECTS, _TOPIC_WORDS = 400, 40, 80
 _CHUNKS_PER_TOPIC = 150
 _DIRECTIONS = 24
 _BLOCK = 10_000
+# What products of equal vectors may differ by.
+_EQUAL = 1e-6
 _PARTICLES = list("的了是在和与对中为有也就不")
 _ENGLISH = re.compile(r"[A-Za-z]{2,14}")
 _DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
@@ -70,11 +72,19 @@ class Library:
         first, last = np.searchsorted(self.tenants, [tenant, tenant + 1])
         return range(int(first), int(last))
 
-    def nearest(self, question: Question) -> list[int]:
-        """The rows of the ten nearest chunks, by comparing all of the tenant."""
+    def nearest(self, question: Question) -> tuple[list[int], list[int]]:
+        """Rows of chunks nearer than the tenth nearest, and of those as near, by comparing all of the tenant.
+
+        Of the latter any are right. They are many where vectors are equal: where a topic has one passage,
+        so have all of its chunks.
+        """
         rows = self.rows_of(question.tenant)
         cosines = self.vectors[rows.start : rows.stop] @ question.vector
-        return [rows.start + int(place) for place in np.argsort(-cosines, kind="stable")[:10]]
+        tenth = np.sort(cosines)[-10:][0]
+        nearer = cosines > tenth + _EQUAL
+        equal = (cosines >= tenth - _EQUAL) & ~nearer
+        sure, any_of = (rows.start + np.flatnonzero(some) for some in (nearer, equal))
+        return sure.tolist(), any_of.tolist()
 
 
 @dataclass(frozen=True)

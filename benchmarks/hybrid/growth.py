@@ -33,10 +33,11 @@ _ASKED = "asked.pickle"
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, and the halves of the ids of the ten chunks that are nearest."""
+    """A question, and the halves of the ids of chunks nearer than the tenth nearest, and as near."""
 
     question: Question
-    true: frozenset[tuple[int, int]]
+    nearer: frozenset[tuple[int, int]]
+    equal: frozenset[tuple[int, int]]
 
 
 async def build(chunks: int, folder: Path, vectors: Sequence[Path] | None) -> None:
@@ -48,7 +49,13 @@ async def build(chunks: int, folder: Path, vectors: Sequence[Path] | None) -> No
     async with await Database.open(settings_of(folder / "data", chunks)) as database:
         ids = await fill(database, library)
     asked = [
-        Asked(question, frozenset(divmod(ids[row].int, 2**64) for row in library.nearest(question)))
+        Asked(
+            question,
+            *(
+                frozenset(divmod(ids[row].int, 2**64) for row in rows)
+                for rows in library.nearest(question)
+            ),
+        )
         for question in library.questions
     ]
     (folder / _ASKED).write_bytes(pickle.dumps(asked))
@@ -68,7 +75,7 @@ class Growth(Ours):
         recall = Recall()
         for number, asked in enumerate(self.asked):
             found = {(high, low) for high, low in (await self.vector_ids(number)).ids.tolist()}
-            recall.add(asked.question, found, asked.true)
+            recall.add(asked.question, found, asked.nearer, asked.equal)
         return recall
 
 

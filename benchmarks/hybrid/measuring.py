@@ -68,16 +68,24 @@ async def side_by_side(
 
 @dataclass
 class Recall:
-    """Shares of the true ten that were found, by size and kind; how often there were fewer than ten."""
+    """Shares of the ten nearest that were found, by size and kind; how often there were fewer than ten."""
 
     of_kind: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     short: int = 0
 
-    def add(self, question: Question, found: Collection[object], true: Collection[object]) -> None:
-        """What was found for a question, and what is nearest."""
+    def add(
+        self,
+        question: Question,
+        found: Collection[object],
+        nearer: Collection[object],
+        equal: Collection[object],
+    ) -> None:
+        """What was found for a question; what is nearer than the tenth nearest, and what is as near."""
         kind = f"{question.bucket} {'off' if question.off else 'in'}"
-        self.of_kind[kind].append(len(set(found) & set(true)) / len(true))
-        self.short += len(found) < len(true)
+        wanted = min(len(nearer) + len(equal), 10)
+        right = min(len(set(found) & set(equal)), wanted - len(nearer))
+        self.of_kind[kind].append((len(set(found) & set(nearer)) + right) / wanted)
+        self.short += len(found) < wanted
 
     @property
     def least(self) -> float:
