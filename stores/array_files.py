@@ -77,12 +77,13 @@ class ArrayFiles:
         """Keep arrays of a scope in place of others, unless those were written a moment ago."""
         file = self._file(scope)
         with suppress(OSError):
-            if file.exists() and time.time() - file.stat().st_mtime < _EVERY_SECONDS:
+            # Of a time to come: the clock was set back, or the file comes from another machine.
+            if file.exists() and 0 <= time.time() - file.stat().st_mtime < _EVERY_SECONDS:
                 return
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             whose = np.frombuffer(_whose(scope, code), np.uint8)
             # Its own name: threads share a process id, and containers over one volume often do.
-            opened, name = tempfile.mkstemp(".part", dir=self._folder)
+            opened, name = tempfile.mkstemp(".part", f"{file.stem}.", self._folder)
             part = Path(name)
             try:
                 with os.fdopen(opened, "wb") as written:
@@ -93,9 +94,10 @@ class ArrayFiles:
             self._make_room()
 
     def forget(self, scope: Scope) -> None:
-        """Remove what is kept of a scope."""
+        """Remove what is kept of a scope, and what is being written of it or was by a process that died."""
         with suppress(OSError):
-            self._file(scope).unlink(missing_ok=True)
+            for file in self._folder.glob(f"{self._file(scope).stem}.*"):
+                file.unlink(missing_ok=True)
 
     def _file(self, scope: Scope) -> Path:
         named = json.dumps([scope.user_id, scope.graph_id])

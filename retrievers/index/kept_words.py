@@ -7,6 +7,7 @@ documents that they are from, so whoever reads them reads only those again that 
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -27,13 +28,16 @@ from stores.graph.arrays import IdTable, halves_of
 
 # What decides which words a passage has; words cut by other code are not taken for those of now.
 _MODULES: tuple[ModuleType, ...] = (chunk_store, lexical, linking, passages, stopwords, terms, text)
-_QUERIES = Path(chunk_store.__file__).parents[1] / "sql" / "queries" / "chunks.sql"
+_SQL = Path(chunk_store.__file__).parents[1] / "sql"
 
 
 @cache
 def code() -> str:
     """What tells this code from another that would cut words otherwise; reads files."""
-    read = hashlib.sha256(_QUERIES.read_bytes())
+    read = hashlib.sha256((_SQL / "queries" / "chunks.sql").read_bytes())
+    # What is a letter, and what views of passages give; migrations are not edited.
+    read.update(unicodedata.unidata_version.encode())
+    read.update(max(file.name for file in (_SQL / "migrations").iterdir()).encode())
     for file in (__file__, *(module.__file__ for module in _MODULES)):
         read.update(Path(file or "").read_bytes())
     return read.hexdigest()

@@ -158,8 +158,9 @@ class ScopeIndexes:
         return index
 
     async def close(self) -> None:
-        """Wait until what is being kept on disk is there."""
-        await asyncio.gather(*self._saving)
+        """Wait until what is being kept on disk is there; what another loop's callers began ends there."""
+        here = asyncio.get_running_loop()
+        await asyncio.gather(*(task for task in list(self._saving) if task.get_loop() is here))
 
     async def _build(
         self, scope: Scope, stamp: Stamp, before: tuple[Stamp, ScopeIndex] | None
@@ -195,7 +196,7 @@ class ScopeIndexes:
             return before
         fresh = await self._chunks.passages(scope, changed)
         now = await asyncio.to_thread(before.updated, states, fresh)
-        if self._files is not None and len(now.ids) >= self._worth_keeping:
+        if self._files is not None and max(len(before.ids), len(now.ids)) >= self._worth_keeping:
             saving = asyncio.create_task(self._keep(self._files, scope, now))
             self._saving.add(saving)
             saving.add_done_callback(self._saving.discard)
@@ -218,8 +219,12 @@ class ScopeIndexes:
     async def _keep(self, files: ArrayFiles, scope: Scope, passages: PassageIndex) -> None:
         """Keep the words on disk, unless one of the documents has been deleted meanwhile.
 
-        Whoever deletes removes the file afterwards, which may be before it is written here.
+        Whoever deletes removes the file afterwards, which may be before it is written here. Where so few are
+        left that they are not worth it, none are kept: the file has those of what was there before.
         """
+        if len(passages.ids) < self._worth_keeping:
+            await asyncio.to_thread(files.forget, scope)
+            return
         await asyncio.to_thread(self._save, files, scope, passages)
         try:
             gone = passages.states.keys() - (await self._chunks.documents(scope)).keys()

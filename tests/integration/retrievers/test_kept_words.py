@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import stat
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +22,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.pipeline import Ingestor
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
+from retrievers.sync import run_sync
 from stores.array_files import ArrayFiles, Arrays, index_files
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
@@ -34,11 +39,11 @@ def files(tmp_path: Path) -> ArrayFiles:
 
 
 async def built(
-    database: Database, scope: Scope, files: ArrayFiles | None
+    database: Database, scope: Scope, files: ArrayFiles | None, worth_keeping: int = 1
 ) -> tuple[ScopeIndex, int]:
     """The index as a process that has just started has it, and of how many documents it read texts."""
-    chunks = CountingChunks(database)
-    indexes = ScopeIndexes(chunks, GraphRecord(database), 1000, files=files, worth_keeping=1)
+    chunks, record = CountingChunks(database), GraphRecord(database)
+    indexes = ScopeIndexes(chunks, record, 1000, files=files, worth_keeping=worth_keeping)
     index = await indexes.get(scope)
     await indexes.close()
     return index, sum(map(len, chunks.read))
@@ -151,6 +156,83 @@ async def test_what_is_deleted_is_gone_from_the_disk_and_from_answers(
     assert b"comet" not in kept.read_bytes()
     await documents.delete_graph(scope)
     assert not kept.exists()
+
+
+async def test_words_deleted_on_another_machine_do_not_stay_where_the_rest_is_too_little_to_keep(
+    graphed: Ingestor, database: Database, scope: Scope, files: ArrayFiles, tmp_path: Path
+) -> None:
+    ids = await add(graphed, scope, *WORDS[:3])
+    await built(database, scope, files, worth_keeping=3)
+    [file] = files_in(tmp_path / "index")
+    # With a data folder of its own, which is not where these words are kept.
+    await DocumentStore(database).delete(scope, ids[0])
+    assert file.exists()
+    await built(database, scope, files, worth_keeping=3)
+    assert files_in(tmp_path / "index") == []
+
+
+async def test_nobody_waits_at_the_end_for_what_another_loop_began_and_it_is_kept_all_the_same(
+    graphed: Ingestor, settings: Settings, scope: Scope, tmp_path: Path
+) -> None:
+    """As `retrieve` of a synchronous caller does, whose retriever is closed by an asynchronous one."""
+    await add(graphed, scope, *WORDS[:3])
+    closed = threading.Event()
+
+    async def ask() -> tuple[Database, ScopeIndexes]:
+        database = await Database.open(settings)
+        late = _Late(tmp_path / "index", lambda: assert_set(closed))
+        record = GraphRecord(database)
+        indexes = ScopeIndexes(ChunkStore(database), record, 1000, files=late, worth_keeping=1)
+        await indexes.get(scope)
+        return database, indexes
+
+    def assert_set(event: threading.Event) -> None:
+        assert event.wait(20)
+
+    database, indexes = await asyncio.to_thread(run_sync, ask)
+    await indexes.close()
+    closed.set()
+    await asyncio.to_thread(run_sync, indexes.close)
+    assert len(files_in(tmp_path / "index")) == 1
+    await asyncio.to_thread(run_sync, database.close)
+
+
+_DIES = f"""
+import os, sys
+from pathlib import Path
+import numpy as np
+from domain.scope import Scope
+from stores.array_files import ArrayFiles
+
+class Dies:
+    def __array__(self, dtype=None, copy=None):
+        os.kill(os.getpid(), {signal.SIGKILL:d})
+
+terms = np.frombuffer(b"comet" * 10_000, np.uint8)
+ArrayFiles(Path(sys.argv[1])).save(Scope("ann", "g"), "code", {{"terms": terms, "late": Dies()}})
+"""
+
+
+def test_what_a_killed_process_left_half_written_is_deleted_with_the_rest(tmp_path: Path) -> None:
+    files, theirs = ArrayFiles(tmp_path), Scope("bob", "g")
+    files.save(theirs, "code", {"a": np.arange(3)})
+    died = subprocess.run([sys.executable, "-c", _DIES, str(tmp_path)], check=False)
+    assert died.returncode == -signal.SIGKILL
+    assert any(b"comet" in file.read_bytes() for file in files_in(tmp_path))
+    files.forget(Scope("ann", "g"))
+    assert not any(b"comet" in file.read_bytes() for file in files_in(tmp_path))
+    assert files.load(theirs, "code") is not None
+
+
+def test_a_clock_that_was_set_back_does_not_stop_the_writing(tmp_path: Path) -> None:
+    files, scope = ArrayFiles(tmp_path), Scope("ann", "g")
+    files.save(scope, "code", {"a": np.arange(3)})
+    [file] = files_in(tmp_path)
+    os.utime(file, (time.time() + 86_400, time.time() + 86_400))
+    files.save(scope, "code", {"a": np.arange(5)})
+    kept = files.load(scope, "code")
+    assert kept is not None
+    np.testing.assert_array_equal(kept["a"], np.arange(5))
 
 
 @pytest.mark.parametrize("harm", ["cut short", "other bytes", "emptied", "no archive", "a folder"])
