@@ -47,6 +47,7 @@ dose, 剂量
 ceo, chief executive, managing director, general manager, 总经理, 首席执行官, 总裁
 staff, employee, people, headcount, 员工, 人数, 职工
 hotel, lodging, accommodation, 住宿, 酒店, 宾馆
+标准, 限额, 额度
 limit, maximum, limited to, at most, up to, 上限, 限额, 不超过, 最多
 salary, wage, 工资, 薪水, 薪资
 leave, vacation, 休假, 假期
@@ -90,6 +91,39 @@ train, 高铁, 火车
 plan, 套餐, 方案
 support, 支持
 enterprise, 企业版
+total price, contract price, 总价, 总金额, 总额, 合同价款
+probation, trial period, 试用期
+notice period, 通知期
+sick pay, 病假工资
+lead time, delivery time, 交货期, 供货周期
+part, spare part, 零件, 配件, 备件
+article, product, item, 商品, 产品, 货品
+parking, car park, 停车, 车位
+smoke, smoking, 吸烟, 抽烟
+copyright, intellectual property, ownership, 知识产权, 著作权, 版权
+penalty, fine, 违约金, 罚款, 罚金
+first class, 头等舱
+business class, 商务舱
+economy class, 经济舱
+speed limit, 限速
+training, 培训
+deadline, due date, 截止, 期限
+insurance, 保险
+public holiday, 节假日
+work from home, working from home, remote work, 居家办公, 远程办公, 在家办公
+expense, expense claim, reimbursement, 报销
+receipt, 收据
+complaint, 投诉
+refund, 退款
+shipping, freight, 运费
+order, 订单
+customer, client, 客户
+backup, 备份
+root cause, 根因, 根本原因
+battery, 电池
+symptom, 症状
+blood sugar, blood glucose, 血糖
+blood pressure, 血压
 """
 Otherwise = Sequence[tuple[str, re.Pattern[str]]]
 """Words of a question, and where a text says the same otherwise."""

@@ -37,6 +37,9 @@ from domain.text import normalise
 _UNIT_BEHIND = re.compile(r"^\s?(?:[a-z%]{1,3}\b|euros?\b|dollars?\b|[元块圆圓人个個台件])")
 _AMOUNT = re.compile(r"[^\w\s]?\s?\d")
 _AGES = re.compile(r"\bage\b|年龄")
+# Between "how many" and the name of a column; the name, taken out, and what is between it and 多少家.
+_COUNTED_BEHIND = re.compile(r"(?:\s*[a-z]+){0,2}\s*|不同的?|种不同的?")
+_COUNTED_AHEAD = re.compile(r"\0+\s*(?:一共|总共|共|总计)?(?:包含|包括|[有是])?\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
     if names_someone(question, reading.text, table):
         return None
     named = [column for _, column in sorted(reading.columns)]
-    read = _Read(reading.text, columns, named, conditions)
+    read = _Read(reading.text, columns, named, conditions, _counted(reading))
     asked = _ranked(read, rank) if rank else _unranked(read)
     return asked and replace(asked, guessed=reading.guessed, rest=reading.text)
 
@@ -136,12 +139,16 @@ def without_asking(question: str, *, dated: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The parts of a question: what is left of it, the columns it names in order, its conditions."""
+    """The parts of a question: what is left of it, the columns it names in order, its conditions.
+
+    `counted`: those of the columns of which it asks how many there are.
+    """
 
     text: str
     columns: Sequence[Column]
     named: Sequence[int]
     conditions: tuple[Condition, ...]
+    counted: frozenset[int]
 
     @property
     def bound(self) -> set[int]:
@@ -160,6 +167,19 @@ class _Read:
     def grouped(self) -> bool:
         """Whether the question asks for each of several groups."""
         return GROUPED.search(self.text) is not None
+
+
+def _counted(reading: Reading) -> frozenset[int]:
+    """The columns whose names stand beside "how many": "how many different suppliers", 供应商有多少家."""
+    asked = OPERATIONS[Operation.COUNT].search(reading.text)
+    if asked is None:
+        return frozenset()
+    return frozenset(
+        column
+        for place, column in reading.columns
+        if _COUNTED_BEHIND.fullmatch(reading.text[asked.end() : place])
+        or _COUNTED_AHEAD.fullmatch(reading.text[place : asked.start()])
+    )
 
 
 def _computation(
@@ -212,7 +232,7 @@ def _count(read: _Read) -> Asked | None:
     free = [at for at in read.named if _tells_amounts(read.columns[at])]
     if set(free) - bound:
         return _look_up(read)
-    distinct = read.subject if read.subject in read.named else None
+    distinct = read.subject if read.subject in read.counted else None
     of_rows = ROWS.search(read.text) is not None
     telling = distinct is not None or any(not _names_one(read, one) for one in read.conditions)
     if not (of_rows or telling) or read.grouped:

@@ -18,7 +18,7 @@ from domain.tables.asking import Asked, asked_of
 from domain.tables.bands import rows_of_band
 from domain.tables.computing import Operation, compute, matching
 from domain.tables.table import DataTable, make_table
-from domain.tables.wording import bounds_in
+from domain.tables.wording import OPERATIONS, bounds_in
 from domain.text import has_cjk, normalise
 from models.offline.sentence_ranking import Candidate, table_heads
 from models.offline.wording import content_words, own_part, terms
@@ -33,6 +33,12 @@ _BAR = re.compile(r"(?<!\\)\|")
 _LISTING = re.compile(
     r"\b(?:which|list|how many)\b|哪些|哪几|[几多][少]?[个种款件项条家名]", re.IGNORECASE
 )
+# Asks which one it is; "how much at most" asks of one that it names.
+_OUTERMOST = re.compile(
+    r"\b(?:which|who)\b|\bwhat(?:['’]s| is| are| was| were) the (?:\w+ )?\w+(?:est|st)\b"
+    r"|(?:哪|什么|谁).{0,20}最|最.{1,4}的.{0,12}[是有](?:哪|什么|谁)"
+)
+_MOST_OR_LEAST = (OPERATIONS[Operation.MAX], OPERATIONS[Operation.MIN])
 # So many rows are quoted of those that keep a bound or share the largest value.
 _MOST_WITHIN = 10
 
@@ -136,14 +142,21 @@ def rows_within(
     return [rows[place] for place in at][:_MOST_WITHIN]
 
 
-def is_beside_bound(sentence: str, question: str) -> bool:
-    """Whether a row cannot be the answer to a question for those that keep a bound.
+def is_beside_computed(row: _HasText, question: str) -> bool:
+    """Whether a row cannot be the answer to a question for those that keep a bound, or for the most of all.
 
-    "Which parts cost more than 100?" is not answered by part 100: where no row is known to keep the bound
-    (`rows_within`), none is shown. A row that states a bound itself ("over 500 km") may be what is asked for.
+    "Which parts cost more than 100?" is not answered by part 100, nor "Which part is the dearest?" by any
+    part: where no row is known to be it (`rows_within`), none is shown. A row that states a bound itself
+    ("over 500 km"), or says that it is the most ("Maximum load"), may be what is asked for.
     """
-    listing = _LISTING.search(question) is not None and bounds_in(normalise(question))
-    return bool(listing) and "|" in sentence and not bounds_in(normalise(sentence))
+    if not _is_row(row):
+        return False
+    asked = normalise(question)
+    if _LISTING.search(question) and bounds_in(asked):
+        return not bounds_in(normalise(row.text))
+    if _OUTERMOST.search(asked) and any(form.search(asked) for form in _MOST_OR_LEAST):
+        return not any(form.search(normalise(row.text)) for form in _MOST_OR_LEAST)
+    return False
 
 
 def _within(table: DataTable, asked: Asked) -> Sequence[int]:

@@ -17,7 +17,7 @@ from domain.tables.by_place import asks_by_place
 from domain.text import has_cjk, language_of, normalise
 from models.offline.asked_rows import (
     asked_themselves,
-    is_beside_bound,
+    is_beside_computed,
     only_beside,
     row_for_others,
     rows_within,
@@ -146,7 +146,7 @@ class ExtractiveAnswerer:
         within: list[Candidate] = []
         if convincing:
             within = rows_within(best.candidate, ranked, items, question)
-            convincing = bool(within) or not is_beside_bound(best.candidate.text, question)
+            convincing = bool(within) or not is_beside_computed(best.candidate, question)
         if convincing and (within or _in_language_of(question, best.candidate)):
             chosen = within or _distinct(compared, question)
             return Extraction(tuple(map(_quotation, chosen)), None)
@@ -167,7 +167,7 @@ class ExtractiveAnswerer:
         offered = [
             one
             for one in known
-            if not is_beside_bound(one.text, question)
+            if not is_beside_computed(one, question)
             and (quantity is None or quantity.told_by(one.meaning))
         ]
         usual = _USUAL_SIMILARITY.get(self._embedder.name if self._embedder else "")

@@ -168,6 +168,25 @@ def test_how_many_of_what_names_one_row_does_not_ask_how_many_rows_there_are(que
     assert compute_findings(question, kinds, "en").asked == []
 
 
+def test_what_is_counted_stands_beside_how_many() -> None:
+    kinds = make_table(
+        [["Kind of access", "May change the value"], ["Mutable reference", "yes"], ["Owner", "no"]],
+        header_rows=1,
+    )
+    asked = "How many mutable references can a value have?"
+    assert compute_findings(asked, kinds, "en").asked == []
+    parts = make_table(
+        [["零件", "供应商", "Maker"], ["皮带", "布伦", "A"], ["电机", "莫纳", "B"]], header_rows=1
+    )
+    for question in (
+        "有多少个供应商？",
+        "供应商一共有多少家？",
+        "How many different makers are there?",
+        "What is the number of makers?",
+    ):
+        assert [one.value for one in compute_findings(question, parts, "en").asked] == ["2"]
+
+
 def test_sentences_say_over_what_was_computed_and_what_was_left_out() -> None:
     assert compute_findings("华东的销量合计多少", SALES, "zh").asked == [
         Finding("在地区 = 华东的行中，“销量”合计为 2,400（2 行）", "c3", "2,400")

@@ -183,14 +183,14 @@ async def test_the_row_with_the_largest_or_smallest_value_is_quoted(
     assert await quoted(question, table, language) == {row}
 
 
-async def test_the_largest_of_a_part_of_a_table_is_not_called_the_largest() -> None:
+async def test_of_a_part_of_a_table_no_row_is_shown_as_the_largest() -> None:
     head, rest = SITES.splitlines()[:2], SITES.splitlines()[2:]
     parts = ["\n".join([*head, *rest[:2]]), "\n".join([*head, *rest[2:]])]
     items = [RetrievedItem(ItemKind.CHUNK, str(at), part, 1.0) for at, part in enumerate(parts)]
     meanings = Meanings("intfloat/multilingual-e5-small", {}, otherwise=0.91)
     question = "Which site has the most employees?"
     found = await ExtractiveAnswerer(meanings).extract(question, items, language="en")
-    assert len(found.quotations) > 1
+    assert found.quotations == ()
 
 
 async def test_the_best_of_a_column_that_is_not_asked_for_answers_nothing() -> None:
