@@ -155,10 +155,11 @@ class _Writer:
         return [item for item in self._state.around if item.kind is ItemKind.COMMUNITY]
 
     async def _quoted(self) -> AsyncGenerator[AnswerEvent]:
-        """Without a chat model: findings of reports where they were asked for, else quoted sentences."""
+        """Without a chat model: findings of reports where they were asked for and nothing was computed, else quotations."""
         answerer, state, items = self._deps.answerer, self._state, await self._current()
         begun = False
-        if state.strategy == Mode.GLOBAL and not any(map(is_answered, self._attached)):
+        computed = bool(self._tables) or any(map(is_answered, self._attached))
+        if state.strategy == Mode.GLOBAL and not computed:
             async for event in reported(
                 state.question, self._reports, items, state.language, answerer.name
             ):

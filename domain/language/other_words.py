@@ -85,7 +85,14 @@ bonus, 奖金
 manager, 经理
 director, 总监
 engineer, 工程师
-meal, 餐补, 餐费, 餐饮
+meal, food, 餐补, 餐费, 餐饮
+ill, sick, illness, 生病, 患病
+上班, 工作时间, 办公时间
+headteacher, headmaster, principal, 校长
+uniform, 制服, 校服
+parking, 停车, 车位
+penalty, 罚款, 违约金
+pet, 宠物
 flight, airfare, 机票, 航班
 train, 高铁, 火车
 plan, 套餐, 方案

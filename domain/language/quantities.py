@@ -1,8 +1,8 @@
 """Which quantity a question asks for, and whether a text tells one: "how heavy", 多重 and `1.8 kg`.
 
 The kinds are those of questions for numbers in Li and Roth (2002, Learning Question Classifiers,
-https://aclanthology.org/C02-1150) that their own units tell: money, weight, period and distance. A date
-or a plain number stands in most sentences and tells nothing.
+https://aclanthology.org/C02-1150) that their own units tell: money, weight, period and distance; counts, by any number but a time of day; and colours.
+A date stands in most sentences and tells nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,19 @@ _NUMBER = r"(?:\d|[零一二两兩三四五六七八九十百千万萬亿億半�
 _PERIOD = (
     rf"{_NUMBER}[\s-]*(?:个|個)?[半多余餘]?(?:年|月|周|週|星期|天|日|小时|小時|时|分钟|分鐘|秒|学期|世纪|世紀|代)"
     r"|\b(?:second|minute|hour|day|night|week|fortnight|month|quarter|year|decade|centur|season|semester|generation)(?:s|y|ies)?\b"
+    r"|\d{1,2}:\d\d\s*(?:[-–—~～至到]|to|until|till)\s*\d{1,2}:\d\d"
     r"|\b(?:since|until|till|forever|always|permanent|unlimited|lifelong|lifetime)\b|永久|终身|終身|长期|長期|至今|为止|為止"
+)
+# A count is no time of day, and "a" none either.
+_COUNT = (
+    r"(?<![\d:])\d(?![\d.,]*:\d)|[零一二两兩三四五六七八九十百千万萬亿億半几幾数數双雙唯]|没有|沒有|无|無"
+    r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+    r"|half|several|hundreds?|thousands?|millions?|billions?|dozens?|no|none|nobody|few|pairs?|both|single|only|once|twice|thrice)\b"
+)
+_COLOUR = (
+    r"[红紅黄黃蓝藍绿綠白黑灰紫橙粉棕褐金银銀]色|[深浅淺]色"
+    r"|\b(?:red|yellow|blue|green|white|black|gr[ea]y|purple|orange|pink|brown|gold(?:en)?|silver|navy|beige|cream"
+    r"|violet|turquoise|maroon|crimson|scarlet|teal|olive|khaki|magenta|cyan|colou?rless|transparent|colou?rs?|colou?red)(?:ish)?\b|色"
 )
 _DISTANCE = (
     rf"{_NUMBER}\s*(?:多|余|餘)?\s*(?:公里|千米|米|公尺|厘米|公分|毫米|英里|英尺|英寸|海里|里|丈|尺|寸)"
@@ -74,6 +86,16 @@ _KINDS = [
             r"|\bwhat\b.{0,60}?\b(?:notice|probation(?:ary)?|trial|warranty|retention|grace|waiting|lease|payment)\s+(period)\b"
         ),
         re.compile(rf"{_PERIOD}|{_DISTANCE}"),
+    ),
+    (
+        re.compile(
+            r"\bhow (many)\b|多少[个個名位家台辆輛条條张張]|[几幾][个個名位家台辆輛条條张張]"
+        ),
+        re.compile(_COUNT),
+    ),
+    (
+        re.compile(r"\b(?:what|which) (colou?r)s?\b|什么颜色|什麼顏色|哪[种種]颜色"),
+        re.compile(_COLOUR),
     ),
 ]
 
