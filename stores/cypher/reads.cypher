@@ -181,8 +181,9 @@ RETURN c {.id, .level, .parent_id, .title, .summary, .findings, .rating} AS c, s
 ORDER BY score DESC, c.id
 
 // name: graph
-// Whether a graph is here, and of which knowledge base it is.
-MATCH (g:__Graph__ {graph_key: $graph}) RETURN g.scope_id AS scope_id, g.made_at AS made_at
+// Whether a graph is here, and of which knowledge base of which database it is.
+MATCH (g:__Graph__ {graph_key: $graph})
+RETURN g.scope_id AS scope_id, g.made_at AS made_at, g.database AS database
 
 // name: counts
 // How large a graph is.

@@ -10,6 +10,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 from uuid import UUID
 
@@ -44,6 +45,14 @@ P = TypeVar("P")
 T = TypeVar("T")
 
 
+class Whose(Enum):
+    """Whose a copy in Neo4j is; nobody's is one that may be wiped."""
+
+    OURS = auto()
+    NOBODY = auto()
+    ANOTHER_DATABASE = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Projection:
     """The nodes and relations of one knowledge base, whose number in the record is `scope_id`."""
@@ -53,25 +62,33 @@ class Projection:
     scope: Scope
     scope_id: int
 
-    async def is_here(self) -> bool:
-        """Whether Neo4j holds this knowledge base, and not one of the same name before it.
+    async def whose(self) -> Whose:
+        """Whose copy Neo4j holds under this name.
 
-        Numbers begin anew in another database, so the time at which the record made it counts too.
+        A knowledge base that was deleted and made anew has another number or time. A copy from before
+        databases were told apart is ours if these are.
         """
         rows = await self.bolt.fetch(_READ["graph"], graph=self._graph)
-        held = [(row["scope_id"], row["made_at"]) for row in rows]
-        return held == [(self.scope_id, await self._made_at())]
+        if not rows:
+            return Whose.NOBODY
+        [held], own = rows, await self._own()
+        if held["database"] not in (None, own["database"]):
+            return Whose.ANOTHER_DATABASE
+        same = all(held[key] == own[key] for key in ("scope_id", "made_at"))
+        return Whose.OURS if same else Whose.NOBODY
+
+    async def is_here(self) -> bool:
+        """Whether Neo4j holds this knowledge base, and not another of the same name."""
+        return await self.whose() is Whose.OURS
 
     async def introduce(self, vectors: int) -> None:
         """Say that the graph is there, whose it is and how many entities have vectors."""
         values = {
             "user_id": self.scope.user_id,
             "graph_id": self.scope.graph_id,
-            "scope_id": self.scope_id,
-            "made_at": await self._made_at(),
             "vectors": vectors,
         }
-        await self.bolt.write([self._statement("graph", **values)])
+        await self.bolt.write([self._statement("graph", **values, **await self._own())])
 
     async def wipe(self) -> None:
         """Delete everything of the graph."""
@@ -177,10 +194,11 @@ class Projection:
         own = [_pick(row, "embedding") for row in rows if row["embedding"] is not None]
         return [self._statement(statement, rows=some) for some in _slices(own, _VECTORS)]
 
-    async def _made_at(self) -> str | None:
-        query = "select created_at from graphs where scope_id = %(scope_id)s"
-        rows = await self._fetch(query)
-        return rows[0]["created_at"].astimezone(UTC).isoformat() if rows else None
+    async def _own(self) -> Row:
+        """What tells this knowledge base from others of its name."""
+        [row] = await self._fetch(_SQL["whose"])
+        made_at = row["made_at"] and row["made_at"].astimezone(UTC).isoformat()
+        return {"database": row["database"], "scope_id": self.scope_id, "made_at": made_at}
 
     def _statement(self, name: str, **values: object) -> Statement:
         return _WRITE[name], {"graph": self._graph, **values}

@@ -17,10 +17,10 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
-from domain.errors import GraphNotFound
+from domain.errors import GraphNotFound, GraphStoreUnavailable
 from domain.scope import Scope
 from stores.graph.ids import graph_key
-from stores.graph.neo4j.projection import Projection, ahead
+from stores.graph.neo4j.projection import Projection, Whose, ahead
 from stores.graph.record import GraphCounts, GraphRecord
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_cypher, load_queries
@@ -96,15 +96,23 @@ class Projector:
 
         Raises:
             GraphNotFound: there is no such knowledge base.
-            GraphStoreUnavailable: Neo4j is gone; what was not taken over still waits.
+            GraphStoreUnavailable: Neo4j is gone, or holds another database's knowledge base of this
+                name; what was not taken over still waits.
         """
+        return await self._sync(scope, on_progress, seize=False)
+
+    async def _sync(self, scope: Scope, on_progress: OnProgress | None, *, seize: bool) -> int:
+        """`seize`: the copy that another database has there goes."""
         found = await self._standing(scope)
         if not found.projected:
             await GraphRecord(self._database).project(scope)
         await self._bolt.prepare_keys()
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
         async with self._alone(found.scope_id):
-            if not await projection.is_here():
+            whose = await projection.whose()
+            if whose is Whose.ANOTHER_DATABASE and not seize:
+                raise _taken(scope)
+            if whose is not Whose.OURS:
                 await self._note_everything(projection)
             taken = 0
             while notes := await self._notes(projection):
@@ -116,25 +124,29 @@ class Projector:
         return taken
 
     async def rebuild(self, scope: Scope, on_progress: OnProgress | None = None) -> int:
-        """Take over the whole graph anew; like `sync`."""
+        """Take over the whole graph anew, in place of any other of this name; else like `sync`."""
         found = await self._standing(scope)
         if found.projected:
             await self._note_everything(
                 Projection(self._database, self._bolt, scope, found.scope_id)
             )
-        return await self.sync(scope, on_progress)
+        return await self._sync(scope, on_progress, seize=True)
 
     async def drop(self, scope: Scope) -> None:
         """Delete what Neo4j holds of a knowledge base that is there no more."""
-        await Projection(self._database, self._bolt, scope, 0).wipe()
+        projection = Projection(self._database, self._bolt, scope, 0)
+        if await projection.whose() is not Whose.ANOTHER_DATABASE:
+            await projection.wipe()
 
     async def status(self, scope: Scope) -> ProjectionStatus:
         """What Neo4j holds, and what it has yet to take over; raises what `sync` raises."""
         found = await self._standing(scope)
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
         [counts] = await self._bolt.fetch(_READ["counts"], graph=str(graph_key(scope)))
+        if (whose := await projection.whose()) is Whose.ANOTHER_DATABASE:
+            raise _taken(scope)
         return ProjectionStatus(
-            projection=GraphCounts(**counts) if await projection.is_here() else None,
+            projection=GraphCounts(**counts) if whose is Whose.OURS else None,
             waiting=await self.waiting(scope),
             server=".".join(map(str, await self._bolt.version())),
         )
@@ -233,6 +245,13 @@ class Projector:
             cursor = await connection.execute(_SQL[query], {"scope_id": projection.scope_id})
             row = await cursor.fetchone()
         return int(row[0]) if row else 0
+
+
+def _taken(scope: Scope) -> GraphStoreUnavailable:
+    return GraphStoreUnavailable(
+        f"Neo4j holds the knowledge base {scope.graph_id!r} of another Sextant database.",
+        next_step="Name another server or NEO4J_DATABASE, or let `sextant graph rebuild` replace it.",
+    )
 
 
 def _first(notes: Sequence[Note]) -> list[Note]:

@@ -5,6 +5,13 @@ select g.scope_id, coalesce(v.projected, false) as projected,
 from graphs g left join graph_versions v on v.scope_id = g.scope_id
 where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s;
 
+-- name: whose
+-- This database among all: its cluster, which a restored copy does not share, and its number there.
+-- And when the record made the knowledge base; nothing once it is gone.
+select (select system_identifier from pg_control_system()) || '/' || d.oid as database,
+  (select created_at from graphs where scope_id = %(scope_id)s) as made_at
+from pg_database d where d.datname = current_database();
+
 -- name: lock
 -- One projector at a time for a graph, until its transaction ends; 20020 is for nothing else.
 select pg_advisory_xact_lock(20020, %(scope_id)s);

@@ -1,0 +1,91 @@
+"""Two databases that name one Neo4j server and have a knowledge base of the same user and name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from domain.errors import GraphStoreUnavailable
+from domain.graph import MentionKind
+from domain.scope import Scope
+from domain.settings import Settings
+from stores.graph.evidence import GraphEvidence, MentionRow
+from stores.graph.ids import entity_id
+from stores.graph.neo4j.bolt import Bolt
+from stores.graph.neo4j.projector import Projector
+from stores.graph.neo4j.store import Neo4jGraph
+from stores.graph.notices import collected_notices
+from stores.graph.opening import BEHIND, ProjectedGraph
+from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
+from tests.integration.own_database import settings_over, short_folder
+
+
+@pytest_asyncio.fixture(scope="module")
+async def other() -> AsyncIterator[Database]:
+    """A database in a data folder of its own."""
+    with short_folder() as folder:
+        async with await Database.open(settings_over(folder)) as opened:
+            yield opened
+
+
+async def says(database: Database, scope: Scope, name: str) -> None:
+    said = MentionRow(entity_id(scope, name), None, MentionKind.IMPORT, name)
+    await GraphRecord(database).add(scope, GraphEvidence([said]))
+
+
+async def held(bolt: Bolt, database: Database, scope: Scope, *names: str) -> set[str]:
+    """Which of these entities Neo4j has."""
+    graph = Neo4jGraph(bolt, database.settings.retrieval)
+    found = await graph.get_entities(scope, [entity_id(scope, name) for name in names])
+    return {entity.name for entity in found}
+
+
+async def test_neither_wipes_the_others_copy_until_it_is_told_to(
+    database: Database, other: Database, bolt: Bolt, neo4j_settings: Settings, scope: Scope
+) -> None:
+    mine, theirs = Projector(database, bolt), Projector(other, bolt)
+    await says(database, scope, "Insulin")
+    await says(other, scope, "Metformin")
+    names = "Insulin", "Metformin"
+    await mine.sync(scope)
+
+    for refused in (theirs.sync(scope), theirs.status(scope)):
+        with pytest.raises(GraphStoreUnavailable, match="another Sextant database"):
+            await refused
+    await theirs.drop(scope)
+    assert await held(bolt, database, scope, *names) == {"Insulin"}
+    assert await mine.sync(scope) == 0
+    with collected_notices() as notices:
+        graph = ProjectedGraph(other, bolt, neo4j_settings)
+        [found] = await graph.get_entities(scope, [entity_id(scope, name) for name in names])
+    assert (found.name, notices) == ("Metformin", [BEHIND])
+    await says(other, scope, "Glucose")
+    assert await theirs.waiting(scope) > 0
+
+    await theirs.rebuild(scope)
+    assert await held(bolt, database, scope, *names) == {"Metformin"}
+    with pytest.raises(GraphStoreUnavailable, match="another Sextant database"):
+        await mine.sync(scope)
+    await theirs.drop(scope)
+    await mine.sync(scope)
+    assert await held(bolt, database, scope, *names) == {"Insulin"}
+
+
+async def test_a_copy_from_before_databases_were_told_apart_goes_on(
+    database: Database, bolt: Bolt, scope: Scope
+) -> None:
+    await says(database, scope, "Insulin")
+    projector = Projector(database, bolt)
+    await projector.sync(scope)
+    unmarked = "MATCH (g:__Graph__ {user_id: $user_id}) REMOVE g.database"
+    await bolt.write([(unmarked, {"user_id": scope.user_id})])
+
+    assert await projector.sync(scope) == 0
+    await says(database, scope, "Metformin")
+    assert await projector.sync(scope) > 0
+    marked = "MATCH (g:__Graph__ {user_id: $user_id}) RETURN g.database AS database"
+    [row] = await bolt.fetch(marked, user_id=scope.user_id)
+    assert row["database"]
