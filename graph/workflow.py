@@ -198,14 +198,15 @@ def _calls_left(node: Node, state: State, run: RunContext) -> int:
 def _accounted(result: Update, name: str, state: State, milliseconds: float, calls: int) -> Update:
     """Add what the node cost to the update's `timings` and `costs`; the rounds of one node add up.
 
-    A node tells its tokens; its calls are counted where they are made, those that failed included.
+    A node tells its tokens; its calls are counted where they are made: those that failed are among them,
+    those that were refused for want of calls are not.
     """
     update = (result.update or {}) if isinstance(result, Command) else result
     timings, costs = (update.get(key, getattr(state, key)) for key in ("timings", "costs"))
     # Whoever resets the costs begins a turn, and what was used before is the last turn's.
     used = {} if "costs" in update else state.usage
     now = update.get("usage", used)
-    if calls:
+    if calls or update.get("usage"):
         now = asdict(Usage(**now)) | {"calls": used.get("calls", 0) + calls}
         update = update | {"usage": now}
     step = {key: now.get(key, 0) - used.get(key, 0) for key in _COSTS} | {

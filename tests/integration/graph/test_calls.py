@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 
 import pytest
 
 from domain.settings import LimitSettings
 from testing.openai_server import ApiRequest
+from testing.pictures import data_uri, picture
 from testing.replies import Reply, as_json, failing, rate_limited
 from tests.integration.graph.conftest import RunningWith
 
@@ -90,3 +92,19 @@ async def test_a_form_that_was_refused_at_the_last_call_is_not_tried_again(
         assert len(running.endpoint.chat_requests) == 2
     assert any("limits.model_calls" in warning for warning in first["warnings"])
     assert (first["model"], second["model"]) == ("extractive", "scripted")
+
+
+async def test_an_image_that_may_not_be_looked_at_leaves_the_only_call_to_the_answer(
+    running_with: RunningWith,
+) -> None:
+    image = {"type": "image", "data": data_uri(picture())}
+    rounds, limits = count(), LimitSettings(model_calls=1)
+    script = partial(never_content, rounds)
+    async with running_with(script, vision_model="eyes", limits=limits) as running:
+        asked = running.asking(QUESTION, mode="naive", multimodal_content=[image])
+        result = await running.workflow.ainvoke(asked)
+        [request] = running.endpoint.chat_requests
+    assert not request.images
+    assert result["model"] == "scripted"
+    assert result["usage"]["calls"] == 1
+    assert any("limits.model_calls" in warning for warning in result["warnings"])
