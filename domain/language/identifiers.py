@@ -21,14 +21,20 @@ _CHINESE_MODEL = re.compile(
     r"([\u4e00-\u9fff]{2})(\d{1,2})(?![A-Za-z\d.,:/%％年月日号號时時点點分秒天周个個人名位次元块塊万萬亿億千百"
     r"米公克斤吨升度种種条條台件层層楼樓岁歲世代届屆章节節款页頁后後以之到至~～-])"
 )
+# The number of a version: of three parts anywhere (2025.3.14 is a date), of two behind a word for it.
+_VERSION = re.compile(
+    r"(?<![\w.])(\d{1,3}\.\d{1,3}\.\d{1,3})(?![\w.]*\d)"
+    r"|(?:\b(?:version|release|firmware|revision)|版本号?)\s?(\d+\.\d+)(?![\w.]*\d)",
+    re.IGNORECASE,
+)
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
 def unmentioned(question: str, texts: Iterable[str]) -> list[str]:
     """The names in `question` that no text has, as they were asked by.
 
-    A code (letters, then digits among them) is missed where it does not stand. A name with a number is
-    missed where the name stands with other numbers only.
+    A code (letters, then digits among them) and the number of a version are missed where they do not
+    stand. A name with a number is missed where the name stands with other numbers only.
 
     Args:
         question: as it was asked.
@@ -40,10 +46,16 @@ def unmentioned(question: str, texts: Iterable[str]) -> list[str]:
         for name, number in (*_LATIN_MODEL.findall(question), *_CHINESE_MODEL.findall(question))
         if not _MONTH.match(name)
     ]
-    if not (codes or models):
+    versions = [one or two for one, two in _VERSION.findall(question)]
+    if not (codes or models or versions):
         return []
     said = normalise("\n".join(texts))
     missed = [code for code in codes if not _wherever(code).search(said)]
+    missed += [
+        version
+        for version in versions
+        if not re.search(rf"(?<![\d.]){re.escape(version)}(?!\d)", said)
+    ]
     missed += [
         f"{name} {number}" if name.isascii() else name + number
         for name, number in models

@@ -84,6 +84,7 @@ _KINDS = [
         re.compile(
             r"多久|多长时间|多長時間|多长|多長|\bhow (long)\b"
             r"|\bwhat\b.{0,60}?\b(?:notice|probation(?:ary)?|trial|warranty|retention|grace|waiting|lease|payment)\s+(period)\b"
+            r"|\bwhat\b.{0,60}?\b(?:flight|running|charging|battery|waiting|response|lead|travel|cooking)\s+(time|life)\b"
         ),
         re.compile(rf"{_PERIOD}|{_DISTANCE}"),
     ),

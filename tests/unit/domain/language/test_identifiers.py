@@ -28,6 +28,10 @@ TEXTS = [
         ("What happened in INC-2025-018?", ["INC-2025-018"]),
         ("What is new in v2.8.1?", []),
         ("What is new in v2.8.2?", ["v2.8.2"]),
+        ("When was version 3.2 released?", ["3.2"]),
+        ("When was version 3.4 released?", []),
+        ("2.8.1 和 2.8.2 有什么区别？", ["2.8.2"]),
+        ("版本 3.5 何时发布？", ["3.5"]),
     ],
 )
 def test_a_thing_that_no_text_names_is_told_from_one_of_nearly_the_same_name(
@@ -40,6 +44,9 @@ def test_a_thing_that_no_text_names_is_told_from_one_of_nearly_the_same_name(
     "question",
     [
         "What happened on March 20?",
+        "2025.3.14 发生了什么？",
+        "What costs 3.2 euros?",
+        "Who is 10.0.0.1?",
         "Which songs of the 1980s came 20th?",
         "停机 50 分钟以上怎么办？",
         "Who are the Rolling 7?",

@@ -17,6 +17,7 @@ from domain.language.quantities import asked_quantity
         ("NX-90 有多重？", "整机重 620 克。", "精度为 0.3 摄氏度。"),
         ("How far is the depot?", "The depot is two miles away.", "The depot opened in 1998."),
         ("How long is the probation period?", "It ends after six months.", "Probation is paid."),
+        ("What is its flight time?", "It flies for 40 minutes.", "It carries up to 8 kg."),
         ("What is the notice period?", "A notice of two months.", "Notice is given in writing."),
         ("午休多长时间？", "午休 12:00 至 13:30。", "午休须提前登记。"),
         ("How many pupils are there?", "Twelve pupils came.", "Pupils may enter from 8:00."),
