@@ -13,7 +13,14 @@ from dataclasses import dataclass, field, replace
 from domain.tables.computing import Condition, Operation
 from domain.tables.dates import dates_in
 from domain.tables.meaning import adds_up, outermost_of
-from domain.tables.reading import Reading, implied, take_bounds, take_dates, take_names
+from domain.tables.reading import (
+    Reading,
+    implied,
+    names_column,
+    take_bounds,
+    take_dates,
+    take_names,
+)
 from domain.tables.rest import names_someone
 from domain.tables.table import Column, DataTable
 from domain.tables.values import ValueKind
@@ -206,7 +213,10 @@ def _computation(
         return Asked(operation, column, read.conditions, subject, grouped=True, overall=outermost)
     if over_rows and outermost:
         return None
-    grouped = read.grouped and subject is not None and outermost is None
+    several = subject is not None and (
+        main is not Operation.MEAN or _repeats(read.columns[subject])
+    )
+    grouped = read.grouped and several and outermost is None  # a mean of one row is none
     return Asked(main, column, read.conditions, subject, grouped)
 
 
@@ -280,7 +290,9 @@ def _target(read: _Read, operation: Operation) -> int | None:
     fitting = [at for at in read.named if read.columns[at].kind is kind]
     if of_time and not fitting:
         ages = [at for at in read.named if _AGES.search(normalise(read.columns[at].name))]
-        return next(iter(ages), None)
+        dated = (column for column in read.columns if column.kind is ValueKind.DATE)
+        partly = (column.index for column in dated if names_column(read.text, column.name))
+        return next(iter(ages), next(partly, None))
     free = [at for at in fitting if at not in read.bound]
     if free or fitting:
         return (free or fitting)[0]

@@ -24,7 +24,7 @@ _SCORES = re.compile(r"\b(?:score|rating|grade|mark|points|review|result)s?\b|�
 _TIMES = re.compile(
     r"\b(?:time|duration|latency|delay|seconds?|minutes?|hours?)\b|时间|用时|耗时|时长|延迟"
 )
-_GOOD = re.compile(r"最[好强差弱]|\b(?:best|worst)\b")
+_GOOD = re.compile(r"最[好强差弱]|\b(?:best|worst)\b(?![\s-](?:paid|selling|sold|earning))")
 _QUICK = re.compile(r"最[快慢]|\b(?:fastest|slowest)\b")
 _OLD = re.compile(r"最老|\boldest\b")
 _TURNED = {Operation.MAX: Operation.MIN, Operation.MIN: Operation.MAX}

@@ -103,7 +103,7 @@ DATED = {
 }
 
 # A run of digits is one number from its first digit on, so that long ones are read in linear time.
-NUMBER = rf"(?:us\$|[$€£¥])?\s?-?(?<!\d)\d[\d,]*+(?:\.\d++)?\s?(?:%|{SCALE})?"
+NUMBER = rf"(?:us\$|[$€£¥])?\s?-?(?<!\d)(?<!\d,)\d[\d,]*+(?:\.\d++)?\s?(?:%|{SCALE})?"
 _COMPARISONS = {
     Comparison.AT_LEAST: r"大于等于|不小于|不少于|不低于|至少|>=|≥|at least|(?:no|not) (?:less|fewer|lower|smaller) than|greater than or equal to",
     Comparison.AT_MOST: r"小于等于|不超过|未超过|不超出|不大于|不高于|不多于|至多|<=|≤|at most|(?:no|not) (?:more|greater|larger|higher) than|(?:not|cannot) exceed|up to|less than or equal to",

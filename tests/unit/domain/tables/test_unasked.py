@@ -99,6 +99,7 @@ def test_what_is_asked_otherwise_is_not_computed(question: str, table: DataTable
         ("How many employees in sales have a salary over 50000?", STAFF, ["2"]),
         ("What is the fastest time?", RUNS, ["49.0"]),
         ("Who has the slowest time?", RUNS, ["60.2"]),
+        ("Who are the two best paid employees?", STAFF, ["91000", "61000"]),
         ("Which club has the best score?", RUNS, ["9"]),
         ("Which city has the highest temperature?", WEATHER, ["14"]),
         ("Which date had the lowest temperature?", WEATHER, ["(4)"]),
@@ -130,6 +131,8 @@ SHOPS = make_table(
     [
         ("销售额合计是多少？", ["140"]),
         ("哪个城市的销售额最高？", ["80"]),
+        ("最早开业的门店是哪家？", ["2020-03-01"]),
+        ("每家门店的平均销售额是多少？", ["46.6667"]),
         ("有多少家门店不在上海？", []),
         ("3月开业的门店销售额合计是多少？", []),
         ("今年销售额合计是多少？", []),
