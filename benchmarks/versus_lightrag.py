@@ -145,7 +145,7 @@ async def query_times(rag: Sextant, corpus: Corpus) -> dict[str, dict[str, float
             started = time.perf_counter()
             answer = await rag.search(question.text, graph_id=GRAPH, mode=mode, limit=20)
             samples.append((time.perf_counter() - started) * 1000)
-            found += any(question.mark in item.text for item in answer.results)
+            found += any(question.answer in item.text for item in answer.results)
         times[mode.value] = {
             "median_ms": statistics.median(samples),
             "found": found / len(corpus.questions),
@@ -166,7 +166,7 @@ def report(ours: Sequence[dict[str, Any]], peers: Sequence[dict[str, Any]]) -> N
             print(
                 f"  {mode:<7} {mine['median_ms']:7.2f} ms, LightRAG {other['median_ms']:7.2f} ms:"
                 f" {other['median_ms'] / mine['median_ms']:.1f}x (limit 10);"
-                f" passage asked for found {mine['found']:.2f}, LightRAG {other['found']:.2f}"
+                f" answering sentence found {mine['found']:.2f}, LightRAG {other['found']:.2f}"
             )
 
 

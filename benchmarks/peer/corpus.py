@@ -49,12 +49,16 @@ STATES = re.compile(rf"{_NAME} ({'|'.join(_VERBS)}) {_NAME} for ([a-z ]+)\.")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about one passage; `themes` and `names` are its high- and low-level keywords."""
+    """A question about one passage; `themes` and `names` are its high- and low-level keywords.
+
+    `answer` is the passage's sentence about both names. It is looked for, and not the number that the passage
+    begins with: Sextant's chunks have bounds of their own, and the number may lie in another chunk.
+    """
 
     text: str
     names: tuple[str, str]
     themes: tuple[str, str]
-    mark: str
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ def make_corpus(passages: int, *, names: int = 3_000, questions: int = 60, seed:
         chosen = _some_names(dice, known, topic)
         texts.append(_passage(dice, number, chosen, themes[topic]))
         if number < 500:
-            asked.append(_question(dice, number, chosen, themes[topic]))
+            asked.append(_question(dice, texts[-1], chosen, themes[topic]))
     return Corpus(texts, dice.sample(asked, min(questions, len(asked))))
 
 
@@ -101,13 +105,20 @@ def corpus_of(source: str) -> Corpus:
     if source.isdigit():
         return make_corpus(int(source))
     written = json.loads(Path(source).read_text(encoding="utf-8"))
-    return Corpus(
-        [re.sub(r"\[\[|\]\]", "", chunk) for chunk in written["chunks"]],
-        [
-            Question(one["text"], tuple(one["low"]), tuple(one["high"]), one["gold_mark"])
-            for one in written["queries"]
-        ],
-    )
+    passages = [re.sub(r"\[\[|\]\]", "", chunk) for chunk in written["chunks"]]
+    questions = []
+    for one in written["queries"]:
+        passage = next(passage for passage in passages if one["gold_mark"] in passage)
+        names = tuple(one["low"])
+        answer = _about_both(passage, names)
+        questions.append(Question(one["text"], names, tuple(one["high"]), answer))
+    return Corpus(passages, questions)
+
+
+def _about_both(passage: str, names: tuple[str, str]) -> str:
+    """The first sentence of a passage that holds both names."""
+    sentences = passage.split(". ")
+    return next(one for one in sentences if names[0] in one and names[1] in one)
 
 
 _FUNCTION = (
@@ -176,10 +187,10 @@ def _passage(dice: random.Random, number: int, names: Sequence[str], themes: Seq
 
 
 def _question(
-    dice: random.Random, number: int, names: Sequence[str], themes: Sequence[str]
+    dice: random.Random, passage: str, names: Sequence[str], themes: Sequence[str]
 ) -> Question:
     place = dice.randrange(len(names) - 1)
     a, b = dice.sample(themes, 2)
     pair = (names[place], names[place + 1])
     text = f"How does {pair[0]} relate to {pair[1]} with regard to {a} and {b}?"
-    return Question(text, pair, (a, b), f"record {number:06d}")
+    return Question(text, pair, (a, b), _about_both(passage, pair))
