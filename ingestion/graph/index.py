@@ -33,7 +33,7 @@ from ingestion.graph.extraction.table_facts import Cell, table_facts
 from ingestion.graph.resolution.definitions import definitions
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
-from stores.graph.names import chunks_containing, live, read_names
+from stores.graph.names import chunks_containing, has_chunks, live, read_names
 from stores.graph.record import GraphRecord
 from stores.graph.resolution import ABBREVIATES
 from stores.graph.writing import GraphWriter
@@ -231,6 +231,8 @@ async def link_names(writer: GraphWriter, fresh: Sequence[Bearer]) -> None:
 
     So it does not matter whether the names or the passages came first.
     """
+    if not await has_chunks(writer):
+        return
     await writer.derive()  # a mention by a name that is not stored would be dropped
     wanted = {_normal(bearer) for bearer in fresh}
     known = _Known(name_trie(()))

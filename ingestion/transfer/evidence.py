@@ -36,6 +36,7 @@ from stores.graph.transfer import (
 from stores.graph.writing import GraphWriter
 
 _BATCH = 2000
+_NAMES = 20_000
 # Entities of this import that are remembered because relations named them: 20 MB.
 _MOST_ENDS = 50_000
 
@@ -51,6 +52,7 @@ class EvidenceWriter:
         self.relations = 0
         self._known: set[Bearer] | None = None
         self._fresh: list[Bearer] = []
+        self._own: list[AliasRow] = []
         self._met: dict[str, tuple[UUID, str]] = {}
 
     async def write_all(self) -> AsyncIterator[tuple[list[Problem], int]]:
@@ -66,6 +68,7 @@ class EvidenceWriter:
         relations = self._lines.relations()
         while batch := await next_of(relations, _BATCH):
             yield await self._add_relations(batch), len(batch)
+        await self._name_own()
         if self._fresh:
             await link_names(self._writer, self._fresh)
         decisions = self._lines.decisions()
@@ -124,11 +127,22 @@ class EvidenceWriter:
                 owner = owner or (line.id if here == named else None)
                 ids.append((number, here))
                 mentions.append(_asserted(here, line))
-                # The id of a homonym does not follow from its name, so it is found as an alias.
-                called = [line.name, *line.aliases] if here != named else line.aliases
-                aliases += [AliasRow(here, alias, "import") for alias in called]
+                aliases += [AliasRow(here, alias, "import") for alias in line.aliases]
+                self._own.append(AliasRow(here, line.name, "import"))
         self._lines.named(ids)
         return mentions, aliases
+
+    async def _name_own(self) -> None:
+        """Entities are found by their own names, in passages too.
+
+        Last, since a graph of assertions alone is stored in a fraction of the time.
+        """
+        if self._own:
+            await self._writer.derive()
+        for start in range(0, len(self._own), _NAMES):
+            names = self._own[start : start + _NAMES]
+            await self._note_names(names)
+            await self._writer.add(GraphEvidence((), (), names))
 
     async def _note_names(self, aliases: Sequence[AliasRow]) -> None:
         """Remember names that are new, by which passages are to be linked."""

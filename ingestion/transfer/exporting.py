@@ -222,7 +222,7 @@ def _entity(row: Row) -> EntityLine:
         name=row["name"],
         entity_type=row["entity_type"],
         description=row["description"],
-        aliases=row["aliases"],
+        aliases=[alias for alias in row["aliases"] if alias != row["name"]],
     )
 
 

@@ -20,6 +20,12 @@ async def read_names(writer: GraphWriter) -> list[tuple[UUID, str]]:
     return await cursor.fetchall()
 
 
+async def has_chunks(writer: GraphWriter) -> bool:
+    """Whether there are passages that names could be looked for in."""
+    cursor = await writer.connection.execute(_SQL["has_chunks"], {"scope_id": writer.scope_id})
+    return (await cursor.fetchone()) == (True,)
+
+
 async def chunks_containing(
     writer: GraphWriter, names: Sequence[str], *, outside: Sequence[UUID]
 ) -> list[tuple[UUID, str]]:

@@ -68,6 +68,7 @@ def _by_alias(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID]]:
     there = {one.id: one for one in names.named}
     for norm in sorted(bearers):
         named = there.get(entity_id(scope, norm))
+        bearers[norm] -= {named.id} if named else set()  # its name is no alias
         if named is not None and len(bearers[norm]) == 1 and named.external_id is None:
             (bearer,) = bearers[norm]
             if bearer in there and bearer != named.id:

@@ -2,6 +2,10 @@
 -- Every name that an entity of this graph is found by.
 select distinct entity_id, name from aliases where scope_id = %(scope_id)s;
 
+-- name: has_chunks
+-- Whether there is anything that a name could be found in.
+select exists (select from chunks where scope_id = %(scope_id)s);
+
 -- name: containing
 -- Chunks of other documents that contain one of the names, and their texts; see search_grams.
 select c.id, c.text

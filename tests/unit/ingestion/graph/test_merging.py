@@ -61,6 +61,8 @@ def test_an_alias_of_the_user_joins_only_what_nothing_else_is_called() -> None:
     apple, city = named("Big Apple"), named("New York", own="ny")
     names = Names(named=[apple, city], own_aliases=[(city.id, "big apple")])
     assert merged(names) == {("Big Apple", "New York")}
+    itself = replace(names, own_aliases=[*names.own_aliases, (apple.id, "big apple")])
+    assert merged(itself) == {("Big Apple", "New York")}
     other = named("Apples Inc", own="inc")
     both = Names(
         named=[apple, city, other],
