@@ -61,6 +61,8 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
     """
     columns = table.columns()
     asked = asked_of(question, table, columns)
+    if asked and _partly(asked, table, columns):
+        asked = None
     numeric = [column.index for column in columns if column.kind is ValueKind.NUMBER]
     always = [
         Asked(operation, index)
@@ -98,8 +100,7 @@ def findings_unasked(
     asked = asked_of(question, table, columns)
     if asked is None:
         return []
-    dated = any(column.kind is ValueKind.DATE for column in columns)
-    if restricts(without_asking(asked.rest, dated=dated), table, about):
+    if _partly(asked, table, columns, about):
         return []
     if asked.guessed and not all(_is_named(question, table, one) for one in asked.conditions):
         return []
@@ -119,6 +120,12 @@ def findings_unasked(
         for one in (*counted, asked)
         for finding in _Writer(table, columns, one, language).findings()
     ]
+
+
+def _partly(asked: Asked, table: DataTable, columns: Sequence[Column], about: str = "") -> bool:
+    """Whether something that was not understood may keep rows out."""
+    dated = any(column.kind is ValueKind.DATE for column in columns)
+    return restricts(without_asking(asked.rest, dated=dated), table, about)
 
 
 def _is_named(question: str, table: DataTable, condition: Condition) -> bool:

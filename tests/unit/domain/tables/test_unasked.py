@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.findings import findings_unasked
+from domain.tables.findings import compute_findings, findings_unasked
 from domain.tables.table import DataTable, make_table
 
 STAFF = make_table(
@@ -156,3 +156,10 @@ def test_what_stands_in_every_row_keeps_none_out() -> None:
     table = make_table([["Name", "Sales"], ["Store 1", "10"], ["Store 2", "20"]], header_rows=1)
     told = findings_unasked("What are the total sales of all stores?", table, "en")
     assert [one.value for one in told] == ["30"]
+
+
+def test_a_table_that_comes_with_the_question_is_not_computed_of_rows_beside_those_asked_for() -> (
+    None
+):
+    told = compute_findings("What is the average salary of engineers?", STAFF, "en")
+    assert told.asked == []
