@@ -31,6 +31,8 @@ _BEHIND = [
 ]
 _WORD_AHEAD = 24
 _TO = re.compile(r"\s*(?:to|and|until|till|到|至|和|-|~)\s*$")
+_AND = re.compile(r"\s*(?:and|和)\s*$")
+_BETWEEN = frozenset({"between", "在"})
 _FROM = re.compile(r"(?:\b(?:between|from)|从|自|在)\s*$")
 
 
@@ -47,6 +49,9 @@ def dates_in(question: str) -> list[Bound]:
         if at and _TO.match(question[spans[at - 1][1] : start]):
             since = spans[at - 1]
             ahead = _FROM.search(question, _near(since[0]), since[0])
+            both = _AND.match(question[since[1] : start]) and first != since[3] + 1
+            if both and not (ahead and ahead[0].split()[0] in _BETWEEN):
+                continue  # "in 2014 and 2016" is no span, and no day is in both
             span = (ahead.start() if ahead else since[0], end)
             found += [(span, *_least(since[2])), (span, *_most(last))]
             continue
