@@ -43,6 +43,11 @@ _FEWEST_WORDS = 3
 _RANK_COST = 0.008
 _NUMBER_BONUS = 0.01
 _NAMED_BONUS = 0.08
+# A row that has the asked E47 as a cell says what it is, which may be all that is asked.
+_CELL_BONUS, _DEFINITION_BONUS = 0.05, 0.15
+_ASKS_WHAT_IT_IS = re.compile(
+    r"是什么|是啥|什么意思|含义|含義|是什麼|什麼意思|\bmean(?:s|ing)?\b|\bwhat is\b"
+)
 _LABEL_COST = 0.03
 _ROW_COST = 0.02
 _QUESTION_COST = 0.1
@@ -87,6 +92,8 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     own, asked = language_of(question), identifiers(question)
     told = _Told(question)
     spoken = [told.spoken(text) for text in told_by_documents(passages)]
+    defining = _ASKS_WHAT_IT_IS.search(normalise(question)) is not None
+    for_cell = _DEFINITION_BONUS if defining else _CELL_BONUS
     found = list[Foreign]()
     rank = 0
     for source, passage in enumerate(passages):
@@ -101,6 +108,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
             named = _named(asked, passage, text)
             bonus = _bonus(text, named, wants_number=asks_for_number(question)) - _RANK_COST * rank
             bonus += _TOLD_BONUS * ("|" in text and told.by(text))
+            bonus += for_cell * (not set(asked).isdisjoint(normalise(text).split(" | ")))
             compared = _CHINESE.sub(" ", meaning) if own == "zh" else meaning
             asks = is_question(text)
             found.append(

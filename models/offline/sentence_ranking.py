@@ -46,6 +46,11 @@ _POINTS_TO_TABLE = re.compile(
     re.IGNORECASE,
 )
 
+# "Tags: E42, MC-200" lists what a text is about, and says nothing of it.
+_LABELS = re.compile(
+    r"\b(?:tags?|labels?|keywords?)\b|标签|標籤|关键[词字]|關鍵[詞字]", re.IGNORECASE
+)
+
 # A sentence longer than this is offered clause by clause, so that quotes stay short.
 _LONG = 160
 _HEADING_WEIGHT = 0.5
@@ -65,7 +70,7 @@ _SETTING_COST = 0.5
 # Names in code are words without a sentence: of a passage's code and prose that say as much, the prose.
 _CODE_COST = 0.3
 # A row that has the asked BM-40 as a cell is about it, in whatever language its table is.
-_ROW_BONUS = 0.2
+_ROW_BONUS = 0.4
 _CELLS = " | "
 _MOSTLY_NAME = 0.8
 _IDENTIFIER_FACTOR = 3.0
@@ -149,6 +154,7 @@ class _Ranking:
     def __init__(self, question: str, passages: Sequence[RetrievedItem], language: str) -> None:
         self._language = language
         self._wants_number = asks_for_number(question)
+        self._wants_labels = _LABELS.search(question) is not None
         self._asked_codes = marks_in(normalise(question)).union(identifiers(question))
         self._spans = [
             (source, start, end)
@@ -261,7 +267,13 @@ class _Ranking:
             _NUMBER_BONUS * wanted_number
             + _LANGUAGE_BONUS * (language_of(text) == self._language)
             + _ROW_BONUS * (not self._asked_codes.isdisjoint(normalise(text).split(_CELLS)))
-            - _QUESTION_COST * is_question(text)
+            - _QUESTION_COST * (is_question(text) or self._only_labels(text))
+        )
+
+    def _only_labels(self, text: str) -> bool:
+        label, colon, _ = text.replace("：", ":", 1).partition(":")
+        return (
+            bool(colon) and not self._wants_labels and _LABELS.fullmatch(label.strip()) is not None
         )
 
     def _beyond_name(self, source: int, held: frozenset[str]) -> float:

@@ -57,6 +57,15 @@ def test_the_row_with_the_names_of_the_question_goes_before_those_beside_it() ->
     assert [one.text for one in found] == ["上海 | 经理 | 650"]
 
 
+def test_a_row_that_has_the_asked_code_as_a_cell_says_what_it_is() -> None:
+    manual = passage(
+        "| Code | Meaning |\n| --- | --- |\n| E42 | Torque above limit |\n\nReset the station when E42 returns."
+    )
+    offered = foreign_sentences("E42 是什么意思？", [manual])
+    found = answering(offered, [0.8, 0.85], 0.79, beside=True)
+    assert [one.text for one in found] == ["E42 | Torque above limit"]
+
+
 def test_a_name_in_the_same_letters_speaks_for_a_row() -> None:
     plans = passage("| Plan | Price |\n| --- | --- |\n| Starter | 19 |\n| Team | 79 |")
     offered = foreign_sentences("Team 套餐每月多少钱？", [plans])

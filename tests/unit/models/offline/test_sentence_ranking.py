@@ -122,6 +122,17 @@ def test_a_question_in_the_text_does_not_answer_the_same_question() -> None:
     assert best("How do I reset the station?", faq) == "Hold the red key for ten seconds."
 
 
+def test_a_list_of_labels_answers_only_a_question_for_them() -> None:
+    text = "tags: E42, MC-200\n\nA reset after E42 clears the torque limit."
+    assert best("What is E42?", passage(text)) == "A reset after E42 clears the torque limit."
+    assert best("Which tags does E42 have?", passage(text)) == "tags: E42, MC-200"
+
+
+def test_the_row_of_a_code_goes_before_sentences_that_mention_it() -> None:
+    text = "02:17 First E42.\n\n| Code | Meaning |\n| --- | --- |\n| E42 | Torque above limit |"
+    assert best("What is E42?", passage(text)) == "E42 | Torque above limit"
+
+
 def test_number_words_are_numbers() -> None:
     assert terms("after five years") == terms("after 5 years") == ["5", "year"]
     text = "1 to 4 years: 15 days. 5 to 9 years: 20 days."
