@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -307,11 +308,23 @@ async def test_a_host_does_not_grow_with_the_files_it_had_parsed(settings: Setti
     assert len(psutil.Process(host).children()) <= 1  # the last one may be about to end
 
 
+@pytest.fixture(autouse=True)
+def others() -> Iterator[None]:
+    """Hosts of tests before these, which end whenever their owners are collected, are none of ours."""
+    _OTHERS.update(parser_processes())
+    yield
+    _OTHERS.clear()
+
+
+_OTHERS: set[int] = set()
+
+
 def parser_processes() -> list[int]:
-    """Ids of this process's children that fork the parser."""
+    """Ids of this process's children that fork the parser, without those of other tests."""
     children = Path("/proc/self/task").glob("*/children")
     ids = [int(number) for task in children for number in task.read_text().split()]
-    return [number for number in ids if b"ingestion.parsing.host" in command_line(number)]
+    hosts = [number for number in ids if b"ingestion.parsing.host" in command_line(number)]
+    return [number for number in hosts if number not in _OTHERS]
 
 
 def command_line(number: int) -> bytes:
