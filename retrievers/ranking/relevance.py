@@ -29,7 +29,7 @@ _TRUST_EXPONENT = 0.75
 _CONTENDING_COVERAGE, _CONTENDING_NEARNESS = 0.3, 0.25
 _TOLD_APART_BY_WORDS = 2
 _LEAST_TRUST = 0.4
-_FEWEST_NEAREST, _MOST_NEAREST = 10, 1000
+_FEWEST_NEAREST, _MOST_NEAREST = 10, 500
 _GROUP = 32
 # So many are sorted faster than their best are found.
 _FEW = 200
@@ -51,8 +51,9 @@ def trust_among(match: LexicalMatch, near: Floats) -> float:
     It falls with the square of their number, from two on.
     """
     trust = lexical_trust(match)
-    held = match.scores >= np.float32(_CONTENDING_COVERAGE * match.whole)
-    contending = np.count_nonzero(held & (near >= _CONTENDING_NEARNESS))
+    close = np.flatnonzero(near >= _CONTENDING_NEARNESS)
+    held = match.scores[close] >= np.float32(_CONTENDING_COVERAGE * match.whole)
+    contending = np.count_nonzero(held)
     if contending <= _TOLD_APART_BY_WORDS:
         return trust
     return max(trust * (_TOLD_APART_BY_WORDS / contending) ** 2, min(trust, _LEAST_TRUST))
@@ -120,7 +121,7 @@ def _last_of(scores: Floats, kept: int) -> np.float32:
 
 
 def nearest_wanted(passages: int) -> int:
-    """How many nearest passages a vector search must return for `nearness`: a tenth, 10 to 1000."""
+    """How many nearest passages a vector search must return for `nearness`: a tenth, 10 to 500."""
     return min(passages, max(_FEWEST_NEAREST, min(passages // 10, _MOST_NEAREST)))
 
 

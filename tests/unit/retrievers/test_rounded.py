@@ -16,10 +16,10 @@ MANY = 10_000
 NUMBERS = st.floats(-1, 1, width=32)
 
 
-def around_topics(vectors: int, seed: int) -> Vectors:
+def around_topics(vectors: int, seed: int, width: int = 96) -> Vectors:
     rng = np.random.default_rng(seed)
-    topics = np.random.default_rng(0).standard_normal((40, 96)) + 0.5
-    near = topics[rng.integers(0, 40, vectors)] + rng.standard_normal((vectors, 96))
+    topics = np.random.default_rng(0).standard_normal((40, width)) + 0.5
+    near = topics[rng.integers(0, 40, vectors)] + rng.standard_normal((vectors, width))
     return unit(near.astype(np.float32))
 
 
@@ -28,7 +28,7 @@ def many() -> Rounded:
     return Rounded.of(around_topics(MANY, 1))
 
 
-@pytest.mark.parametrize("count", [1, 10, 100, 256])
+@pytest.mark.parametrize("count", [1, 10, 100, 400])
 def test_the_nearest_of_many_come_in_order_with_their_products(many: Rounded, count: int) -> None:
     for question in around_topics(20, 2):
         products = many.vectors @ question
@@ -37,14 +37,25 @@ def test_the_nearest_of_many_come_in_order_with_their_products(many: Rounded, co
         np.testing.assert_allclose(found, products[rows], rtol=1e-5)
 
 
-def test_past_those_nearly_all_are_the_nearest_and_products_nearly_right(many: Rounded) -> None:
-    for question in around_topics(20, 3):
-        products = many.vectors @ question
-        rows, found = many.nearest(question, 1000)
-        assert len(set(rows.tolist())) == 1000
+def test_of_very_many_nearly_all_of_the_nearest_are_found_with_their_products() -> None:
+    """Those whose signs are unlike the question's are not looked at."""
+    sifted = Rounded.of(around_topics(40_000, 1, 384))
+    held = []
+    for question in around_topics(20, 3, 384):
+        products = sifted.vectors @ question
+        rows, found = sifted.nearest(question, 400)
+        assert len(set(rows.tolist())) == 400
         assert (np.diff(found) <= 0).all()
-        assert np.abs(found - products[rows]).max() < 0.01
-        assert np.isin(np.argsort(-products)[:1000], rows).mean() > 0.97
+        np.testing.assert_allclose(found, products[rows], rtol=1e-5)
+        held.append(np.isin(np.argsort(-products)[:10], rows).mean())
+    assert np.mean(held) > 0.99
+
+
+def test_of_very_many_that_are_equal_as_many_come_as_are_wanted() -> None:
+    same = Rounded.of(np.repeat(around_topics(1, 1), 40_000, axis=0))
+    rows, found = same.nearest(same.vectors[0], 400)
+    assert len(set(rows.tolist())) == 400
+    np.testing.assert_allclose(found, 1, rtol=1e-5)
 
 
 @pytest.mark.parametrize("share", [0.6, 0.9, 0.99])
@@ -60,9 +71,7 @@ def test_a_great_coordinate_that_all_have_hides_none_of_the_others(share: float)
         products = many.vectors @ question
         best = np.argsort(-products)[:1000]
         np.testing.assert_array_equal(many.nearest(question, 10)[0], best[:10])
-        rows, found = many.nearest(question, 1000)
-        assert np.isin(best, rows).mean() > 0.97
-        np.testing.assert_allclose(found, products[rows], atol=0.01 * np.sqrt(1 - share**2))
+        assert np.isin(best, many.nearest(question, 1000)[0]).mean() > 0.97
 
 
 @given(st.data(), st.integers(0, 12), st.integers(1, 70), st.integers(0, 15))
