@@ -100,7 +100,7 @@ class PassageIndex:
                 vectors[rows[own]], there[rows[own]] = part.vectors[own], True
         if not there.all():
             return self
-        return replace(self, rounded=Rounded.of(unit(vectors)))
+        return replace(self, rounded=Rounded.of(unit(vectors), sifted=True))
 
     @property
     def vectors(self) -> Vectors | None:

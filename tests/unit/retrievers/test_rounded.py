@@ -39,7 +39,7 @@ def test_the_nearest_of_many_come_in_order_with_their_products(many: Rounded, co
 
 def test_of_very_many_nearly_all_of_the_nearest_are_found_with_their_products() -> None:
     """Those whose signs are unlike the question's are not looked at."""
-    sifted = Rounded.of(around_topics(40_000, 1, 384))
+    sifted = Rounded.of(around_topics(40_000, 1, 384), sifted=True)
     held = []
     for question in around_topics(20, 3, 384):
         products = sifted.vectors @ question
@@ -51,8 +51,15 @@ def test_of_very_many_nearly_all_of_the_nearest_are_found_with_their_products() 
     assert np.mean(held) > 0.99
 
 
+def test_of_very_many_all_are_compared_unless_a_few_may_be_missed() -> None:
+    many = Rounded.of(around_topics(40_000, 1))
+    for question in around_topics(5, 3):
+        best = np.argsort(-(many.vectors @ question))[:100]
+        np.testing.assert_array_equal(many.nearest(question, 100)[0], best)
+
+
 def test_of_very_many_that_are_equal_as_many_come_as_are_wanted() -> None:
-    same = Rounded.of(np.repeat(around_topics(1, 1), 40_000, axis=0))
+    same = Rounded.of(np.repeat(around_topics(1, 1), 40_000, axis=0), sifted=True)
     rows, found = same.nearest(same.vectors[0], 400)
     assert len(set(rows.tolist())) == 400
     np.testing.assert_allclose(found, 1, rtol=1e-5)
