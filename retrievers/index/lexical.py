@@ -6,11 +6,13 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
+from domain.language.identifiers import codes_in
 from retrievers.index.sparse import Floats, Places, starts_of
 from retrievers.index.terms import terms
 from retrievers.ranking.bm25 import BM25, idf
@@ -50,13 +52,15 @@ class LexicalMatch:
 
     `held` are the known terms of the question, `scores` their weights' sums, the BM25 score of every
     passage. `information` is the idf of those terms, `unknown` the summed idf of the question's terms
-    that no passage holds.
+    that no passage holds. `coded` are the passages that hold each code of the question (E47, BM-40) that
+    few hold.
     """
 
     held: Sequence[Held]
     scores: Floats
     information: Floats
     unknown: float
+    coded: Sequence[_Ints] = ()
 
     def weights(self, rows: Places) -> Floats:
         """The weight of each known term (row) in some passages (columns), of which none is there twice."""
@@ -206,7 +210,17 @@ class LexicalIndex:
             scores=scores,
             information=self._information[known],
             unknown=(len(asked) - len(known)) * self.most_information,
+            coded=[rows for code in codes_in(question) if len(rows := self._holding(terms(code)))],
         )
+
+    def _holding(self, words: Sequence[str]) -> _Ints:
+        """The passages that hold all these terms; none where many do, or a term is not known."""
+        known = [self.vocabulary.get(word) for word in words]
+        rows = [self.postings.holders[self._span(term)] for term in known if term is not None]
+        if not rows or len(rows) < len(known):
+            return np.empty(0, np.int32)
+        all_hold = reduce(partial(np.intersect1d, assume_unique=True), rows)
+        return all_hold if len(all_hold) * _COMMON <= self.passages else all_hold[:0]
 
     def _held(self, term: int) -> Held:
         everywhere = self._common.get(term)

@@ -41,6 +41,25 @@ def test_a_passage_that_says_all_of_the_question_covers_more_than_one_that_says_
     assert index.match("red apple").coverage > index.match("red kiwi").coverage > 0
 
 
+@pytest.mark.parametrize(
+    ("question", "coded"),
+    [
+        ("What does E47 mean?", [[0]]),
+        ("E47 和 BM-40 有关吗", [[0], [1]]),
+        ("motor 40 of BM", []),  # is no code
+        ("Is E99 known?", []),  # nobody holds it
+        ("Which BM-41 fits?", []),  # nor both of its parts
+        ("When did X1 come?", []),  # many hold it
+    ],
+)
+def test_few_passages_hold_the_code_that_a_question_names(
+    question: str, coded: list[list[int]]
+) -> None:
+    passages = ["E47 belt slips", "motor BM-40", "E48", *["X1 of many"] * 20]
+    match = LexicalIndex.build(passages).match(question)
+    assert [rows.tolist() for rows in match.coded] == coded
+
+
 def test_a_question_in_another_language_is_not_covered() -> None:
     index = LexicalIndex.build(["格林兰签署了条约", "另一个段落"])
     match = index.match("When did Greenland sign the treaty?")

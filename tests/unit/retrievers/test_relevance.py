@@ -81,6 +81,16 @@ def test_words_that_cover_the_question_outweigh_meaning() -> None:
     assert blend(match, np.array([0, 0.9, 1.0], np.float32)).argmax() == 0
 
 
+def test_a_code_is_evidence_in_any_language() -> None:
+    """Of a Chinese question English passages share the code alone, the Chinese ones its common words."""
+    others = [f"第{number}章是什么意思" for number in range(20)]
+    passages = ["E47 belt slips", "E48 belt too hot", *others]
+    near = np.linspace(0, 1, len(passages), dtype=np.float32)
+    fit = blend(LexicalIndex.build(passages).match("E47 是什么意思？"), near)
+    assert fit.argmax() == 0
+    assert fit[1] < fit[2:].min()
+
+
 @pytest.mark.parametrize(("holding", "share"), [(1, 1), (2, 1), (3, 4 / 9), (4, 1 / 4)])
 def test_words_that_several_near_passages_hold_tell_them_apart_less(
     holding: int, share: float
