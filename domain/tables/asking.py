@@ -18,6 +18,7 @@ from domain.tables.reading import (
     implied,
     names_column,
     take_bounds,
+    take_comparisons,
     take_dates,
     take_names,
 )
@@ -26,6 +27,7 @@ from domain.tables.table import Column, DataTable
 from domain.tables.values import ValueKind
 from domain.tables.wording import (
     BY_TIME,
+    COMPARING,
     DATED,
     EITHER,
     FROM_NOW,
@@ -79,7 +81,8 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
     """
     reading = Reading(normalise(question))
     words = take_names(reading, question, table, columns)
-    numbers = [*take_dates(reading, columns), *take_bounds(reading, columns)]
+    compared = list(take_comparisons(reading, columns))
+    numbers = [*compared, *take_dates(reading, columns), *take_bounds(reading, columns)]
     if rank := rank_in(reading.text):
         reading.take(rank.start, rank.end)
     conditions = (*words, *numbers)
@@ -118,7 +121,7 @@ def _unranked(read: _Read) -> Asked | None:
 def computes(question: str) -> bool:
     """Whether a question may ask for something computed, of whatever table: cheap, and often wrong."""
     text = normalise(question)
-    forms = (*OPERATIONS.values(), *DATED.values())
+    forms = (*OPERATIONS.values(), *DATED.values(), COMPARING)
     if any(form.search(text) for form in forms):
         return True
     return bool(bounds_in(text) or dates_in(text) or rank_in(text))
@@ -139,7 +142,7 @@ def without_asking(question: str, *, dated: bool) -> str:
     if rank := rank_in(text):
         text = f"{text[: rank.start]} {text[rank.end :]}"
     implied = (asks for asks, _ in IMPLIED)
-    for form in (*OPERATIONS.values(), *DATED.values(), *implied, GROUPED, ROWS):
+    for form in (*OPERATIONS.values(), *DATED.values(), *implied, GROUPED, ROWS, COMPARING):
         text = form.sub(" ", text)
     return text
 
@@ -160,7 +163,8 @@ class _Read:
     @property
     def bound(self) -> set[int]:
         """The columns that conditions are on."""
-        return {condition.column for condition in self.conditions}
+        both = ({condition.column, condition.other} for condition in self.conditions)
+        return {column for one in both for column in one if column is not None}
 
     @property
     def subject(self) -> int | None:
@@ -238,7 +242,8 @@ def _ranked(read: _Read, rank: Rank) -> Asked | None:
 
 def _count(read: _Read) -> Asked | None:
     """Rows; "how many units" over a column of numbers asks for its value instead."""
-    bound = {condition.column for condition in read.conditions if condition.number is not None}
+    bound = {condition.column for condition in read.conditions if condition.bounds}
+    bound |= {condition.other for condition in read.conditions if condition.other is not None}
     free = [at for at in read.named if _tells_amounts(read.columns[at])]
     if set(free) - bound:
         return _look_up(read)
@@ -252,7 +257,7 @@ def _count(read: _Read) -> Asked | None:
 
 def _names_one(read: _Read, condition: Condition) -> bool:
     """Whether a condition is by name on a column that names each row: how many rows there are is plain."""
-    return condition.number is None and not _repeats(read.columns[condition.column])
+    return not condition.bounds and not _repeats(read.columns[condition.column])
 
 
 def _tells_amounts(column: Column) -> bool:
@@ -269,7 +274,7 @@ def _look_up(read: _Read) -> Asked | None:
     subject, bound = read.subject, read.bound
     asked = [at for at in read.named if at not in bound]
     if not asked and subject is not None:
-        asked = [subject] * any(condition.number is not None for condition in read.conditions)
+        asked = [subject] * any(condition.bounds for condition in read.conditions)
     if not asked:
         numbers = [column.index for column in read.columns if column.kind is ValueKind.NUMBER]
         asked = [at for at in numbers if at not in bound] if len(numbers) == 1 else []

@@ -59,20 +59,35 @@ _HOLDS: dict[Comparison, Callable[[Decimal, Decimal], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A bound on a column's numbers or dates (as ordinals), or the words that its cells must be."""
+    """A bound on a column's numbers or dates (as ordinals), or the words that its cells must be.
+
+    The bound is a number, or the cell of the column `other` in the same row.
+    """
 
     column: int
     comparison: Comparison = Comparison.EQUAL
     number: Decimal | None = None
     words: frozenset[str] = frozenset()
+    other: int | None = None
 
-    def holds(self, value: Value) -> bool:
-        """Whether a cell fulfils it; an empty cell does not."""
-        if self.number is None:
+    @property
+    def bounds(self) -> bool:
+        """Whether it compares; else it is by words."""
+        return self.number is not None or self.other is not None
+
+    def holds(self, value: Value, other: Value | None = None) -> bool:
+        """Whether a cell fulfils it, beside that of the other column; an empty cell does not."""
+        if not self.bounds:
             return value.text.strip() in self.words
-        number = Decimal(value.date.toordinal()) if value.date else value.number
-        comparable = value.kind in (ValueKind.NUMBER, ValueKind.DATE)
-        return comparable and _HOLDS[self.comparison](number, self.number)
+        number, bound = _measure(value), self.number if other is None else _measure(other)
+        return number is not None and bound is not None and _HOLDS[self.comparison](number, bound)
+
+
+def _measure(value: Value) -> Decimal | None:
+    """What of a cell is compared."""
+    if value.kind is ValueKind.NUMBER:
+        return value.number
+    return Decimal(value.date.toordinal()) if value.kind is ValueKind.DATE and value.date else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +122,15 @@ def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
     for condition in conditions:
         # Words of a merged cell count for every row that it spans.
         column = table.column(condition.column)
+        other = None if condition.other is None else table.column(condition.other)
         rows = [
             row
             for row in rows
             if condition.holds(
                 column.values[row]
-                if condition.number is not None
-                else Value(ValueKind.TEXT, table.rows[row][condition.column])
+                if condition.bounds
+                else Value(ValueKind.TEXT, table.rows[row][condition.column]),
+                None if other is None else other.values[row],
             )
         ]
     return rows

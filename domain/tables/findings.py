@@ -104,7 +104,7 @@ def findings_unasked(
         return []
     if asked.guessed and not all(_is_named(question, table, one) for one in asked.conditions):
         return []
-    bounded = any(condition.number is not None for condition in asked.conditions)
+    bounded = any(condition.bounds for condition in asked.conditions)
     if asked.operation is Operation.VALUE:
         if not bounded:
             return []
@@ -325,6 +325,8 @@ class _Writer:
 
     def _condition(self, condition: Condition) -> str:
         name = self._table.name(condition.column)
+        if condition.other is not None:
+            return f"{name} {condition.comparison.value} {self._table.name(condition.other)}"
         if condition.number is None:
             return f"{name} = {self._texts['or'].join(sorted(condition.words))}"
         if self._columns[condition.column].kind is ValueKind.DATE:

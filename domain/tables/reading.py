@@ -14,7 +14,7 @@ from domain.tables.dates import dates_in
 from domain.tables.table import Column, DataTable
 from domain.tables.units import comparable, counted_in, in_units_of, unit_counted
 from domain.tables.values import ValueKind
-from domain.tables.wording import IMPLIED, OPERATIONS, bounds_in, find_whole
+from domain.tables.wording import IMPLIED, OPERATIONS, against_in, bounds_in, find_whole
 from domain.text import has_cjk, normalise
 
 _UNIT = re.compile(r"[(（\[【].*?[)）\]】]")
@@ -23,6 +23,7 @@ _WORDS = re.compile(r"[a-z][a-z0-9]{2,}")
 _SHORT = 3
 _MASK, _VALUE_MASK = "\0", "\x01"
 _HOW = re.compile(r"\bhow\s+$|多$")  # how high
+_OF_ANOTHER = re.compile(r"\0+\s+of\b")  # more than the price of BM-40
 
 
 @dataclass(slots=True)
@@ -163,6 +164,41 @@ def take_dates(reading: Reading, columns: Sequence[Column]) -> Iterator[Conditio
         yield Condition(chosen[0].index, comparison, day)
     for span in spans:
         reading.take(*span)
+
+
+def take_comparisons(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+    """Conditions of one column against another: "below their minimum stock", 实际支出超过预算.
+
+    What is compared is named last before it; else its name is a part of the other's, or it is the only one
+    that can be compared.
+    """
+    for (start, end), comparison in against_in(reading.text):
+        other = next((columns[at] for place, at in reading.columns if place == end), None)
+        if other is None or other.kind is ValueKind.TEXT:
+            continue
+        before = [index for place, index in sorted(reading.columns, reverse=True) if place < start]
+        alike = [one for one in columns if _comparable(one, other)]
+        named = [columns[index] for index in before if columns[index].kind is other.kind]
+        meant = named[:1] or _parts_of(other, columns) or alike
+        reading.take(start, end)
+        if len(meant) != 1 or meant[0] not in alike or _OF_ANOTHER.match(reading.text[end:]):
+            reading.lost = True
+        else:
+            yield Condition(meant[0].index, comparison, other=other.index)
+
+
+def _parts_of(other: Column, columns: Sequence[Column]) -> list[Column]:
+    """The columns whose name is a part of the other's: "Stock" of "Minimum stock"."""
+    whole = _plain_name(other.name)
+    names = [(one, _plain_name(one.name)) for one in columns if one.index != other.index]
+    return [one for one, name in names if name and find_whole(whole, name)]
+
+
+def _comparable(one: Column, other: Column) -> bool:
+    """Whether two columns have values of one kind and unit, be it in their names: "Price (EUR)"."""
+    same = one.kind is other.kind and one.unit == other.unit and one.unit is not None
+    in_names = [_UNIT.findall(normalise(column.name)) for column in (one, other)]
+    return same and one.index != other.index and in_names[0] == in_names[1]
 
 
 def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:

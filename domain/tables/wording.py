@@ -107,7 +107,7 @@ NUMBER = rf"(?:us\$|[$€£¥])?\s?-?(?<!\d)(?<!\d,)\d[\d,]*+(?:\.\d++)?\s?(?:%|
 _COMPARISONS = {
     Comparison.AT_LEAST: r"大于等于|不小于|不少于|不低于|至少|>=|≥|at least|(?:no|not) (?:less|fewer|lower|smaller) than|greater than or equal to",
     Comparison.AT_MOST: r"小于等于|不超过|未超过|不超出|不大于|不高于|不多于|至多|<=|≤|at most|(?:no|not) (?:more|greater|larger|higher) than|(?:not|cannot) exceed|up to|less than or equal to",
-    Comparison.MORE: r"大于|超过|高于|多于|超出|>|more than|greater than|larger than|higher than|over|above|exceed(?:s|ing)?",
+    Comparison.MORE: r"大于|超过|高于|多于|超出|>|more than|greater than|larger than|higher than|over|above|exceed(?:s|ed|ing)?",
     Comparison.LESS: r"小于|低于|少于|不足|<|less than|fewer than|lower than|smaller than|under|below",
     Comparison.EQUAL: r"等于|正好是|恰好是|=|equals?(?: to)?|exactly",
 }
@@ -131,6 +131,20 @@ _AFTER = [
     )
     for comparison, words in _BEHIND.items()
 ]
+
+# Before the name of a column, which is masked by \0: "below their minimum stock", 低于其最低库存.
+_OWN = r"\s*(?:(?:than|to|the|their|its|own)\s+)*(?:(?:它们?|其|各自|自己|规定|对应)的?)?\s*(?=\0)"
+_BY_TIME = {
+    Comparison.MORE: r"晚于|迟于|later than|after",
+    Comparison.LESS: r"早于|先于|earlier than|before",
+}
+_AGAINST = [
+    (comparison, re.compile(rf"(?:{words}){_OWN}"))
+    for among in (_COMPARISONS, _BY_TIME)
+    for comparison, words in among.items()
+]
+# Also where no column follows.
+COMPARING = re.compile("|".join([*_COMPARISONS.values(), *_BY_TIME.values()]))
 
 _COUNTED = {
     **{word: at for at, word in enumerate(CARDINALS)},
@@ -218,6 +232,16 @@ def bounds_in(question: str) -> list[Bound]:
         for match in form.finditer(question):
             if not any(start < match.end() and match.start() < end for (start, end), *_ in found):
                 found.append((match.span(), comparison, _number(match[1])))
+    return found
+
+
+def against_in(question: str) -> list[tuple[tuple[int, int], Comparison]]:
+    """Where a question compares with a column, whose masked name begins at the end, and how."""
+    found: list[tuple[tuple[int, int], Comparison]] = []
+    for comparison, form in _AGAINST:
+        for match in form.finditer(question):
+            if not any(start < match.end() and match.start() < end for (start, end), _ in found):
+                found.append((match.span(), comparison))
     return found
 
 

@@ -105,6 +105,22 @@ async def test_what_the_table_does_not_say_is_not_computed(
     assert "200 rows" not in result["answer"]
 
 
+async def test_a_column_is_held_against_another_in_all_rows(
+    running_with: RunningWith, ingestor: Ingestor, filled: Scope, tmp_path: Path
+) -> None:
+    file = tmp_path / "levels.csv"
+    rows = [
+        f"{name},{stock},{stock + (1 if n == 150 else -1)}"
+        for n, (name, _, stock) in enumerate(ROWS)
+    ]
+    file.write_text("\n".join(["Part,Stock,Minimum stock", *rows]), encoding="utf-8")
+    async with running_with() as running:
+        await ingestor.ingest(running.scope, [file])
+        result = await asked(running, "Which parts are below their minimum stock?")
+    assert "levels.csv (200 rows)" in result["answer"]
+    assert set(re.findall(r"Part-\d+", result["answer"])) == {ROWS[150][0]}
+
+
 async def test_a_table_is_computed_whole_within_its_document(
     running_with: RunningWith, ingestor: Ingestor, database: Database, stored: Path
 ) -> None:
