@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,8 @@ _BATCH = 1024
 # A term of more than one passage in so many has its weight by row besides: adding a row of 100,000 takes
 # 20 µs, adding to an eighth of them picked out twice that. Real texts have 10 to 57 such terms.
 _COMMON = 8
+_MOST_CODES = 16  # a longer list of them asks for no one in particular
+_BETWEEN_PARTS = re.compile(r"[-.]")  # of a code: BM-40
 _MOST_COUNTED = np.iinfo(np.uint16).max  # of a term in a passage; BM25 is flat long before
 
 
@@ -202,6 +205,7 @@ class LexicalIndex:
         """Hold a question against every passage."""
         asked = list(dict.fromkeys(terms(question)))
         known = [self.vocabulary[term] for term in asked if term in self.vocabulary]
+        codes = islice(dict.fromkeys(codes_in(question)), _MOST_CODES)
         held, scores = [self._held(term) for term in known], np.zeros(self.passages, np.float32)
         for term in held:
             term.add_to(scores)
@@ -210,14 +214,15 @@ class LexicalIndex:
             scores=scores,
             information=self._information[known],
             unknown=(len(asked) - len(known)) * self.most_information,
-            coded=[rows for code in codes_in(question) if len(rows := self._holding(terms(code)))],
+            coded=[rows for code in codes if len(rows := self._holding(code))],
         )
 
-    def _holding(self, words: Sequence[str]) -> _Ints:
-        """The passages that hold all these terms; none where many do, or a term is not known."""
-        known = [self.vocabulary.get(word) for word in words]
+    def _holding(self, code: str) -> _Ints:
+        """The passages that hold all parts of a code; none where many do, or a part is no known term."""
+        parts = [terms(part) for part in _BETWEEN_PARTS.split(code)]
+        known = [self.vocabulary.get(word) for part in parts for word in part or [""]]
         rows = [self.postings.holders[self._span(term)] for term in known if term is not None]
-        if not rows or len(rows) < len(known):
+        if len(rows) < len(known):
             return np.empty(0, np.int32)
         all_hold = reduce(partial(np.intersect1d, assume_unique=True), rows)
         return all_hold if len(all_hold) * _COMMON <= self.passages else all_hold[:0]
