@@ -267,7 +267,13 @@ def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
             chosen.append(found.candidate)
         if len(chosen) == _QUOTES:
             break
-    return chosen
+    return [chosen[0], *_as_written(chosen[1:])]
+
+
+def _as_written(chosen: Sequence[Candidate]) -> list[Candidate]:
+    """With those of one passage in its order: the second row of a table does not come before the first."""
+    places = list(dict.fromkeys(one.source for one in chosen))
+    return sorted(chosen, key=lambda one: (places.index(one.source), one.start))
 
 
 def _speaks_of(asked: frozenset[str], candidate: Candidate) -> bool:

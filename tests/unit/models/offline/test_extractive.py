@@ -63,6 +63,25 @@ async def test_the_language_of_the_question_is_preferred_among_equals() -> None:
     assert english.quotations[0].source == 0
 
 
+async def test_what_is_quoted_besides_the_best_of_a_passage_keeps_its_order() -> None:
+    summary = item(
+        "The price is paid at milestones: at the signing of the contract, at delivery and at acceptance."
+    )
+    parts = item(
+        "At the signing milestone 30 % of the price is paid. Milestones are signed by Ms Shen."
+        " At the delivery and acceptance milestones 70 % of the price is paid."
+    )
+    found = await ExtractiveAnswerer().extract(
+        "What share of the price is paid at the delivery milestone?",
+        [summary, parts],
+        language="en",
+    )
+    first, *others = found.quotations
+    assert first.source == 0
+    assert len(others) == 2
+    assert others[0].start < others[1].start
+
+
 async def test_the_same_sentence_in_two_passages_is_quoted_once() -> None:
     items = [item(GUIDELINE), item(GUIDELINE)]
     found = await ExtractiveAnswerer().extract("糖尿病的主要症状是什么？", items, language="zh")
