@@ -12,6 +12,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from domain.errors import SextantError
 from server.schemas.wire import Problem
@@ -106,6 +107,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, validation)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(ClientLeft, left)
+    app.add_exception_handler(ClientDisconnect, left)  # in the middle of a form
     app.add_exception_handler(Exception, unforeseen)
 
 

@@ -18,12 +18,12 @@ from domain.settings import Settings
 from server.auth.caller import Principal, unauthorised
 from server.auth.local import require_local
 from server.auth.rates import Rates
-from server.auth.tokens import tokens_of
+from server.auth.tokens import Tokens, tokens_of
 from server.lately import Lately
 from stores.api_keys import ApiKeyStore, KeyInUse
 from stores.postgresql.database import Database
 
-# Keys remembered between requests, about 0.5 KB each.
+# Keys, and as many tokens, remembered between requests, about 0.5 KB each.
 _KEPT = 4096
 # Seconds for which "no key was ever made" is believed.
 _OPEN_SECONDS = 2.0
@@ -58,6 +58,8 @@ class Authenticator:
         self._store = ApiKeyStore(database)
         self._tokens = tokens_of(settings.auth)
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
+        # Whom tokens stood for when they last held, by digest.
+        self._bearers: OrderedDict[bytes, Principal] = OrderedDict()
         self._wrong = Lately(most=_KEPT)
         self._strangers = asyncio.Semaphore(_STRANGERS_AT_ONCE)
         self._tries = Rates(1.0, settings.auth.wrong_keys, "Too many wrong keys from this address")
@@ -98,20 +100,23 @@ class Authenticator:
             return await self._by_key(digest_of(credential), _neighbourhood(connection))
         if self._tokens is None:
             raise unauthorised()
-        return await self._tokens.principal(credential)
+        return await self._by_token(self._tokens, credential)
 
     def known(self, connection: HTTPConnection) -> Principal | None:
-        """Who asks, as far as memory says so at once; a stranger, and whoever brings a token, is None.
+        """Who asks, as far as memory says so at once; a stranger is None.
 
-        A key counts that held when it was last looked up, however long ago: it lets nobody in.
+        A key or token counts that held when it was last looked at, however long ago: it lets nobody in.
         """
         try:
             if not self._login:
                 require_local(connection)
                 return self._nobody()
-            known = self._known.get(digest_of(_credential(connection)))
+            digest = digest_of(_credential(connection))
         except (Unauthorised, Forbidden):
             return None
+        if (bearer := self._bearers.get(digest)) is not None:
+            return bearer
+        known = self._known.get(digest)
         return _principal_of(known.held) if known and known.held else None
 
     async def close(self) -> None:
@@ -124,6 +129,20 @@ class Authenticator:
         principal = None if key is None else _principal_of(key)
         if principal is None:
             raise unauthorised()
+        return principal
+
+    async def _by_token(self, tokens: Tokens, token: str) -> Principal:
+        """Verified each time; remembered is only that it held, for `known`."""
+        digest = digest_of(token)
+        try:
+            principal = await tokens.principal(token)
+        except Unauthorised:
+            self._bearers.pop(digest, None)
+            raise
+        self._bearers[digest] = principal
+        self._bearers.move_to_end(digest)
+        if len(self._bearers) > _KEPT:
+            self._bearers.popitem(last=False)
         return principal
 
     def _nobody(self) -> Principal:

@@ -10,6 +10,7 @@ from starlette.types import Scope
 
 from server.edge.body_limit import BodyLimit
 from server.edge.headers import SecurityHeaders
+from server.edge.methods import Methods
 from server.edge.request_id import RequestId
 from server.edge.slots import Slots
 from server.observe.metrics import Metrics
@@ -24,6 +25,7 @@ _SEARCHES = frozenset({"/search", "/api/knowledge/entities/search"})
 
 def install(app: FastAPI, metrics: Metrics) -> None:
     """Put them around `app`; the last one added is the first that a request meets."""
+    app.add_middleware(Methods)
     app.add_middleware(BodyLimit, most=_most_bytes)
     app.add_middleware(Slots, questions=_QUESTIONS, searches=_SEARCHES)
     app.add_middleware(SecurityHeaders)

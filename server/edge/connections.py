@@ -1,8 +1,9 @@
 """Connections that never become a request: a head is sent within bounds of time and size, or refused.
 
 Uvicorn waits for ever for a request's first byte and its last header, and keeps headers without end
-(0.54 with httptools; RFC 6585 §5 and RFC 9110 §15.5.9 name the statuses). Nobody has been asked for a
-key by then, so anybody could take all of a server's connections, or its memory.
+(0.54 with httptools; RFC 6585 §5 and RFC 9110 §15.5.9 name the statuses), those behind a chunked body
+(trailers) too. Nobody has been asked for a key by then, so anybody could take all of a server's
+connections, or its memory.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ _REFUSED = b"HTTP/1.1 %b\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 class BoundedHead(HttpToolsProtocol):
-    """Uvicorn's protocol; what comes before a request's body has to come soon, and not without end."""
+    """Uvicorn's protocol; what comes before a request's body has to come soon, and not without end.
+
+    What is neither head nor body (trailers, what chunks have beside their bytes) is bounded as heads are.
+    """
 
     _timer: TimerHandle | None = None
     _bytes = 0
@@ -35,11 +39,10 @@ class BoundedHead(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
+        self._bytes += len(data)
         super().data_received(data)
-        if self._timer is not None:
-            self._bytes += len(data)
-            if self._bytes > MOST_BYTES:
-                self._refuse(b"431 Request Header Fields Too Large")
+        if self._bytes > MOST_BYTES:
+            self._refuse(b"431 Request Header Fields Too Large")
 
     def on_message_begin(self) -> None:
         """See httptools."""
@@ -52,6 +55,16 @@ class BoundedHead(HttpToolsProtocol):
         self._forget()
         super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        """See httptools."""
+        self._bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """See httptools."""
+        self._bytes = 0
+        super().on_message_complete()
+
     def _expect(self) -> None:
         self._bytes = 0
         self._timer = self.loop.call_later(SECONDS, self._refuse, b"408 Request Timeout")
@@ -61,8 +74,15 @@ class BoundedHead(HttpToolsProtocol):
             self._timer.cancel()
             self._timer = None
 
+    @property
+    def _answering(self) -> bool:
+        """Whether an answer is being sent, into which another must not be written."""
+        cycle = self.cycle
+        return cycle is not None and cycle.response_started and not cycle.response_complete
+
     def _refuse(self, status: bytes) -> None:
         self._forget()
         if not self.transport.is_closing():
-            self.transport.write(_REFUSED % status)
+            if not self._answering:
+                self.transport.write(_REFUSED % status)
             self.transport.close()

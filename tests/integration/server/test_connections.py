@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 import pytest_asyncio
@@ -63,3 +64,25 @@ async def test_a_connection_serves_one_request_after_another(opened: Streams) ->
         writer.write(HEAD)
         writer.write(b"x: y\r\n" * 1000 + b"\r\n")
         assert (await reader.readuntil(b"here")).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("beside", [b"0\r\n" + b"x: y\r\n" * 20_000, b"1;" + b"x" * 100_000])
+async def test_what_chunks_have_beside_their_bytes_is_bounded(
+    opened: Streams, beside: bytes
+) -> None:
+    """Trailers were kept, all of them, of a caller nobody knew."""
+    reader, writer = opened
+    writer.write(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+    await reader.readuntil(b"here")
+    writer.write(beside)
+    with suppress(
+        ConnectionResetError
+    ):  # what it has not read may end it sooner than the answer comes
+        assert (await reader.read()).startswith(b"HTTP/1.1 431 ")
+
+
+async def test_requests_sent_before_their_answers_are_all_served(opened: Streams) -> None:
+    reader, writer = opened
+    writer.write((HEAD + b"\r\n") * (2 * MOST_BYTES // len(HEAD)))
+    for _ in range(2 * MOST_BYTES // len(HEAD)):
+        await reader.readuntil(b"here")

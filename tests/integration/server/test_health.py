@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import httpx
+import pytest
+from starlette.types import Message
+
+from server.problems import CLIENT_LEFT
 
 
 async def test_the_server_says_that_it_lives(client: httpx.AsyncClient) -> None:
@@ -15,3 +19,58 @@ async def test_a_path_that_is_not_there_is_a_problem_document(client: httpx.Asyn
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["code"] == "not_found"
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/readyz", "/metrics", "/v1/models"])
+async def test_head_answers_as_get_does_without_the_body(
+    client: httpx.AsyncClient, path: str
+) -> None:
+    """Uptime monitors and `wget --spider` ask so."""
+    answer, whole = await client.head(path), await client.get(path)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["content-type"] == whole.headers["content-type"]
+
+
+async def test_a_request_that_is_asked_for_its_head_is_counted_by_its_route(
+    client: httpx.AsyncClient,
+) -> None:
+    await client.head("/healthz")
+    assert 'method="HEAD",route="/healthz"' in (await client.get("/metrics")).text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "/documents", "GET, HEAD, POST"),
+        ("OPTIONS", "/api/threads/x", "DELETE, GET, HEAD"),
+        ("HEAD", "/search", "POST"),
+        ("HEAD", "/api/query/x/events", "GET"),
+    ],
+)
+async def test_another_method_is_told_all_that_the_path_allows(
+    client: httpx.AsyncClient, method: str, path: str, allowed: str
+) -> None:
+    answer = await client.request(method, path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+
+async def test_who_leaves_in_the_middle_of_a_form_is_no_fault_of_the_server(
+    client: httpx.AsyncClient,
+) -> None:
+    transport = client._transport
+    assert isinstance(transport, httpx.ASGITransport)
+    sent: list[Message] = []
+
+    async def leaving() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def noting(message: Message) -> None:
+        sent.append(message)
+
+    form = b"multipart/form-data; boundary=a"
+    scope = {
+        "type": "http", "method": "POST", "path": "/documents", "query_string": b"",
+        "headers": [(b"host", b"localhost"), (b"content-type", form)], "client": ("127.0.0.1", 1),
+    }  # fmt: skip
+    await transport.app(scope, leaving, noting)
+    assert sent[0]["status"] == CLIENT_LEFT

@@ -1,0 +1,55 @@
+"""HEAD wherever there is GET, and all methods of a path in `Allow` (RFC 9110 §9.3.2 and §10.2.1).
+
+FastAPI answers HEAD with 405, which is what uptime monitors and `wget --spider` ask with, and names in
+`Allow` the methods of one of a path's routes only.
+"""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+from starlette.datastructures import MutableHeaders
+from starlette.routing import compile_path
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# Streams: their heads say nothing, and whoever leaves one may stop what it tells of.
+_STREAMS = "/events"
+
+
+class Methods:
+    """Serves HEAD as GET, whose body the HTTP server leaves out, and completes `Allow`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        asked_for_head = scope["method"] == "HEAD" and not scope["path"].endswith(_STREAMS)
+        inner = {**scope, "method": "GET"} if asked_for_head else scope
+
+        async def answering(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                if inner.get("route") is not None:  # metrics and logs name it
+                    scope["route"] = inner["route"]
+                if message["status"] == 405:
+                    MutableHeaders(scope=message)["Allow"] = ", ".join(_allowed(scope))
+            await send(message)
+
+        await self._app(inner, receive, answering)
+
+
+def _allowed(scope: Scope) -> list[str]:
+    app: FastAPI = scope["app"]
+    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    found = {
+        method
+        for route in iter_route_contexts(app.routes)
+        if route.path is not None and compile_path(route.path)[0].match(path)
+        for method in route.methods or ()
+    }
+    if "GET" in found and not path.endswith(_STREAMS):
+        found.add("HEAD")
+    return sorted(found)
