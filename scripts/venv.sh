@@ -34,4 +34,4 @@ echo "Installing Sextant${extras:+ [$extras]} into .venv (once; about 510 MB)"
 # where PYTHONDONTWRITEBYTECODE is set, every question would.
 PYTHONDONTWRITEBYTECODE="" .venv/bin/python -c "
 import graph.streaming, ingestion.pipeline, ingestion.graph.index, ingestion.graph.upkeep, ingestion.parsing.host
-import models.embedding.e5.encoder, models.embedding.packaged, rjieba, sextant.cli.ask, sextant.cli.demo, sextant.facade"
+import models.embedding.e5.encoder, models.embedding.packaged, rjieba, sextant.cli.asking.ask, sextant.cli.asking.demo, sextant.facade"

@@ -1,4 +1,4 @@
-"""The command line: one file per command, each importing what is heavy only when it runs."""
+"""The command line: one file per command, in a room with its like, importing what is heavy only when it runs."""
 
 from __future__ import annotations
 

@@ -15,36 +15,36 @@ import typer
 from domain.errors import OptionInvalid, SextantError
 from sextant.cli.terminal import report
 
-# Each name is a module of this package whose `app` holds the command of that name, in the order of
-# `--help` (import_ for a word of Python's own). A module must stay light: what is heavy is imported inside the command.
-COMMANDS = (
-    "demo",
-    "ingest",
-    "import",
-    "export",
-    "ask",
-    "search",
-    "chat",
-    "serve",
-    "worker",
-    "mcp",
-    "keys",
-    "chunks",
-    "structure",
-    "searches",
-    "graphs",
-    "graph",
-    "documents",
-    "entities",
-    "communities",
-    "reembed",
-    "backup",
-    "restore",
-    "eval",
-    "doctor",
-    "config",
-    "version",
-)
+# The room that each command's module lies in, in the order of `--help`; the module has the command's name (import_ for
+# a word of Python's own) and holds it as `app`. It must stay light: what is heavy is imported inside the command.
+COMMANDS = {
+    "demo": "asking",
+    "ingest": "documents",
+    "import": "documents",
+    "export": "documents",
+    "ask": "asking",
+    "search": "asking",
+    "chat": "asking",
+    "serve": "serving",
+    "worker": "serving",
+    "mcp": "serving",
+    "keys": "serving",
+    "chunks": "documents",
+    "structure": "documents",
+    "searches": "asking",
+    "graphs": "documents",
+    "graph": "knowledge",
+    "documents": "documents",
+    "entities": "knowledge",
+    "communities": "knowledge",
+    "reembed": "upkeep",
+    "backup": "upkeep",
+    "restore": "upkeep",
+    "eval": "asking",
+    "doctor": "upkeep",
+    "config": "upkeep",
+    "version": "upkeep",
+}
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -84,7 +84,7 @@ def _app(arguments: Sequence[str]) -> typer.Typer:
     called = [name for name in arguments[:1] if name in COMMANDS]
     for name in called or COMMANDS:
         module = f"{name}_" if iskeyword(name) else name
-        app.add_typer(importlib.import_module(f"sextant.cli.{module}").app)
+        app.add_typer(importlib.import_module(f"sextant.cli.{COMMANDS[name]}.{module}").app)
     return app
 
 

@@ -12,7 +12,7 @@ import pytest
 from domain.errors import GraphNotFound, OptionInvalid
 from domain.scope import Scope
 from domain.settings import Settings
-from sextant.cli.communities import _nested
+from sextant.cli.knowledge.communities import _nested
 from sextant.facade import Sextant
 from stores.graph.communities import CommunityStore
 from stores.graph.vectors import EntityVectors

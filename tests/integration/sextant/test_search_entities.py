@@ -11,7 +11,7 @@ from domain.errors import GraphNotFound
 from domain.scope import Scope
 from domain.settings import Settings
 from retrievers import FusionWeights, SearchOptions
-from sextant.cli.found_entities import print_found
+from sextant.cli.knowledge.found_entities import print_found
 from sextant.facade import Sextant
 
 WHO = "# World Health Organization\n\nThe World Health Organization (WHO) sits in Geneva.\n"

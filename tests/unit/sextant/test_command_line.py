@@ -99,7 +99,7 @@ def test_the_exit_status_tells_whose_fault_it_is(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("sextant.cli.version.app", failing(error))
+    monkeypatch.setattr("sextant.cli.upkeep.version.app", failing(error))
     assert cli.run(["version"]) == status
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -112,7 +112,7 @@ def test_an_error_is_json_where_json_was_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     error = QuestionInvalid("The question is empty.", next_step="Ask something.", field="query")
-    monkeypatch.setattr("sextant.cli.version.app", failing(error))
+    monkeypatch.setattr("sextant.cli.upkeep.version.app", failing(error))
     assert cli.run(["version", "--json"]) == 2
     assert json.loads(capsys.readouterr().err)["error"] == {
         "code": "question_invalid",

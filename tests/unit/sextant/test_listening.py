@@ -8,7 +8,7 @@ from multiprocessing.reduction import ForkingPickler
 
 import pytest
 
-from sextant.cli.listening import alone, shared
+from sextant.cli.serving.listening import alone, shared
 
 BACKLOG, PATIENCE, CONNECTIONS = 128, 30.0, 64
 

@@ -16,7 +16,7 @@ from domain.events import Done, Event, Failed, Status, Token
 from ingestion.pipeline import Ingested
 from ingestion.progress import Progress
 from sextant.cli import progress, terminal
-from sextant.cli.answers import print_answer
+from sextant.cli.asking.answers import print_answer
 
 SOURCE = Source(1, "d", "guide.pdf", "c", "Guide", ("2 Signs", "2.1 Early"), 7, "…", 0.9)
 CITATION = Citation(1, "Thirst.[1]", "guide.pdf", "Thirst is\nan early sign.", 0, 24, 1.0)

@@ -39,7 +39,7 @@ def serve(
     from uvicorn.supervisors import Multiprocess
 
     from domain.configuration import load_settings
-    from sextant.cli import listening
+    from sextant.cli.serving import listening
     from sextant.logins import may_listen
 
     _check_level(log)

@@ -55,7 +55,7 @@ async def _ask(
     import asyncio
 
     from sextant.attaching import attached_files
-    from sextant.cli.answers import print_answer
+    from sextant.cli.asking.answers import print_answer
     from sextant.cli.session import opened
 
     async with opened(to_answer=True) as rag:

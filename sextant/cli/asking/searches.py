@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.chunks import run
+from sextant.cli.documents.chunks import run
 from sextant.cli.options import GRAPH, AsJson, GraphId
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 GRAPH = "demo"
-_SAMPLES = Path(__file__).parents[2] / "samples"
+_SAMPLES = Path(__file__).parents[3] / "samples"
 
 
 @app.command("demo")
@@ -55,7 +55,7 @@ def _questions(samples: Path) -> list[str]:
 
 
 async def _demo(samples: Path, questions: list[str], *, as_json: bool) -> list[Answer]:
-    from sextant.cli.answers import print_answer
+    from sextant.cli.asking.answers import print_answer
     from sextant.cli.progress import ingest_with_progress, print_summary
     from sextant.cli.session import opened
 

@@ -9,7 +9,7 @@ import typer
 
 from domain.text import counted
 from sextant.cli import terminal
-from sextant.cli.found_entities import print_found
+from sextant.cli.knowledge.found_entities import print_found
 from sextant.cli.options import GRAPH, AsJson, GraphId
 
 if TYPE_CHECKING:

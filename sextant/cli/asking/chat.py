@@ -102,7 +102,7 @@ def _questions() -> Iterator[str]:
 async def _turn(rag: Sextant, question: str, options: Options) -> str:
     """Answer one question; its failure is told, and the conversation goes on."""
     from domain.errors import SextantError
-    from sextant.cli.answers import print_answer
+    from sextant.cli.asking.answers import print_answer
 
     try:
         return (await print_answer(rag.stream(question, **options))).answer

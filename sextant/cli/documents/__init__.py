@@ -1,0 +1,1 @@
+"""Commands over knowledge bases and what lies in them: documents in, out, listed, deleted."""

@@ -1,0 +1,1 @@
+"""Commands over the knowledge graph: its size, its entities, its communities."""

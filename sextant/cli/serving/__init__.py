@@ -1,0 +1,1 @@
+"""Commands that run on: the HTTP server, its keys, the worker, the tools of an agent."""
