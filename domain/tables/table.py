@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from domain.tables.local_dates import with_local_dates
 from domain.tables.values import Value, ValueKind, read_value, year_of
 from domain.text import normalise
 
@@ -54,9 +55,11 @@ class DataTable:
 
     def column(self, index: int) -> Column:
         """A column with its cells read."""
-        values = tuple(
-            read_value("" if (row, index) in self.repeated else cells[index])
-            for row, cells in enumerate(self.rows)
+        values = with_local_dates(
+            [
+                read_value("" if (row, index) in self.repeated else cells[index])
+                for row, cells in enumerate(self.rows)
+            ]
         )
         if _OF_YEARS.search(normalise(self.names[index])):
             years = [year_of(value) for value in values]
