@@ -74,6 +74,13 @@ def test_the_image_holds_every_package_and_nothing_that_is_not_there() -> None:
     assert sources == kept
 
 
+def test_a_database_still_being_made_is_not_called_healthy() -> None:
+    # The image's entrypoint makes it through a server without TCP (docker-library/postgres,
+    # `docker_temp_server_start`: `listen_addresses=''`).
+    *_, asked = COMPOSE["services"]["postgres"]["healthcheck"]["test"]
+    assert "-h 127.0.0.1" in asked
+
+
 def test_databases_are_reached_from_inside_only() -> None:
     services = COMPOSE["services"]
     assert not any("ports" in services[name] for name in services if name not in OURS)
