@@ -319,7 +319,7 @@ def unavailable() -> Iterator[None]:
         yield
     except (OperationalError, InterfaceError) as error:
         raise DatabaseUnavailable(
-            f"PostgreSQL did not answer as it should: {str(error).strip() or type(error).__name__}.",
+            f"PostgreSQL did not answer as it should: {str(error).strip().rstrip(' :.?') or type(error).__name__}.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
         ) from error
 
