@@ -15,7 +15,7 @@ from domain.tables.rest import restricts
 from domain.tables.sentences import OF_DATES, OF_ONE, OPERATION_NAMES, TEXTS
 from domain.tables.table import Column, DataTable
 from domain.tables.values import ValueKind
-from domain.tables.wording import Rank
+from domain.tables.wording import Rank, each_of
 from domain.text import normalise
 
 # More equal or matching rows than these are counted, not listed.
@@ -60,9 +60,9 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
         language: `zh` or `en`, of the sentences.
     """
     columns = table.columns()
-    asked = asked_of(question, table, columns)
-    if asked and _partly(asked, table, columns):
-        asked = None
+    asked = [one for part in each_of(question) if (one := asked_of(part, table, columns))]
+    if len(asked) < len(each_of(question)) or any(_partly(one, table, columns) for one in asked):
+        asked = []
     numeric = [column.index for column in columns if column.kind is ValueKind.NUMBER]
     always = [
         Asked(operation, index)
@@ -77,7 +77,7 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
             for finding in _Writer(table, columns, one, language).findings()
         ]
 
-    told = written([asked]) if asked else _row_told(question, table, language)
+    told = written(asked) if asked else _row_told(question, table, language)
     return Computed(told, written(always))
 
 
@@ -97,6 +97,14 @@ def findings_unasked(
         about: the names of its document and sections.
     """
     columns = table.columns()
+    found = [_unasked(part, table, columns, language, about) for part in each_of(question)]
+    return [one for part in found for one in part] if all(found) else []
+
+
+def _unasked(
+    question: str, table: DataTable, columns: Sequence[Column], language: str, about: str
+) -> list[Finding]:
+    """The same of one computation."""
     asked = asked_of(question, table, columns)
     if asked is None:
         return []

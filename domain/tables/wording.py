@@ -89,6 +89,15 @@ OPERATIONS = {
     Operation.COUNT: re.compile(_COUNT),
 }
 
+_ONE = f"(?:{_LARGEST}|{_SMALLEST}|{_SUM}|{_MEAN})"
+_AND = r"\s*(?:,\s*and\b|\band\b|[,、和与及跟]|以及)\s*(?:\b(?:the|its|their)\s+)?"
+# "The highest and the lowest price", 最高价和最低价: the same noun may stand behind each.
+_SEVERAL = re.compile(
+    rf"(?P<first>{_ONE})(?P<noun>[^,、?？]{{0,30}}?)(?P<more>(?:{_AND}{_ONE}(?P=noun))+)",
+    re.IGNORECASE,
+)
+_EACH = re.compile(_ONE, re.IGNORECASE)
+
 # Of dates, or of numbers that stand at one: the latest price is not the highest.
 BY_TIME = re.compile(
     r"最[早晚新近先后老]|首先|\b(?:latest|earliest|newest|oldest|recent|first|last)\b"
@@ -219,6 +228,16 @@ Bound = tuple[tuple[int, int], Comparison, Decimal]
 def _number(stated: str) -> Decimal:
     digits = numbers_in(stated)
     return digits[0] if digits else chinese_number(stated)
+
+
+def each_of(question: str) -> list[str]:
+    """The questions that one joins: "the highest and the lowest price" asks for two computations."""
+    match = _SEVERAL.search(question)
+    if match is None:
+        return [question]
+    start, end = match.span()
+    forms = [match["first"], *_EACH.findall(match["more"])]
+    return [f"{question[:start]}{form}{match['noun']}{question[end:]}" for form in forms]
 
 
 def bounds_in(question: str) -> list[Bound]:
