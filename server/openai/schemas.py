@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -50,15 +50,18 @@ class ResponseFormat(_Theirs):
 
 
 class ChatRequest(_Theirs):
-    """A chat whose last message is a question. Sampling parameters are ignored."""
+    """A chat whose last message is a question.
+
+    Sampling parameters are ignored, and tools that may be called: none ever is. That one must be is refused.
+    """
 
     model: str = Field(max_length=300, description="`sextant`, `sextant-mix`, `sextant-mix:rust`.")
     messages: tuple[ChatMessage, ...] = Field(min_length=1, max_length=1000)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
-    tools: tuple[dict[str, Any], ...] | None = Field(None, max_length=0)
-    functions: tuple[dict[str, Any], ...] | None = Field(None, max_length=0)
+    tool_choice: Literal["auto", "none"] | None = None
+    function_call: Literal["auto", "none"] | None = None
     response_format: ResponseFormat | None = None
     logprobs: Literal[False] | None = None
     graph_id: str | None = Field(

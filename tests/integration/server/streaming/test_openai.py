@@ -9,7 +9,7 @@ import openai
 import pytest
 import pytest_asyncio
 from langchain_openai import ChatOpenAI
-from openai.types.chat import ChatCompletionMessageParam
+from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMessageParam
 from PIL import Image
 
 from domain.retrieval import Mode
@@ -109,12 +109,29 @@ async def test_what_was_said_before_is_history_without_our_list_of_sources(
     assert "Sources:" not in prompts
 
 
+TOOLS: list[ChatCompletionFunctionToolParam] = [{"type": "function", "function": {"name": "f"}}]
+
+
+async def test_tools_that_need_not_be_called_are_not(client: openai.AsyncOpenAI) -> None:
+    """As chat pages and agents send them with every question."""
+    answer = await client.chat.completions.create(
+        model=MODEL,
+        messages=ASKED,
+        tools=TOOLS,
+        tool_choice="auto",
+    )
+    [choice] = answer.choices
+    assert choice.finish_reason == "stop"
+    assert choice.message.content
+    assert choice.message.tool_calls is None
+
+
 BAD: list[tuple[dict[str, Any], type[openai.APIStatusError], str]] = [
     ({"model": "gpt-9"}, openai.NotFoundError, "model_not_found"),
     ({"model": "sextant:nowhere"}, openai.NotFoundError, "graph_not_found"),
     ({"n": 2}, openai.UnprocessableEntityError, "request_invalid"),
     (
-        {"tools": [{"type": "function", "function": {"name": "f"}}]},
+        {"tools": TOOLS, "tool_choice": "required"},
         openai.UnprocessableEntityError,
         "request_invalid",
     ),
