@@ -44,6 +44,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+from domain.answers import Usage
+
 
 class SextantError(Exception):
     """Base of all errors raised on purpose.
@@ -322,11 +324,16 @@ class RetrievalError(DependencyError):
 
 
 class ModelOutputInvalid(SextantError):
-    """A chat model's structured output did not fit its schema, also after one repair try."""
+    """A chat model's structured output did not fit its schema, also after one repair try.
+
+    Attributes:
+        usage: what the answers that did not fit took, the repair included; None where nobody counted.
+    """
 
     code = "model_output_invalid"
     status = 502
     retryable = True
+    usage: Usage | None = None
 
 
 def error_of(

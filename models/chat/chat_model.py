@@ -131,20 +131,22 @@ class ChatModel:
             return read_structured(first.text, schema), first.usage
         except DoesNotFit as problem:
             if not repair:
-                raise self._unfit(problem) from problem
+                raise self._unfit(problem, first.usage) from problem
             _log.info("%s: asked to repair its output: %s", self._service.label, problem)
             again = [AIMessage(first.text or "(empty)"), HumanMessage(repair_request(problem))]
         second = await self._json_answer([*prompt, *again], schema)
         try:
             return read_structured(second.text, schema), first.usage + second.usage
         except DoesNotFit as problem:
-            raise self._unfit(problem) from problem
+            raise self._unfit(problem, first.usage + second.usage) from problem
 
-    def _unfit(self, problem: DoesNotFit) -> ModelOutputInvalid:
-        return ModelOutputInvalid(
+    def _unfit(self, problem: DoesNotFit, usage: Usage) -> ModelOutputInvalid:
+        error = ModelOutputInvalid(
             f"The {self._service.label} did not give the asked structure: {problem}",
             next_step="Try again, or choose a larger chat model.",
         )
+        error.usage = usage
+        return error
 
     async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:
         """The answer's text piece by piece as it comes, then its `Usage` as the last item.

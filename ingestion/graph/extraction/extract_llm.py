@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from domain.answers import Usage
-from domain.errors import ModelUnavailable, SextantError
+from domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError
 from domain.scope import Scope
 from domain.settings import Settings
 from domain.text import counted, language_of
@@ -186,8 +186,10 @@ class ModelExtractor:
             found, usage = await self._found(passage, prompt)
             outcome = _Outcome(passage, usage, found)
         except SextantError as error:
-            # What a failed call took is not reported; its prompt was sent at least.
-            usage = Usage(1, need.prompt_tokens, 0, estimated=True)
+            # Answers that did not fit are paid for all the same. What else failed reports nothing;
+            # its prompt was sent at least.
+            told = error.usage if isinstance(error, ModelOutputInvalid) else None
+            usage = told or Usage(1, need.prompt_tokens, 0, estimated=True)
             outcome = _Outcome(passage, usage, error=error)
         finally:
             run.budget.settle(need, usage)
@@ -199,7 +201,10 @@ class ModelExtractor:
         found, usage = await self._chat.structured(prompt, Extraction)
         for _ in range(self._settings.extraction.gleaning):
             prompt = _gleaning(passage, self._types, found)
-            more, cost = await self._chat.structured(prompt, Extraction)
+            try:
+                more, cost = await self._chat.structured(prompt, Extraction)
+            except ModelOutputInvalid as error:  # what was found before stands
+                return found, usage + (error.usage or Usage())
             usage += cost
             if not more.entities and not more.relations:
                 break

@@ -22,7 +22,16 @@ from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest, Script, ScriptedOpenAI
-from testing.replies import Reply, as_json, failing, fenced_json, rate_limited, refusal
+from testing.replies import (
+    Reply,
+    as_json,
+    failing,
+    fenced_json,
+    invalid_json,
+    rate_limited,
+    refusal,
+    usage_of,
+)
 
 CURIE = {
     "entities": [
@@ -151,6 +160,18 @@ async def test_a_refusal_leaves_the_document_searchable_and_is_tried_again(
         assert await opened.counts(scope) == (1, 0, 0)
 
 
+async def test_answers_that_do_not_fit_count_as_spent_with_their_repair(
+    world: Start, scope: Scope
+) -> None:
+    async with world(lambda _: invalid_json()) as opened:
+        await opened.ingest(scope, TEXT.encode())
+        billed = [usage_of(invalid_json(), sent.prompt) for sent in opened.server.chat_requests]
+        spent = opened.extractor.budget.spent
+        assert spent.calls == len(billed) == 2
+        assert spent.prompt_tokens == sum(each["prompt_tokens"] for each in billed)
+        assert spent.completion_tokens == sum(each["completion_tokens"] for each in billed)
+
+
 async def test_a_rate_limit_passes(world: Start, scope: Scope) -> None:
     async with world([rate_limited(0), as_json(CURIE)]) as opened:
         result = await opened.ingest(scope, TEXT.encode())
@@ -192,6 +213,16 @@ async def test_a_run_that_is_stopped_goes_on_where_it_was(world: Start, scope: S
         assert result.error is None
         assert await opened.counts(scope) == (6, 0, 0)
         assert len(opened.server.chat_requests) == before + 1
+
+
+async def test_what_was_found_stands_where_gleaning_gives_nothing_that_fits(
+    world: Start, scope: Scope
+) -> None:
+    script = [as_json(CURIE), invalid_json(), invalid_json()]
+    async with world(script, gleaning=1) as opened:
+        await opened.ingest(scope, TEXT.encode())
+        assert await opened.counts(scope) == (1, 0, 0)
+        assert opened.extractor.budget.spent.calls == 3
 
 
 async def test_gleaning_asks_again_and_says_what_was_found(world: Start, scope: Scope) -> None:
