@@ -32,7 +32,10 @@ async function page() {
   try {
     const answer = await get("documents", { graphId: bases.chosen(), cursor });
     if (turn !== shown) return;
-    for (const document of answer.documents) draw(document);
+    for (const document of answer.documents) {
+      arrived(document.filename);
+      draw(document);
+    }
     cursor = answer.nextCursor;
   } catch (error) {
     if (error.status !== 404) tell(status, error.message, true); // there is none of this name yet
@@ -71,7 +74,13 @@ async function put(graphId, file, row) {
   }
 }
 
+/** A list may hold a document before its upload is answered: one row of it is enough then. */
+function arrived(name) {
+  for (const row of [...sent.children]) if (row.dataset.sent === name) row.remove();
+}
+
 function sending(row, name, share) {
+  if (share === 1) row.dataset.sent = name;
   row.replaceChildren(element("strong", { textContent: name }),
     element("div", { className: "note", textContent: say("uploading", Math.round(100 * share)) }), bar(name, share, 1));
 }
@@ -85,6 +94,8 @@ function accept(graphId, { filename, documentId, jobId, unchanged, problem }, ro
 }
 
 function refuse(row, name, why) {
+  delete row.dataset.sent;
+  if (!row.isConnected) sent.append(row);
   row.replaceChildren(
     element("div", { className: "row" }, [element("strong", { textContent: name }), element("span", { className: "gap" }), button(say("close"), () => row.remove())]),
     element("p", { className: "bad", role: "alert", textContent: why }),

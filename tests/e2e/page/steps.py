@@ -43,5 +43,5 @@ def add(page: Page, files: Path | Sequence[Path | FilePayload] | FilePayload) ->
 
 
 def row(page: Page, name: str) -> Locator:
-    """What the list says of a document."""
-    return page.locator("#documents-view li").filter(has_text=name)
+    """What is said of a document last: for a moment it may be listed and still be sent."""
+    return page.locator("#documents-view li").filter(has_text=name).last

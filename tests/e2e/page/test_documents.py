@@ -55,6 +55,27 @@ def test_many_files_at_once_all_arrive_while_the_page_stays_usable(
         expect(row(page, file.name)).to_contain_text("1 passage")
 
 
+def test_a_document_listed_before_its_upload_is_answered_has_one_row(page: Page) -> None:
+    begin(page, f"page-{uuid4()}")
+    page.evaluate(
+        """() => {
+            window.XMLHttpRequest = class extends XMLHttpRequest {
+                set onload(answered) { super.onload = () => { window.answer = answered; }; }
+            };
+        }"""
+    )
+    note = b"The ferry to Inchcolm leaves at nine.\n"
+    add(page, {"name": "note.txt", "mimeType": "text/plain", "buffer": note})
+    page.wait_for_function("() => !!window.answer")
+    view(page, "Ask")
+    view(page, "Documents")
+    expect(row(page, "note.txt")).to_contain_text("1 passage")
+    rows = page.locator("#documents-view li").filter(has_text="note.txt")
+    expect(rows).to_have_count(1)
+    page.evaluate("() => window.answer()")
+    expect(rows).to_have_count(1)
+
+
 def test_a_file_that_cannot_be_taken_in_says_why_beside_those_that_can(
     page: Page, tmp_path: Path
 ) -> None:
