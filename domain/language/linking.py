@@ -21,7 +21,8 @@ from domain.text import IDEOGRAPHS, has_cjk
 T = TypeVar("T", bound=Hashable)
 
 # Combining marks belong to the letter before them: decomposed text gives the tokens of composed.
-_TOKEN = re.compile(rf"[{IDEOGRAPHS}]|(?:[^\W_{IDEOGRAPHS}][\u0300-\u036f]*)+")
+_LETTERS = rf"[^\W_{IDEOGRAPHS}]"
+_TOKEN = re.compile(rf"[{IDEOGRAPHS}]|{_LETTERS}+(?:[\u0300-\u036f]+{_LETTERS}*)*")
 _BRACKETED = re.compile(r"[(（][^()（）]*[)）]\s*$")
 _ABBREVIATION_LETTERS = 4
 _SHORTEST_WORD = 3
@@ -66,6 +67,8 @@ def fold(word: str) -> str:
 
 def tokens(text: str) -> list[Token]:
     """Cut a text into folded tokens with their offsets; punctuation is skipped."""
+    if text.isascii():  # all words are folded at once
+        return [Token(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text.lower())]
     return [Token(fold(m.group()), m.start(), m.end()) for m in _TOKEN.finditer(text)]
 
 

@@ -7,9 +7,10 @@ import re
 # A Chinese stop ends a sentence at once; a Latin one only before white space, so that 3.14 and
 # v1.2 stay whole; `!` and `?` also before an ideograph. Closing quotes belong to the sentence.
 # Runs of stops are taken whole and from their beginning, so a long one costs no more than its length.
+# What a stop begins with is asked first: the alternatives take five times as long to fail at a letter.
 _END = re.compile(
-    r"""[。！？]+["'”’」』）》]*|(?<![.!?…])[.!?…]++["'”’)\]]*+(?=\s|$)"""
-    r"""|(?<![!?])[!?]++(?=[\u4e00-\u9fff])|\n+"""
+    r"""(?=[。！？.!?…\n])(?:[。！？]+["'”’」』）》]*|(?<![.!?…])[.!?…]++["'”’)\]]*+(?=\s|$)"""
+    r"""|(?<![!?])[!?]++(?=[\u4e00-\u9fff])|\n+)"""
 )
 _NO_END = re.compile(
     r"(?:^|[\s(（])(?:[A-Za-z]|Dr|Mr|Mrs|Ms|Prof|St|Nos?|Figs?|Eqs?|Sec|Vol|pp|vs|cf|approx"
