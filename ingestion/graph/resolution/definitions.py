@@ -43,6 +43,8 @@ def definitions(text: str) -> Iterator[Definition]:
         if start is not None:
             full = _POSSESSIVE.sub("", text[start : match.start()].rstrip())
             yield Definition(match.group(1), match.start(1), full, start)
+    if text.isascii():  # trying every letter as an ideograph took most of the time
+        return
     for match in _CHINESE.finditer(text):
         offset = _shortened(match.group(1), match.group(2))
         if offset is not None:
