@@ -13,6 +13,7 @@ from server.edge.headers import SecurityHeaders
 from server.edge.methods import Methods
 from server.edge.request_id import RequestId
 from server.edge.slots import Slots
+from server.edge.starting import Starting
 from server.observe.metrics import Metrics
 from server.observe.requests import Observed
 from server.serving import Serving
@@ -31,6 +32,7 @@ def install(app: FastAPI, metrics: Metrics) -> None:
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Observed, metrics=metrics)
     app.add_middleware(RequestId)
+    app.add_middleware(Starting)
 
 
 def _most_bytes(scope: Scope) -> int:

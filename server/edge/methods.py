@@ -1,7 +1,8 @@
-"""HEAD wherever there is GET, and all methods of a path in `Allow` (RFC 9110 §9.3.2 and §10.2.1).
+"""HEAD wherever there is GET, OPTIONS, and all methods of a path in `Allow` (RFC 9110 §9.3.2, §9.3.7, §10.2.1).
 
-FastAPI answers HEAD with 405, which is what uptime monitors and `wget --spider` ask with, and names in
-`Allow` the methods of one of a path's routes only.
+FastAPI answers HEAD and OPTIONS with 405, of which the first is what uptime monitors and
+`wget --spider` ask with, and names in `Allow` the methods of one of a path's routes only. There are no
+headers of CORS: pages of other sites may not ask.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,7 +19,7 @@ _STREAMS = "/events"
 
 
 class Methods:
-    """Serves HEAD as GET, whose body the HTTP server leaves out, and completes `Allow`."""
+    """Answers OPTIONS, serves HEAD as GET, whose body the HTTP server leaves out, and completes `Allow`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -27,6 +29,9 @@ class Methods:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if scope["method"] == "OPTIONS" and (methods := _allowed(scope)):
+            await Response(status_code=204, headers={"Allow": methods})(scope, receive, send)
+            return
         asked_for_head = scope["method"] == "HEAD" and not scope["path"].endswith(_STREAMS)
         inner = {**scope, "method": "GET"} if asked_for_head else scope
 
@@ -35,13 +40,14 @@ class Methods:
                 if inner.get("route") is not None:  # metrics and logs name it
                     scope["route"] = inner["route"]
                 if message["status"] == 405:
-                    MutableHeaders(scope=message)["Allow"] = ", ".join(_allowed(scope))
+                    MutableHeaders(scope=message)["Allow"] = _allowed(scope)
             await send(message)
 
         await self._app(inner, receive, answering)
 
 
-def _allowed(scope: Scope) -> list[str]:
+def _allowed(scope: Scope) -> str:
+    """The methods of a path; none where nothing is."""
     app: FastAPI = scope["app"]
     path: str = scope["path"].removeprefix(scope.get("root_path", ""))
     found = {
@@ -52,4 +58,4 @@ def _allowed(scope: Scope) -> list[str]:
     }
     if "GET" in found and not path.endswith(_STREAMS):
         found.add("HEAD")
-    return sorted(found)
+    return ", ".join(sorted(found | {"OPTIONS"})) if found else ""

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from domain.filters import ChunkFilters
 from server.schemas.answers import CitationOut, SourceOut
+
+# Messages that are looked at: more than `limits.history_turns` ever keeps, few enough to be read at once.
+_MOST_MESSAGES = 1000
+_INSTRUCTIONS = frozenset({"system", "developer"})
+
+
+def _newest(messages: Any) -> Any:  # noqa: ANN401 -- whatever was sent
+    """Of a long chat the newest messages, and as many instructions before them."""
+    if not isinstance(messages, list) or len(messages) <= _MOST_MESSAGES:
+        return messages
+    sent = cast("list[object]", messages)
+    before = [one for one in sent[:-_MOST_MESSAGES] if _instructs(one)]
+    return before[:_MOST_MESSAGES] + sent[-_MOST_MESSAGES:]
+
+
+def _instructs(message: object) -> bool:
+    return isinstance(message, Mapping) and message.get("role") in _INSTRUCTIONS
 
 
 class _Theirs(BaseModel):
@@ -56,7 +74,9 @@ class ChatRequest(_Theirs):
     """
 
     model: str = Field(max_length=300, description="`sextant`, `sextant-mix`, `sextant-mix:rust`.")
-    messages: tuple[ChatMessage, ...] = Field(min_length=1, max_length=1000)
+    messages: Annotated[tuple[ChatMessage, ...], BeforeValidator(_newest)] = Field(
+        min_length=1, description="The oldest first; of more than 1,000 the newest are read."
+    )
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None

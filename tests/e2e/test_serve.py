@@ -31,8 +31,28 @@ def test_a_port_that_is_taken_is_named_with_a_way_out(sextant: Sextant) -> None:
         port = taken.getsockname()[1]
         ran = sextant("serve", "--port", str(port))
     assert ran.status == 2
-    assert f"127.0.0.1:{port} cannot be listened on" in ran.err
+    assert f"Error: 127.0.0.1:{port} cannot be listened on: Address already in use." in ran.err
     assert "--port" in ran.err
+    assert len(ran.err.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "status"),
+    [
+        ("SEXTANT_AUTH__JWT_SECRET", "x" * 32, 2),  # and no issuer
+        ("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/nowhere", 3),
+    ],
+)
+def test_a_server_that_does_not_start_says_why_in_a_line_and_in_its_status(
+    sextant: Sextant, name: str, value: str, status: int
+) -> None:
+    ran = sextant("serve", "--port", "0", **{name: value})
+    assert ran.status == status
+    assert "Traceback" not in ran.err
+    [reason] = [
+        line for line in ran.err.splitlines() if '"error"' in line and "Exiting" not in line
+    ]
+    assert ("JWT_ISSUER" if status == 2 else "PostgreSQL did not answer") in reason
 
 
 def test_the_list_of_commands_says_of_each_in_a_whole_sentence_what_it_does(

@@ -10,8 +10,30 @@ from __future__ import annotations
 import socket
 import sys
 
+from domain.errors import OptionInvalid
+
 # Elsewhere the option lets several bind, but spreads nothing among them.
 _SPREADS = sys.platform == "linux"
+
+
+def bound_to(host: str, port: int) -> socket.socket:
+    """A socket bound there, which does not listen yet.
+
+    Raises:
+        OptionInvalid: there can be none; says why.
+    """
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        raise OptionInvalid(
+            f"{host}:{port} cannot be listened on: {error.strerror}.",
+            next_step="Choose another address with --host and --port; port 0 takes any that is free.",
+            field="port",
+        ) from None
+    return bound
 
 
 def alone(bound: socket.socket, backlog: int, unacknowledged_seconds: float) -> socket.socket:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import socket
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    import uvicorn
 
 app = typer.Typer()
 
@@ -34,11 +30,14 @@ def serve(
     """
     import asyncio
     import importlib
+    import logging
 
     import uvicorn
+    from uvicorn.config import STARTUP_FAILURE
     from uvicorn.supervisors import Multiprocess
 
     from domain.configuration import load_settings
+    from domain.errors import SextantError
     from sextant.cli.serving import listening
     from sextant.logins import may_listen
 
@@ -61,28 +60,22 @@ def serve(
         # A process that loads its model and imports says nothing for longer than uvicorn's 5 s.
         timeout_worker_healthcheck=_SILENCE,
     )
-    bound, patience = _bound(config), settings.runs.write_seconds
+    bound, patience = listening.bound_to(host, port), settings.runs.write_seconds
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{bound.getsockname()[1]}"
+    logging.getLogger("uvicorn.error").info("Sextant is running on %s (Ctrl-C stops it)", address)
     if workers > 1:
-        Multiprocess(config, [listening.shared(bound, config.backlog, patience)]).run()
+        several = Multiprocess(config, [listening.shared(bound, config.backlog, patience)])
+        several.run()
+        if any(process.exitcode == STARTUP_FAILURE for process in several.processes):
+            raise typer.Exit(SextantError.exit_code)
         return
-    server = uvicorn.Server(config)
-    server.run(sockets=[listening.alone(bound, config.backlog, patience)])
-    if not server.started:
-        raise typer.Exit(1)
-
-
-def _bound(config: uvicorn.Config) -> socket.socket:
-    """The socket to listen on; uvicorn logs why there is none, and would end the process."""
-    from domain.errors import OptionInvalid
-
     try:
-        return config.bind_socket()
+        uvicorn.Server(config).run(sockets=[listening.alone(bound, config.backlog, patience)])
     except SystemExit:
-        raise OptionInvalid(
-            f"{config.host}:{config.port} cannot be listened on; another server may run there.",
-            next_step="Choose another with --port; 0 takes any that is free.",
-            field="port",
-        ) from None
+        # It does not start, and the log says why.
+        app = importlib.import_module("server.app").app
+        raise typer.Exit(getattr(app.state, "refused", SextantError).exit_code) from None
 
 
 def _check_level(log: str | None) -> None:

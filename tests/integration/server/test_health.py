@@ -41,10 +41,9 @@ async def test_a_request_that_is_asked_for_its_head_is_counted_by_its_route(
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("PUT", "/documents", "GET, HEAD, POST"),
-        ("OPTIONS", "/api/threads/x", "DELETE, GET, HEAD"),
-        ("HEAD", "/search", "POST"),
-        ("HEAD", "/api/query/x/events", "GET"),
+        ("PUT", "/documents", "GET, HEAD, OPTIONS, POST"),
+        ("HEAD", "/search", "OPTIONS, POST"),
+        ("HEAD", "/api/query/x/events", "GET, OPTIONS"),
     ],
 )
 async def test_another_method_is_told_all_that_the_path_allows(
@@ -52,6 +51,15 @@ async def test_another_method_is_told_all_that_the_path_allows(
 ) -> None:
     answer = await client.request(method, path)
     assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+
+async def test_whoever_asks_for_its_options_is_told_what_a_path_allows(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await client.options("/api/threads/x")
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert answer.headers["allow"] == "DELETE, GET, HEAD, OPTIONS"
+    assert (await client.options("/nowhere")).status_code == 404
 
 
 async def test_who_leaves_in_the_middle_of_a_form_is_no_fault_of_the_server(

@@ -15,7 +15,7 @@ from domain.events import Done, Failed, Reset, Status, Token
 from server.openai import messages, models
 from server.openai.completions import Completion
 from server.openai.models import ModelNotFound
-from server.openai.schemas import ChatMessage, ImageUrl, Part
+from server.openai.schemas import ChatMessage, ChatRequest, ImageUrl, Part
 from server.openai.sources import listed, without_list
 
 
@@ -102,6 +102,21 @@ def test_rules_stay_at_the_head_of_a_history_that_is_cut() -> None:
         "question 27",
         "question 28",
         "question 29",
+    ]
+
+
+def test_of_a_chat_as_long_as_it_may_be_the_newest_are_read_and_the_rules() -> None:
+    """Clients send all that was ever said; that is cut, and no reason to refuse the question."""
+    said = [{"role": "user", "content": f"question {n}"} for n in range(5000)]
+    rules = {"role": "system", "content": "Be brief."}
+    sent = ChatRequest.model_validate({"model": "sextant", "messages": [rules, *said]}).messages
+    assert len(sent) == 1001
+    read = messages.read(sent, 3)
+    assert read.question == "question 4999"
+    assert [turn["content"] for turn in read.history] == [
+        "Be brief.",
+        "question 4997",
+        "question 4998",
     ]
 
 
