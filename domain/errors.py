@@ -288,9 +288,14 @@ class TimedOut(DependencyError):
 
 
 class ModelUnavailable(DependencyError):
-    """A chat, embedding or reranking model does not answer."""
+    """A chat, embedding or reranking model does not answer.
+
+    Attributes:
+        usage: what was paid all the same; None where nobody can tell, as after silence.
+    """
 
     code = "model_unavailable"
+    usage: Usage | None = None
 
 
 class ModelRejected(ModelUnavailable):

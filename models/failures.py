@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from domain.answers import Usage
 from domain.errors import (
     ContextTooLong,
     ModelOutputInvalid,
@@ -153,7 +154,9 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
         )
     status = status_of(error)
     if status is not None:
-        return _refused(error, status, service)
+        refused = _refused(error, status, service)
+        refused.usage = Usage(1)  # providers bill answers, not errors
+        return refused
     if _is_timeout(error):
         return ModelUnavailable(
             f"The {service.label} did not answer in time.",

@@ -22,7 +22,7 @@ from langchain_core.messages import (
 from pydantic import BaseModel, SecretStr
 
 from domain.answers import Usage
-from domain.errors import ModelOutputInvalid, ModelRejected, SettingsInvalid
+from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable, SettingsInvalid
 from domain.happenings import ModelAsked, Outcome, tell
 from models.chat.allowance import count_request, require_another
 from models.chat.dialect import Dialect, Form
@@ -134,7 +134,11 @@ class ChatModel:
                 raise self._unfit(problem, first.usage) from problem
             _log.info("%s: asked to repair its output: %s", self._service.label, problem)
             again = [AIMessage(first.text or "(empty)"), HumanMessage(repair_request(problem))]
-        second = await self._json_answer([*prompt, *again], schema)
+        try:
+            second = await self._json_answer([*prompt, *again], schema)
+        except ModelUnavailable as error:
+            error.usage = first.usage + (error.usage or Usage())
+            raise
         try:
             return read_structured(second.text, schema), first.usage + second.usage
         except DoesNotFit as problem:
@@ -143,7 +147,9 @@ class ChatModel:
     def _unfit(self, problem: DoesNotFit, usage: Usage) -> ModelOutputInvalid:
         error = ModelOutputInvalid(
             f"The {self._service.label} did not give the asked structure: {problem}",
-            next_step="Try again, or choose a larger chat model.",
+            next_step="Raise SEXTANT_LIMITS__ANSWER_TOKENS, which cut the answer off."
+            if usage.truncated
+            else "Try again, or choose a larger chat model.",
         )
         error.usage = usage
         return error

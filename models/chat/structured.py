@@ -2,8 +2,9 @@
 
 Small models wrap JSON in prose or a code fence, think aloud first, leave a comma before a closing
 bracket, write `None` for `null`, skip fields or wrap everything in one more object. All of that is
-read as what was meant; what still does not fit the schema is named, so that the model can be asked
-once more.
+read as what was meant. Of an answer that was cut off, a list keeps the objects that came whole: in
+the last one a name may be half a name. What still does not fit the schema, or was cut off before it
+said anything, is named, so that the model can be asked once more.
 """
 
 from __future__ import annotations
@@ -95,19 +96,22 @@ def _json_values(text: str) -> Iterator[object]:
             value, position = _DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError):
             try:
-                value, _length = _DECODER.raw_decode(_mended(text[start.start() :]))
+                mended, cut_off = _mended(text[start.start() :])
+                value, _length = _DECODER.raw_decode(mended)
             except (ValueError, RecursionError):
                 continue
+            if cut_off and not _says_anything(value):
+                raise DoesNotFit("it was cut off before it said anything.") from None
         yield value
 
 
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def _mended(text: str) -> str:
-    """`text` with slips outside of strings put right, and what its end left open closed."""
-    pieces: list[str] = []
-    open_brackets: list[str] = []
+def _mended(text: str) -> tuple[str, bool]:
+    """`text` with slips outside of strings put right, and whether it ends amid its values."""
+    pieces, length = list[str](), 0
+    open_brackets: list[tuple[str, int]] = []  # what closes each, and where it stands
     for match in _PIECES.finditer(text):
         piece = match.group()
         if piece.startswith('"'):
@@ -115,20 +119,37 @@ def _mended(text: str) -> str:
             piece = piece if closed else piece.removesuffix("\\") + '"'
         else:
             piece = _TRAILING_COMMA.sub(r"\1", _WORDS.get(piece, piece).translate(_MARKS))
-            _follow_brackets(piece, open_brackets)
+            _follow_brackets(piece, length, open_brackets)
         pieces.append(piece)
-    mended = "".join(pieces).rstrip().rstrip(",")
-    if open_brackets and open_brackets[-1] == "}":
-        mended = _LONE_KEY.sub("", mended)
-    return mended + "".join(reversed(open_brackets))
+        length += len(piece)
+    return _closed("".join(pieces), open_brackets), len(open_brackets) > 1
 
 
-def _follow_brackets(piece: str, open_brackets: list[str]) -> None:
-    for char in piece:
+def _closed(text: str, open_brackets: list[tuple[str, int]]) -> str:
+    """`text` without what its end leaves unfinished, and with brackets that close what is open."""
+    closing = [bracket for bracket, _ in open_brackets]
+    for depth in range(2, len(closing)):
+        if closing[depth - 1 : depth + 1] == ["]", "}"]:  # an object of a list of the answer
+            text, closing = text[: open_brackets[depth][1]], closing[:depth]
+            break
+    text = text.rstrip().rstrip(",")
+    if closing and closing[-1] == "}":
+        text = _LONE_KEY.sub("", text)
+    return text + "".join(reversed(closing))
+
+
+def _follow_brackets(piece: str, start: int, open_brackets: list[tuple[str, int]]) -> None:
+    for place, char in enumerate(piece, start):
         if char in "{[":
-            open_brackets.append("}" if char == "{" else "]")
-        elif open_brackets and char == open_brackets[-1]:
+            open_brackets.append(("}" if char == "{" else "]", place))
+        elif open_brackets and char == open_brackets[-1][0]:
             open_brackets.pop()
+
+
+def _says_anything(value: object) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_says_anything, value.values() if isinstance(value, dict) else value))
+    return value not in (None, "")
 
 
 def _cleaned(value: object) -> object:

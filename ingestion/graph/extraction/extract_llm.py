@@ -186,9 +186,9 @@ class ModelExtractor:
             found, usage = await self._found(passage, prompt)
             outcome = _Outcome(passage, usage, found)
         except SextantError as error:
-            # Answers that did not fit are paid for all the same. What else failed reports nothing;
-            # its prompt was sent at least.
-            told = error.usage if isinstance(error, ModelOutputInvalid) else None
+            # Answers that did not fit are paid for all the same, refusals are not. Where nobody can
+            # tell, the prompt was sent at least.
+            told = error.usage if isinstance(error, ModelOutputInvalid | ModelUnavailable) else None
             usage = told or Usage(1, need.prompt_tokens, 0, estimated=True)
             outcome = _Outcome(passage, usage, error=error)
         finally:
@@ -205,6 +205,9 @@ class ModelExtractor:
                 more, cost = await self._chat.structured(prompt, Extraction)
             except ModelOutputInvalid as error:  # what was found before stands
                 return found, usage + (error.usage or Usage())
+            except ModelUnavailable as error:
+                error.usage = usage + (error.usage or Usage())
+                raise
             usage += cost
             if not more.entities and not more.relations:
                 break

@@ -172,6 +172,39 @@ async def test_answers_that_do_not_fit_count_as_spent_with_their_repair(
         assert spent.completion_tokens == sum(each["completion_tokens"] for each in billed)
 
 
+async def test_an_answer_cut_off_before_it_said_anything_is_tried_again(
+    world: Start, scope: Scope
+) -> None:
+    cut = Reply('{"entities": [{"name": "Mar', finish_reason="length")
+    async with world([cut, cut, as_json(CURIE)]) as opened:
+        result = await opened.ingest(scope, TEXT.encode())
+        assert "SEXTANT_LIMITS__ANSWER_TOKENS" in result.warnings[0]
+        assert await opened.counts(scope) == (0, 1, 0)
+        report = await opened.extractor.extract(scope)
+        assert (report.done, report.failed) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("script", "gleaning", "paid"),
+    [
+        ([rate_limited(0)] * 3, 0, []),
+        ([invalid_json(), *[failing(500)] * 3], 0, [0]),
+        ([as_json(CURIE), *[failing(500)] * 3], 1, [0]),
+    ],
+)
+async def test_what_the_endpoint_refused_is_not_spent_but_answers_before_are(
+    world: Start, scope: Scope, script: list[Reply], gleaning: int, paid: list[int]
+) -> None:
+    async with world(script, gleaning=gleaning) as opened:
+        await opened.ingest(scope, TEXT.encode())
+        assert await opened.counts(scope) == (0, 1, 0)
+        requests = opened.server.chat_requests
+        billed = [usage_of(script[number], requests[number].prompt) for number in paid]
+        spent = opened.extractor.budget.spent
+        assert spent.prompt_tokens == sum(each["prompt_tokens"] for each in billed)
+        assert spent.completion_tokens == sum(each["completion_tokens"] for each in billed)
+
+
 async def test_a_rate_limit_passes(world: Start, scope: Scope) -> None:
     async with world([rate_limited(0), as_json(CURIE)]) as opened:
         result = await opened.ingest(scope, TEXT.encode())

@@ -20,6 +20,11 @@ class Plan(BaseModel):
     parts: dict[str, int] = {}
 
 
+class Found(BaseModel):
+    names: list[Plan] = []
+    pairs: list[Plan] = []
+
+
 class AllOptional(BaseModel):
     reason: str = ""
     parts: dict[str, int] = {}
@@ -85,6 +90,28 @@ def test_strings_stay_as_written_while_slips_around_them_are_mended(text: str, p
 def test_what_does_not_fit_is_named(text: str, problem: str) -> None:
     with pytest.raises(DoesNotFit, match=problem):
         read_structured(text, Plan)
+
+
+@pytest.mark.parametrize(
+    ("text", "modes"),
+    [
+        ('{"names": [{"mode": "local"}, {"mode": "mi', ["local"]),
+        ('{"names": [{"mode": "local"}, {"mode": "mix", "keywords": ["a"', ["local"]),
+        ('{"names": [{"mode": "local"}, {"mode": "mix"}', ["local", "mix"]),
+        ('{"names": [{"mode": "local"}], "pairs": [{"mo', ["local"]),
+        ('{"names": [], "pairs": []', []),
+    ],
+)
+def test_of_a_cut_list_the_objects_that_came_whole_are_read(text: str, modes: list[str]) -> None:
+    assert read_structured(text, Found) == Found(names=[Plan(mode=mode) for mode in modes])
+
+
+@pytest.mark.parametrize(
+    "text", ['{"names": [{"mode": ', '{"names": [', '{"names": [], "pairs": [']
+)
+def test_a_cut_answer_of_which_nothing_came_whole_is_none(text: str) -> None:
+    with pytest.raises(DoesNotFit, match="cut off"):
+        read_structured(f"Here: {text}", Found)
 
 
 def test_an_inner_object_is_never_taken_for_the_answer() -> None:
