@@ -292,10 +292,12 @@ class ModelUnavailable(DependencyError):
 
     Attributes:
         usage: what was paid all the same; None where nobody can tell, as after silence.
+        unreachable: no connection to its endpoint could be made, so that asking it something else is in vain.
     """
 
     code = "model_unavailable"
     usage: Usage | None = None
+    unreachable: bool = False
 
 
 class ModelRejected(ModelUnavailable):

@@ -28,6 +28,8 @@ _TRANSIENT_STATUS = frozenset({408, 425, 429, *range(500, 600)} - {501})
 # Roots of "no answer came" in httpx, httpx2, openai and anthropic, known by name because the
 # last three are heavy to import and another provider's package may not be installed at all.
 _CONNECTION_ERRORS = frozenset({"TransportError", "APIConnectionError"})
+# What lies under these where not even a connection could be made; by name for the same reason.
+_NO_CONNECTION = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
 # OpenAI's SDK raises these when the answer itself is unusable, not the endpoint.
 _UNUSABLE_OUTPUT = {
     "LengthFinishReasonError": "was cut off by the token limit",
@@ -157,6 +159,23 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
         refused = _refused(error, status, service)
         refused.usage = Usage(1)  # providers bill answers, not errors
         return refused
+    if silent := _without_answer(error, service):
+        return silent
+    return ModelUnavailable(
+        f"The {service.label} failed: {_detail(error)}",
+        next_step=f"Check that {service.url_setting} is the base URL of a compatible API.",
+    )
+
+
+def _without_answer(error: Exception, service: Service) -> ModelUnavailable | None:
+    """The typed error where no answer came, or half of one; None where one did."""
+    if _made_no_connection(error):
+        unreachable = ModelUnavailable(
+            f"The {service.label} cannot be reached.",
+            next_step=f"Check {service.url_setting} and that the server is running.",
+        )
+        unreachable.unreachable = True
+        return unreachable
     if _is_timeout(error):
         return ModelUnavailable(
             f"The {service.label} did not answer in time.",
@@ -164,13 +183,10 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
         )
     if _is_connection_failure(error):
         return ModelUnavailable(
-            f"The {service.label} cannot be reached, or broke off its answer.",
+            f"The {service.label} broke off its answer.",
             next_step=f"Check {service.url_setting} and that the server is running.",
         )
-    return ModelUnavailable(
-        f"The {service.label} failed: {_detail(error)}",
-        next_step=f"Check that {service.url_setting} is the base URL of a compatible API.",
-    )
+    return None
 
 
 def _refused(error: Exception, status: int, service: Service) -> ModelUnavailable:
@@ -239,6 +255,16 @@ def _ancestry(error: BaseException) -> set[str]:
 def _is_timeout(error: BaseException) -> bool:
     # asyncio, httpx, openai and LangChain each have their own; all say so in the class name.
     return any("Timeout" in name for name in _ancestry(error))
+
+
+def _made_no_connection(error: BaseException) -> bool:
+    """Whether it, or what it was raised from, says that no connection came about."""
+    below: BaseException | None = error
+    while below is not None:
+        if _ancestry(below) & _NO_CONNECTION:
+            return True
+        below = below.__cause__ or below.__context__
+    return False
 
 
 def _is_connection_failure(error: BaseException) -> bool:

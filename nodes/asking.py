@@ -23,6 +23,8 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=BaseModel)
 
+BY_RULE = "Judged by rule, without the chat model: {reason}"
+
 # A judgement is short; what takes longer than this is not worth waiting for, since a rule is at hand.
 _SECONDS = 20.0
 # Of the time that is left for searching and judging; so there is always some for the next step.
@@ -56,12 +58,12 @@ async def ask_all(
 ) -> Judgements[T]:
     """Ask the chat model several things at once, which takes one call's time.
 
-    There is no reply, and the caller goes by rule, when no chat model is configured and, with a
-    warning in the state, when the answer's limits (`nodes.spending`) do not allow all of them, or the
+    There is no reply, and the caller goes by rule, when no chat model is configured, or none could be
+    reached before in this answer, and, with a warning in the state, when the answer's limits (`nodes.spending`) do not allow all of them, or the
     model fails. A reply that does not fit is repaired where the limit of calls allows that, too.
     """
     chat, limits = run.deps.chat, run.deps.settings.limits
-    if chat is None or not prompts:
+    if chat is None or not prompts or state.unreachable:
         return Judgements([None] * len(prompts), {})
     budget = judging_budget(state, run)
     form = estimate_tokens(instruction(schema))
@@ -89,6 +91,7 @@ async def ask_all(
     if failures:
         _log.warning("chat model gave no %s (%s); going by rule", schema.__name__, failures[0])
         costs["warnings"] = noted(state.warnings, *map(_by_rule, failures))
+        costs["unreachable"] = next(filter(None, map(_unreachable, failures)), "")
     return Judgements([outcome.reply for outcome in outcomes], costs)
 
 
@@ -101,8 +104,14 @@ class _Outcome(Generic[T]):
 
 def _by_rule(error: Exception) -> str:
     """The warning that a rule stood in for the chat model."""
-    reason = getattr(error, "message", "The chat model did not answer in time.")
-    return f"Judged by rule, without the chat model: {reason}"
+    return BY_RULE.format(
+        reason=getattr(error, "message", "The chat model did not answer in time.")
+    )
+
+
+def _unreachable(error: Exception) -> str:
+    """Why the chat model need not be asked again; "" where it may yet answer."""
+    return error.message if isinstance(error, ModelUnavailable) and error.unreachable else ""
 
 
 def conversation(history: Sequence[dict[str, str]]) -> str:

@@ -26,7 +26,7 @@ from nodes.answers.quoting import quoted
 from nodes.answers.reporting import Reading, mapped, reported
 from nodes.answers.revising import Review
 from nodes.answers.writing import Writing, written
-from nodes.asking import conversation
+from nodes.asking import BY_RULE, conversation
 from nodes.citing.checking import UNCHECKED, Checks, still_stored
 from nodes.context import RunContext, scope_of
 from nodes.multimodal.items import attached_items, is_answered
@@ -66,7 +66,8 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
             else:
                 await paced()
                 runtime.stream_writer(asdict(event))
-    warnings = noted(state.warnings, *writer.warnings, *answer.warnings)
+    before = (warning for warning in state.warnings if warning != writer.implied)
+    warnings = noted(before, *writer.warnings, *answer.warnings)
     most = runtime.context.deps.settings.conversations.turns
     return {
         "answer": answer.answer,
@@ -100,6 +101,7 @@ class _Writer:
     Attributes:
         warnings: what was not as it should be, beside those of the answer itself.
         lost: what a call that gave no answer has cost.
+        implied: the earlier warning that these make superfluous.
     """
 
     def __init__(
@@ -113,6 +115,7 @@ class _Writer:
         self._tables = list[ComputedTable]()
         self.warnings = list[str]()
         self.lost = Usage()
+        self.implied = ""
 
     async def compute(self) -> None:
         """Compute what the question asks of tables that were found, where all their rows may be read.
@@ -137,6 +140,8 @@ class _Writer:
             return self._directly()
         if self._deps.chat is None or not (self._state.items or self._attached):
             return self._quoted()
+        if self._state.unreachable:
+            return self._instead_of_model(self._state.unreachable)
         if lacking := self._budget.lacks():
             self.warnings.append(reached(lacking, self._deps.settings.limits))
             return self._quoted()
@@ -219,9 +224,15 @@ class _Writer:
             if begun:
                 raise
             self.lost = Usage(calls=1)
-            self.warnings.append(MODEL_FAILED.format(reason=error.message))
-            async for event in self._quoted():
+            async for event in self._instead_of_model(error.message):
                 yield event
+
+    async def _instead_of_model(self, reason: str) -> AsyncGenerator[AnswerEvent]:
+        """Quoted, since the model failed for this reason; which also goes for what was judged by rule."""
+        self.warnings.append(MODEL_FAILED.format(reason=reason))
+        self.implied = BY_RULE.format(reason=reason)
+        async for event in self._quoted():
+            yield event
 
     def _writing(self, chat: ChatModel) -> AsyncGenerator[AnswerEvent]:
         """From all that was found at once; in `global` from points that calls of their own took down."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-_PREPOSITION = r"(?:during|throughout|within|after|before|until|since|upon|at|in|on|for|under|with|without|while|when|once)"
+_PREPOSITION = r"(?:during|throughout|within|after|before|until|since|upon|at|in|on|for|under|with|without|while|when|once|unlike)"
 # Up to its comma; or, without one, up to the determiner or pronoun that the sentence itself begins with.
 _ENGLISH = re.compile(
     rf"{_PREPOSITION}\s+(?:[^,.;:|]{{1,80}},\s+"
@@ -17,7 +17,7 @@ _ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _CHINESE = re.compile(
-    r"(?:[在自从當当于於][^，。；：|]{1,20}|[^，。；：|]{1,12}(?:期间|期間|期内|期內|之?[时時后後前]|以[内內后後前]))，"
+    r"(?:[在自从當当于於][^，。；：|]{1,20}|[^，。；：|]{1,12}(?:期间|期間|期内|期內|之?[时時后後前]|以[内內后後前])|[与與和跟][^，。；：|]{1,20}不同)，"
 )
 # Where a question asks of a setting itself, it counts like anything else.
 _ASKED_ENGLISH = re.compile(rf"\b{_PREPOSITION}\b(.{{1,80}})", re.IGNORECASE)

@@ -40,12 +40,7 @@ def unmentioned(question: str, texts: Iterable[str]) -> list[str]:
         question: as it was asked.
         texts: what was found for it.
     """
-    codes = codes_in(question)
-    models = [
-        (name, number)
-        for name, number in (*_LATIN_MODEL.findall(question), *_CHINESE_MODEL.findall(question))
-        if not _MONTH.match(name)
-    ]
+    codes, models = codes_in(question), _models_in(question)
     versions = [one or two for one, two in _VERSION.findall(question)]
     if not (codes or models or versions):
         return []
@@ -65,6 +60,17 @@ def unmentioned(question: str, texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(missed))
 
 
+def named_in(question: str) -> list[str]:
+    """The codes in `question`, and the names with the number of a model, each once."""
+    models = (f"{name} {number}" for name, number in _models_in(question))
+    return list(dict.fromkeys([*codes_in(question), *models]))
+
+
+def _models_in(question: str) -> list[tuple[str, str]]:
+    found = (*_LATIN_MODEL.findall(question), *_CHINESE_MODEL.findall(question))
+    return [(name, number) for name, number in found if not _MONTH.match(name)]
+
+
 def codes_in(question: str) -> list[str]:
     """The codes in `question`: letters, then digits among them."""
     return [code for code in _CODE.findall(question) if _DIGIT.search(code)]
@@ -79,9 +85,13 @@ def without_codes(text: str, codes: Iterable[str]) -> str:
 
 
 def _wherever(name: str, follows: str = r"(?![a-z\d])") -> re.Pattern[str]:
-    """`name` as a text may write it: BM-40, bm 40, BM40; v2.8 as 2.8, too."""
+    return re.compile(spelling_of(name, follows))
+
+
+def spelling_of(name: str, follows: str = r"(?![a-z\d])") -> str:
+    """A pattern of `name` as a normalised text may write it: BM-40, bm 40, BM40; v2.8 as 2.8, too."""
     parts = [re.escape(part) for part in _PARTS.findall(normalise(name))]
     if parts[0] == "v":
         parts[:2] = [f"v?{parts[1]}"]
     before = r"(?<![a-z\d])" if name.isascii() else ""
-    return re.compile(before + r"[\W_]?".join(parts) + follows)
+    return before + r"[\W_]?".join(parts) + follows

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from itertools import islice, product
 
 from domain.language.place_names import PLACES
 from domain.language.quantities import asked_quantity
@@ -103,7 +104,7 @@ probation, trial period, 试用期
 notice period, 通知期
 sick pay, 病假工资
 lead time, delivery time, 交货期, 供货周期
-part, spare part, 零件, 配件, 备件
+part, spare part, 零件, 部件, 配件, 备件
 article, product, item, 商品, 产品, 货品
 parking, car park, 停车, 车位
 smoke, smoking, 吸烟, 抽烟
@@ -114,7 +115,8 @@ business class, 商务舱
 economy class, 经济舱
 speed limit, 限速
 training, 培训
-deadline, due date, 截止, 期限
+deadline, due date, due, 截止, 期限
+task, to-do, action item, 任务, 事项, 待办
 insurance, 保险
 public holiday, 节假日
 work from home, working from home, remote work, 居家办公, 远程办公, 在家办公
@@ -135,6 +137,9 @@ blood pressure, 血压
 Otherwise = Sequence[tuple[str, re.Pattern[str]]]
 """Words of a question, and where a text says the same otherwise."""
 
+# So many names are made at the most of one, whose words have several translations each.
+_MOST_WAYS = 24
+_SAYS = re.compile(r"[^\W_]")
 _ASKS_WHO = re.compile(r"\bwho(?:se|m)?\b")
 _WORD = re.compile(r"\b[a-z]{3,}\b")
 _MEANING = defaultdict[str, list[str]](list)
@@ -158,6 +163,30 @@ def said_otherwise(question: str) -> dict[str, re.Pattern[str]]:
     """For each listed word of `question`, where a normalised text has it in other words."""
     words = (match["en"] or match["zh"] for match in _KNOWN.finditer(normalise(question)))
     return {word: _wherever([one for one in _MEANING[word] if one != word]) for word in words}
+
+
+def other_names(name: str) -> list[str]:
+    """What else a name may be called, where each of its words is listed: 最低库存 for "minimum stock"."""
+    plain = normalise(name)
+    found = list(_KNOWN.finditer(plain))
+    if not found or _SAYS.search(_KNOWN.sub(" ", plain)):
+        return []
+    meanings = [_MEANING[match["en"] or match["zh"]] for match in found]
+    ways = list[str]()
+    for english, gap in ((True, " "), (False, "")):
+        words = [[word for word in meant if word.isascii() is english] for meant in meanings]
+        ways += [gap.join(way) for way in islice(product(*words), _MOST_WAYS)]
+    return [way for way in dict.fromkeys(ways) if way != plain]
+
+
+def translated(question: str) -> dict[str, list[str]]:
+    """For each listed word of `question`, what it is in the other language: Shanghai for 上海."""
+    words = {match["en"] or match["zh"] for match in _KNOWN.finditer(normalise(question))}
+    others = {
+        word: [one for one in _MEANING[word] if one.isascii() is not word.isascii()]
+        for word in sorted(words)
+    }
+    return {word: known for word, known in others.items() if known}
 
 
 def told_otherwise(question: str) -> Otherwise:

@@ -34,6 +34,13 @@ _DISTANCE = (
     rf"{_NUMBER}\s*(?:多|余|餘)?\s*(?:公里|千米|米|公尺|厘米|公分|毫米|英里|英尺|英寸|海里|里|丈|尺|寸)"
     r"|\d\s*(?:km|m|cm|mm|mi|ft|in|nm)\b|\b(?:kilomet|met|centimet|millimet)(?:er|re)s?\b|\b(?:miles?|feet|foot|inch(?:es)?|yards?)\b"
 )
+_PRICED = r"\b(?:pric(?:es?|ed|ing)|cost(?:s|ing)?|fees?|rates?|worth)\b"
+# What is an amount of money wherever it is asked how much it is; fines and deposits may be shares or rents.
+_SUMS = "预算|报价|总价|运费|工资|薪资|薪水|月薪|租金|房租"
+# A date in a row is none of the numbers that a question asks for.
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d+年\d+月(?:\d+日)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +54,21 @@ class Quantity:
         """Whether `text` has such a quantity; the unit of a table's number may stand anywhere, or nowhere."""
         plain = normalise(text)
         return self.told.search(plain) is not None or (
-            "|" in plain and any(map(str.isdigit, plain))
+            "|" in plain and any(map(str.isdigit, _DATE.sub("", plain)))
         )
 
 
 _KINDS = [
     (
         re.compile(
-            r"多少钱|多少錢|几块钱|价格|價格|价钱|售价|售價|票价|票價"
-            r"|\bhow (expensive)\b|\bhow much\b.{0,60}?\b(costs?)\b|\bwhat\b.{0,60}?\bis the (cost|price)\b|\bwhat does\b.{0,60}?\b(cost)\b"
+            rf"多少钱|多少錢|几块钱|价格|價格|价钱|售价|售價|票价|票價|(?:{_SUMS})[^，。；？?]{{0,6}}多少"
+            r"|\bhow (expensive)\b|\bhow much\b.{0,60}?\b(costs?)\b|\bwhat\b.{0,60}?\bis the (?:\w+ ){0,2}?(cost|price|budget|salary|wage|rent)\b|\bwhat does\b.{0,60}?\b(cost)\b"
         ),
         re.compile(
             rf"[$€£¥₹₩]|{_NUMBER}\s*(?:多|余|餘)?\s*(?:[美日欧港新澳加]?元|[美欧歐]分|块|塊|圆|圓|英镑|法郎|卢布|盾|马克|角)"
             r"|\b(?:usd|eur|gbp|chf|cny|rmb|jpy|sek|nok|dkk)\b"
             r"|\b(?:dollar|euro|pound|franc|yuan|yen|cent|pence|penny|mark|crown|krone|krona|rupee|rouble|ruble|peso|shilling|guilder|lira)s?\b"
-            rf"|免[费費](?:使用|提供|$|[^\w\s])|\b(?:is|are) free\b|\bfree of charge\b|(?:价|價|费|費|\b(?:price|cost|fee|rate|worth)).{{0,99}}?{_NUMBER}|{_NUMBER}.{{0,99}}?(?:价|價|费|費|\b(?:price|cost|fee|worth))"
+            rf"|免[费費](?:使用|提供|$|[^\w\s])|\b(?:is|are) free\b|\bfree of charge\b|(?:价|價|费|費|{_PRICED}).{{0,99}}?{_NUMBER}|{_NUMBER}.{{0,99}}?(?:价|價|费|費|{_PRICED})"
             r"|\d\s*(?:k|m|million|billion)\b|\d\s*[万萬亿億]",
             re.DOTALL,
         ),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from domain.tables.computing import Condition, Operation
-from domain.tables.dates import dates_in
+from domain.tables.dates import ANY_YEAR, dates_in
 from domain.tables.meaning import adds_up, outermost_of
 from domain.tables.reading import (
     Reading,
@@ -21,6 +21,7 @@ from domain.tables.reading import (
     take_comparisons,
     take_dates,
     take_names,
+    take_none,
 )
 from domain.tables.rest import names_someone
 from domain.tables.table import Column, DataTable
@@ -33,6 +34,7 @@ from domain.tables.wording import (
     FROM_NOW,
     GROUPED,
     IMPLIED,
+    LISTING,
     NOT_OURS,
     OF_ALL_ROWS,
     OPERATIONS,
@@ -82,6 +84,7 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
     reading = Reading(normalise(question))
     words = take_names(reading, question, table, columns)
     compared = list(take_comparisons(reading, columns))
+    compared += take_none(reading, columns)
     numbers = [*compared, *take_dates(reading, columns), *take_bounds(reading, columns)]
     if rank := rank_in(reading.text):
         reading.take(rank.start, rank.end)
@@ -94,7 +97,7 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
     if names_someone(question, reading.text, table):
         return None
     named = [column for _, column in sorted(reading.columns)]
-    read = _Read(reading.text, columns, named, conditions, _counted(reading))
+    read = _Read(reading.text, columns, named, conditions, _counted(reading), lists(question))
     asked = _ranked(read, rank) if rank else _unranked(read)
     return asked and replace(asked, guessed=reading.guessed, rest=reading.text)
 
@@ -121,21 +124,27 @@ def _unranked(read: _Read) -> Asked | None:
 def computes(question: str) -> bool:
     """Whether a question may ask for something computed, of whatever table: cheap, and often wrong."""
     text = normalise(question)
-    forms = (*OPERATIONS.values(), *DATED.values(), COMPARING)
+    forms = (*OPERATIONS.values(), *DATED.values(), COMPARING, LISTING)
     if any(form.search(text) for form in forms):
         return True
-    return bool(bounds_in(text) or dates_in(text) or rank_in(text))
+    return bool(bounds_in(text) or dates_in(text, ANY_YEAR) or rank_in(text))
 
 
-def without_asking(question: str, *, dated: bool) -> str:
+def lists(question: str) -> bool:
+    """Whether a question asks for all rows that are so."""
+    return LISTING.search(normalise(question)) is not None
+
+
+def without_asking(question: str, *, dated: bool, year: int | None = None) -> str:
     """What a question speaks of, without the words that ask for something computed, and its bounds.
 
     Args:
         question: the question.
         dated: whether the table has dates that bounds by dates may be about.
+        year: of which year dates are that name none; None: they are no bounds.
     """
     text = normalise(question)
-    for start, end in sorted({span for span, *_ in dates_in(text) if dated}, reverse=True):
+    for start, end in sorted({span for span, *_ in dates_in(text, year) if dated}, reverse=True):
         text = f"{text[:start]} {text[end:]}"
     for start, end in sorted({span for span, *_ in bounds_in(text)}, reverse=True):
         text = f"{text[:start]} {_UNIT_BEHIND.sub('', text[end:])}"
@@ -151,7 +160,8 @@ def without_asking(question: str, *, dated: bool) -> str:
 class _Read:
     """The parts of a question: what is left of it, the columns it names in order, its conditions.
 
-    `counted`: those of the columns of which it asks how many there are.
+    `counted`: those of the columns of which it asks how many there are. `listing`: it asks for all rows
+    that are so.
     """
 
     text: str
@@ -159,6 +169,7 @@ class _Read:
     named: Sequence[int]
     conditions: tuple[Condition, ...]
     counted: frozenset[int]
+    listing: bool
 
     @property
     def bound(self) -> set[int]:
@@ -210,16 +221,14 @@ def _computation(
         if outermost is None:
             return None
         main = outermost
-    together = subject in read.named and _repeats(read.columns[subject or 0])
+    together = subject in read.named and repeats(read.columns[subject or 0])
     if outermost and together and (over_rows or adds_up(read.columns[column], read.text)):
         # "Which region sells most": a region's rows are taken together.
         operation = over_rows or Operation.SUM
         return Asked(operation, column, read.conditions, subject, grouped=True, overall=outermost)
     if over_rows and outermost:
         return None
-    several = subject is not None and (
-        main is not Operation.MEAN or _repeats(read.columns[subject])
-    )
+    several = subject is not None and (main is not Operation.MEAN or repeats(read.columns[subject]))
     grouped = read.grouped and several and outermost is None  # a mean of one row is none
     return Asked(main, column, read.conditions, subject, grouped)
 
@@ -235,7 +244,7 @@ def _ranked(read: _Read, rank: Rank) -> Asked | None:
     if operation is None:
         return None
     grouped = GROUPED.search(read.text.replace(" by ", " "))  # "the top three by price"
-    if grouped or (subject in read.named and _repeats(read.columns[subject or 0])):
+    if grouped or (subject in read.named and repeats(read.columns[subject or 0])):
         return None
     return Asked(operation, column, read.conditions, subject, rank=rank)
 
@@ -257,7 +266,7 @@ def _count(read: _Read) -> Asked | None:
 
 def _names_one(read: _Read, condition: Condition) -> bool:
     """Whether a condition is by name on a column that names each row: how many rows there are is plain."""
-    return not condition.bounds and not _repeats(read.columns[condition.column])
+    return not condition.bounds and not repeats(read.columns[condition.column])
 
 
 def _tells_amounts(column: Column) -> bool:
@@ -268,13 +277,14 @@ def _tells_amounts(column: Column) -> bool:
 
 
 def _look_up(read: _Read) -> Asked | None:
-    """Single values of the rows that are named; or, with a bound alone, which rows keep it."""
+    """Single values of the rows that are named; or, with a bound alone or "which ones", which rows these are."""
     if not read.conditions:
         return None
     subject, bound = read.subject, read.bound
     asked = [at for at in read.named if at not in bound]
     if not asked and subject is not None:
-        asked = [subject] * any(condition.bounds for condition in read.conditions)
+        bounded = any(condition.bounds for condition in read.conditions)
+        asked = [subject] * (bounded or read.listing)
     if not asked:
         numbers = [column.index for column in read.columns if column.kind is ValueKind.NUMBER]
         asked = [at for at in numbers if at not in bound] if len(numbers) == 1 else []
@@ -294,7 +304,12 @@ def _target(read: _Read, operation: Operation) -> int | None:
     kind = ValueKind.DATE if of_time else ValueKind.NUMBER
     fitting = [at for at in read.named if read.columns[at].kind is kind]
     if of_time and not fitting:
-        ages = [at for at in read.named if _AGES.search(normalise(read.columns[at].name))]
+        aged = [one for one in read.columns if _AGES.search(normalise(one.name))]
+        ages = [
+            column.index
+            for column in aged
+            if column.index in read.named or implied(read.text, normalise(column.name))
+        ]
         dated = (column for column in read.columns if column.kind is ValueKind.DATE)
         partly = (column.index for column in dated if names_column(read.text, column.name))
         return next(iter(ages), next(partly, None))
@@ -306,6 +321,7 @@ def _target(read: _Read, operation: Operation) -> int | None:
     return next(iter(meant or (only if len(only) == 1 else [])), None)
 
 
-def _repeats(column: Column) -> bool:
+def repeats(column: Column) -> bool:
+    """Whether several rows have the same value."""
     texts = [value.text.strip() for value in column.values if value.text.strip()]
     return len(set(texts)) < len(texts)

@@ -16,7 +16,16 @@ _DATE = (
     rf"|(?:(?P<nth>\d{{1,2}})\s+)?\b(?P<named>{'|'.join(_MONTHS)})[a-z]*\.?\s+"
     r"(?:(?P<th>\d{1,2})(?:st|nd|rd|th)?,?\s+)?(?P<of>(?:19|20)\d\d)\b)"
 )
+ANY_YEAR = 2000
+"""Where it does not matter of which year dates without one are."""
+
 _FORM = re.compile(_DATE)
+# Of the one year that a table is of: 10月20日, "20 October". A month alone is a word as well: may, march.
+_OF_THE_YEAR = re.compile(
+    r"(?<![\d年./-])(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?(?![\d份])"
+    rf"|\b(?P<nth>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<named>{'|'.join(_MONTHS)})[a-z]*\b(?!\.?,?\s+(?:19|20)\d\d)"
+    rf"|\b(?P<first>{'|'.join(_MONTHS)})[a-z]*\.?\s+(?P<th>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,?\s+(?:19|20)\d\d)"
+)
 _AHEAD = [
     (Comparison.MORE, re.compile(r"(?:\b(?:after|later than)|晚于)\s*$")),
     (Comparison.AT_LEAST, re.compile(r"(?:\b(?:since|from|starting)|自|从)\s*$")),
@@ -36,13 +45,14 @@ _BETWEEN = frozenset({"between", "在"})
 _FROM = re.compile(r"(?:\b(?:between|from)|从|自|在)\s*$")
 
 
-def dates_in(question: str) -> list[Bound]:
+def dates_in(question: str, year: int | None = None) -> list[Bound]:
     """The bounds by dates that a normalised question states; numbers are days, as ordinals.
 
     A year or month has a first and a last day: after 2023 is from 2024 on. A date that no word relates
     to anything ("the 2024 budget") bounds nothing, but in Chinese, where it needs none (2024年入职).
+    With `year`, dates that name none (10月20日) are of that one.
     """
-    found, spans = list[Bound](), list(_read(question))
+    found, spans = list[Bound](), sorted(_read(question, year))
     for at, (start, end, first, last) in enumerate(spans):
         if at + 1 < len(spans) and _TO.match(question[end : spans[at + 1][0]]):
             continue
@@ -93,12 +103,16 @@ def _most(last: Decimal) -> tuple[Comparison, Decimal]:
     return Comparison.AT_MOST, last
 
 
-def _read(text: str) -> Iterator[tuple[int, int, Decimal, Decimal]]:
+def _read(text: str, of_year: int | None) -> Iterator[tuple[int, int, Decimal, Decimal]]:
     """Each date: where it stands, and its first and last day."""
-    for match in _FORM.finditer(text):
-        year = int(match["year"] or match["of"])
-        month = _MONTHS.index(match["named"]) + 1 if match["named"] else int(match["month"] or 0)
-        day = int(match["day"] or match["nth"] or match["th"] or 0)
+    stated = [(match, int(match["year"] or match["of"])) for match in _FORM.finditer(text)]
+    if of_year is not None:
+        stated += [(match, of_year) for match in _OF_THE_YEAR.finditer(text)]
+    for match, year in stated:
+        said = match.groupdict()
+        named = said["named"] or said.get("first")
+        month = _MONTHS.index(named) + 1 if named else int(said["month"] or 0)
+        day = int(said["day"] or said["nth"] or said["th"] or 0)
         try:
             first = date(year, month or 1, day or 1)
         except ValueError:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from domain.tables.asking import Asked, asked_of, without_asking
+from domain.tables.asking import Asked, asked_of, lists, repeats, without_asking
 from domain.tables.by_place import row_asked_for
 from domain.tables.computing import Condition, Operation, Result, compute, in_order, matching
 from domain.tables.reading import names_column
@@ -87,8 +87,9 @@ def findings_unasked(
     """What `question` asks of a table that it was not asked about, but that a search has found.
 
     So more must speak for it than for a table that comes with the question: what is computed is
-    computed of a column that the question names, or of the rows that keep its bounds. Rows that are
-    named by words alone are for the search to find. Those that keep a bound are counted first.
+    computed of a column that the question names, or of the rows that keep its bounds. A row that is
+    named by words alone is for the search to find, several are listed where all are asked for. Those that are
+    listed are counted first.
 
     Args:
         question: in Chinese or English.
@@ -114,10 +115,11 @@ def _unasked(
         return []
     bounded = any(condition.bounds for condition in asked.conditions)
     if asked.operation is Operation.VALUE:
-        if not bounded:
+        rows = matching(table, asked.conditions)
+        telling = any(repeats(columns[condition.column]) for condition in asked.conditions)
+        if not (bounded or (rows and telling and lists(question))):
             return []
-        several = len(matching(table, asked.conditions)) > 1
-        counted = [Asked(Operation.COUNT, None, asked.conditions)] * several
+        counted = [Asked(Operation.COUNT, None, asked.conditions)] * (len(rows) > 1)
     else:
         named = asked.column is None or names_column(question, table.names[asked.column])
         if not named or not all(_is_named(question, table, one) for one in asked.conditions):

@@ -26,7 +26,7 @@ _TIMES = re.compile(
 )
 _GOOD = re.compile(r"最[好强差弱]|\b(?:best|worst)\b(?![\s-](?:paid|selling|sold|earning))")
 _QUICK = re.compile(r"最[快慢]|\b(?:fastest|slowest)\b")
-_OLD = re.compile(r"最老|\boldest\b")
+_OLD = re.compile(r"最老|最年[轻长]|\b(?:old|young)est\b")
 _TURNED = {Operation.MAX: Operation.MIN, Operation.MIN: Operation.MAX}
 
 

@@ -5,22 +5,37 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from domain.language.designators import marks_in
-from domain.language.other_words import said_otherwise
-from domain.language.stopwords import ENGLISH_STOP_WORDS
-from domain.tables.computing import Condition, Operation, sums_up
+from domain.language.other_words import other_names, said_otherwise, translated
+from domain.language.segmenting import words_of
+from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.tables.computing import Comparison, Condition, Operation, sums_up
 from domain.tables.dates import dates_in
 from domain.tables.table import Column, DataTable
 from domain.tables.units import comparable, counted_in, in_units_of, unit_counted
 from domain.tables.values import ValueKind
-from domain.tables.wording import IMPLIED, OPERATIONS, against_in, bounds_in, find_whole
+from domain.tables.wording import (
+    COMPARING,
+    IMPLIED,
+    NONE_OF,
+    OPERATIONS,
+    against_in,
+    bounds_in,
+    find_whole,
+)
 from domain.text import has_cjk, normalise
 
 _UNIT = re.compile(r"[(（\[【].*?[)）\]】]")
 _WORDS = re.compile(r"[a-z][a-z0-9]{2,}")
 # Shorter Latin values (`A`, `B2`) are names only as they are written in the table.
 _SHORT = 3
+# What people are called who are no more than rows of a table, and what classes are called; not 学生, since
+# 大学生 is none of size 大.
+_PERSONS = "员工 职工 同事 人员 职员 雇员 同学 队员 会员 人 生 士"
+PERSONS = frozenset(_PERSONS.split())
+_KINDS = frozenset("级等类组班性档型区款的期量额数")
 _MASK, _VALUE_MASK = "\0", "\x01"
 _HOW = re.compile(r"\bhow\s+$|多$")  # how high
 _OF_ANOTHER = re.compile(r"\0+\s+of\b")  # more than the price of BM-40
@@ -46,7 +61,7 @@ def names_column(question: str, name: str) -> bool:
     text, column = normalise(question), normalise(name)
     otherwise = said_otherwise(question).values()
     return (
-        find_whole(text, _plain_name(name)) is not None
+        find_whole(text, plain_name(name)) is not None
         or bool(_common(column, text))
         or any(pattern.search(column) for pattern in otherwise)
         or implied(text, column)
@@ -62,7 +77,8 @@ def take_names(
     reading: Reading, question: str, table: DataTable, columns: Sequence[Column]
 ) -> list[Condition]:
     """Take out the columns and the values of word columns that the question names, longest first."""
-    names = [(_plain_name(name), index) for index, name in enumerate(table.names)]
+    names = [(plain_name(name), index) for index, name in enumerate(table.names)]
+    others = [(name, index) for own, index in names for name in _also_called(own)]
     # By what they say in any case and width, since people write one thing in several.
     values = dict[tuple[str, int], set[str]]()
     for column in columns:
@@ -71,20 +87,28 @@ def take_names(
                 value = row[column.index].strip()
                 values.setdefault((normalise(value), column.index), set()).add(value)
     named = dict[int, set[str]]()
-    offered = [(name, index, True) for name, index in names if name]
+    for word, meant in translated(question).items():
+        for value, index in [(one, at) for one in meant for at in range(len(table.names))]:
+            if (value, index) in values:
+                values.setdefault((word, index), set()).update(values[value, index])
+    offered = [(name, index, True) for name, index in (*names, *others) if name]
     offered += [(value, index, False) for value, index in sorted(values)]
     for text, index, is_column in sorted(offered, key=lambda one: -len(one[0])):
         find = (
             find_whole(reading.text, text)
             if is_column
-            else _find_value(reading.text, question, values[text, index])
+            else _find_value(reading.text, question, {text, *values[text, index]})
+            or _find_single(reading.text, question, text, table.names[index])
         )
         if find and is_column:
             reading.columns.append((find[0], index))
             reading.take(*find)
         elif find:
+            # "Graz", from where or to where?
+            reading.lost |= sum((text, at) in values for at in range(len(table.names))) > 1
             named.setdefault(index, set()).update(values[text, index])
             reading.take(*find, _VALUE_MASK)
+    _take_scattered(reading, names)
     _take_partly_named(reading, names if not reading.columns else _wanted(reading, table, columns))
     return [Condition(index, words=frozenset(words)) for index, words in sorted(named.items())]
 
@@ -101,6 +125,33 @@ def _wanted(reading: Reading, table: DataTable, columns: Sequence[Column]) -> li
     if not needed or not numeric.isdisjoint(index for _, index in reading.columns):
         return []
     return [(normalise(table.names[index])[:60], index) for index in sorted(numeric)]
+
+
+def _also_called(name: str) -> list[str]:
+    """What else a column is called, in either language, but for words that ask for a computation."""
+    forms = (*OPERATIONS.values(), COMPARING)
+    return [one for one in other_names(name) if not any(form.fullmatch(one) for form in forms)]
+
+
+def _take_scattered(reading: Reading, names: Sequence[tuple[str, int]]) -> None:
+    """The one column of several words that all stand in the question, in whatever order.
+
+    "Which region had the highest revenue in the second half?" names "Second half Revenue".
+    """
+    held = [
+        (len(words), index, words)
+        for name, index in names
+        if len(words := name.split()) > 1 and all(find_whole(reading.text, one) for one in words)
+    ]
+    most = max((count for count, *_ in held), default=0)
+    chosen = [one for one in held if one[0] == most]
+    if len(chosen) != 1:
+        return
+    _, index, words = chosen[0]
+    spans = [span for word in words if (span := find_whole(reading.text, word))]
+    reading.columns.append((spans[-1][0], index))
+    for span in spans:
+        reading.take(*span)
 
 
 def _take_partly_named(reading: Reading, names: Sequence[tuple[str, int]]) -> None:
@@ -131,7 +182,8 @@ def _common(name: str, text: str) -> str:
     return max([*words, ideographs], key=len, default="")
 
 
-def _plain_name(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A column's name without its unit, as questions have it."""
     return " ".join(_UNIT.sub("", normalise(name)).replace("_", " ").split())[:60]
 
 
@@ -152,6 +204,23 @@ def _find_written(text: str, question: str, value: str) -> tuple[int, int] | Non
     return None if found and _HOW.search(text[: found[0]]) else found
 
 
+def _find_single(text: str, question: str, value: str, column: str) -> tuple[int, int] | None:
+    """Where a value of one ideograph stands as a word of its own: 甲, 甲级, 女员工; not in 最高 or 大学生."""
+    if len(value) != 1 or not has_cjk(value) or value in CHINESE_STOP_WORDS:
+        return None
+    at = 0
+    for word in words_of(normalise(question)):
+        if word.startswith(value) and text[at : at + 1] == value and says_kind(word[1:], column):
+            return at, at + 1
+        at += len(word)
+    return None
+
+
+def says_kind(noun: str, column: str) -> bool:
+    """Whether what follows a value in a word only says what it is a value of: 员工 in 女员工, 部 in 市场部."""
+    return not noun or noun in PERSONS or noun in _KINDS or noun in normalise(column)
+
+
 def take_dates(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
     """Conditions on dates, each on the column that the question names, else on the only one of dates."""
     dated = [column for column in columns if column.kind is ValueKind.DATE]
@@ -159,7 +228,9 @@ def take_dates(reading: Reading, columns: Sequence[Column]) -> Iterator[Conditio
     named = [one for one in dated if one.index in taken or names_column(reading.text, one.name)]
     chosen = named[:1] or (dated if len(dated) == 1 else [])
     spans = set[tuple[int, int]]()
-    for span, comparison, day in dates_in(reading.text) if chosen else ():
+    years = {value.date.year for one in chosen for value in one.values if value.date}
+    year = years.pop() if len(years) == 1 else None
+    for span, comparison, day in dates_in(reading.text, year) if chosen else ():
         spans.add(span)
         yield Condition(chosen[0].index, comparison, day)
     for span in spans:
@@ -187,10 +258,22 @@ def take_comparisons(reading: Reading, columns: Sequence[Column]) -> Iterator[Co
             yield Condition(meant[0].index, comparison, other=other.index)
 
 
+def take_none(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+    """Conditions for rows that have nothing of a column of numbers: 没有库存, "no stock"."""
+    for match in NONE_OF.finditer(reading.text):
+        column = next((columns[at] for place, at in reading.columns if place == match.end()), None)
+        if column is None or column.kind is not ValueKind.NUMBER:
+            continue
+        reading.take(*match.span())
+        # An empty cell may mean none as well, or that nobody knows.
+        reading.lost |= any(value.kind is not ValueKind.NUMBER for value in column.values)
+        yield Condition(column.index, Comparison.EQUAL, Decimal(0))
+
+
 def _parts_of(other: Column, columns: Sequence[Column]) -> list[Column]:
     """The columns whose name is a part of the other's: "Stock" of "Minimum stock"."""
-    whole = _plain_name(other.name)
-    names = [(one, _plain_name(one.name)) for one in columns if one.index != other.index]
+    whole = plain_name(other.name)
+    names = [(one, plain_name(one.name)) for one in columns if one.index != other.index]
     return [one for one, name in names if name and find_whole(whole, name)]
 
 
@@ -217,9 +300,11 @@ def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Conditi
         in_unit = counted_in([columns[at] for at in numeric], bound, behind)
         only = next((one for one in (in_unit, numeric) if len(one) == 1), [])
         near = [*before[::-1], *after]
-        close = {_plain_name(columns[at].name) for at in near if not unit_counted(columns[at])}
-        meant = [at for at in only if not close or _plain_name(columns[at].name) in close]
+        close = {plain_name(columns[at].name) for at in near if not unit_counted(columns[at])}
+        meant = [at for at in only if not close or plain_name(columns[at].name) in close]
         in_units = [at for at in near if at in in_unit]
+        asked = [at for at in numeric if implied(reading.text, normalise(columns[at].name))]
+        near = near or (asked if len(asked) == 1 else [])
         column = next(iter([*in_units, *(meant if in_unit else near), *(near or only)]), None)
         reading.take(start, end)
         if column is None or not comparable(bound, behind, columns[column]):

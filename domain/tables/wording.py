@@ -41,42 +41,33 @@ OF_ONE_ROW = re.compile(
     r"|\b(?:longest|heaviest|fastest|tallest|latest|newest|oldest|peak|best|cheapest|shortest|lightest"
     r"|slowest|worst|earliest|most expensive)\b"
 )
-ROWS = re.compile(r"最[多少]|\b(?:most|least|fewest)\b(?!\s+expensive)")
-OF_ONE_ROW = re.compile(
-    r"最[贵长重快热强好晚新远深老短轻慢冷弱差早浅]|最便宜"
-    r"|\b(?:longest|heaviest|fastest|tallest|latest|newest|oldest|peak|best|cheapest|shortest|lightest"
-    r"|slowest|worst|earliest|most expensive)\b"
-)
-NOT_ADDED_UP = re.compile(
-    r"\b(?:price|rate|time|age|score|rating|temperature|speed|average|mean|minimum|maximum|days|weeks)\b"
-    r"|%|单价|价格|[率比]|时间|时长|周期|年龄|评分|得分|分数|温度|速度|平均|最[小低大高]"
-)
 
 ROWS = re.compile(r"[行条]|记录|\b(?:rows?|records|entries|lines)\b")
 
 _LARGEST = (
-    r"最大|最高|最多|最贵|最长|最重|最快|最热|最强|最好|最晚|最新|最远|最深|最老"
+    r"最大|最高|最多|最贵|最长|最重|最快|最热|最强|最好|最晚|最新|最远|最深|最老|最年长"
     r"|\b(?:highest|largest|biggest|maximum|max|greatest|most|top|best|longest|heaviest|fastest|tallest"
     r"|latest|newest|oldest|peak)\b"
 )
 _SMALLEST = (
-    r"最小|最低|最少|最便宜|最短|最轻|最慢|最冷|最弱|最差|最早|最浅"
-    r"|\b(?:lowest|smallest|minimum|min|least|fewest|cheapest|shortest|lightest|slowest|worst|earliest)\b"
+    r"最小|最低|最少|最便宜|最年轻|最短|最轻|最慢|最冷|最弱|最差|最早|最浅"
+    r"|\b(?:lowest|smallest|minimum|min|least|fewest|cheapest|youngest|shortest|lightest|slowest|worst|earliest)\b"
 )
 # Words for the most or least of one kind of thing, and what columns of it are called.
 IMPLIED = tuple(
     (re.compile(asks), re.compile(kind))
     for asks, kind in (
         (
-            r"贵|便宜|\b(?:cheap(?:er|est)?|expensive|costl(?:y|iest)|dear(?:er|est))\b",
+            r"贵|便宜|多少钱|\bcosts?\b|\b(?:cheap(?:er|est)?|expensive|costl(?:y|iest)|dear(?:er|est))\b",
             r"price|cost|fee|价|费",
         ),
-        (r"重|轻|\b(?:heav(?:y|ier|iest)|light(?:er|est))\b", r"weight|重量"),
+        (r"最老|最年[轻长]|\b(?:old|young)est\b", r"\bage\b|年龄"),
+        (r"重|(?<!年)轻|\b(?:heav(?:y|ier|iest)|light(?:er|est))\b", r"weight|重量"),
         (r"\b(?:paid|earns?|earned)\b|收入|赚", r"salary|wage|pay|income|工资|薪|收入"),
     )
 )
 _SUM = (
-    r"总和|之和|合计|总计|共计|总共|一共|累计|汇总|加起来|总(?=[\0数额量价值销收支产])|总的|总是?多少"
+    r"总和|之和|合计|总计|共计|总共|一共|累计|汇总|加起来|总(?=[\0数额量价值销收支产库预成])|总的|总是?多少"
     r"|\b(?:total|sum|altogether|combined|add up|in all)\b"
 )
 _MEAN = r"平均|均值|\b(?:average|mean|avg)\b"
@@ -98,9 +89,14 @@ _SEVERAL = re.compile(
 )
 _EACH = re.compile(_ONE, re.IGNORECASE)
 
+# Asks for all rows that are so, and not for something of one that it names.
+LISTING = re.compile(
+    r"哪些|哪几|有谁|都有谁|列出|\blist\b|\bwhich\s+\w+[^siu\W]s\b|\bwho (?:are|were)\b|\bwhich (?:of|ones)\b"
+)
+
 # Of dates, or of numbers that stand at one: the latest price is not the highest.
 BY_TIME = re.compile(
-    r"最[早晚新近先后老]|首先|\b(?:latest|earliest|newest|oldest|recent|first|last)\b"
+    r"最[早晚新近先后老]|最年[轻长]|首先|\b(?:latest|earliest|newest|oldest|youngest|recent|first|last)\b"
 )
 # Either of two conditions; ours hold together.
 EITHER = re.compile(r"或|\bor\b")
@@ -152,8 +148,21 @@ _AGAINST = [
     for among in (_COMPARISONS, _BY_TIME)
     for comparison, words in among.items()
 ]
+# "More stock than their minimum stock", where what is compared stands in between; 库存比最低库存低.
+_AGAINST += [
+    (Comparison.MORE, re.compile(rf"\b(?:more|greater|larger|higher)\s+\0+\s+than{_OWN}")),
+    (Comparison.LESS, re.compile(rf"\b(?:less|fewer|lower|smaller)\s+\0+\s+than{_OWN}")),
+    (Comparison.MORE, re.compile(r"比\s*(?=\0+\s*[还要更]?[高多大贵长])")),
+    (Comparison.LESS, re.compile(r"比\s*(?=\0+\s*[还要更]?[低少小短])")),
+]
+# 没有库存, "no stock": nothing of a column of numbers.
+NONE_OF = re.compile(r"(?:没有任何|没有|无|\b(?:no|without(?: any)?))\s*(?=\0)")
 # Also where no column follows.
-COMPARING = re.compile("|".join([*_COMPARISONS.values(), *_BY_TIME.values()]))
+_THAN = (
+    r"\b(?:more|less|fewer|greater|larger|higher|lower|smaller)\b(?=.*\bthan\b)"
+    r"|比(?=.{1,20}[高低多少大小长短])|[还要更](?=[高低多少大小长短])"
+)
+COMPARING = re.compile("|".join([*_COMPARISONS.values(), *_BY_TIME.values(), _THAN]))
 
 _COUNTED = {
     **{word: at for at, word in enumerate(CARDINALS)},

@@ -33,6 +33,16 @@ def join_lines(lines: Iterable[str]) -> str:
     return "".join(parts)
 
 
+def with_fields(lines: Iterable[str]) -> str:
+    """As `join_lines`, but a field below another one (`Owner: …`) stays a line of its own."""
+    fields: list[list[str]] = [[]]
+    for line in lines:
+        if fields[-1] and _is_field(line) and _is_field(fields[-1][0]):
+            fields.append([])
+        fields[-1].append(line)
+    return "\n".join(map(join_lines, fields))
+
+
 def ends_in_hyphen(line: str) -> bool:
     """Whether a line breaks off inside a word or a code like MC-200."""
     return _HYPHEN.search(line[-2:]) is not None
@@ -71,6 +81,11 @@ def _is_wrapped(line: str, widest: int) -> bool:
 
 def _starts_anew(line: str) -> bool:
     return line.startswith(("\u3000", "  ")) or starts_item(line) or _FIELD.match(line) is not None
+
+
+def _is_field(line: str) -> bool:
+    match = _FIELD.match(line)
+    return match is not None and not line.startswith("//", match.end())
 
 
 def _is_wide(char: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from domain.documents import HeadingSource
 from domain.text import clean_text
 from ingestion.parsing.blocks import Block, Caption, Heading, Image, Paragraph, Table
+from ingestion.parsing.tables import column_names, titles_above
 
 _TITLE_CHARS = 200
 _MAX_DEPTH = 12
@@ -165,13 +166,18 @@ class _Writer:
 def render_table(table: Table) -> tuple[list[str], int]:
     """A table as Markdown pipe rows, and how many of the lines are its header (rule included).
 
-    Empty rows and columns are dropped; a header of several rows has its rule below the last.
+    Empty rows and columns are dropped. A header of several rows is one line, in which each column has the words
+    of all of them, so that a name can be read by itself; a title row in it stays above that.
     """
     rows = _without_empty([[_cell(cell) for cell in row] for row in table.rows])
     if not rows:
         return [], 0
+    header = min(table.header_rows, len(rows))
+    titles = min(header, titles_above(rows))
+    if header - titles > 1:
+        rows[titles:header] = [column_names(rows[titles:header])]
+        header = titles + 1
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    header = min(table.header_rows, len(lines))
     if header:
         lines.insert(header, f"|{' --- |' * len(rows[0])}")
         header += 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from ingestion.parsing.limits import CellBudget
 
@@ -54,11 +55,43 @@ def repeated_places(cells: Iterable[Cell]) -> frozenset[tuple[int, int]]:
     )
 
 
-def header_rows(rows: Sequence[Sequence[str]]) -> int:
-    """1 when the first row names the columns: every cell a word, none a number, and more rows follow."""
-    if len(rows) < 2:
+def rows_across(cells: Iterable[Cell], width: int) -> frozenset[int]:
+    """The rows with a cell that is merged across several columns, but not across all."""
+    return frozenset(
+        row
+        for cell in cells
+        if 1 < cell.columns < width
+        for row in range(cell.row, cell.row + cell.rows)
+    )
+
+
+def titles_above(rows: Sequence[Sequence[str]]) -> int:
+    """How many rows of one filled cell stand above rows of several: the table's title, and no row of it."""
+    filled = [sum(map(bool, map(str.strip, row))) for row in rows]
+    several = next((at for at, cells in enumerate(filled) if cells > 1), 0)
+    return several if all(filled[:several]) else 0
+
+
+def column_names(header: Sequence[Sequence[str]]) -> list[str]:
+    """The name of each column: the words of all the header's rows, each once."""
+    columns = zip_longest(*header, fillvalue="")
+    return [" ".join(dict.fromkeys(filter(None, map(str.strip, cells)))) for cells in columns]
+
+
+def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> int:
+    """How many rows name the columns: 1 when the first has a word in every cell, none a number, and more rows follow.
+
+    With the row below it, where its cells name groups of columns.
+
+    Args:
+        rows: the table, without titles above it.
+        across: the rows with a cell that is merged across several columns.
+    """
+    count = 1 + next(at for at in range(len(rows) + 1) if at not in across)
+    if len(rows) <= count:
         return 0
-    first = [cell.strip() for cell in rows[0]]
-    named = [cell for cell in first if cell]
-    is_names = not any(_NUMBER.match(cell) for cell in named) and len(set(named)) == len(named)
-    return int(is_names and len(named) * 2 > len(first))
+    columns = column_names(rows[:count])
+    cells = [cell.strip() for row in rows[:count] for cell in row]
+    named = [name for name in columns if name]
+    is_names = not any(map(_NUMBER.match, cells)) and len(set(named)) == len(named)
+    return count if is_names and len(named) * 2 > len(columns) else 0

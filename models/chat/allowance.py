@@ -64,15 +64,10 @@ def keeping(calls: int) -> Iterator[None]:
         yield
 
 
-def require_another() -> None:
-    """See that one more request may be made.
-
-    Raises:
-        ModelRejected: none may.
-    """
+def another_may_be_made() -> bool:
+    """Whether the allowance, if there is one, lets one more request be made."""
     current = _current.get()
-    if current is not None and current.left <= 0:
-        raise ModelRejected(SPENT, next_step="Raise SEXTANT_LIMITS__MODEL_CALLS, or ask again.")
+    return current is None or current.left > 0
 
 
 def count_request() -> None:
@@ -81,6 +76,7 @@ def count_request() -> None:
     Raises:
         ModelRejected: none may be made.
     """
-    require_another()
+    if not another_may_be_made():
+        raise ModelRejected(SPENT, next_step="Raise SEXTANT_LIMITS__MODEL_CALLS, or ask again.")
     if (current := _current.get()) is not None:
         current.count()

@@ -22,9 +22,9 @@ from langchain_core.messages import (
 from pydantic import BaseModel, SecretStr
 
 from domain.answers import Usage
-from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable, SettingsInvalid
+from domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
 from domain.happenings import ModelAsked, Outcome, tell
-from models.chat.allowance import count_request, require_another
+from models.chat.allowance import SPENT, another_may_be_made, count_request
 from models.chat.dialect import Dialect, Form
 from models.chat.structured import DoesNotFit, instruction, read_structured, repair_request
 from models.chat.tally import Tally
@@ -235,18 +235,17 @@ class ChatModel:
 
     def _tried_next(self, form: Form, refused: Form) -> Form:
         """`form`; where no call is left for it, the next answer begins with it."""
-        try:
-            require_another()
-        except ModelRejected:
+        if not another_may_be_made():
             self._dialect.worked(form, refused)
-            raise
         return form
 
     async def _pause(self, error: Exception, attempt: int) -> None:
-        """Wait before a failed call is repeated; raises where it is not."""
+        """Wait before a failed call is repeated; raises where it is not, be it for want of calls."""
         tell(_NO_ANSWER)
-        if self._retries.wait(error, attempt) is not None:
-            require_another()
+        if not another_may_be_made():
+            typed = as_sextant_error(error, self._service)
+            typed.message += f" {SPENT}"
+            raise typed from error
         await self._retries.pause(error, attempt, self._service)
 
     def _require_text(self, tally: Tally) -> None:

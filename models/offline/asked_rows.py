@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Protocol, TypeVar
 
+from domain.language.negation import negates
 from domain.language.other_words import Otherwise, told_otherwise
 from domain.retrieval import RetrievedItem
-from domain.tables.asking import Asked, asked_of
+from domain.tables.asking import Asked, asked_of, lists
 from domain.tables.bands import rows_of_band
 from domain.tables.computing import Operation, compute, matching
+from domain.tables.dates import ANY_YEAR, dates_in
 from domain.tables.table import DataTable, make_table
 from domain.tables.wording import OPERATIONS, bounds_in
 from domain.text import has_cjk, normalise
@@ -28,11 +30,14 @@ _ALL_OTHERS = re.compile(
     r"(?:(?:all |any )?others?\b|elsewhere\b|(?:the )?rest\b|otherwise\b|其他|其它|其余|其餘)",
     re.IGNORECASE,
 )
+_FIELD = re.compile(r"([^:|.]{1,20}):(?!//)")
 _BAR = re.compile(r"(?<!\\)\|")
 # Asks for all that are so; one with a bound alone may ask of a row that it names.
 _LISTING = re.compile(
     r"\b(?:which|list|how many)\b|哪些|哪几|[几多][少]?[个种款件项条家名]", re.IGNORECASE
 )
+# More or less of something than another has, 比无线键盘贵.
+_THAN = re.compile(r"\bthan\b|比.{1,20}[贵宜高低多少大小长短重轻快慢早晚]")
 # Asks which one it is; "how much at most" asks of one that it names.
 _OUTERMOST = re.compile(
     r"\b(?:which|who)\b|\bwhat(?:['’]s| is| are| was| were) the (?:\w+ )?\w+(?:est|st)\b"
@@ -103,6 +108,26 @@ def row_for_others(ranked: Sequence[Candidate], asked: Collection[str]) -> Candi
     return others[0] if others and not named else None
 
 
+def rows_alike(best: Candidate, ranked: Sequence[Candidate], question: str) -> list[Candidate]:
+    """The rows that have all that the best one has of the question, where it asks for all that are so.
+
+    "Which trains go from Vienna to Graz?" is answered by each of them, in the table's order; none where
+    one row alone has it.
+    """
+    if is_beside_computed(best, question) or not (_is_row(best) and lists(question)):
+        return []
+    asked = content_words(question)
+    told = _told(best, asked)
+    alike = [
+        row
+        for row in ranked
+        if row.source == best.source and _is_row(row) and told and _told(row, asked) >= told
+    ]
+    others = any(row.source == best.source and _is_row(row) and row not in alike for row in ranked)
+    several = len(alike) > 1 and others  # what all rows have singles out none
+    return sorted(alike, key=lambda row: row.start)[:_MOST_WITHIN] if several else []
+
+
 def rows_within(
     best: Candidate, ranked: Sequence[Candidate], items: Sequence[RetrievedItem], question: str
 ) -> list[Candidate]:
@@ -145,18 +170,27 @@ def rows_within(
 def is_beside_computed(row: _HasText, question: str) -> bool:
     """Whether a row cannot be the answer to a question for those that keep a bound, or for the most of all.
 
-    "Which parts cost more than 100?" is not answered by part 100, nor "Which part is the dearest?" by any
-    part: where no row is known to be it (`rows_within`), none is shown. A row that states a bound itself
+    "Which parts cost more than 100?" is not answered by part 100, "Which have no stock?" by any that does not
+    say so, "Which are due before May?" by any, nor "Which part is the dearest?" by any part: where no row is known to be it (`rows_within`), none is shown. A row that states a bound itself
     ("over 500 km"), or says that it is the most ("Maximum load"), may be what is asked for.
     """
     if not _is_row(row):
         return False
     asked = normalise(question)
-    if _LISTING.search(question) and bounds_in(asked):
-        return not bounds_in(normalise(row.text))
+    if _LISTING.search(question):
+        if bounds_in(asked):
+            return not bounds_in(normalise(row.text))
+        if negates(question) or _THAN.search(asked) or _is_bounded_by_date(asked):
+            return not negates(row.text)
     if _OUTERMOST.search(asked) and any(form.search(asked) for form in _MOST_OR_LEAST):
         return not any(form.search(normalise(row.text)) for form in _MOST_OR_LEAST)
     return False
+
+
+def _is_bounded_by_date(asked: str) -> bool:
+    """Whether a question asks for what is before or after a date, and not for what is of it."""
+    bounds = Counter(span for span, *_ in dates_in(asked, ANY_YEAR))
+    return 1 in bounds.values()
 
 
 def _within(table: DataTable, asked: Asked) -> Sequence[int]:
@@ -182,6 +216,25 @@ def only_beside(row: Candidate, chosen: Sequence[Candidate], asked: Collection[s
     rows = [one for one in chosen if one.source == row.source and _is_row(one)]
     told = [_told(one, asked) for one in rows]
     return _is_row(row) and any(told) and _told(row, asked) <= set[str]().union(*told)
+
+
+def only_another_field(
+    line: Candidate, chosen: Sequence[Candidate], asked: Collection[str]
+) -> bool:
+    """Whether `line` is a field (`乙方：…`) beside a chosen one whose name is asked for, and its own is not."""
+    named = [_field(one) for one in chosen if one.source == line.source]
+    own = _field(line)
+    return (
+        bool(own)
+        and not any(word in own for word in asked)
+        and any(word in name for name in named for word in asked)
+    )
+
+
+def _field(line: Candidate) -> str:
+    """What a line says before its colon, where that is short enough to be the name of a field."""
+    match = _FIELD.match(normalise(line.text))
+    return match[1] if match else ""
 
 
 def _told(row: _HasText, asked: Collection[str], otherwise: Otherwise = ()) -> set[str]:

@@ -18,8 +18,10 @@ from domain.text import has_cjk, language_of, normalise
 from models.offline.asked_rows import (
     asked_themselves,
     is_beside_computed,
+    only_another_field,
     only_beside,
     row_for_others,
+    rows_alike,
     rows_within,
 )
 from models.offline.other_language import (
@@ -146,6 +148,7 @@ class ExtractiveAnswerer:
         within: list[Candidate] = []
         if convincing:
             within = rows_within(best.candidate, ranked, items, question)
+            within = within or rows_alike(best.candidate, ranked, question)
             convincing = bool(within) or not is_beside_computed(best.candidate, question)
         if convincing and (within or _in_language_of(question, best.candidate)):
             chosen = within or _distinct(compared, question)
@@ -261,6 +264,8 @@ def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
     chosen = [compared[0].candidate]
     for found in compared[1:]:
         if only_beside(found.candidate, chosen, words) or not _speaks_of(beyond, found.candidate):
+            continue
+        if only_another_field(found.candidate, chosen, words):
             continue
         good = found.score >= _bar(found.candidate, chosen, asked) * compared[0].score
         if good and all(_overlap(found.candidate, other) < _SAME for other in chosen):

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from domain.language.disclaimers import disclaimed_in
 from domain.language.other_words import said_otherwise
 from domain.retrieval import RetrievedItem
 from domain.text import IDEOGRAPHS, has_cjk, language_of, normalise
@@ -90,7 +91,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     language is no sentence of it: neither is taken from passages in the question's own.
     """
     own, asked = language_of(question), identifiers(question)
-    told = _Told(question)
+    told, disclaimed = _Told(question), disclaimed_in(question)
     spoken = [told.spoken(text) for text in told_by_documents(passages)]
     defining = _ASKS_WHAT_IT_IS.search(normalise(question)) is not None
     for_cell = _DEFINITION_BONUS if defining else _CELL_BONUS
@@ -105,6 +106,8 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
         ]
         for start, end, meaning in sentences[:_MOST_OF_PASSAGE]:
             text = passage.text[start:end]
+            if disclaimed and disclaimed.search(normalise(text)):
+                continue
             named = _named(asked, passage, text)
             bonus = _bonus(text, named, wants_number=asks_for_number(question)) - _RANK_COST * rank
             bonus += _TOLD_BONUS * ("|" in text and told.by(text))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from domain.language.adjuncts import asked_settings, opening_adjunct
 from domain.language.designators import marks_in
+from domain.language.disclaimers import disclaimed_in
 from domain.language.identifiers import unmentioned
 from domain.language.other_words import told_otherwise
 from domain.language.sentences import code_spans, sentence_spans
@@ -141,7 +142,8 @@ def about_what_is_named(question: str, passages: Sequence[RetrievedItem]) -> fro
 
     None, where one of these is in no passage at all; all, where nothing is named so.
     """
-    told = told_by_documents(passages)
+    disclaimed = disclaimed_in(question)
+    told = [_undisclaimed(text, disclaimed) for text in told_by_documents(passages)]
     if unmentioned(question, told):
         return frozenset()
     missed = [len(unmentioned(question, [text])) for text in told]
@@ -163,6 +165,7 @@ class _Ranking:
         ]
         self._texts = [passages[source].text[start:end] for source, start, end in self._spans]
         self._otherwise = told_otherwise(question)
+        self._disclaimed = disclaimed_in(question)
         self._terms = [self._said(text) for text in self._texts]
         asked = frozenset(terms(question))
         self._settings = frozenset(terms(asked_settings(question)))
@@ -286,7 +289,8 @@ class _Ranking:
 
     def _said(self, text: str) -> frozenset[str]:
         """The terms of `text`, and those of the question that it has in other words."""
-        return frozenset(terms(text)).union(*map(terms, self._meant(text)))
+        said = _undisclaimed(text, self._disclaimed)
+        return frozenset(terms(said)).union(*map(terms, self._meant(text)))
 
     def _meant(self, text: str) -> list[str]:
         """The question's words that `text` has in other words, or as a number with its unit."""
@@ -303,6 +307,11 @@ class _Ranking:
     def _share(self, held: frozenset[str]) -> float:
         """How much of the question's information `held` has, 0..1."""
         return sum(weight for term, weight in self._weights.items() if term in held)
+
+
+def _undisclaimed(text: str, disclaimed: re.Pattern[str] | None) -> str:
+    """`text` without the mentions that only say that it is about something else."""
+    return text if disclaimed is None else disclaimed.sub(" ", normalise(text))
 
 
 def _weights(

@@ -10,14 +10,17 @@ from dataclasses import dataclass, replace
 from domain.documents import Modality
 from domain.events import Cited, Token
 from domain.language.other_words import said_otherwise
+from domain.language.stems import stem
 from domain.retrieval import RetrievedItem
 from domain.tables.asking import computes, without_asking
 from domain.tables.computing import sums_up
+from domain.tables.dates import ANY_YEAR
 from domain.tables.findings import Finding, findings_unasked
+from domain.tables.reading import PERSONS, plain_name, says_kind
 from domain.tables.stored import Line, StoredTable, TablePart, tables_of
 from domain.tables.values import ValueKind
-from domain.text import normalise
-from models.offline.wording import content_words
+from domain.text import has_cjk, normalise
+from models.offline.wording import content_words, terms
 from nodes.answers.harmless import harmless
 from nodes.answers.rows import told_row
 from nodes.citing.citations import Citations
@@ -41,6 +44,13 @@ cost earn paid pay work sell sold make made get own list row record entry item o
 工作 位于 属于 达到 拥有 花费 列出 记录 数据 表 表格 家 中 里 内 所有 全部 产品 商品 项目 人 人员
 """
 _OF_ANY_ROW = frozenset(_ANY_ROW_WORDS.split())
+_ENGLISH_PERSONS = frozenset(
+    map(stem, ("employee", "staff", "colleague", "people", "person", "member"))
+)
+# What a column is called in tables whose rows are people.
+_OF_PERSONS = re.compile(
+    r"姓名|[员职]工|人员|学生|同事|\b(?:employee|staff|person|student|surname)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +174,37 @@ def _computed(
 
 def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> bool:
     """Whether a table has all that a question speaks of: "the average salary in Tokyo" needs a Tokyo."""
-    cells = (cell for row in (table.table.names, *table.table.rows) for cell in row)
-    said = normalise(" ".join([headings(beside), *cells]))
-    otherwise = said_otherwise(question)
+    names = table.table.names
+    cells = [cell for row in (names, *table.table.rows) for cell in row]
+    above = headings(beside)
+    said = normalise(" ".join([above, *cells]))
+    known = {*terms(above), *(term for name in names for term in terms(name)), *_OF_ANY_ROW}
+    if any(_OF_PERSONS.search(normalise(name)) for name in names):
+        known |= PERSONS | _ENGLISH_PERSONS
+    otherwise = {stem(word): form for word, form in said_otherwise(question).items()}
+    whole = {normalise(cell) for cell in cells} | {plain_name(name) for name in names}
     dated = any(column.kind is ValueKind.DATE for column in table.table.columns())
-    return all(
-        word in said
-        or word in _OF_ANY_ROW
-        or word.startswith("哪")
-        or (word in otherwise and otherwise[word].search(said))
-        for word in content_words(without_asking(question, dated=dated))
-    )
+
+    def told(word: str) -> bool:
+        return (
+            word in said
+            or word in known
+            or word.startswith("哪")
+            or (word in otherwise and otherwise[word].search(said) is not None)
+        )
+
+    def composed(word: str) -> bool:
+        """Whether it is a value or column with what that is of, or in front of what the rows are: 研发部门, 类产品."""
+        ends = range(1, len(word)) if has_cjk(word) else ()
+        return any(
+            (word[:end] == "总" and word[end:] in whole)
+            or (word[:end] in whole and any(says_kind(word[end:], name) for name in names))
+            or (word[end:] in known and word[:end] in said)
+            for end in ends
+        )
+
+    words = content_words(without_asking(question, dated=dated, year=ANY_YEAR))
+    return all(told(word) or composed(word) for word in words)
 
 
 def _told(

@@ -14,7 +14,7 @@ from ingestion.parsing.encodings import decode
 from ingestion.parsing.formats.html import html_blocks
 from ingestion.parsing.images import image_in
 from ingestion.parsing.limits import CellBudget, Limits
-from ingestion.parsing.lines import join_lines
+from ingestion.parsing.lines import with_fields
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*\n", re.S)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*[\"']?([^\n]*?)[\"']?[ \t]*$", re.M)
@@ -130,9 +130,9 @@ def _plain(inline: Token) -> str:
         elif child.type == "hardbreak" or (
             child.type == "html_inline" and child.content[:3] == "<br"
         ):
-            result.append(join_lines(lines))
+            result.append(with_fields(lines))
             lines = [""]
         elif child.type != "html_inline":
             lines[-1] += child.content
-    result.append(join_lines(lines))
+    result.append(with_fields(lines))
     return "\n".join(result)

@@ -18,7 +18,7 @@ from domain.errors import FileBroken
 from domain.text import has_cjk
 from ingestion.parsing.blocks import Block, Blocks, Heading, Image, Paragraph, Table
 from ingestion.parsing.limits import CellBudget, Limits
-from ingestion.parsing.tables import Cell, header_rows, lay_out
+from ingestion.parsing.tables import Cell, header_rows, lay_out, rows_across
 
 Shape = Any  # of several classes, told apart by what they have
 
@@ -97,8 +97,10 @@ def _blocks(shape: Shape, page: int, limits: Limits) -> Iterator[Block]:
         ]
         yield Paragraph("\n".join(lines), page)
     elif getattr(shape, "has_table", False) and shape.has_table:
-        rows = lay_out(_cells(shape.table), CellBudget(limits))
-        yield Table(rows, int(shape.table.first_row) or header_rows(rows), page)
+        cells = list(_cells(shape.table))
+        rows = lay_out(cells, CellBudget(limits))
+        across = rows_across(cells, max(map(len, rows), default=0))
+        yield Table(rows, header_rows(rows, across) or int(shape.table.first_row), page)
     elif limits.images and isinstance(shape, Picture):
         yield from _picture(shape, page)
     elif getattr(shape, "has_chart", False) and shape.has_chart:

@@ -44,11 +44,11 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 def _sheet(sheet: Sheet, archive: zipfile.ZipFile, limits: Limits) -> Iterator[Block]:
     sheet.reset_dimensions()  # what the sheet declares is not believed
     rows = _read_rows(sheet, CellBudget(limits))
-    titles = _fill_merges(rows, _merges(sheet, archive))
+    titles, across = _fill_merges(rows, _merges(sheet, archive))
     if rows:
         yield Heading(sheet.title, 1)
     for group in _groups(rows):
-        yield from _group_blocks(group, rows, titles)
+        yield from _group_blocks(group, rows, titles, across)
 
 
 def _read_rows(sheet: Sheet, budget: CellBudget) -> dict[int, Row]:
@@ -72,24 +72,29 @@ def _merges(sheet: Sheet, archive: zipfile.ZipFile) -> list[tuple[int, int, int,
     return [range_boundaries(match[1].decode("ascii")) for match in found]
 
 
-def _fill_merges(rows: dict[int, Row], merges: Iterable[tuple[int, int, int, int]]) -> set[int]:
-    """Repeat each merged cell's text over its range; returns the rows that one merge fills alone.
+def _fill_merges(
+    rows: dict[int, Row], merges: Iterable[tuple[int, int, int, int]]
+) -> tuple[set[int], set[int]]:
+    """Repeat each merged cell's text over its range.
 
-    Such a row is a title above a table; its text stays in one cell.
+    Returns the rows that one merge fills alone: titles above a table, whose text stays in one cell; and the
+    other rows with a cell that is merged across columns.
     """
-    titles = set[int]()
+    titles, across = set[int](), set[int]()
     for left, top, right, bottom in merges:
         text = _at(rows.get(top, []), left)
         if not text:
             continue
-        if top == bottom and sum(map(bool, rows[top])) == 1:
+        filled = sum(sum(map(bool, rows.get(number, []))) for number in range(top, bottom + 1))
+        if filled == 1 and (top == bottom or left < right):
             titles.add(top)
             continue
+        across.update(range(top, bottom + 1) if left < right else ())
         for number in range(top, min(bottom, max(rows)) + 1):
             row = rows.setdefault(number, [])
             row.extend([""] * (right - len(row)))
             row[left - 1 : right] = [cell or text for cell in row[left - 1 : right]]
-    return titles
+    return titles, across
 
 
 def _at(row: Row, column: int) -> str:
@@ -108,7 +113,9 @@ def _groups(rows: dict[int, Row]) -> Iterator[list[int]]:
         yield group
 
 
-def _group_blocks(group: Sequence[int], rows: dict[int, Row], titles: set[int]) -> Iterator[Block]:
+def _group_blocks(
+    group: Sequence[int], rows: dict[int, Row], titles: set[int], across: set[int]
+) -> Iterator[Block]:
     """Rows of one cell above a table become paragraphs, the rest one table."""
     filled = [sum(map(bool, rows[number])) for number in group]
     start = 0
@@ -121,7 +128,8 @@ def _group_blocks(group: Sequence[int], rows: dict[int, Row], titles: set[int]) 
     if len(table) == 1 or max((len(row) for row in table), default=0) == 1:
         yield Paragraph("\n".join(" ".join(filter(None, row)) for row in table))
     elif table:
-        yield Table(table, header_rows(table))
+        spanned = {at for at, number in enumerate(group[start:]) if number in across}
+        yield Table(table, header_rows(table, spanned))
 
 
 def _shown(value: object, number_format: str) -> str:

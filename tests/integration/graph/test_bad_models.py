@@ -193,3 +193,25 @@ async def test_a_budget_that_is_used_up_gives_the_best_answer_so_far(
     assert done.answer.usage.calls == 1
     assert "多饮、多尿" in done.answer.answer
     assert any("limits.model_calls" in warning for warning in done.answer.warnings)
+
+
+async def test_an_endpoint_that_cannot_be_reached_is_asked_once_and_told_of_once(
+    running_with: RunningWith,
+) -> None:
+    async with running_with(
+        writing(good), openai_base_url="http://127.0.0.1:9/v1", model_retries=1
+    ) as running:
+        [*_, done] = await told(running, "mix")
+    assert isinstance(done, Done)
+    assert done.answer.usage.calls == 2, "the first try and its repetition"
+    [warning] = done.answer.warnings
+    assert "quoted from the documents" in warning
+    assert "cannot be reached" in warning
+
+
+async def test_what_fails_at_the_last_call_is_told_as_what_it_is(running_with: RunningWith) -> None:
+    limits = LimitSettings(model_calls=1)
+    async with running_with(lambda _: failing(500), limits=limits) as running:
+        [*_, done] = await told(running, "naive")
+    assert isinstance(done, Done)
+    assert "status 500" in done.answer.warnings[-1]

@@ -111,6 +111,24 @@ def test_each_failure_names_the_setting_to_look_at(
     assert step in typed.next_step
 
 
+def test_only_where_no_connection_came_about_is_an_endpoint_out_of_reach() -> None:
+    def wrapped(cause: Exception) -> Exception:
+        error = httpx.TransportError("Connection error.")
+        error.__cause__ = cause
+        return error
+
+    def out_of_reach(error: Exception) -> bool:
+        typed = as_sextant_error(error, SERVICE)
+        assert isinstance(typed, ModelUnavailable)
+        return typed.unreachable
+
+    assert out_of_reach(httpx.ConnectError("no"))
+    assert out_of_reach(wrapped(httpx.ConnectTimeout("")))
+    assert not out_of_reach(wrapped(httpx.ReadTimeout("")))
+    assert not out_of_reach(httpx.RemoteProtocolError("broke off"))
+    assert not out_of_reach(refused(503))
+
+
 def test_an_output_cut_by_the_sdk_is_the_models_fault_not_the_networks() -> None:
     class LengthFinishReasonError(Exception):
         """Named as openai names it."""

@@ -17,6 +17,8 @@ from domain.language.adjuncts import asked_settings, opening_adjunct
         ("在试用期内，", "辞职须提前三天通知公司。"),
         ("保修期内，", "人为损坏不在免费维修之列。"),
         ("年假期间，", "工资照常发放。"),
+        ("Unlike the basic plan, ", "the premium plan costs 30 EUR."),
+        ("与基础版不同，", "专业版每月30元。"),
         ("转正后，", "辞职须提前三十天书面通知。"),
     ],
 )

@@ -11,6 +11,12 @@ from domain.language.quantities import asked_quantity
     ("question", "told", "untold"),
     [
         ("How much does the pump cost?", "The pump sells for 240 EUR.", "The pump weighs 9 kg."),
+        (
+            "How much does the printer cost?",
+            "It costs 90.",
+            "Hold the feed button for five seconds.",
+        ),
+        ("客服系统的预算是多少？", "预算为18万元。", "| 申请预算 | 周敏 | 2026-10-16 |"),
         ("NX-90 的价格是多少？", "整机 1200 元。", "NX-90 于 2022 年上市。"),
         ("这台设备多少钱？", "首年免费使用。", "设备重 9 公斤。"),
         ("How heavy is the meter?", "It weighs 1.8 kg.", "It draws 12 watts."),

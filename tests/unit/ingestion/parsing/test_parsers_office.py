@@ -25,6 +25,7 @@ from ingestion.parsing.detect import FileType
 from ingestion.parsing.formats import parser_for
 from ingestion.parsing.formats.docx_numbering import format_number
 from ingestion.parsing.limits import Limits
+from ingestion.parsing.structure import render_table
 
 LIMITS = Limits()
 
@@ -137,6 +138,25 @@ class TestWord:
         [block] = parsed.blocks
         assert isinstance(block, Table)
         assert block.header_rows == 2
+
+    def test_a_title_across_a_table_is_no_row_of_it(self) -> None:
+        document = docx.Document()
+        table = document.add_table(rows=4, cols=3)
+        for row, texts in enumerate(
+            [["付款计划"], ["阶段", "付款", ""], ["", "比例", "日期"], ["签约", "30%", "3月"]]
+        ):
+            for column, text in enumerate(texts):
+                table.cell(row, column).text = text
+        table.cell(0, 0).merge(table.cell(0, 2))
+        table.cell(1, 1).merge(table.cell(1, 2))
+        table.cell(1, 0).merge(table.cell(2, 0))
+
+        parsed = parse(FileType.DOCX, document)
+
+        assert prose(parsed) == ["付款计划"]
+        [block] = [block for block in parsed.blocks if isinstance(block, Table)]
+        assert block.header_rows == 2
+        assert render_table(block)[0][0] == "| 阶段 | 付款 比例 | 付款 日期 |"
 
     def test_a_frame_of_one_cell_is_read_as_text(self) -> None:
         document = docx.Document()
@@ -278,6 +298,41 @@ class TestExcel:
         assert tables(parsed) == [
             [["类别", "城市", "限额"], ["一类", "北京", "650"], ["一类", "上海", "650"]]
         ]
+
+    def test_under_a_title_two_rows_may_name_the_columns(self) -> None:
+        book = openpyxl.Workbook()
+        sheet = book.active
+        for row in (
+            ["Sales of 2024", None, None, None, None],
+            [None],
+            ["Region", "First half", None, "Second half", None],
+            [None, "Units", "Revenue", "Units", "Revenue"],
+            ["North", 120, 24000, 140, 28000],
+            ["South", 80, 16500, 95, 19800],
+        ):
+            sheet.append(row)
+        for merged in ("A1:E2", "A3:A4", "B3:C3", "D3:E3"):
+            sheet.merge_cells(merged)
+
+        parsed = parse(FileType.XLSX, book)
+
+        assert prose(parsed) == ["Sales of 2024"]
+        [table] = [block for block in parsed.blocks if isinstance(block, Table)]
+        lines, header_lines = render_table(table)
+        assert header_lines == 2
+        assert lines[0] == (
+            "| Region | First half Units | First half Revenue | Second half Units | Second half Revenue |"
+        )
+        assert lines[2] == "| North | 120 | 24000 | 140 | 28000 |"
+
+    def test_a_row_of_data_below_merged_cells_is_none_of_the_header(self) -> None:
+        book = openpyxl.Workbook()
+        sheet = book.active
+        for row in (["Region", "Sales", None], ["North", 120, 24000], ["South", 80, 16500]):
+            sheet.append(row)
+        sheet.merge_cells("B1:C1")
+        [table] = [b for b in parse(FileType.XLSX, book).blocks if isinstance(b, Table)]
+        assert table.header_rows == 0
 
     def test_values_are_shown_as_a_reader_sees_them(self) -> None:
         book = openpyxl.Workbook()

@@ -107,6 +107,17 @@ class TestMarkdown:
         ]
         assert table(found) == [["a", "b"], ["1", "2"]]
 
+    def test_fields_below_each_other_are_lines_of_their_own(self) -> None:
+        found = blocks(
+            FileType.MARKDOWN,
+            "时间：10月12日\n出席：周敏、\n何志远\n缺席：吴倩\n\nWe met.\nNote: it rained.\n",
+        )
+
+        assert [block.text for block in found if isinstance(block, Paragraph)] == [
+            "时间：10月12日\n出席：周敏、何志远\n缺席：吴倩",
+            "We met. Note: it rained.",
+        ]
+
     def test_front_matter_gives_the_title_and_is_no_text(self) -> None:
         parsed = parser_for(FileType.MARKDOWN)(
             b'---\ntitle: "The Guide"\ntags: [a]\n---\n\nBody.\n', LIMITS

@@ -241,3 +241,41 @@ async def test_a_row_is_no_answer_where_none_at_hand_keeps_the_bound(
 
 async def test_a_row_that_states_a_bound_itself_may_be_asked_for() -> None:
     assert await quoted("Which rate applies to a distance over 500 km?", RATES, "en")
+
+
+TRAINS = """| Line | From | To |
+| --- | --- | --- |
+| RJ 60 | Vienna | Graz |
+| RJ 62 | Vienna | Graz |
+| NJ 4 | Vienna | Zurich |
+| EC 1 | Linz | Graz |"""
+STORES = """| 产品 | 库存 |
+| --- | --- |
+| 键盘 | 320 |
+| 音箱 | 26 |"""
+TASKS = """| 任务 | 截止日期 |
+| --- | --- |
+| 申请预算 | 2026-10-16 |
+| 更新手册 | 2026-10-30 |"""
+
+
+async def test_all_rows_that_have_what_is_asked_are_quoted_where_all_are_asked_for() -> None:
+    every = await quoted("Which trains go from Vienna to Graz?", TRAINS, "en")
+    assert every == {"RJ 60 | Vienna | Graz", "RJ 62 | Vienna | Graz"}
+
+
+@pytest.mark.parametrize(
+    ("question", "table"),
+    [
+        ("哪些产品没有库存？", STORES),
+        ("哪些产品的库存比音箱多？", STORES),
+        ("哪些任务在10月20日之前截止？", TASKS),
+    ],
+)
+async def test_rows_answer_no_list_that_they_may_not_belong_to(question: str, table: str) -> None:
+    """Here the table is not at hand, so that nothing is computed over it."""
+    body = table.split("\n", 2)[2]
+    item = RetrievedItem(ItemKind.CHUNK, "table", body, 1.0)
+    meanings = Meanings("intfloat/multilingual-e5-small", {}, otherwise=0.91)
+    found = await ExtractiveAnswerer(meanings).extract(question, [item], language="zh")
+    assert found.quotations == ()

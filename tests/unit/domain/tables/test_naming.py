@@ -1,0 +1,166 @@
+"""How questions name the columns and values of a table: in other words, in part, by a single ideograph."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.tables.findings import findings_unasked
+from domain.tables.table import DataTable, make_table
+from domain.text import language_of
+
+STAFF = make_table(
+    [
+        ["姓名", "性别", "等级", "部门", "年龄"],
+        ["王伟", "男", "甲", "研发", "34"],
+        ["李娜", "女", "乙", "市场", "29"],
+        ["张敏", "女", "甲", "研发", "41"],
+        ["刘洋", "男", "丙", "市场", "52"],
+    ],
+    header_rows=1,
+)
+SALES = make_table(
+    [
+        [
+            "Region",
+            "First half Units",
+            "First half Revenue",
+            "Second half Units",
+            "Second half Revenue",
+        ],
+        ["North", "120", "24000", "140", "28000"],
+        ["South", "80", "46500", "95", "19800"],
+    ],
+    header_rows=1,
+)
+SHOPS = make_table(
+    [
+        ["Shop", "City", "Price"],
+        ["S-1", "Shanghai", "10"],
+        ["S-2", "Beijing", "30"],
+        ["S-3", "Shanghai", "20"],
+    ],
+    header_rows=1,
+)
+PRICES = make_table([["部件", "单价（元）"], ["电机", "90"], ["皮带", "30"]], header_rows=1)
+
+
+def told(question: str, table: DataTable) -> list[str]:
+    return [one.value for one in findings_unasked(question, table, language_of(question))]
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("等级为甲的员工有几位？", ["2"]),
+        ("甲级员工有多少人？", ["2"]),
+        ("女员工有多少人？", ["2"]),
+        ("男员工的平均年龄是多少？", ["43"]),
+        ("性别为女的员工中年龄最大的是谁？", ["41"]),
+        ("最年轻的女员工是谁？", ["29"]),
+        ("哪些员工是甲级？", ["2", "王伟", "张敏"]),
+        ("研发部门有哪些人？", ["2", "王伟", "张敏"]),
+        ("列出市场部的女员工", ["李娜"]),
+    ],
+)
+def test_a_value_of_one_ideograph_is_named_where_it_is_a_word(
+    question: str, values: list[str]
+) -> None:
+    assert told(question, STAFF) == values
+
+
+@pytest.mark.parametrize("question", ["大学生的平均年龄是多少？", "乙方的平均年龄是多少？"])
+def test_nor_is_it_a_part_of_another_word(question: str) -> None:
+    """These ask of something else, and its rows are not those of 乙 or of 大."""
+    sizes = make_table(
+        [["名称", "尺寸", "年龄"], ["甲壳", "大", "31"], ["盒", "小", "45"]], header_rows=1
+    )
+    assert all("尺寸" not in one.text for one in findings_unasked(question, sizes, "zh"))
+    assert all("等级" not in one.text for one in findings_unasked(question, STAFF, "zh"))
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "values"),
+    [
+        ("Which region had the highest revenue in the second half?", SALES, ["28000"]),
+        ("What was the total revenue in the first half?", SALES, ["70,500"]),
+        ("平均价格是多少？", PRICES, ["60"]),
+        ("What is the average price?", PRICES, ["60"]),
+        ("Which parts cost more than 50?", PRICES, ["电机"]),
+        ("上海门店的平均价格是多少？", SHOPS, ["15"]),
+        ("上海有几家门店？", SHOPS, ["2"]),
+    ],
+)
+def test_columns_and_values_are_known_in_other_words(
+    question: str, table: DataTable, values: list[str]
+) -> None:
+    assert told(question, table) == values
+
+
+def test_what_asks_for_one_row_of_many_is_left_to_the_search() -> None:
+    assert told("王伟的年龄是多少？", STAFF) == []
+
+
+TASKS = make_table(
+    [
+        ["Task", "Owner", "Due date"],
+        ["Budget", "Zhou", "2026-10-16"],
+        ["Tests", "Sun", "2026-10-19"],
+        ["Notes", "He", "2026-10-28"],
+    ],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("Which tasks are due before 20 October?", ["2", "Budget", "Tests"]),
+        ("Which tasks are due after October 18th?", ["2", "Tests", "Notes"]),
+        ("哪些任务在10月20日之前截止？", ["2", "Budget", "Tests"]),
+    ],
+)
+def test_a_date_without_a_year_is_of_the_only_one_that_a_column_has(
+    question: str, values: list[str]
+) -> None:
+    assert told(question, TASKS) == values
+
+
+def test_where_dates_are_of_several_years_one_without_a_year_is_none() -> None:
+    later = make_table([TASKS.names, *TASKS.rows, ("Party", "He", "2027-01-03")], header_rows=1)
+    assert told("Which tasks are due before 20 October?", later) == []
+
+
+STORES = make_table(
+    [["产品", "库存", "备注"], ["键盘", "320", "无"], ["耳机", "0", "停产"], ["音箱", "26", "无"]],
+    header_rows=1,
+)
+
+
+def test_nothing_of_a_column_of_numbers_is_zero() -> None:
+    assert told("哪些产品没有库存？", STORES) == ["耳机"]
+    assert told("有几种产品没有库存？", STORES) == ["1"]
+
+
+def test_an_empty_cell_may_be_zero_or_unknown() -> None:
+    rows = [STORES.names, *STORES.rows, ("鼠标", "", ""), *[("线", "5", "")] * 5]
+    assert told("哪些产品没有库存？", make_table(rows, header_rows=1)) == []
+
+
+TRAINS = make_table(
+    [
+        ["Line", "From", "To", "Departure"],
+        ["RJ 60", "Vienna", "Graz", "06:58"],
+        ["RJ 62", "Vienna", "Graz", "08:58"],
+        ["IC 311", "Graz", "Linz", "07:45"],
+    ],
+    header_rows=1,
+)
+
+
+def test_a_value_of_two_columns_bounds_neither() -> None:
+    assert told("Which trains go to Graz?", TRAINS) == []
+    assert told("Which trains go to Linz?", TRAINS) == ["IC 311"]
+
+
+def test_what_asks_for_one_thing_is_no_list() -> None:
+    assert told("What time does RJ 62 arrive in Linz?", TRAINS) == []
