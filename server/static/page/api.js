@@ -112,7 +112,10 @@ export async function* events(response, signal = new AbortController().signal) {
       if (done) return;
       const blocks = (waiting + value).split(/\r?\n\r?\n/);
       waiting = blocks.pop();
-      yield* blocks.map(event).filter(({ data }) => data !== undefined);
+      for (const one of blocks.map(event).filter(({ data }) => data !== undefined)) {
+        yield one;
+        signal.throwIfAborted(); // what came together with it is not wanted any more
+      }
     }
   } finally {
     signal.removeEventListener("abort", cancel);

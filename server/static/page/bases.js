@@ -7,6 +7,7 @@ import { say } from "./words.js";
 const picker = byId("base");
 const NEW = "\n"; // no knowledge base is called so
 let known = new Map();
+let asked = 0;
 let current = localStorage.getItem("base") ?? "";
 
 /** The one that is chosen. */
@@ -17,7 +18,9 @@ export const documents = () => known.get(chosen()) ?? 0;
 
 /** Learn which there are; the one chosen last stays, else the first. */
 export async function refresh() {
+  const turn = (asked += 1);
   const { graphs } = await get("api/graphs", { limit: 1000 });
+  if (turn !== asked) return; // a later answer knows better
   known = new Map(graphs.map((one) => [one.graphId, one.documents]));
   if (!known.has(current)) current = graphs[0]?.graphId ?? "default";
   offer();

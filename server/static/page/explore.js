@@ -8,11 +8,13 @@ import { openPassage, placeOf } from "./passage.js";
 import { kind, relation, say } from "./words.js";
 
 const MOST = 60;
+let shown = 0;
 const [picture, about, found, status] = ["picture", "about", "found", "graph-status"].map(byId);
 
 /** Show an entity with what is around it; without one those with most relations. */
 export async function show(id) {
   const graphId = bases.chosen();
+  const turn = (shown += 1);
   about.replaceChildren();
   tell(status, "");
   try {
@@ -20,11 +22,13 @@ export async function show(id) {
       get("api/knowledge/graph", { graphId, limit: MOST, ...(id ? { seed: id } : {}) }),
       id ? get(`api/knowledge/entities/${encodeURIComponent(id)}`, { graphId }) : null,
     ]);
+    if (turn !== shown) return;
     if (entity) about.replaceChildren(...describe(entity)); // before the picture: it leaves that its width
     paint(part, id);
     if (!part.nodes.length) tell(status, say("noGraph"));
     else if (part.truncated && id) tell(status, say("cut"));
   } catch (error) {
+    if (turn !== shown) return;
     picture.replaceChildren();
     tell(status, error.status === 404 && !id ? say("noGraph") : error.message, error.status !== 404 || Boolean(id));
   }

@@ -7,10 +7,12 @@ import { say } from "./words.js";
 const list = byId("threads");
 let cursor = null;
 let open = "";
+let shown = 0;
 
 /** List the conversations, the latest first; `name` is the one on the page. */
 export async function show(name) {
   [open, cursor] = [name, null];
+  shown += 1;
   list.replaceChildren();
   await page();
 }
@@ -22,7 +24,9 @@ export function mark(name) {
 }
 
 async function page() {
+  const turn = shown;
   const answer = await get("api/threads", { cursor, limit: 30 }).catch(() => null); // the page's other parts say why
+  if (turn !== shown) return;
   list.append(...(answer?.threads ?? []).map(item));
   cursor = answer?.nextCursor ?? null;
   byId("more-threads").hidden = !cursor;

@@ -39,6 +39,7 @@ def browser() -> Iterator[Browser]:
     found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
     program = named or next(filter(None, found), None)
     assert program, "scripts/chromium.sh says how to get a browser"
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield opened
@@ -51,7 +52,6 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     context = browser.new_context(locale="en-GB")
     opened = context.new_page()
     opened.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
     asked: list[str] = []
     broken: list[str] = []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from playwright.sync_api import FilePayload, Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
 GUIDE = "糖尿病诊疗指南.pdf"
 QUESTION = "糖尿病患者的主要症状是什么？"
@@ -40,6 +40,25 @@ def ask(page: Page, question: str) -> Locator:
 def add(page: Page, files: Path | Sequence[Path | FilePayload] | FilePayload) -> None:
     """Choose files to be taken in."""
     page.locator("#files").set_input_files(files)  # type: ignore[arg-type]
+
+
+def hold(page: Page, url: str) -> list[Route]:
+    """Keep the next such request from the server until `late` lets it go."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        held.append(route)
+
+    page.route(url, keep, times=1)
+    return held
+
+
+def late(page: Page, held: list[Route]) -> None:
+    """Let the request go that was held, and wait until the page has dealt with its answer."""
+    [route] = held
+    with page.expect_event("requestfinished", lambda one: one == route.request):
+        route.continue_()
+    page.evaluate("() => fetch('healthz').then((one) => one.text())")
 
 
 def row(page: Page, name: str) -> Locator:

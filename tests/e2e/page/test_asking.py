@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.page.steps import GUIDE, QUESTION, ask, use
+from tests.e2e.page.steps import GUIDE, QUESTION, ask, hold, late, use
 
 pytestmark = pytest.mark.e2e
 
@@ -106,8 +106,12 @@ def test_an_answer_whose_connection_breaks_is_taken_up_where_it_was(page: Page) 
     assert [place.rpartition("-")[2] for place in came_back] == ["2"]
 
 
-def test_stopping_ends_the_answer_on_the_server_too(page: Page) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_stopping_ends_the_answer_on_the_server_too(page: Page, at_once: bool) -> None:
+    """Also where all of it had come already: to a busy browser it may come in one piece."""
     use(page, "page")
+    if at_once:
+        page.route("**/api/query", lambda route: route.fulfill(response=route.fetch()))
     ended: list[int | None] = []
     page.on(
         "response",
@@ -124,6 +128,18 @@ def test_stopping_ends_the_answer_on_the_server_too(page: Page) -> None:
     expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
     expect(page.get_by_label("Your question")).to_have_value(QUESTION)
     assert ended == [204]
+
+
+def test_a_list_of_conversations_that_comes_late_is_not_added_to_the_newer(page: Page) -> None:
+    expect(page.locator("#threads li").first).to_be_attached()
+    held = hold(page, "**/api/threads?*")
+    page.reload()
+    use(page, "page")
+    ask(page, QUESTION)
+    current = page.locator("#threads [aria-current=page]")
+    expect(current).to_have_count(1)
+    late(page, held)
+    expect(current).to_have_count(1)
 
 
 def test_modes_are_compared_side_by_side(page: Page) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.page.steps import GUIDE, QUESTION, ask, use, view
+from tests.e2e.page.steps import GUIDE, QUESTION, ask, hold, late, use, view
 
 pytestmark = pytest.mark.e2e
 
@@ -47,7 +47,8 @@ def test_the_picture_is_a_list_too(page: Page) -> None:
     view(page, "Graph")
     page.get_by_text("As a list").click()
     drawn = page.locator("#picture svg g").count()
-    assert page.locator(".as-list ul").first.locator("li").count() == drawn
+    assert drawn
+    expect(page.locator(".as-list ul").first.locator("li")).to_have_count(drawn)
     page.locator(".as-list").get_by_role("button").first.click()
     expect(page.locator("#about h3")).to_be_visible()
 
@@ -60,6 +61,18 @@ def test_entities_are_found_by_name(page: Page) -> None:
     expect(page.locator("#about h3")).to_contain_text("胰岛素")
     page.get_by_role("link", name="Best connected").click()
     expect(page.locator("#about")).to_be_empty()
+
+
+def test_an_answer_that_comes_late_leaves_what_was_opened_meanwhile(page: Page) -> None:
+    use(page, "page")
+    held = hold(page, "**/api/knowledge/graph?*")
+    view(page, "Graph")
+    page.get_by_label("Entity").fill("胰岛素")
+    page.keyboard.press("Enter")
+    strong = page.locator("#picture .strong")
+    expect(strong).to_have_count(1)
+    late(page, held)
+    expect(strong).to_have_count(1)
 
 
 def test_a_large_graph_is_laid_out_without_two_nodes_in_one_place(page: Page) -> None:
