@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from domain.errors import ModelRejected
 
-SPENT = "The limit of model calls (limits.model_calls) is reached."
+SPENT = "The limit of model calls (limits.model_calls), which counts failed ones too, is reached."
 
 
 @dataclass(slots=True)

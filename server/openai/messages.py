@@ -31,7 +31,8 @@ def read(messages: Sequence[ChatMessage], most_turns: int) -> Conversation:
     """What the messages ask.
 
     Instructions (`system`, `developer`) stay at the head of the history, however long it is. Lists
-    of sources that we put below answers are taken out again.
+    of sources that we put below answers are taken out again; another model's calls of tools and
+    their results are left out.
 
     Args:
         messages: the oldest first.
@@ -50,7 +51,7 @@ def read(messages: Sequence[ChatMessage], most_turns: int) -> Conversation:
         )
     texts = [(message.role, _text(message)) for message in before]
     rules = "\n".join(text for role, text in texts if role in {"system", "developer"})
-    turns = [_turn(role, text) for role, text in texts if role in {"user", "assistant"}]
+    turns = [_turn(role, text) for role, text in texts if role in {"user", "assistant"} and text]
     head = [_turn("system", rules)] if rules else []
     room = max(most_turns - len(head), 0)
     kept = turns[-room:] if room else []

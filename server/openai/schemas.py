@@ -51,7 +51,7 @@ class Part(_Theirs):
 class ChatMessage(_Theirs):
     """One message of the chat."""
 
-    role: Literal["system", "developer", "user", "assistant"]
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | tuple[Part, ...] | None = None
 
 

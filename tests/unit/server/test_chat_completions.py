@@ -120,6 +120,22 @@ def test_of_a_chat_as_long_as_it_may_be_the_newest_are_read_and_the_rules() -> N
     ]
 
 
+def test_what_another_model_did_with_tools_is_left_out() -> None:
+    """As a chat holds it that had a model with tools before."""
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    sent = [
+        {"role": "user", "content": "How is the weather?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "42 degrees"},
+        {"role": "assistant", "content": "Hot."},
+        {"role": "user", "content": "And the leave?"},
+    ]
+    chat = ChatRequest.model_validate({"model": "sextant", "messages": sent})
+    said = messages.read(chat.messages, 4)
+    assert said.question == "And the leave?"
+    assert [turn["content"] for turn in said.history] == ["How is the weather?", "Hot."]
+
+
 @pytest.mark.parametrize("turns", [0, 1])
 def test_no_history_is_taken_where_none_fits(turns: int) -> None:
     said = messages.read(chat(("user", "one"), ("user", "two")), turns)
