@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 
+from domain.language.simplified import simplified
 from domain.text import has_cjk, normalise
 
 _KIND = r"(?:main|major|key|central|core|common|recurring|overall|overarching|principal|important|dominant|general|big|different|broad)"
@@ -71,11 +72,6 @@ _CHINESE_FILLER = re.compile(
     r"|介绍|说明|回答|用|[一二两三四五六七八九十几]句话|\d+|[一二三五十]点|主要|核心|关键|重要|共同|文档|文件|资料|材料|内容|知识库|涉及|包含|涵盖|包括|讨论|提到|提及"
     r"|[\W_]"
 )
-# The traditional characters of the expressions above.
-_TO_SIMPLIFIED = str.maketrans(
-    "這幾個總結題議話點內檔報庫語數據對關鍵趨勢發現領問們嗎講說談寫較異別區詳細簡單請給歸納綜覽筆記錄資體與從進麼資訊",
-    "这几个总结题议话点内档报库语数据对关键趋势发现领问们吗讲说谈写较异别区详细简单请给归纳综览笔记录资体与从进么资讯",
-)
 # What is named by its sign is particular: 《红楼梦》, "GW-20", 第三章.
 _CHINESE_NAMED = re.compile(r"《|“[^”]+”|「|第[一二三四五六七八九十\d]+[章节条]|[a-z]{2,}|\d{4}")
 _ENGLISH_NAMED = re.compile(r"(?<=[\w,] )(?:[A-Z][\w'-]*[a-z]\w*|[A-Z]{2,}\b|\w*\d\w*)|[\"“‘«]\w")
@@ -89,7 +85,7 @@ _MENTIONED_ALONE = 1  # words left over that a question without the whole may ha
 def is_broad(question: str) -> bool:
     """Whether `question` asks about the documents as a whole; linear in its length."""
     if has_cjk(question):
-        return _is_broad_chinese(normalise(question).translate(_TO_SIMPLIFIED))
+        return _is_broad_chinese(simplified(normalise(question)))
     return _is_broad_english(question)
 
 
@@ -99,7 +95,7 @@ def is_of_all(question: str) -> bool:
     "What are these documents about?" means the same whatever was spoken of before; "What is it about?",
     "this report" and 上述内容 do not.
     """
-    folded = normalise(question).translate(_TO_SIMPLIFIED)
+    folded = simplified(normalise(question))
     if not is_broad(question):
         return False
     whole = (_CHINESE_WHOLE if has_cjk(question) else _ENGLISH_WHOLE).search(folded)

@@ -25,8 +25,8 @@ _NUMBER = re.compile(r"\d|[一二三四五六七八九十百千]")
 IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d])")
 # "Which year?", "what is he called?": the answer need not repeat these.
 _ASKED_FOR_WORDS = """
-年 月 日 人 位 叫 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱
-mean meaning price cost money name reason long old far tall often
+年 月 日 人 位 叫 地址 位置 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱
+mean meaning address location price cost money name reason long old far tall often
 """
 # Verbs that say little by themselves: whoever works in Paris is in Paris.
 _LIGHT_VERBS = """

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from domain import text
-from domain.language import linking, stopwords
+from domain.language import linking, simplified, stopwords
 from retrievers.index import lexical, passages, terms
 from retrievers.index.lexical import LexicalIndex, Postings
 from retrievers.index.passages import PassageIndex
@@ -27,7 +27,16 @@ from stores.chunks import chunk_store
 from stores.graph.arrays import IdTable, halves_of
 
 # What decides which words a passage has; words cut by other code are not taken for those of now.
-_MODULES: tuple[ModuleType, ...] = (chunk_store, lexical, linking, passages, stopwords, terms, text)
+_MODULES: tuple[ModuleType, ...] = (
+    chunk_store,
+    lexical,
+    linking,
+    passages,
+    simplified,
+    stopwords,
+    terms,
+    text,
+)
 _SQL = Path(chunk_store.__file__).parents[1] / "sql"
 
 

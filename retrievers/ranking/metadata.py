@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from domain.documents import Modality
+from domain.language.simplified import simplified
 from retrievers.index.terms import is_pair, terms
 from retrievers.lanes.lane import KEYWORD, VECTOR
 from retrievers.ranking.decay import age_in_days, time_decay
@@ -97,7 +98,8 @@ class Question:
         A pair of ideographs is a term wherever it stands. What a word is stemmed and folded to stands
         in it, too, as long as all is ASCII.
         """
-        held = frozenset(pair for pair in self._pairs if pair in text)
+        plain = simplified(text) if self._pairs else text
+        held = frozenset(pair for pair in self._pairs if pair in plain)
         if not self._words:
             return held
         lower = text.lower()

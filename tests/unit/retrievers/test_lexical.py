@@ -24,6 +24,10 @@ def test_chinese_is_cut_into_pairs_and_english_into_stems() -> None:
     ]
 
 
+def test_traditional_and_simplified_characters_are_the_same_terms() -> None:
+    assert terms("臺北辦公室") == terms("台北办公室")
+
+
 def test_a_single_ideograph_is_a_term() -> None:
     assert terms("肾，liver") == ["肾", "liver"]
 

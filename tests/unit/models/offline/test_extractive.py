@@ -46,6 +46,17 @@ async def test_a_quotation_is_its_span_of_the_passage() -> None:
         assert items[quote.source].text[quote.start : quote.end] == quote.sentence
 
 
+@pytest.mark.parametrize(
+    "question", ["台北办公室的地址在哪里？", "臺北辦公室的地址在哪裡？", "台北办公室什么时候启用？"]
+)
+async def test_simplified_and_traditional_characters_answer_each_other(question: str) -> None:
+    """The quotation has the characters of the passage."""
+    opened = "臺北辦公室位於內湖區示範路88號，2019年8月啟用。"
+    items = [item(GUIDELINE), item(f"操作員課程每班最多十二人。{opened}")]
+    found = await ExtractiveAnswerer().extract(question, items, language="zh")
+    assert [quote.sentence for quote in found.quotations] == [opened]
+
+
 async def test_an_english_question_is_answered_in_english() -> None:
     found = await ExtractiveAnswerer().extract(
         "When is payment due?", [item(CONTRACT)], language="en"

@@ -33,6 +33,14 @@ def test_what_no_sentence_speaks_of_has_no_quote() -> None:
     assert QuotedPassage(item("")).best_quote(claim_of("血糖")) is None
 
 
+def test_a_statement_in_simplified_characters_is_carried_by_a_traditional_passage() -> None:
+    quote = QuotedPassage(item("臺北辦公室於2019年8月啟用。")).best_quote(
+        claim_of("台北办公室于2019年8月启用。")
+    )
+    assert quote is not None
+    assert (quote.text, quote.support) == ("臺北辦公室於2019年8月啟用。", 1.0)
+
+
 @given(st.text(max_size=200), st.text(max_size=60), st.integers(0, 1000))
 def test_a_quote_is_the_documents_text_at_its_offsets(text: str, claim: str, start: int) -> None:
     quote = QuotedPassage(item(text, start=start)).best_quote(claim_of(claim))

@@ -1,0 +1,34 @@
+"""Chinese in traditional characters read as the simplified ones: 臺北 and 台北 are one place."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from domain.text import has_cjk
+
+_BLOCKS = (range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00))
+
+
+def simplified(text: str) -> str:
+    """The text with every traditional character as its simplified one, by OpenCC's dictionary.
+
+    Character by character, so every offset stays: what is found in the result stands there in the text.
+    A text in simplified characters is returned as it is, but for the few that are traditional forms, too.
+    """
+    return text.translate(_characters()) if has_cjk(text) else text
+
+
+@cache
+def _characters() -> dict[int, int]:
+    # Imported with the first Chinese text: it reads its dictionaries then, 20 ms of CPU.
+    from opencc import OpenCC
+
+    either = [chr(code) for block in _BLOCKS for code in block]
+    convert = OpenCC("t2s").convert
+    # A character a line, lest several are taken for a word; twice, since 薴 becomes 苧, and that 苎.
+    plain = convert(convert("\n".join(either))).split("\n")
+    return {
+        ord(one): ord(other)
+        for one, other in zip(either, plain, strict=True)
+        if one != other and len(other) == 1
+    }

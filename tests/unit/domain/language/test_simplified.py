@@ -1,0 +1,28 @@
+"""Traditional characters read as simplified ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.language.simplified import simplified
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("臺北辦公室位於內湖區", "台北办公室位于内湖区"),
+        ("後面的頭髮", "后面的头发"),
+        ("台北办公室位于内湖区", "台北办公室位于内湖区"),
+        ("Taipei office, 88 號", "Taipei office, 88 号"),
+    ],
+)
+def test_traditional_characters_become_simplified_ones(text: str, expected: str) -> None:
+    assert simplified(text) == expected
+
+
+@given(st.text())
+def test_every_offset_stays_and_reading_again_changes_nothing(text: str) -> None:
+    assert len(simplified(text)) == len(text)
+    assert simplified(simplified(text)) == simplified(text)
