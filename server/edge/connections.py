@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from asyncio import TimerHandle, Transport
 
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 SECONDS = 30.0
@@ -53,7 +54,11 @@ class BoundedHead(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """See httptools."""
         self._forget()
+        served = self.app
+        if _size_of(self.url, self.headers) > MOST_BYTES:  # it came whole, with one read
+            self.app = _too_large
         super().on_headers_complete()
+        self.app = served
 
     def on_body(self, body: bytes) -> None:
         """See httptools."""
@@ -86,3 +91,13 @@ class BoundedHead(HttpToolsProtocol):
             if not self._answering:
                 self.transport.write(_REFUSED % status)
             self.transport.close()
+
+
+def _size_of(url: bytes, headers: list[tuple[bytes, bytes]]) -> int:
+    return len(url) + sum(len(name) + len(value) for name, value in headers)
+
+
+async def _too_large(_: Scope, __: Receive, send: Send) -> None:
+    headers = [(b"connection", b"close"), (b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": 431, "headers": headers})
+    await send({"type": "http.response.body"})

@@ -58,6 +58,19 @@ async def test_headers_without_end_are_refused(opened: Streams) -> None:
         assert (await reader.read()).startswith(b"HTTP/1.1 431 ")
 
 
+@pytest.mark.parametrize("body", [b"", b"content-length: 3\r\n\r\nabc"])
+async def test_a_head_that_is_too_large_and_whole_is_refused_and_nothing_behind_it_served(
+    opened: Streams, body: bytes
+) -> None:
+    """What came with one read was served, whatever its size."""
+    reader, writer = opened
+    large = HEAD + b"x: " + b"y" * MOST_BYTES + b"\r\n" + (body or b"\r\n")
+    writer.write(large + HEAD + b"\r\n")
+    answered = await reader.read()
+    assert answered.startswith(b"HTTP/1.1 431 ")
+    assert b"here" not in answered
+
+
 async def test_a_connection_serves_one_request_after_another(opened: Streams) -> None:
     reader, writer = opened
     for _ in range(3):
