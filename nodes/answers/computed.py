@@ -11,6 +11,7 @@ from domain.documents import Modality
 from domain.events import Cited, Token
 from domain.language.other_words import said_otherwise
 from domain.language.stems import stem
+from domain.language.stopwords import CHINESE_STOP_WORDS
 from domain.retrieval import RetrievedItem
 from domain.tables.asking import computes, without_asking
 from domain.tables.computing import sums_up
@@ -194,12 +195,13 @@ def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> 
         )
 
     def composed(word: str) -> bool:
-        """Whether it is a value or column with what that is of, or in front of what the rows are: 研发部门, 类产品."""
+        """Whether it is a value or column with what that is of, or in front of what the rows are: 研发部门, 类产品, 类有."""
         ends = range(1, len(word)) if has_cjk(word) else ()
         return any(
             (word[:end] == "总" and word[end:] in whole)
             or (word[:end] in whole and any(says_kind(word[end:], name) for name in names))
             or (word[end:] in known and word[:end] in said)
+            or (word[end:] in CHINESE_STOP_WORDS and told(word[:end]))
             for end in ends
         )
 

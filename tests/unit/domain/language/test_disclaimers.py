@@ -8,6 +8,7 @@ from domain.text import normalise
     ("question", "text"),
     [
         ("错误代码 E42 怎么处理", "E0382 表示移动后使用，与 E42 无关。"),
+        ("E42 怎么处理？", "E0382 是编译器的编号，与苍鹭3 面板上的 E42 之类的设备错误代码无关。"),
         ("E42 是什么？", "E45 不同于 E-42。"),
         ("苍鹭3多重？", "与苍鹭3不同，苍鹭5重 21 公斤。"),
         ("What does E42 mean?", "E45, unlike the error E42, means that the fan is blocked."),
@@ -24,6 +25,7 @@ def test_a_mention_that_only_sets_something_apart_is_found(question: str, text: 
     ("question", "text"),
     [
         ("E42 怎么处理？", "E42 与电源有关。"),
+        ("E42 怎么处理？", "同时出现 E42 时先断电，这与 E41 无关。"),
         ("What does E42 mean?", "E42, unlike E45, is harmless."),
         ("What does E42 mean?", "Use it for E42 only."),
         ("What does E4 mean?", "E45 is unlike E42."),

@@ -1,0 +1,75 @@
+"""Whether a table that was found is what the question is about, before anything is computed of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.documents import Modality
+from domain.retrieval import ItemKind, RetrievedItem
+from domain.tables.stored import TablePart
+from domain.text import language_of
+from nodes.answers.computed import computed_tables
+
+STAFF = """| 姓名 | 性别 | 部门 | 年龄 |
+| --- | --- | --- | --- |
+| 王伟 | 男 | 研发 | 34 |
+| 李娜 | 女 | 市场 | 29 |
+| 张敏 | 女 | 研发 | 41 |"""
+GOODS = """| 编号 | 产品名称 | 类别 | 库存 |
+| --- | --- | --- | --- |
+| K-1 | 键盘 | 外设 | 320 |
+| H-1 | 耳机 | 音频 | 0 |
+| H-2 | 音箱 | 音频 | 26 |"""
+PARTS = """| Part | Stock | Minimum stock |
+| --- | --- | --- |
+| P-1 | 12 | 20 |
+| P-2 | 45 | 30 |"""
+
+
+async def told(question: str, text: str) -> list[str]:
+    item = RetrievedItem(
+        ItemKind.CHUNK,
+        "table",
+        text,
+        1.0,
+        document_id="document",
+        metadata={"modality": Modality.TABLE, "filename": "table.csv", "start": 0},
+    )
+
+    async def parts(_: str) -> list[TablePart]:
+        return [TablePart("table", 0, 0, text, "")]
+
+    tables = await computed_tables(question, [item], language_of(question), parts)
+    return [one.text for table in tables for _, one in table.told]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "count"),
+    [
+        ("研发部门有哪些人？", STAFF, 3),
+        ("女员工有多少人？", STAFF, 1),
+        ("音频类有哪些产品？", GOODS, 3),
+        ("外设类产品有几个？", GOODS, 1),
+        ("总库存是多少？", GOODS, 1),
+        ("哪些部件的库存低于最低库存？", PARTS, 1),
+    ],
+)
+async def test_words_made_up_of_what_a_table_has_are_its_own(
+    question: str, text: str, count: int
+) -> None:
+    assert len(await told(question, text)) == count
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("女客户有多少人？", STAFF),
+        ("研发部门有哪些设备？", STAFF),
+        ("音频类有哪些合同？", GOODS),
+        ("哪些车辆的库存低于最低库存？", PARTS),
+    ],
+)
+async def test_a_table_that_does_not_speak_of_something_tells_nothing_of_it(
+    question: str, text: str
+) -> None:
+    assert await told(question, text) == []
