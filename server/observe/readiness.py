@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from domain.errors import SextantError
+from domain.errors import DependencyError, SextantError
 from domain.settings import Settings
 from models.protocols import Embedder
 from sextant import doctor
@@ -105,15 +105,14 @@ class Readiness:
         except (SextantError, OSError, TimeoutError) as error:
             state = State.DOWN
             if known.state is not State.DOWN:
-                _log.warning("%s is down: %s", name, error or "no answer in time")
+                _log.warning("%s is down: %s", name, str(error) or "no answer in time")
         else:
             if known.state is State.DOWN:
                 _log.warning("%s is back", name)
         known.state, known.until = state, time.monotonic() + known.seconds
 
     async def _postgres(self) -> State:
-        found = await doctor.examine_database(self._database)
-        return State.UP if found.health is doctor.Health.OK else State.DOWN
+        return _state_of(await doctor.examine_database(self._database))
 
     async def _migrations(self) -> State:
         return State.UP if await is_current(self._database) else State.DEGRADED
@@ -124,10 +123,7 @@ class Readiness:
         return State.DEGRADED if stuck else State.UP
 
     async def _neo4j(self) -> State:
-        found = await doctor.examine_graph_store(self._settings)
-        if found.health is doctor.Health.OFF:
-            return State.OFF
-        return State.UP if found.health is doctor.Health.OK else State.DOWN
+        return _state_of(await doctor.examine_graph_store(self._settings))
 
     async def _embedding(self) -> State:
         if self._settings.embedding.startswith("openai:"):
@@ -144,6 +140,15 @@ class Readiness:
 def is_ready(dependencies: list[Dependency]) -> bool:
     """Whether nothing is down that the server cannot do without."""
     return not any(one.required and one.state is State.DOWN for one in dependencies)
+
+
+def _state_of(found: doctor.Finding) -> State:
+    """What a finding means; raises why it is down, for the log."""
+    if found.health is doctor.Health.OFF:
+        return State.OFF
+    if found.health is not doctor.Health.OK:
+        raise DependencyError(found.detail, next_step=found.next_step)
+    return State.UP
 
 
 async def _reachable(url: str) -> State:

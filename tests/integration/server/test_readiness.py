@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from fastapi import FastAPI
 
 from domain.settings import Settings
+from models.protocols import Vectors
 from server.app import create_app
 from server.observe.readiness import Dependency, Readiness, State, is_ready
 from stores.postgresql.database import Database
@@ -33,7 +36,7 @@ async def test_a_server_without_its_database_is_not_ready(
 
 
 async def test_a_chat_model_or_neo4j_that_is_away_leaves_the_server_ready(
-    settings: Settings, database: Database
+    settings: Settings, database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with ScriptedOpenAI() as endpoint:
         gone = endpoint.base_url
@@ -48,6 +51,28 @@ async def test_a_chat_model_or_neo4j_that_is_away_leaves_the_server_ready(
     assert states(found) | {"chat": State.DOWN, "neo4j": State.DOWN} == states(found)
     assert states(found)["database"] is State.UP
     assert is_ready(found)
+    assert "chat is down: " in caplog.text
+    assert "neo4j is down: Neo4j" in caplog.text
+
+
+class _Silent(HashEmbedder):
+    """A model that never has an answer."""
+
+    async def embed_query(self, text: str) -> Vectors:
+        await asyncio.Event().wait()
+        raise AssertionError(text)
+
+
+async def test_the_log_says_of_what_is_silent_that_no_answer_came(
+    settings: Settings,
+    database: Database,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("server.observe.readiness._PATIENCE", 0.05)
+    found = await Readiness(settings, database, _Silent(384)).dependencies()
+    assert states(found)["embedding"] is State.DOWN
+    assert "embedding is down: no answer in time" in caplog.text
 
 
 async def test_what_is_down_is_told_without_saying_where_it_is(settings: Settings) -> None:
