@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -32,7 +33,12 @@ from models.offline.other_language import (
     without_identifiers,
 )
 from models.offline.rows_by_place import asked_place, row_at
-from models.offline.sentence_ranking import Candidate, about_what_is_named, rank_sentences
+from models.offline.sentence_ranking import (
+    Candidate,
+    about_what_is_named,
+    quotable_spans,
+    rank_sentences,
+)
 from models.offline.wording import asked_instead, content_words, identifiers, own_words, terms
 from models.protocols import Embedder
 
@@ -50,6 +56,9 @@ _MEANING_WEIGHT = 0.15
 # from a passage that has nothing to say to the question.
 _SAME_PASSAGE, _OTHER_PASSAGE, _SOMETHING_NEW = 0.7, 0.9, 0.7
 _SAME = 0.7
+# The rows of a table that has its head right below a sentence, and how many of them an answer may have.
+_BELOW_CAPTION = re.compile(r"[^\n|]*\n\s*\|[^\n]*\n\|[ :|-]+\n((?:\|[^\n]*(?:\n|$))+)")
+_ROWS_BELOW = 8
 
 # Weak evidence. The best sentence convinces when its score by words, plus eight times what its cosine
 # has over the usual one, less half the share of the question's words that its document's passages
@@ -122,10 +131,12 @@ class ExtractiveAnswerer:
         written = _Written(question, items)
         read = [_read(item) for item in items]
         found = await self._extract(simplified(question), read, language, written)
-        quoted = [
-            replace(one, sentence=items[one.source].text[one.start : one.end])
-            for one in found.quotations
-        ]
+        spans = [(one.source, one.start, one.end) for one in found.quotations]
+        if spans:
+            source, start, end = spans[0]
+            told = _told_by(items[source].text, start, end)
+            spans = list(dict.fromkeys([*((source, *span) for span in told), *spans[1:]]))
+        quoted = [Quotation(items[source].text[a:b], source, a, b) for source, a, b in spans]
         return replace(found, quotations=tuple(quoted))
 
     async def _extract(
@@ -343,6 +354,15 @@ def _in_language_of(question: str, candidate: Candidate) -> bool:
     if language_of(question) == language_of(candidate.meaning):
         return True
     return has_cjk(question) and has_cjk(candidate.text)
+
+
+def _told_by(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The sentence at these offsets; if it is the caption of a small table, the rows of that."""
+    below = None if "|" in text[start:end] else _BELOW_CAPTION.match(text, end)
+    if below is None:
+        return [(start, end)]
+    rows = [span for span in quotable_spans(text) if below.start(1) <= span[0] < below.end(1)]
+    return rows if 0 < len(rows) <= _ROWS_BELOW else [(start, end)]
 
 
 def _read(item: RetrievedItem) -> RetrievedItem:

@@ -120,7 +120,9 @@ def _nearest(
     given: Citations, question: str, items: Sequence[RetrievedItem], place: int, language: str
 ) -> Iterator[Token | Cited]:
     nearest = items[place]
-    quote = Passages(items)[place].best_quote(claim_of(question)) or _opening(nearest)
+    quote = Passages(items)[place].best_quote(claim_of(question))
+    if quote is None or quote.text.strip("| ") in _heads(nearest):
+        quote = _opening(nearest)
     told = told_row(quote.text, nearest, quote.start - int(nearest.metadata.get("start") or 0))
     shown = _shown(told[:_NEAREST_CHARS], items, language)
     shown += "…" if len(told) > _NEAREST_CHARS else ""
@@ -132,12 +134,16 @@ def _nearest(
 
 
 def _opening(item: RetrievedItem) -> Quote:
-    """The first sentence or row of a passage that shares no word with the question."""
-    heads = [head.strip("| ") for head in table_heads(item)]
+    """The first sentence or row of a passage of which nothing but the names of columns is asked about."""
+    heads = _heads(item)
     spans = (span for span in quotable_spans(item.text) if item.text[slice(*span)] not in heads)
     start, end = next(spans, (0, len(item.text)))
     offset = int(item.metadata.get("start") or 0)
     return Quote(item.text[start:end], offset + start, offset + end, 0.0)
+
+
+def _heads(item: RetrievedItem) -> list[str]:
+    return [head.strip("| ") for head in table_heads(item)]
 
 
 def _quotations(
