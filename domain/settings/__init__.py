@@ -108,7 +108,8 @@ class Settings(BaseSettings):
     neo4j_pause: float = Field(
         30.0,
         ge=0,
-        description="Seconds after a failure for which Neo4j is not asked; PostgreSQL answers meanwhile.",
+        description="Seconds after a failure for which Neo4j is not asked (PostgreSQL answers meanwhile), and "
+        "after which whose copy it holds is looked at again.",
     )
     openai_api_key: SecretStr | None = Field(
         None,

@@ -1,8 +1,16 @@
+// name: claim
+// The name of a graph is this database's from now on; no row where another database has it and keeps it.
+// The node's key is unique, and writing `claiming` first makes others wait until it can be read.
+MERGE (g:__Graph__ {graph_key: $graph}) SET g.claiming = $database
+WITH g WHERE $seize OR g.database IS NULL OR g.database = $database
+SET g.database = $database REMOVE g.scope_id, g.made_at, g.claiming
+RETURN g.database AS database
+
 // name: graph
 // A graph is here, of this database; `vectors`: how many it has, which says how far to look in the index of all graphs.
 MERGE (g:__Graph__ {graph_key: $graph})
 SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.made_at = $made_at, g.vectors = $vectors,
-  g.database = $database, g.loaded = coalesce(g.loaded, 0)
+  g.database = $database, g.loaded = CASE WHEN $anew THEN 0 ELSE coalesce(g.loaded, 0) END
 
 // name: load_entities
 // Entities of a graph that is taken over whole, where none of them is yet. `loaded` is the last note of
@@ -136,6 +144,10 @@ MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL
 MATCH (parent:__Community__ {graph_key: $graph, id: c.parent_id})
 MERGE (c)-[:PARENT_COMMUNITY]->(parent)
 
+// name: leave
+// A graph's name is free again.
+MATCH (g:__Graph__ {graph_key: $graph}) DELETE g
+
 // name: wipe
 // Some of a graph's nodes, as long as there are any.
 CALL () {
@@ -146,8 +158,6 @@ CALL () {
   MATCH (n:__Community__) WHERE n.graph_key = $graph AND n.id IS NOT NULL RETURN n LIMIT $limit
   UNION
   MATCH (n:__Merged__) WHERE n.graph_key = $graph AND n.id IS NOT NULL RETURN n LIMIT $limit
-  UNION
-  MATCH (n:__Graph__ {graph_key: $graph}) RETURN n
 }
 WITH n LIMIT $limit
 DETACH DELETE n

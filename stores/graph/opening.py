@@ -64,7 +64,8 @@ class ProjectedGraph:
     """A `GraphStore` that asks Neo4j, and the record where Neo4j is gone or behind.
 
     What it falls back from is told by `stores.graph.notices`. After a failure Neo4j is left alone for
-    `neo4j_pause` seconds, so that a dead server does not cost every question its timeout.
+    `neo4j_pause` seconds, so that a dead server does not cost every question its timeout; a graph that
+    was there is looked for again after as many, as another database may have taken its place.
     """
 
     def __init__(self, database: Database, bolt: Bolt, settings: Settings) -> None:
@@ -74,7 +75,7 @@ class ProjectedGraph:
         self._record = PostgresGraph(database)
         self._projection = Neo4jGraph(bolt, settings.retrieval)
         self._paused_until = 0.0
-        self._known: set[int] = set()
+        self._known: dict[int, float] = {}  # until when a graph is taken to be there
 
     async def entities_by_alias(self, scope: Scope, names: Sequence[str]) -> list[EntityHit]:
         """See `GraphStore`."""
@@ -164,13 +165,13 @@ class ProjectedGraph:
     async def _from_neo4j(
         self, scope: Scope, scope_id: int, question: Callable[[GraphStore], Awaitable[T]]
     ) -> T:
-        if scope_id not in self._known:
+        if time.monotonic() >= self._known.get(scope_id, 0.0):
             projection = Projection(self._database, self._bolt, scope, scope_id)
             if not await projection.is_here():
                 raise _NotThere
-            self._known.add(scope_id)
+            self._known[scope_id] = time.monotonic() + self._settings.neo4j_pause
         return await question(self._projection)
 
 
 class _NotThere(Exception):
-    """The server has lost the graph, or is another one."""
+    """The server has lost the graph, holds another database's, or is another one."""

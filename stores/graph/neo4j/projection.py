@@ -81,21 +81,39 @@ class Projection:
         """Whether Neo4j holds this knowledge base, and not another of the same name."""
         return await self.whose() is Whose.OURS
 
-    async def introduce(self, vectors: int) -> None:
-        """Say that the graph is there, whose it is and how many entities have vectors."""
+    async def claim(self, *, seize: bool = False) -> bool:
+        """Take the name for this database; False where another has it and keeps it.
+
+        Of several databases that claim a free name at once, one gets it.
+        """
+        own = await self._own()
+        claim = self._statement("claim", database=own["database"], seize=seize)
+        [rows] = await self.bolt.write([claim])
+        return bool(rows)
+
+    async def introduce(self, vectors: int, *, anew: bool = False) -> None:
+        """Say that the graph is there, whose it is and how many entities have vectors.
+
+        `anew`: nothing of it has been loaded yet.
+        """
         values = {
             "user_id": self.scope.user_id,
             "graph_id": self.scope.graph_id,
             "vectors": vectors,
+            "anew": anew,
         }
         await self.bolt.write([self._statement("graph", **values, **await self._own())])
 
     async def wipe(self) -> None:
-        """Delete everything of the graph."""
+        """Delete everything of the graph; its name stays taken."""
         while True:
             [[row]] = await self.bolt.write([self._statement("wipe", limit=_WIPED)])
             if not row["gone"]:
                 return
+
+    async def leave(self) -> None:
+        """Give the name up, for whoever comes next."""
+        await self.bolt.write([self._statement("leave")])
 
     async def entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
         """Entities as `load_entities` takes them."""

@@ -109,10 +109,9 @@ class Projector:
         await self._bolt.prepare_keys()
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
         async with self._alone(found.scope_id):
-            whose = await projection.whose()
-            if whose is Whose.ANOTHER_DATABASE and not seize:
-                raise _taken(scope)
-            if whose is not Whose.OURS:
+            if await projection.whose() is not Whose.OURS:
+                if not await projection.claim(seize=seize):
+                    raise _taken(scope)
                 await self._note_everything(projection)
             taken = 0
             while notes := await self._notes(projection):
@@ -137,6 +136,7 @@ class Projector:
         projection = Projection(self._database, self._bolt, scope, 0)
         if await projection.whose() is not Whose.ANOTHER_DATABASE:
             await projection.wipe()
+            await projection.leave()
 
     async def status(self, scope: Scope) -> ProjectionStatus:
         """What Neo4j holds, and what it has yet to take over; raises what `sync` raises."""
@@ -187,7 +187,7 @@ class Projector:
         match notes[0].kind:
             case "everything":
                 await projection.wipe()
-                await projection.introduce(0)
+                await projection.introduce(0, anew=True)
                 await self._forget(projection, notes, everything=True)
                 return len(notes)
             case "load entities":
@@ -250,7 +250,8 @@ class Projector:
 def _taken(scope: Scope) -> GraphStoreUnavailable:
     return GraphStoreUnavailable(
         f"Neo4j holds the knowledge base {scope.graph_id!r} of another Sextant database.",
-        next_step="Name another server or NEO4J_DATABASE, or let `sextant graph rebuild` replace it.",
+        next_step="Name another server or NEO4J_DATABASE; if that database is gone, as after a data folder "
+        "was made anew, let `sextant graph rebuild` replace it.",
     )
 
 

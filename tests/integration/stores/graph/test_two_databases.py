@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -72,6 +73,37 @@ async def test_neither_wipes_the_others_copy_until_it_is_told_to(
     await theirs.drop(scope)
     await mine.sync(scope)
     assert await held(bolt, database, scope, *names) == {"Insulin"}
+
+
+async def test_of_two_that_come_first_at_once_one_gets_the_name(
+    database: Database, other: Database, bolt: Bolt, scope: Scope
+) -> None:
+    await says(database, scope, "Insulin")
+    await says(other, scope, "Metformin")
+    both = [Projector(one, bolt).sync(scope) for one in (database, other)]
+    outcomes = await asyncio.gather(*both, return_exceptions=True)
+    first = [isinstance(outcome, int) for outcome in outcomes]
+    assert sorted(first) == [False, True]
+    assert str(outcomes[first.index(False)]).startswith("Neo4j holds")
+    kept = await held(bolt, database, scope, "Insulin", "Metformin")
+    assert kept == {"Insulin" if first[0] else "Metformin"}
+
+
+async def test_a_process_that_knew_its_copy_there_sees_that_another_has_replaced_it(
+    database: Database, other: Database, bolt: Bolt, neo4j_settings: Settings, scope: Scope
+) -> None:
+    await says(database, scope, "Insulin")
+    await says(other, scope, "Metformin")
+    await Projector(database, bolt).sync(scope)
+    looking = neo4j_settings.model_copy(update={"neo4j_pause": 0.0})
+    graph = ProjectedGraph(database, bolt, looking)
+    wanted = [entity_id(scope, "Insulin")]
+    with collected_notices() as notices:
+        [found] = await graph.get_entities(scope, wanted)
+        assert (found.name, notices) == ("Insulin", [])
+        await Projector(other, bolt).rebuild(scope)
+        [found] = await graph.get_entities(scope, wanted)
+        assert (found.name, notices) == ("Insulin", [BEHIND])
 
 
 async def test_a_copy_from_before_databases_were_told_apart_goes_on(
