@@ -389,8 +389,8 @@ left join adjacency r
 where s.times <> 0 or s.total <> 0;
 
 -- name: derive_entity_states
--- What each touched entity was and is. Its name is its commonest, its type the commonest that says
--- something, its description the longest that were given; ties go by content, so that neither the
+-- What each touched entity was and is. Its name is its commonest, its type the user's word where he gave
+-- the entity one, else the commonest that says something, its description the longest that were given; ties go by content, so that neither the
 -- order of arrival nor an id shows. Where nothing went and what came agrees with what is there, or
 -- nothing was there, the answer is known without looking at the rest of the evidence. That is looked up
 -- entity by entity: where the planner was free to choose, it read all evidence once for each of them.
@@ -445,6 +445,12 @@ select s.scope_id, s.id, e.id is not null, coalesce(e.shown, false), false,
     else coalesce(e.name, s.name, '') end,
   case when s.unclear or s.types_differ or (e.entity_type <> s.entity_type and s.entity_type <> 'TERM')
     then coalesce((
+      select m.entity_type from (
+        select s.id, false as merged union all select g.from_id, true from entity_merges g
+        where g.scope_id = s.scope_id and g.root_id = s.id
+      ) as own join mentions m on m.scope_id = s.scope_id and m.entity_id = own.id
+        and m.chunk_id = %(nil)s and m.kind = 'import' and m.entity_type not in ('', 'TERM')
+      order by own.merged, m.entity_type collate "C" limit 1), (
       select n.entity_type from entity_names n
       where n.scope_id = s.scope_id and n.entity_id = s.id and n.entity_type <> ''
       group by n.entity_type, n.spare order by n.entity_type = 'TERM', n.spare, sum(n.times) desc,

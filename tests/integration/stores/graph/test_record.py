@@ -47,6 +47,26 @@ async def test_counts_are_those_of_what_readers_see(
     assert {one.name for one in top} == {"Insulin", "Diabetes"}
 
 
+@pytest.mark.parametrize("user_first", [True, False])
+async def test_the_type_that_the_user_gave_stands_whatever_models_say_more_often(
+    record: GraphRecord,
+    database: Database,
+    store: Store,
+    scope: Scope,
+    user_first: bool,
+) -> None:
+    stored = await store(scope, ["one", "two"])
+    user = evidence(mention("Graz", None, MentionKind.IMPORT, entity_type="TOWN"))
+    read = [
+        mention("Graz", chunk, MentionKind.MODEL, entity_type="COMPANY") for chunk in stored.chunks
+    ]
+    said = [user, evidence(*read)]
+    for part in said if user_first else reversed(said):
+        await record.add(scope, part)
+    [graz] = await PostgresGraph(database).get_entities(scope, [named("graz")])
+    assert graz.entity_type == "TOWN"
+
+
 async def test_an_emptied_graph_has_no_row_but_a_new_version(
     record: GraphRecord, database: Database, store: Store, scope: Scope
 ) -> None:
