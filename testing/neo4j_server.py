@@ -18,6 +18,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from testing import ports
+
 SCRIPTS = Path(__file__).parent.parent / "scripts" / "neo4j"
 LIBRARY = Path(__file__).parent.parent / ".cache" / "neo4j" / "lib"
 
@@ -29,12 +31,6 @@ _INSTALL = (
     "The tests of the graph store need a Neo4j server. Run `make setup`, which fetches one by Maven "
     "(sudo apt-get install maven openjdk-17-jdk-headless), or set NEO4J_URI to a server of your own."
 )
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class ServerMissing(RuntimeError):
@@ -53,9 +49,15 @@ class Neo4jServer:
     library: Path = LIBRARY
     java: str = "java"
     options: tuple[str, ...] = QUICK
-    port: int = field(default_factory=_free_port)
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="neo4j-")))
     _process: subprocess.Popen[str] | None = None
+    # Its port stays its own while it starts, and between its crash and its return.
+    _held: socket.socket = field(default_factory=ports.reserved)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self._held.getsockname()[1])
 
     @property
     def installed(self) -> bool:
@@ -101,6 +103,7 @@ class Neo4jServer:
     def close(self) -> None:
         """End the process and take its data away."""
         self.kill()
+        self._held.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _command(self) -> list[str]:

@@ -150,11 +150,11 @@ class ScriptedOpenAI:
         return self._server.open_responses
 
     async def wait_for_disconnects(self, number: int = 1) -> None:
-        """Return as soon as `number` clients have left early in all; TimeoutError after 5 s."""
+        """Return as soon as `number` clients have left early in all; TimeoutError after a minute."""
         await self._server.wait_until(lambda server: server.disconnects >= number)
 
     async def wait_for_streams(self, number: int = 1) -> None:
-        """Return as soon as exactly `number` answers are under way; TimeoutError after 5 s."""
+        """Return as soon as exactly `number` answers are under way; TimeoutError after a minute."""
         await self._server.wait_until(lambda server: server.open_responses == number)
 
     async def _handle(self, http: HttpRequest) -> HttpResponse:

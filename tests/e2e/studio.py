@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from testing import ports
+
 ROOT = Path(__file__).parents[2]
 READY = "Application started up"
 _QUIET = {
@@ -28,19 +30,19 @@ _QUIET = {
 @contextmanager
 def developing(environment: Mapping[str, str]) -> Iterator[str]:
     """The address of a server on a free port of this machine."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
-    with subprocess.Popen(
-        [*command, "--port", str(port), "--n-jobs-per-worker", "4"],
-        cwd=ROOT,
-        env={**environment, **_QUIET},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    with (
+        ports.reserved() as held,
+        subprocess.Popen(
+            [*command, "--port", str(port := held.getsockname()[1]), "--n-jobs-per-worker", "4"],
+            cwd=ROOT,
+            env={**environment, **_QUIET},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        ) as process,
+    ):
         assert process.stdout is not None
         told = []
         for line in process.stdout:
@@ -62,7 +64,7 @@ def developing(environment: Mapping[str, str]) -> Iterator[str]:
 
 def _wait_until_it_listens(port: int) -> None:
     """It says that it is ready before it opens its port."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()

@@ -10,7 +10,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -205,12 +205,18 @@ async def test_what_one_server_took_is_ingested_once_though_a_worker_dies_and_an
 
 def cpu_of(*roots: int) -> float:
     """Seconds of CPU that these processes and their children have taken."""
-    every = [one for root in roots for one in _with_children(psutil.Process(root))]
-    return sum(sum(one.cpu_times()) for one in every)
+    return sum(_cpu(one) for root in roots for one in _children_first(psutil.Process(root)))
 
 
-def _with_children(process: psutil.Process) -> list[psutil.Process]:
-    return [process, *process.children(recursive=True)]
+def _children_first(process: psutil.Process) -> list[psutil.Process]:
+    return [*reversed(process.children(recursive=True)), process]
+
+
+def _cpu(process: psutil.Process) -> float:
+    """Of one that ended meanwhile its parent, which is looked at after it, tells."""
+    with suppress(psutil.NoSuchProcess):
+        return float(sum(process.cpu_times()))
+    return 0.0
 
 
 async def search(servers: list[Served], graph: str, number: int) -> None:
@@ -276,10 +282,12 @@ async def closed(server: Served) -> None:
     async with asyncio.timeout(PATIENCE):
         while True:
             try:
-                async with httpx.AsyncClient(base_url=server.address) as client:
+                async with httpx.AsyncClient(base_url=server.address, timeout=PATIENCE) as client:
                     await client.get("/healthz")
-            except httpx.TransportError:
+            except httpx.ConnectError:
                 return
+            except httpx.TransportError:
+                pass  # let in before, and put out
             await asyncio.sleep(0.1)
 
 

@@ -47,7 +47,7 @@ def test_no_request_makes_the_server_fail_or_say_what_is_not_documented(
             "coverage,fuzzing",
             *(word for own in DELETING for word in ("--include-operation-id", own)),
         )
-        alive = httpx.get(f"{address}/healthz")
+        alive = httpx.get(f"{address}/healthz", timeout=60)
     assert alive.json() == {"status": "ok"}
     for done in (alone, together, deleted):
         assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2_000:]
@@ -77,7 +77,7 @@ def ran(
     """One run of schemathesis; the same seed gives the same requests."""
     root = str(Path(__file__).parents[2])
     arguments = ["--checks", ",".join(CHECKS), "--phases", phases, "--max-examples", EXAMPLES]
-    arguments += ["--seed", "7", "--request-timeout", "30", "--continue-on-failure", "--no-color"]
+    arguments += ["--seed", "7", "--request-timeout", "120", "--continue-on-failure", "--no-color"]
     return subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{address}/openapi.json"),

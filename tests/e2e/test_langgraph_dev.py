@@ -135,11 +135,11 @@ async def test_of_other_sites_only_studio_s_page_may_ask(
     server: str, origin: str, status: int
 ) -> None:
     headers = {"Origin": origin, "Sec-Fetch-Site": "cross-site"}
-    async with httpx.AsyncClient(base_url=server, headers=headers) as client:
+    async with httpx.AsyncClient(base_url=server, headers=headers, timeout=60) as client:
         assert (await client.post("/assistants/search", json={})).status_code == status
 
 
 async def test_our_own_routes_are_there_too(server: str) -> None:
-    async with httpx.AsyncClient(base_url=server) as client:
+    async with httpx.AsyncClient(base_url=server, timeout=60) as client:
         graphs = (await client.get("/api/graphs")).json()["graphs"]
         assert "studio" in [graph["graphId"] for graph in graphs]

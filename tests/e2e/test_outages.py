@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from stores.embedded.server import EmbeddedServer
+from testing import ports
 from tests.e2e.conftest import Sextant
 from tests.e2e.served import served
 from tests.integration.own_database import short_folder
@@ -29,12 +30,12 @@ class Wire:
         self._socket = socket
         self._listening: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
-        self.port = 0
+        self._held = ports.reserved()  # while it is cut, too
+        self.port = self._held.getsockname()[1]
 
     async def mend(self) -> None:
         """Let connections through; at the same port as before."""
         self._listening = await asyncio.start_server(self._lead, "127.0.0.1", self.port)
-        self.port = self._listening.sockets[0].getsockname()[1]
 
     async def cut(self) -> None:
         """Break what is open off and let nothing in."""
@@ -44,11 +45,15 @@ class Wire:
             writer.transport.abort()
         await self._listening.wait_closed()
 
+    def close(self) -> None:
+        """Give its port back."""
+        self._held.close()
+
     async def _lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open.add(writer)  # before it leads anywhere: it may be cut meanwhile
         there, thence = await asyncio.open_unix_connection(str(self._socket))
-        self._open |= {writer, thence}
         await asyncio.gather(_pass(reader, thence), _pass(there, writer))
-        self._open -= {writer, thence}
+        self._open.discard(writer)
 
 
 async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -73,6 +78,7 @@ async def wired() -> AsyncIterator[tuple[Wire, str]]:
             yield wire, f"postgresql://postgres@127.0.0.1:{wire.port}/postgres"
         finally:
             await wire.cut()
+            wire.close()
             await asyncio.to_thread(postgres.stop)
 
 

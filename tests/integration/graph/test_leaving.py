@@ -56,7 +56,7 @@ async def test_leaving_during_a_refinement_or_a_repair_stops_the_model(
 
     async with running_with(script) as running:
         reader = asyncio.create_task(read_all(running))
-        await asyncio.wait_for(asked.wait(), timeout=20)
+        await asyncio.wait_for(asked.wait(), timeout=60)
         reader.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reader

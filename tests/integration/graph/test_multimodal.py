@@ -147,7 +147,7 @@ async def test_the_question_is_analysed_while_the_image_is_looked_at(
         text = usual if isinstance(usual, str) else usual.text
         return Reply(text, pause_after=0, resume=both)
 
-    async with running_with(together, vision_model="eyes") as run, asyncio.timeout(10):
+    async with running_with(together, vision_model="eyes") as run, asyncio.timeout(60):
         asked = run.asking("图像标注了什么？", mode="naive", multimodal_content=[image()])
         result = await run.workflow.ainvoke(asked)
         assert result["usage"]["calls"] == len(run.endpoint.chat_requests)

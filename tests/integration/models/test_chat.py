@@ -141,7 +141,7 @@ async def test_no_server_at_all_is_named_by_the_setting_of_its_url(settings_for:
 
 
 async def test_a_model_that_never_answers_is_left_after_the_time_limit(chat_with: Any) -> None:
-    server, chat = await chat_with([Reply(pause_after=0)], model_timeout=0.2, model_retries=0)
+    server, chat = await chat_with([Reply(pause_after=0)], model_timeout=1, model_retries=0)
     with pytest.raises(ModelUnavailable, match="in time") as caught:
         await chat.complete(ASK)
     assert "SEXTANT_MODEL_TIMEOUT" in caught.value.next_step

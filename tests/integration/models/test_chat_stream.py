@@ -74,7 +74,7 @@ async def test_a_refused_request_is_raised_at_once(chat_with: Any) -> None:
 
 
 async def test_silence_in_the_middle_ends_after_the_time_limit(chat_with: Any) -> None:
-    server, chat = await chat_with([silent_after(1)], model_timeout=0.2)
+    server, chat = await chat_with([silent_after(1)], model_timeout=1)
     with pytest.raises(ModelUnavailable, match="in time"):
         await collected(chat)
     await server.wait_for_disconnects(1)
@@ -170,7 +170,7 @@ async def test_a_cancellation_that_meets_waiting_pieces_is_never_lost(chat_with:
         for _ in range(round_):
             await asyncio.sleep(0)
         task.cancel()
-        await asyncio.wait({task}, timeout=5)
+        await asyncio.wait({task}, timeout=60)
         assert task.cancelled()
     await server.wait_for_disconnects(20)
 

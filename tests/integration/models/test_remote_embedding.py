@@ -85,7 +85,7 @@ async def test_an_endpoint_that_embeds_nothing_is_a_typed_error(settings_for: An
 
 async def test_a_silent_endpoint_is_left_after_the_time_limit(settings_for: Any) -> None:
     async with ScriptedOpenAI(embeddings=[Reply(pause_after=0)]) as server:
-        settings = settings_for(server, model_timeout=0.2, model_retries=0)
+        settings = settings_for(server, model_timeout=1, model_retries=0)
         embedder = RemoteEmbedder("scripted", settings)
         with pytest.raises(ModelUnavailable, match="in time"):
             await embedder.embed_query("a")

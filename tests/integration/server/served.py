@@ -76,7 +76,7 @@ class Served:
 
     def client(self, **options: Any) -> httpx.AsyncClient:
         """A client of the server."""
-        return httpx.AsyncClient(base_url=self.base_url, timeout=10, **options)
+        return httpx.AsyncClient(base_url=self.base_url, timeout=60, **options)
 
 
 class _Quiet(uvicorn.Server):

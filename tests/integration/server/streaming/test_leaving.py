@@ -74,7 +74,7 @@ async def ask_and_leave_when(
                 pass
 
     asking_ = asyncio.create_task(ask())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await asked.wait()
     asking_.cancel()
     await asyncio.wait({asking_})
