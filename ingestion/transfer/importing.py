@@ -138,6 +138,18 @@ class Importer:
         except LineInvalid as error:
             run.note([Problem(document.number, str(error))])
             return
+        run.note(
+            [
+                Problem(
+                    document.number,
+                    f"Its chunk {chunk.id!r:.80} names section {chunk.section}, of "
+                    f"{len(line.sections)} (from 0); it was put in none.",
+                    kept=True,
+                )
+                for chunk in chunks
+                if chunk.section is not None and chunk.section >= len(line.sections)
+            ]
+        )
         named = line.title or line.id
         content = pack(line, chunks) if chunks else (line.text or "").encode()
         try:

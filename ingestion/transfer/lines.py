@@ -215,6 +215,8 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[str]]:
     remarks = list(_unknown_keys(line))
     if isinstance(line, DocumentLine):
         check_sections(line.sections, len(line.text) if line.text else None)
+        for place, section in enumerate(line.sections):
+            remarks += (f"sections.{place}: {remark}" for remark in _unknown_keys(section))
         remarks += _overlaps(line.sections)
     if isinstance(line, ChunkLine):
         line, loops = _without_loops(line)
@@ -295,7 +297,7 @@ def _reason(error: ValidationError) -> str:
     return f"{place}: {said}." if place else f"{said}."
 
 
-def _unknown_keys(line: Line) -> Iterator[str]:
+def _unknown_keys(line: _Line) -> Iterator[str]:
     if not line.model_extra:
         return
     known = [field.alias or name for name, field in type(line).model_fields.items()]

@@ -72,6 +72,24 @@ async def test_names_of_any_kind_are_stored_found_shown_and_exported(rag: Sextan
     assert (await entities.duplicates()) == []
 
 
+async def test_a_chunk_of_a_section_that_is_not_there_is_kept_and_told(rag: Sextant) -> None:
+    lines: list[dict[str, Any]] = [
+        {"type": "document", "id": "d1", "text": "Alpha beta."},
+        {
+            "type": "chunk",
+            "id": "c1",
+            "documentId": "d1",
+            "text": "Alpha",
+            "start": 0,
+            "section": 7,
+        },
+    ]
+    report = await rag.import_graph(stream(lines), "sections")
+    [problem] = report.problems
+    assert (report.documents, report.chunks, problem.line, problem.kept) == (1, 1, 1, True)
+    assert "'c1' names section 7" in problem.reason
+
+
 async def test_faulty_lines_are_told_by_number_and_good_ones_kept(rag: Sextant) -> None:
     lines: list[dict[str, Any]] = [
         {"type": "entity", "id": "a", "name": "Ada", "description": ""},

@@ -120,6 +120,13 @@ def test_sections_beside_and_inside_one_another_are_nothing_to_remark_on(
     assert read_line(outline(*sections))[1] == []
 
 
+def test_an_unknown_key_of_a_section_is_told_with_its_place() -> None:
+    sections = [{"title": "A", "level": 1, "start": 0, "end": 1, "colour": "red"}]
+    document = {"type": "document", "id": "d1", "text": "A", "sections": sections}
+    _, remarks = read_line(json.dumps(document).encode())
+    assert remarks == ["sections.0: The key 'colour' is not known and was passed over."]
+
+
 def test_a_section_that_begins_inside_its_sibling_is_kept_and_told() -> None:
     line, remarks = read_line(outline((0, 6), (0, 4, 2), (3, 6, 2), (5, 6)))
 
