@@ -192,7 +192,7 @@ async def test_no_stream_is_opened_that_nothing_would_come_on(
     async with served.client(headers=headers) as client:
         answer = await client.request(method, path)
     assert answer.status_code == 405
-    assert answer.headers["allow"] == "POST"
+    assert answer.headers["allow"] == "OPTIONS, POST"
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp-compat"])
