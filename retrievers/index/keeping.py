@@ -127,6 +127,7 @@ class Kept(Generic[K, S, V]):
                     value = await build.make(self.peek(key))
                 except Exception as error:  # noqa: BLE001 - whoever waits gets it
                     build.value.set_exception(error)
+                    build.value.exception()  # nobody may wait any more, which is no error of its own
                 else:
                     self._keep(key, build.stamp, value)
                     build.value.set_result(value)
@@ -135,6 +136,16 @@ class Kept(Generic[K, S, V]):
             for build in builds:  # only when the loop ends
                 build.value.cancel()
             del self._builds[asyncio.get_running_loop(), key]
+
+    async def end(self, seconds: float) -> None:
+        """Wait so long for what this loop builds; what takes longer is given up."""
+        here = asyncio.get_running_loop()
+        running = [task for task in self._running if task.get_loop() is here]
+        if running:
+            _, late = await asyncio.wait(running, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     def _keep(self, key: K, stamp: S, value: V) -> None:
         self._entries[key] = _Entry(stamp, value, self._clock())

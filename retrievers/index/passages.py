@@ -18,6 +18,9 @@ from stores.chunks.chunk_store import Passage
 from stores.graph.arrays import IdTable, halves_of, places_of
 from stores.postgresql.binary import Embedded
 
+# Vectors that are copied and normalised at a time: they stay in the processor's cache meanwhile.
+_BLOCK = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Near:
@@ -91,16 +94,20 @@ class PassageIndex:
         """The same with its vectors: those of `before`, and fresh ones; as it is if any is missing."""
         parts = [part for part in (fresh, before.embedded) if len(part.ids)]
         width = parts[0].vectors.shape[1] if parts else 0
-        vectors, there = np.zeros((len(self.ids), width), np.float32), np.zeros(len(self.ids), bool)
+        vectors, there = np.empty((len(self.ids), width), np.float32), np.zeros(len(self.ids), bool)
         for part in parts:
+            if part.vectors.shape[1] != width:
+                continue
             rows = places_of(self.ids.halves, part.ids)
             own = np.flatnonzero(rows >= 0)
             own = own[~there[rows[own]]]
-            if part.vectors.shape[1] == width:
-                vectors[rows[own]], there[rows[own]] = part.vectors[own], True
+            there[rows[own]] = True
+            for start in range(0, len(own), _BLOCK):
+                some = own[start : start + _BLOCK]
+                vectors[rows[some]] = unit(part.vectors[some])
         if not there.all():
             return self
-        return replace(self, rounded=Rounded.of(unit(vectors), sifted=True))
+        return replace(self, rounded=Rounded.of(vectors, sifted=True))
 
     @property
     def vectors(self) -> Vectors | None:

@@ -153,18 +153,19 @@ from documents where scope_id = %(scope_id)s;
 
 -- name: passages
 -- The chunks of some documents as an in-memory index reads them: titles, table header and text, a line
--- each.
+-- each. The documents are rows: of an array, PostgreSQL would sort all ids anew for each document whose
+-- chunks it looks up, 12 s instead of 0.7 for 98,800 chunks of 7,600 documents.
 select c.id, c.document_id, concat_ws(E'\n',
   nullif(array_to_string(case when c.section_path[1] = c.document_title then c.section_path
     else array_prepend(c.document_title, c.section_path) end, ' > '), ''),
   nullif(c.context, ''), c.text) as searched
 from found_chunks c
-where c.scope_id = %(scope_id)s and c.document_id = any(%(documents)s::uuid[]) order by c.id;
+where c.scope_id = %(scope_id)s and c.document_id in (select unnest(%(documents)s::uuid[])) order by c.id;
 
 -- name: vectors
 -- The vectors of the chunks of some documents, row after row: a message for each would take longer.
 select string_agg(uuid_send(v.chunk_id) || vector_send(v.embedding), '') as vectors
 from chunks c join chunk_vectors v on v.partition_key = %(partition_key)s
   and v.scope_id = c.scope_id and v.chunk_id = c.id
-where c.scope_id = %(scope_id)s and c.document_id = any(%(documents)s::uuid[])
+where c.scope_id = %(scope_id)s and c.document_id in (select unnest(%(documents)s::uuid[]))
 group by get_byte(uuid_send(c.id), 0);

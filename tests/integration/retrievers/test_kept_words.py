@@ -21,11 +21,12 @@ import pytest
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.pipeline import Ingestor
-from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
+from retrievers.index.scope_index import BUILDING, ScopeIndex, ScopeIndexes
 from retrievers.sync import run_sync
 from stores.array_files import ArrayFiles, Arrays, index_files
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
+from stores.graph.notices import collected_notices
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 from tests.integration.retrievers.test_scope_index import WORDS, CountingChunks, add
@@ -310,3 +311,31 @@ async def test_a_knowledge_base_whose_texts_are_cut_in_no_time_is_not_kept(
     await indexes.get(scope)
     await indexes.close()
     assert not (tmp_path / "index").exists()
+
+
+async def test_who_stops_waiting_for_a_first_index_is_told_so_and_the_next_process_has_its_words(
+    graphed: Ingestor, database: Database, scope: Scope, files: ArrayFiles
+) -> None:
+    await add(graphed, scope, *WORDS[:3])
+    chunks = CountingChunks(database)
+    chunks.gate.clear()
+    indexes = ScopeIndexes(chunks, GraphRecord(database), 1000, files=files, worth_keeping=1)
+    with collected_notices() as notices, pytest.raises(TimeoutError):
+        await asyncio.wait_for(indexes.get(scope), 0.5)
+    assert notices == [BUILDING]
+    asyncio.get_running_loop().call_later(0.2, chunks.gate.set)
+    await indexes.close()
+    _, read = await built(database, scope, files)
+    assert read == 0
+
+
+async def test_without_a_place_to_keep_words_nobody_waits_for_them_at_the_end(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    await add(graphed, scope, WORDS[0])
+    chunks = CountingChunks(database)
+    chunks.gate.clear()
+    indexes = ScopeIndexes(chunks, GraphRecord(database), 1000)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(indexes.get(scope), 0.5)
+    await asyncio.wait_for(indexes.close(), 10)
