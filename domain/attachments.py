@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from domain.tables.findings import Finding
+from domain.tables.written import Finding
 
 
 class AttachmentKind(StrEnum):

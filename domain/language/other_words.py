@@ -59,6 +59,7 @@ password, 密码
 made of, consists of, consist of, material, 材质, 材料
 made, manufactured, produced, 生产, 制造, 产于, 产自, 出产
 released, launched, went on sale, 上市, 发布, 推出
+joined, hired, start date, hire date, joining date, 入职
 founded, established, set up, 成立
 founded, founder, 创始, 创立, 创办, 创建
 valid, expire, expires, expired, 有效, 过期, 到期

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from domain.tables.computing import Condition, Operation
-from domain.tables.dates import ANY_YEAR, dates_in
 from domain.tables.meaning import adds_up, outermost_of
 from domain.tables.reading import (
     Reading,
@@ -20,37 +19,44 @@ from domain.tables.reading import (
     take_bounds,
     take_comparisons,
     take_dates,
+    take_denials,
     take_names,
     take_none,
 )
 from domain.tables.rest import names_someone
+from domain.tables.speaking import lists
 from domain.tables.table import Column, DataTable
 from domain.tables.values import ValueKind
 from domain.tables.wording import (
+    APART,
+    BESIDE,
     BY_TIME,
-    COMPARING,
     DATED,
+    DISTINCT,
     EITHER,
     FROM_NOW,
     GROUPED,
-    IMPLIED,
-    LISTING,
     NOT_OURS,
     OF_ALL_ROWS,
     OPERATIONS,
     ROWS,
     Rank,
-    bounds_in,
     rank_in,
 )
 from domain.text import normalise
 
-_UNIT_BEHIND = re.compile(r"^\s?(?:[a-z%]{1,3}\b|euros?\b|dollars?\b|[元块圆圓人个個台件])")
 _AMOUNT = re.compile(r"[^\w\s]?\s?\d")
 _AGES = re.compile(r"\bage\b|年龄")
 # Between "how many" and the name of a column; the name, taken out, and what is between it and 多少家.
 _COUNTED_BEHIND = re.compile(r"(?:\s*[a-z]+){0,2}\s*|不同的?|种不同的?")
+# Between "each" and the name of the column whose values are the groups.
+_GROUPED_BEHIND = re.compile(
+    r"\s*(?:(?:of )?(?:the |our )?(?:different )?)?|[个家名位款种类项座级]?(?:不同的?)?"
+)
 _COUNTED_AHEAD = re.compile(r"\0+\s*(?:一共|总共|共|总计)?(?:包含|包括|[有是])?\s*")
+_PAIR = 2
+# So far apart in parts of one of them.
+_RELATIVE = re.compile(r"%|百分|倍|\bpercent(?:age)?\b|\btimes\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
         columns: `table.columns()`.
     """
     reading = Reading(normalise(question))
-    words = take_names(reading, question, table, columns)
+    words = take_denials(reading, take_names(reading, question, table, columns))
     compared = list(take_comparisons(reading, columns))
     compared += take_none(reading, columns)
     numbers = [*compared, *take_dates(reading, columns), *take_bounds(reading, columns)]
@@ -91,13 +97,25 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
     conditions = (*words, *numbers)
     if FROM_NOW.search(normalise(question)):
         return None
+    if any(one.denied for one in words) and not _of_several(question, reading.text):
+        return None
     either = len({c.column for c in words} | set(numbers)) > 1 and EITHER.search(reading.text)
+    named = [column for _, column in sorted(reading.columns)]
+    read = _Read(
+        reading.text,
+        columns,
+        named,
+        conditions,
+        _counted(reading),
+        lists(question),
+        _group(reading),
+    )
+    if (apart := _apart(read)) and not (reading.lost or rank):
+        return replace(apart, rest=BESIDE.sub(" ", APART.sub(" ", reading.text)))
     if reading.lost or either or NOT_OURS.search(reading.text):
         return None
     if names_someone(question, reading.text, table):
         return None
-    named = [column for _, column in sorted(reading.columns)]
-    read = _Read(reading.text, columns, named, conditions, _counted(reading), lists(question))
     asked = _ranked(read, rank) if rank else _unranked(read)
     return asked and replace(asked, guessed=reading.guessed, rest=reading.text)
 
@@ -117,43 +135,8 @@ def _unranked(read: _Read) -> Asked | None:
     if Operation.COUNT in others:
         return None if outermost else _count(read)
     if not operations:
-        return _look_up(read)
+        return _distinct(read) or _look_up(read)
     return _computation(read, next(iter(others), None), next(iter(outermost), None))
-
-
-def computes(question: str) -> bool:
-    """Whether a question may ask for something computed, of whatever table: cheap, and often wrong."""
-    text = normalise(question)
-    forms = (*OPERATIONS.values(), *DATED.values(), COMPARING, LISTING)
-    if any(form.search(text) for form in forms):
-        return True
-    return bool(bounds_in(text) or dates_in(text, ANY_YEAR) or rank_in(text))
-
-
-def lists(question: str) -> bool:
-    """Whether a question asks for all rows that are so."""
-    return LISTING.search(normalise(question)) is not None
-
-
-def without_asking(question: str, *, dated: bool, year: int | None = None) -> str:
-    """What a question speaks of, without the words that ask for something computed, and its bounds.
-
-    Args:
-        question: the question.
-        dated: whether the table has dates that bounds by dates may be about.
-        year: of which year dates are that name none; None: they are no bounds.
-    """
-    text = normalise(question)
-    for start, end in sorted({span for span, *_ in dates_in(text, year) if dated}, reverse=True):
-        text = f"{text[:start]} {text[end:]}"
-    for start, end in sorted({span for span, *_ in bounds_in(text)}, reverse=True):
-        text = f"{text[:start]} {_UNIT_BEHIND.sub('', text[end:])}"
-    if rank := rank_in(text):
-        text = f"{text[: rank.start]} {text[rank.end :]}"
-    implied = (asks for asks, _ in IMPLIED)
-    for form in (*OPERATIONS.values(), *DATED.values(), *implied, GROUPED, ROWS, COMPARING):
-        text = form.sub(" ", text)
-    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +144,7 @@ class _Read:
     """The parts of a question: what is left of it, the columns it names in order, its conditions.
 
     `counted`: those of the columns of which it asks how many there are. `listing`: it asks for all rows
-    that are so.
+    that are so. `group`: the column for each of whose values it asks.
     """
 
     text: str
@@ -170,6 +153,7 @@ class _Read:
     conditions: tuple[Condition, ...]
     counted: frozenset[int]
     listing: bool
+    group: int | None
 
     @property
     def bound(self) -> set[int]:
@@ -181,7 +165,9 @@ class _Read:
     def subject(self) -> int | None:
         """The column that names a row: one that the question names, else the first of words."""
         words = [column.index for column in self.columns if column.kind is ValueKind.TEXT]
-        free = [at for at in words if at not in self.bound]
+        # All but one thing are called what that one is.
+        denied = {one.column for one in self.conditions if one.denied} & set(words[:1])
+        free = [at for at in words if at not in self.bound or at in denied]
         chosen = [at for at in self.named if at in free]
         return next(iter(chosen or free or words), None)
 
@@ -202,6 +188,56 @@ def _counted(reading: Reading) -> frozenset[int]:
         if _COUNTED_BEHIND.fullmatch(reading.text[asked.end() : place])
         or _COUNTED_AHEAD.fullmatch(reading.text[place : asked.start()])
     )
+
+
+def _group(reading: Reading) -> int | None:
+    """The column whose name stands behind "each": "per location", 每个供应商."""
+    ends = [match.end() for match in GROUPED.finditer(reading.text)]
+    return next(
+        (
+            column
+            for place, column in sorted(reading.columns)
+            for end in ends
+            if end <= place and _GROUPED_BEHIND.fullmatch(reading.text[end:place])
+        ),
+        None,
+    )
+
+
+def _of_several(question: str, text: str) -> bool:
+    """Whether a question asks for rows or for something computed of them, and not of one that it names."""
+    return lists(question) or any(form.search(text) for form in OPERATIONS.values())
+
+
+def _apart(read: _Read) -> Asked | None:
+    """How far two rows, both named by values of one column, are apart in a column that is named, too."""
+    if not APART.search(read.text) or read.grouped:
+        return None
+    rest = BESIDE.sub(" ", APART.sub(" ", read.text))
+    if _RELATIVE.search(rest):
+        return None
+    pairs = [one for one in read.conditions if len(one.words) == _PAIR and not one.denied]
+    others = any(form.search(rest) for form in OPERATIONS.values())
+    if len(pairs) != 1 or others or NOT_OURS.search(rest):
+        return None
+    numeric = [column.index for column in read.columns if column.kind is ValueKind.NUMBER]
+    named = [at for at in dict.fromkeys(read.named) if at in numeric and at not in read.bound]
+    meant = named or [at for at in numeric if implied(read.text, normalise(read.columns[at].name))]
+    subject = pairs[0].column
+    single = Asked(Operation.DIFFERENCE, meant[0], read.conditions, subject) if meant else None
+    return single if len(meant) == 1 else None
+
+
+def _distinct(read: _Read) -> Asked | None:
+    """All values of a column of words, where a question asks for them and for nothing else.
+
+    What the rows are called may stand before it: 课程分布在哪些校区.
+    """
+    if read.conditions or not DISTINCT.fullmatch(read.text.strip()):
+        return None
+    column = read.columns[read.named[-1]]
+    worded = column.kind is ValueKind.TEXT
+    return Asked(Operation.DISTINCT, column.index, subject=column.index) if worded else None
 
 
 def _computation(
@@ -256,12 +292,25 @@ def _count(read: _Read) -> Asked | None:
     free = [at for at in read.named if _tells_amounts(read.columns[at])]
     if set(free) - bound:
         return _look_up(read)
+    if read.group is not None or read.grouped:
+        return _count_groups(read)
     distinct = read.subject if read.subject in read.counted else None
     of_rows = ROWS.search(read.text) is not None
     telling = distinct is not None or any(not _names_one(read, one) for one in read.conditions)
-    if not (of_rows or telling) or read.grouped:
+    if not (of_rows or telling):
         return None
     return Asked(Operation.COUNT, distinct, read.conditions, read.subject)
+
+
+def _count_groups(read: _Read) -> Asked | None:
+    """Rows, or what another column names, for each value of a column: "how many parts per supplier"."""
+    group = read.group
+    words = [at for at in dict.fromkeys(read.named) if read.columns[at].kind is ValueKind.TEXT]
+    others = [at for at in words if at != group]
+    if group not in words or len(others) > 1 or not repeats(read.columns[group or 0]):
+        return None
+    counted = next(iter(others), None)
+    return Asked(Operation.COUNT, counted, read.conditions, group, grouped=True)
 
 
 def _names_one(read: _Read, condition: Condition) -> bool:
@@ -288,7 +337,10 @@ def _look_up(read: _Read) -> Asked | None:
     if not asked:
         numbers = [column.index for column in read.columns if column.kind is ValueKind.NUMBER]
         asked = [at for at in numbers if at not in bound] if len(numbers) == 1 else []
-    return Asked(Operation.VALUE, asked[0], read.conditions, subject) if asked else None
+    if not asked:
+        return None
+    conditions = tuple(replace(one, of=asked[0]) if one.denied else one for one in read.conditions)
+    return Asked(Operation.VALUE, asked[0], conditions, subject)
 
 
 def _counts_rows(read: _Read, column: int) -> bool:

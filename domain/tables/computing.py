@@ -36,6 +36,8 @@ class Operation(StrEnum):
     MEAN = "mean"
     COUNT = "count"
     VALUE = "value"
+    DISTINCT = "distinct"
+    DIFFERENCE = "difference"
 
 
 class Comparison(StrEnum):
@@ -61,7 +63,9 @@ _HOLDS: dict[Comparison, Callable[[Decimal, Decimal], bool]] = {
 class Condition:
     """A bound on a column's numbers or dates (as ordinals), or the words that its cells must be.
 
-    The bound is a number, or the cell of the column `other` in the same row.
+    The bound is a number, or the cell of the column `other` in the same row. `denied`: its cells are
+    none of the words; with `of` in no row that has the same in that column: what is not in Oslo is in no
+    row in Oslo.
     """
 
     column: int
@@ -69,6 +73,8 @@ class Condition:
     number: Decimal | None = None
     words: frozenset[str] = frozenset()
     other: int | None = None
+    denied: bool = False
+    of: int | None = None
 
     @property
     def bounds(self) -> bool:
@@ -78,7 +84,8 @@ class Condition:
     def holds(self, value: Value, other: Value | None = None) -> bool:
         """Whether a cell fulfils it, beside that of the other column; an empty cell does not."""
         if not self.bounds:
-            return value.text.strip() in self.words
+            text = value.text.strip()
+            return bool(text) and (text in self.words) is not self.denied
         number, bound = _measure(value), self.number if other is None else _measure(other)
         return number is not None and bound is not None and _HOLDS[self.comparison](number, bound)
 
@@ -123,6 +130,7 @@ def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
         # Words of a merged cell count for every row that it spans.
         column = table.column(condition.column)
         other = None if condition.other is None else table.column(condition.other)
+        among = rows
         rows = [
             row
             for row in rows
@@ -133,6 +141,9 @@ def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
                 None if other is None else other.values[row],
             )
         ]
+        if condition.of is not None:
+            denied = {table.rows[row][condition.of] for row in set(among) - set(rows)}
+            rows = [row for row in rows if table.rows[row][condition.of] not in denied]
     return rows
 
 
@@ -165,10 +176,12 @@ def _over_numbers(
     for row in rows:
         total = _EXACT.add(total, column.values[row].number)
     if operation is Operation.SUM:
-        return Result(operation, _shown(total, column), tuple(rows), total, left_out=left_out)
+        return Result(operation, shown_number(total, column), tuple(rows), total, left_out=left_out)
     if operation is Operation.MEAN:
         mean, rounded = _quotient(total, len(rows))
-        return Result(operation, _shown(mean, column), tuple(rows), mean, (), rounded, left_out)
+        return Result(
+            operation, shown_number(mean, column), tuple(rows), mean, (), rounded, left_out
+        )
     return None
 
 
@@ -228,7 +241,8 @@ def _plain(number: Decimal) -> Decimal:
     return whole if whole == number else number.normalize(_DIVIDING)
 
 
-def _shown(number: Decimal, column: Column) -> str:
+def shown_number(number: Decimal, column: Column) -> str:
+    """A number as the column's cells have it, with their unit."""
     prefix, suffix = column.unit or ("", "")
     sign = "-" if number < 0 else ""
     gap = " " if suffix[:1].isascii() and suffix[:1].isalpha() else ""

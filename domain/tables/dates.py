@@ -11,6 +11,13 @@ from domain.tables.computing import Comparison
 from domain.tables.wording import Bound
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# A month by itself is a word as well (may, march), but behind these.
+_ALONE = (
+    "january|february|march|april|may|june|july|august|september|october|november|december"
+    "|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec"
+)
+_IN = "".join(rf"(?<=\b{word} )|" for word in ("in", "before", "after", "since", "until", "during"))
+_CHINESE_MONTHS = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
 _DATE = (
     r"(?:(?<!\d)(?P<year>(?:19|20)\d\d)(?:[-/.年](?P<month>\d{1,2})(?:[-/.月](?P<day>\d{1,2})[日号]?|月)?(?!\d)|年)?(?![\d.,])"
     rf"|(?:(?P<nth>\d{{1,2}})\s+)?\b(?P<named>{'|'.join(_MONTHS)})[a-z]*\.?\s+"
@@ -20,11 +27,12 @@ ANY_YEAR = 2000
 """Where it does not matter of which year dates without one are."""
 
 _FORM = re.compile(_DATE)
-# Of the one year that a table is of: 10月20日, "20 October". A month alone is a word as well: may, march.
+# Of the one year that a table is of: 10月20日, 三月份, "20 October", "before March".
 _OF_THE_YEAR = re.compile(
-    r"(?<![\d年./-])(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?(?![\d份])"
+    r"(?<![\d年./十第-])(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])月(?:份|(?P<day>\d{1,2})[日号])?(?!\d)"
     rf"|\b(?P<nth>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<named>{'|'.join(_MONTHS)})[a-z]*\b(?!\.?,?\s+(?:19|20)\d\d)"
     rf"|\b(?P<first>{'|'.join(_MONTHS)})[a-z]*\.?\s+(?P<th>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,?\s+(?:19|20)\d\d)"
+    rf"|(?:{_IN[:-1]})(?P<alone>{_ALONE})\b(?!\.?,?\s*\d)"
 )
 _AHEAD = [
     (Comparison.MORE, re.compile(r"(?:\b(?:after|later than)|晚于)\s*$")),
@@ -110,8 +118,8 @@ def _read(text: str, of_year: int | None) -> Iterator[tuple[int, int, Decimal, D
         stated += [(match, of_year) for match in _OF_THE_YEAR.finditer(text)]
     for match, year in stated:
         said = match.groupdict()
-        named = said["named"] or said.get("first")
-        month = _MONTHS.index(named) + 1 if named else int(said["month"] or 0)
+        named = said["named"] or said.get("first") or said.get("alone")
+        month = _MONTHS.index(named[:3]) + 1 if named else _number(said["month"] or "0")
         day = int(said["day"] or said["nth"] or said["th"] or 0)
         try:
             first = date(year, month or 1, day or 1)
@@ -119,6 +127,10 @@ def _read(text: str, of_year: int | None) -> Iterator[tuple[int, int, Decimal, D
             continue
         last = first if day else _before(first, months=1 if month else 12)
         yield match.start(), match.end(), Decimal(first.toordinal()), Decimal(last.toordinal())
+
+
+def _number(month: str) -> int:
+    return int(month) if month.isdigit() else _CHINESE_MONTHS.index(month) + 1
 
 
 def _before(first: date, months: int) -> date:

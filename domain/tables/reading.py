@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from domain.language.designators import marks_in
@@ -18,6 +18,7 @@ from domain.tables.units import comparable, counted_in, in_units_of, unit_counte
 from domain.tables.values import ValueKind
 from domain.tables.wording import (
     COMPARING,
+    DENIED,
     IMPLIED,
     NONE_OF,
     OPERATIONS,
@@ -38,15 +39,17 @@ PERSONS = frozenset(_PERSONS.split())
 _KINDS = frozenset("级等类组班性档型区款的期量额数")
 _MASK, _VALUE_MASK = "\0", "\x01"
 _HOW = re.compile(r"\bhow\s+$|多$")  # how high
+_AMOUNT_BEFORE = re.compile(r"\d\s*%?\s*(?:\S{1,6}\s*)?$")  # at least 10 below their minimum
 _OF_ANOTHER = re.compile(r"\0+\s+of\b")  # more than the price of BM-40
 
 
 @dataclass(slots=True)
 class Reading:
-    """The question with what is understood taken out of it, and the columns it names, by place."""
+    """The question with what is understood taken out of it; columns, and those of values, by place."""
 
     text: str
     columns: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    values: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     lost: bool = False  # something restricts the rows, but it is not clear how
 
     guessed: bool = False  # a bound is on a column that nothing but being the only one speaks for
@@ -107,6 +110,7 @@ def take_names(
             # "Graz", from where or to where?
             reading.lost |= sum((text, at) in values for at in range(len(table.names))) > 1
             named.setdefault(index, set()).update(values[text, index])
+            reading.values.append((find[0], index))
             reading.take(*find, _VALUE_MASK)
     _take_scattered(reading, names)
     _take_partly_named(reading, names if not reading.columns else _wanted(reading, table, columns))
@@ -221,6 +225,19 @@ def says_kind(noun: str, column: str) -> bool:
     return not noun or noun in PERSONS or noun in _KINDS or noun in normalise(column)
 
 
+def take_denials(reading: Reading, named: Sequence[Condition]) -> list[Condition]:
+    """The conditions `named`, with those turned round that the question denies: "not in Oslo", 不是白色."""
+    told = list(named)
+    for match in DENIED.finditer(reading.text):
+        held = [column for at, column in reading.values if match.start() <= at < match.end()]
+        of_it = [column for _, column in reading.values if column in held]
+        # "Not Sales, Oslo" and "in Oslo, not in Graz" say more than that.
+        reading.lost |= len(set(held)) > 1 or len(of_it) > len(held)
+        told = [replace(one, denied=True) if one.column in held else one for one in told]
+        reading.take(*match.span(), _VALUE_MASK)
+    return told
+
+
 def take_dates(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
     """Conditions on dates, each on the column that the question names, else on the only one of dates."""
     dated = [column for column in columns if column.kind is ValueKind.DATE]
@@ -251,8 +268,14 @@ def take_comparisons(reading: Reading, columns: Sequence[Column]) -> Iterator[Co
         alike = [one for one in columns if _comparable(one, other)]
         named = [columns[index] for index in before if columns[index].kind is other.kind]
         meant = named[:1] or _parts_of(other, columns) or alike
+        by_so_much = _AMOUNT_BEFORE.search(reading.text[:start])
         reading.take(start, end)
-        if len(meant) != 1 or meant[0] not in alike or _OF_ANOTHER.match(reading.text[end:]):
+        if (
+            by_so_much
+            or len(meant) != 1
+            or meant[0] not in alike
+            or _OF_ANOTHER.match(reading.text[end:])
+        ):
             reading.lost = True
         else:
             yield Condition(meant[0].index, comparison, other=other.index)

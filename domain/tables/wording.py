@@ -15,6 +15,7 @@ NOT_OURS = re.compile(
     r"第[二三四五六七八九十2-9]|前[两二三四五六七八九十\d]|相差|差额|差距|差多少|多多少|少多少|增长|同比|环比"
     r"|占比|比例|比率|占.{0,12}(?:多少|几成)|中位|方差|标准差|排名|排序|为什么|为何|如何|怎么"
     r"|除|不含|不包括|排除|不是|没有|以外|之外|不[在属位]|并非|[不未没無无非](?=[\0\x01])"
+    r"|[两二三四五六七八九十\d]倍|一半|半数|\b(?:twice|double|half of|neither|nor|times (?:the|their|its|as))\b"
     r"|[比跟与和]平均|[高低大小多少]于平均|超过平均|还是"
     r"|\b(?:than|versus|vs|compared?|outside|besides)\b"
     r"|\b(?:above|below|over|under)\s+(?:the\s+)?(?:average|mean)\b|\b(?:do|does|did)\b.*\bmean\b"
@@ -29,6 +30,20 @@ NOT_OURS = re.compile(
 FROM_NOW = re.compile(
     r"(?<![线以之目成样资版基])[上下今去明本前]个?(?:年|月|周|季度|星期)|[今昨明][天日]|\b(?:yesterday|today|tomorrow)\b"
     r"|\b(?:last|this|next|past|previous|current)\s+(?:\w+\s+)?(?:years?|quarters?|months?|weeks?|days?)\b"
+)
+_OTHER_THAN = r"outside(?: of)?|except(?: for)?|excluding|other than|apart from|besides"
+_PLACED = (
+    r"(?:\s+(?:being|come|coming|work|works|working|live|living|based|located|stored|kept|supplied|delivered|made"
+    r"|produced|provided|sold|owned|run|belong|belonging|assigned|part|of (?:the )?(?:type|class|kind)))?"
+    r"(?:\s+(?:from|in|at|by|of|to|the|a|an|for|on|with))*"
+)
+_LISTED_ALSO = (
+    r"(?:\s*(?:,|\band\b|\bor\b|\bnor\b|[、和与或及])+\s*(?:(?:from|in|at|by|the)\s+)*\x01+)*"
+)
+# What denies a value, which is masked by \x01: "not from Norbolt", 不是白色的, 除了白色以外.
+DENIED = re.compile(
+    rf"(?:(?:\b(?:not|neither|{_OTHER_THAN})\b|n['’]t\b){_PLACED}\s*|(?:并?不|并?非|未)(?:[是在由属归为]|属于|来自|位于)?\s*|除了?去?\s*)"
+    rf"\x01+{_LISTED_ALSO}(?:(?:之外|以外|外)的?)?|\x01+{_LISTED_ALSO}(?:之外|以外)的?"
 )
 # "By region" groups; "sold by Meyer" names rows, whose values are masked by \x01.
 GROUPED = re.compile(r"每|各|分别|\b(?:per|each|every|by(?!\s+\x01))\b")
@@ -71,7 +86,12 @@ _SUM = (
     r"|\b(?:total|sum|altogether|combined|add up|in all)\b"
 )
 _MEAN = r"平均|均值|\b(?:average|mean|avg)\b"
-_COUNT = r"(?:多少|几)(?:个|人|行|条|款|种|家|名|位|项|类|组|座|所|笔|张)|(?:行|条目|记录)数|\bhow many\b|\bnumber of\b|\bcount\b"
+_MEASURES = "个人行条款种家名位项类组座所笔张起次台件场部辆间门本"
+# 两次, 一款: so many of something.
+MEASURED = re.compile(rf"[一二两三四五六七八九十几\d]*[{_MEASURES}]")
+_COUNT = (
+    rf"(?:多少|(?<!哪)几)[{_MEASURES}]|(?:行|条目|记录|次)数|\bhow many\b|\bnumber of\b|\bcount\b"
+)
 OPERATIONS = {
     Operation.MEAN: re.compile(_MEAN),
     Operation.SUM: re.compile(_SUM),
@@ -91,8 +111,33 @@ _EACH = re.compile(_ONE, re.IGNORECASE)
 
 # Asks for all rows that are so, and not for something of one that it names.
 LISTING = re.compile(
-    r"哪些|哪几|有谁|都有谁|列出|\blist\b|\bwhich\s+\w+[^siu\W]s\b|\bwho (?:are|were)\b|\bwhich (?:of|ones)\b"
+    r"哪些|哪几|还有哪|有谁|都有谁|列出|\blist\b|\bwhich\s+\w+[^siu\W]s\b|\bwhich (?:of|ones)\b"
+    r"|\bwho (?:are|were|is(?:n['’]t| not)|do(?:es)?(?:n['’]t| not))\b"
 )
+
+# Asks for all values of a column, whose name is masked by \0; whatever else it says is of the table.
+DISTINCT = re.compile(
+    r"(?:(?:and )?(?:which|what)(?: different| kinds of| types of)?\s+\0+\s+(?:do we have|do you have|are there|exist"
+    r"|are (?:listed|there|used|in)\b[^\0\x01]*|(?:does|do)\b[^\0\x01]*\b(?:list|have|contain|include|use|cover))"
+    r"|what are (?:all )?(?:the|our)(?: different)?\s+\0+"
+    r"|(?:please )?(?:list|name|show)(?: me)?(?: all)?(?: the| our)?(?: different)?\s+\0+)"
+    r"(?:\s+(?:types|kinds|names|values))?(?:\s+(?:in|of|from)\b[^\0\x01]*)?\s*[?.!]*"
+    r"|\0*[^\0\x01]*?(?:[有含在]|涉及|包括|分为|分成)了?(?:哪些|哪几[个家种类款]|几[个家种类款])(?:不同的?)?\0+\s*[?。!]*"
+    r"|[^\0\x01]*?\0+(?:[都共]|一共|总共)*[有是](?:哪些|哪几[个家种类款])\s*[?。!]*"
+    r"|(?:请)?列出[^\0\x01]*?(?:所有|全部)的?\0+\s*[?。!]*"
+)
+HAVING = re.compile(
+    r"(?:do (?:we|you) have|are there|exist)\b|^(?:and )?what are (?:all )?(?:the|our)\b|\b(?:list|name|show)\b"
+    r"|^(?:and )?(?:which|what)\b.*\b(?:list|have|contain|include|use|cover|listed|used)\b|[有是在]哪|涉及哪|包括哪|分[为成][哪几]"
+)
+# How far two rows are apart.
+_MORE_OR_LESS = "more|less|fewer|higher|lower|longer|shorter|heavier|lighter|cheaper|dearer|larger|smaller|bigger"
+APART = re.compile(
+    rf"\bhow (?:much|many) (?:{_MORE_OR_LESS})\b(?:\s+expensive\b)?|\bby how much\b|\bdifferences?\b"
+    r"|相差(?:了?多少)?|差[额价距]|差多少|[多少](?:了|出)?(?:多少|几)|(?:便宜|[贵高低重轻长短大小])(?:了|出)?(?:多少|几)"
+)
+# What stands between the two.
+BESIDE = re.compile(r"\bthan\b|\bbetween\b|\bcompared (?:to|with)\b|比")
 
 # Of dates, or of numbers that stand at one: the latest price is not the highest.
 BY_TIME = re.compile(
@@ -113,7 +158,7 @@ _COMPARISONS = {
     Comparison.AT_LEAST: r"大于等于|不小于|不少于|不低于|至少|>=|≥|at least|(?:no|not) (?:less|fewer|lower|smaller) than|greater than or equal to",
     Comparison.AT_MOST: r"小于等于|不超过|未超过|不超出|不大于|不高于|不多于|至多|<=|≤|at most|(?:no|not) (?:more|greater|larger|higher) than|(?:not|cannot) exceed|up to|less than or equal to",
     Comparison.MORE: r"大于|超过|高于|多于|超出|>|more than|greater than|larger than|higher than|over|above|exceed(?:s|ed|ing)?",
-    Comparison.LESS: r"小于|低于|少于|不足|<|less than|fewer than|lower than|smaller than|under|below",
+    Comparison.LESS: r"小于|低于|少于|不足|不到|未达到?|没有?达到|达不到|<|less than|fewer than|lower than|smaller than|under|below",
     Comparison.EQUAL: r"等于|正好是|恰好是|=|equals?(?: to)?|exactly",
 }
 _BEHIND = {
@@ -121,9 +166,12 @@ _BEHIND = {
     Comparison.AT_MOST: r"(?:及)?以下|以内|or less|or fewer",
 }
 _UNIT = r"\s*+(?:\S{1,2}?\s*+)??"
+_NO_TIMES = r"[\0元块$€£¥%克米]|欧元|美元|公斤|千克|公里|(?:eur|euros?|usd|dollars?|pounds?|kg|km|mm|cm|percent)\b"
 _BETWEEN = re.compile(
     rf"(?:(?:between|from|在|介于)\s*+)?({NUMBER}){_UNIT}(?:and|to|到|至|和|~|-)\s*+({NUMBER}){_UNIT}之间"
     rf"|between\s+({NUMBER})\s+and\s+({NUMBER})"
+    # Without those words only of what is no time of the day, nor years.
+    rf"|(?:from\s+)?({NUMBER}){_UNIT}(?:to|到|至|~)\s*+({NUMBER})(?=\s*(?:{_NO_TIMES}))"
 )
 _AHEAD = [
     (comparison, re.compile(rf"(?:{words})\s*({NUMBER}|{CHINESE_NUMBER})"))
@@ -176,11 +224,17 @@ _RANKS = (
     # The operation, the form, and whether only the last of so many is asked for.
     (Operation.MAX, re.compile(rf"\btop\s+(?P<n>{_ENOUGH})\b"), False),
     (None, re.compile(rf"\b(?P<n>{_ENOUGH})\s+(?={_LARGEST}|{_SMALLEST})"), False),
+    (
+        None,
+        re.compile(rf"\b(?:which|what)\s+(?P<n>{_ENOUGH})\b(?=.*(?:{_LARGEST}|{_SMALLEST}))"),
+        False,
+    ),
+    (None, re.compile(rf"哪(?P<n>[两兩二三四五六七八九十]|\d{{1,3}})[{_MEASURES}](?=.*最)"), False),
     (None, re.compile(rf"\b(?P<nth>{_NTH})[\s-]+(?={_LARGEST}|{_SMALLEST})"), True),
     (
         None,
         re.compile(
-            r"(?P<behind>(?:最.|最便宜)的?)(?P<n>\d{1,3}|[两兩二三四五六七八九十])(?:名|个|位|家|款|种|件|项|条|座|门)"
+            rf"(?P<behind>(?:最.|最便宜)的?)(?P<n>\d{{1,3}}|[两兩二三四五六七八九十])[{_MEASURES}]"
         ),
         False,
     ),

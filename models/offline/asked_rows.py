@@ -15,10 +15,11 @@ from typing import Protocol, TypeVar
 from domain.language.negation import negates
 from domain.language.other_words import Otherwise, told_otherwise
 from domain.retrieval import RetrievedItem
-from domain.tables.asking import Asked, asked_of, lists
+from domain.tables.asking import Asked, asked_of
 from domain.tables.bands import rows_of_band
 from domain.tables.computing import Operation, compute, matching
 from domain.tables.dates import ANY_YEAR, dates_in
+from domain.tables.speaking import lists
 from domain.tables.table import DataTable, make_table
 from domain.tables.wording import OPERATIONS, bounds_in
 from domain.text import has_cjk, normalise

@@ -13,13 +13,15 @@ from domain.language.other_words import said_otherwise
 from domain.language.stems import stem
 from domain.language.stopwords import CHINESE_STOP_WORDS
 from domain.retrieval import RetrievedItem
-from domain.tables.asking import computes, without_asking
 from domain.tables.computing import sums_up
 from domain.tables.dates import ANY_YEAR
-from domain.tables.findings import Finding, findings_unasked
-from domain.tables.reading import PERSONS, plain_name, says_kind
+from domain.tables.findings import findings_unasked
+from domain.tables.reading import PERSONS, names_column, plain_name, says_kind
+from domain.tables.speaking import computes, without_asking
 from domain.tables.stored import Line, StoredTable, TablePart, tables_of
 from domain.tables.values import ValueKind
+from domain.tables.wording import MEASURED, find_whole
+from domain.tables.written import Finding
 from domain.text import has_cjk, normalise
 from models.offline.wording import content_words, terms
 from nodes.answers.harmless import harmless
@@ -41,10 +43,11 @@ _ROW = re.compile(r"r(\d+)")
 _BARS = len("| ")
 # What questions say of rows that no table says of itself.
 _ANY_ROW_WORDS = """
-cost earn paid pay work sell sold make made get own list row record entry item one there exist product thing people person
-工作 位于 属于 达到 拥有 花费 列出 记录 数据 表 表格 家 中 里 内 所有 全部 产品 商品 项目 人 人员
+cost earn paid pay work sell sold make made get own list show name row record table entry item type kind one there exist product thing people person deliver supply provide offer keep store stored locate located based neither nor
+工作 位于 属于 达到 拥有 花费 列出 记录 数据 表 表格 家 中 里 内 所有 全部 产品 商品 项目 人 人员 涉及 供应 提供 发生 分为 分布 人数 不
+还有 除 除了 以外 之外 不是 不在
 """
-_OF_ANY_ROW = frozenset(_ANY_ROW_WORDS.split())
+_OF_ANY_ROW = frozenset(_ANY_ROW_WORDS.split()) | frozenset(map(stem, _ANY_ROW_WORDS.split()))
 _ENGLISH_PERSONS = frozenset(
     map(stem, ("employee", "staff", "colleague", "people", "person", "member"))
 )
@@ -59,13 +62,15 @@ class ComputedTable:
     """A table that has what the question asks for.
 
     `passages` are the ids of all that hold its rows, `told` what was computed, each sentence with the passage
-    that has the line it rests on: a row, or the names of the columns.
+    that has the line it rests on: a row, or the names of the columns. `listed`: what rows are called that it
+    is all about.
     """
 
     name: str
     rows: int
     passages: frozenset[str]
     told: tuple[tuple[RetrievedItem, Told], ...]
+    listed: frozenset[str] = frozenset()
 
     def items(self) -> list[RetrievedItem]:
         """The passages that the sentences rest on, each with those sentences in its metadata."""
@@ -127,6 +132,7 @@ async def computed_tables(
             if not found.isdisjoint(part.id for part in table.parts)
             and _speaks_of_all(question, item, table)
         ]
+        tables = [one for one in tables if _names_any(question, one[1])] or tables
         # What the best one does not tell is not asked of another; years of one table all count.
         alike = [one for one in tables if one[1].table.names == tables[0][1].table.names]
         computed = [_computed(question, item, table, language) for item, table in alike]
@@ -170,7 +176,13 @@ def _computed(
     told = tuple(_told(one, beside, table) for one in findings)
     ids = frozenset(part.id for part in table.parts)
     rows = sum(not sums_up(cells) for cells in table.table.rows)
-    return ComputedTable(headings(beside), rows, ids, told)
+    listed = frozenset(normalise(one.value) for one in findings if one.listed)
+    return ComputedTable(headings(beside), rows, ids, told, listed)
+
+
+def _names_any(question: str, table: StoredTable) -> bool:
+    """Whether a question names a column, and not only what stands in cells."""
+    return any(names_column(question, name) for name in table.table.names)
 
 
 def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> bool:
@@ -191,6 +203,7 @@ def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> 
             word in said
             or word in known
             or word.startswith("哪")
+            or MEASURED.fullmatch(word) is not None
             or (word in otherwise and otherwise[word].search(said) is not None)
         )
 
@@ -205,7 +218,12 @@ def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> 
             for end in ends
         )
 
-    words = content_words(without_asking(question, dated=dated, year=ANY_YEAR))
+    text = without_asking(question, dated=dated, year=ANY_YEAR)
+    # Whole values first: the segmenter joins them with what is beside them, 在东 of 不在东校区.
+    for one in sorted(filter(text.__contains__, whole), key=len, reverse=True):
+        if len(one) > 1 and (span := find_whole(text, one)):
+            text = f"{text[: span[0]]} {text[span[1] :]}"
+    words = content_words(text)
     return all(told(word) or composed(word) for word in words)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from domain.documents import Modality
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
+from domain.tables.speaking import lists
 from domain.text import normalise
 from models.offline.sentence_ranking import quotable_spans, table_heads
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, said
@@ -46,7 +47,7 @@ async def quoted(
     texts = [item for item in items if not is_table(item)]
     items = [*texts, *(item for item in items if is_table(item))]
     found = await answerer.extract(question, texts, language=language)
-    if tables and not _is_prose(found, texts):
+    if tables and not _outdone(tables, question, found, texts):
         events = _computed(tables, items, language, answerer.name)
     else:
         if not found.quotations and (about := led_to(items)):
@@ -65,10 +66,24 @@ def _names(item: RetrievedItem, about: Sequence[str]) -> bool:
     return any(normalise(name) in said for name in about)
 
 
-def _is_prose(found: Extraction, items: Sequence[RetrievedItem]) -> bool:
-    """Whether the best that can be quoted is no row of a table."""
-    best = items[found.quotations[0].source] if found.quotations else None
-    return best is not None and best.metadata.get("modality") != Modality.TABLE
+def _outdone(
+    tables: Sequence[ComputedTable],
+    question: str,
+    found: Extraction,
+    items: Sequence[RetrievedItem],
+) -> bool:
+    """Whether the best that can be quoted is no row of a table, but a sentence that answers.
+
+    One that answers which rows are so names one of them; a rule about all that are so does not.
+    """
+    if not found.quotations:
+        return False
+    best = found.quotations[0]
+    if items[best.source].metadata.get("modality") == Modality.TABLE:
+        return False
+    said = normalise(best.sentence)
+    listed = [name for table in tables for name in table.listed]
+    return not (listed and lists(question)) or any(name in said for name in listed)
 
 
 def _computed(
