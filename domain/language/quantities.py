@@ -41,6 +41,8 @@ _SUMS = "预算|报价|总价|运费|工资|薪资|薪水|月薪|租金|房租"
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d+年\d+月(?:\d+日)?"
 )
+# A number with no unit beside it, nor part of a name (h3-std) or of a size (4.6 x 2.1 m).
+_BARE_NUMBER = re.compile(r"(?<![\w.,:×-])\d++(?:[.,:]\d++)*+(?!\s*[^\W\d_]|\s*[°%×]|-\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,15 @@ class Quantity:
     told: re.Pattern[str]
 
     def told_by(self, text: str) -> bool:
-        """Whether `text` has such a quantity; the unit of a table's number may stand anywhere, or nowhere."""
+        """Whether `text` has such a quantity; the unit of a table's number may stand anywhere, or nowhere.
+
+        But one beside the number says what it is: 66 dB is no price. Of a table's text the last line is the row.
+        """
         plain = normalise(text)
-        return self.told.search(plain) is not None or (
-            "|" in plain and any(map(str.isdigit, _DATE.sub("", plain)))
-        )
+        if self.told.search(plain):
+            return True
+        row = plain.rpartition("\n")[2]
+        return "|" in row and _BARE_NUMBER.search(_DATE.sub("", row)) is not None
 
 
 _KINDS = [
@@ -66,10 +72,10 @@ _KINDS = [
         ),
         re.compile(
             rf"[$€£¥₹₩]|{_NUMBER}\s*(?:多|余|餘)?\s*(?:[美日欧港新澳加]?元|[美欧歐]分|块|塊|圆|圓|英镑|法郎|卢布|盾|马克|角)"
-            r"|\b(?:usd|eur|gbp|chf|cny|rmb|jpy|sek|nok|dkk)\b"
+            r"|\b(?:usd|eur|gbp|chf|cny|rmb|jpy|sek|nok|dkk|czk|pln|huf|ron|isk|inr|krw|hkd|twd|sgd|aud|cad|nzd|thb|zar|brl|mxn)\b"
             r"|\b(?:dollar|euro|pound|franc|yuan|yen|cent|pence|penny|mark|crown|krone|krona|rupee|rouble|ruble|peso|shilling|guilder|lira)s?\b"
             rf"|免[费費](?:使用|提供|$|[^\w\s])|\b(?:is|are) free\b|\bfree of charge\b|(?:价|價|费|費|{_PRICED}).{{0,99}}?{_NUMBER}|{_NUMBER}.{{0,99}}?(?:价|價|费|費|{_PRICED})"
-            r"|\d\s*(?:k|m|million|billion)\b|\d\s*[万萬亿億]",
+            r"|\d(?:k|m)\b|\d\s*(?:million|billion)\b|\d\s*[万萬亿億]",
             re.DOTALL,
         ),
     ),

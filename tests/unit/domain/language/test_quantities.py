@@ -48,6 +48,22 @@ def test_the_number_of_a_row_may_have_its_unit_in_the_head_or_nowhere() -> None:
 
 
 @pytest.mark.parametrize(
+    "row",
+    [
+        "Footprint | 4.6 x 2.1 m",
+        "Noise at 1 m | 66 dB(A)",
+        "Article | H3-STD",
+        "Life | 12,000 hours",
+    ],
+)
+def test_a_number_with_another_unit_beside_it_is_no_price(row: str) -> None:
+    quantity = asked_quantity("How much does the Heron 3 cost?")
+    assert quantity is not None
+    assert not quantity.told_by(f"| Property | Heron 3 |\n{row}")
+    assert quantity.told_by("| Property | Heron 3 |\nList | 386,000")
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "How much of it is left?",
