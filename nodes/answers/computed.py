@@ -55,6 +55,7 @@ _ENGLISH_PERSONS = frozenset(
 _OF_PERSONS = re.compile(
     r"姓名|[员职]工|人员|学生|同事|\b(?:employee|staff|person|student|surname)\b"
 )
+_ASKS_WHO = re.compile(r"\bwho\b|谁")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,8 @@ async def computed_tables(
             and _speaks_of_all(question, item, table)
         ]
         tables = [one for one in tables if _names_any(question, one[1])] or tables
+        if _ASKS_WHO.search(normalise(question)):
+            tables = [one for one in tables if _of_persons(*one)] or tables
         # What the best one does not tell is not asked of another; years of one table all count.
         alike = [one for one in tables if one[1].table.names == tables[0][1].table.names]
         computed = [_computed(question, item, table, language) for item, table in alike]
@@ -176,13 +179,20 @@ def _computed(
     told = tuple(_told(one, beside, table) for one in findings)
     ids = frozenset(part.id for part in table.parts)
     rows = sum(not sums_up(cells) for cells in table.table.rows)
-    listed = frozenset(normalise(one.value) for one in findings if one.listed)
+    listed = frozenset(normalise(one.about) for one in findings if one.about)
     return ComputedTable(headings(beside), rows, ids, told, listed)
 
 
 def _names_any(question: str, table: StoredTable) -> bool:
     """Whether a question names a column, and not only what stands in cells."""
     return any(names_column(question, name) for name in table.table.names)
+
+
+def _of_persons(beside: RetrievedItem, table: StoredTable) -> bool:
+    """Whether the rows of a table are people, as its headings or columns tell."""
+    return (
+        _OF_PERSONS.search(normalise(" ".join([headings(beside), *table.table.names]))) is not None
+    )
 
 
 def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> bool:

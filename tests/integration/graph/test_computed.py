@@ -76,6 +76,13 @@ def answering(running_with: RunningWith, ingestor: Ingestor, stored: Path) -> An
         ("Which parts have a stock over 400?", [row[0] for row in OVER[:10]]),
         ("What is the average stock in Graz?", [f"{sum(r[2] for r in ROWS[::2]) / 100}"]),
         ("What is the total stock?", [f"{sum(row[2] for row in ROWS):,}"]),
+        ("How many parts does each site have?", ["Graz: 100 different", "Brno: 100 different"]),
+        ("Which sites do we have?", ["Site: Graz", "Site: Brno"]),
+        ("How many parts are not in Graz?", ["100 rows"]),
+        (
+            "How much more stock does Part-001 have than Part-000?",
+            [f"is {ROWS[1][2] - ROWS[0][2]}", f"Stock: {ROWS[0][2]}"],
+        ),
     ],
 )
 async def test_the_answer_is_of_all_rows_and_cites_the_lines_it_rests_on(
@@ -114,8 +121,10 @@ async def test_a_column_is_held_against_another_in_all_rows(
         for n, (name, _, stock) in enumerate(ROWS)
     ]
     file.write_text("\n".join(["Part,Stock,Minimum stock", *rows]), encoding="utf-8")
+    rule = tmp_path / "rules.md"  # of all that are so, and no answer to which are
+    rule.write_text("Parts that are below their minimum stock are bought at once.", "utf-8")
     async with running_with() as running:
-        await ingestor.ingest(running.scope, [file])
+        await ingestor.ingest(running.scope, [file, rule])
         result = await asked(running, "Which parts are below their minimum stock?")
     assert "levels.csv (200 rows)" in result["answer"]
     assert set(re.findall(r"Part-\d+", result["answer"])) == {ROWS[150][0]}

@@ -24,22 +24,35 @@ PARTS = """| Part | Stock | Minimum stock |
 | --- | --- | --- |
 | P-1 | 12 | 20 |
 | P-2 | 45 | 30 |"""
+TOOLS = """| Tool | City | Owner |
+| --- | --- | --- |
+| Vice | Oslo | Ida |
+| Lamp | Graz | Per |
+| Drill | Oslo | Ida |"""
+EMPLOYEES = """| Employee | City |
+| --- | --- |
+| Ida | Oslo |
+| Per | Graz |
+| Mina | Graz |"""
 
 
-async def told(question: str, text: str) -> list[str]:
-    item = RetrievedItem(
-        ItemKind.CHUNK,
-        "table",
-        text,
-        1.0,
-        document_id="document",
-        metadata={"modality": Modality.TABLE, "filename": "table.csv", "start": 0},
-    )
+async def told(question: str, *texts: str) -> list[str]:
+    items = [
+        RetrievedItem(
+            ItemKind.CHUNK,
+            text,
+            text,
+            1.0,
+            document_id=text,
+            metadata={"modality": Modality.TABLE, "filename": "table.csv", "start": 0},
+        )
+        for text in texts
+    ]
 
-    async def parts(_: str) -> list[TablePart]:
-        return [TablePart("table", 0, 0, text, "")]
+    async def parts(text: str) -> list[TablePart]:
+        return [TablePart(text, 0, 0, text, "")]
 
-    tables = await computed_tables(question, [item], language_of(question), parts)
+    tables = await computed_tables(question, items, language_of(question), parts)
     return [one.text for table in tables for _, one in table.told]
 
 
@@ -73,3 +86,16 @@ async def test_a_table_that_does_not_speak_of_something_tells_nothing_of_it(
     question: str, text: str
 ) -> None:
     assert await told(question, text) == []
+
+
+async def test_who_asks_of_people() -> None:
+    found = await told("Who is not in Oslo?", TOOLS, EMPLOYEES)
+    assert any("Mina" in one for one in found)
+    assert not any("Lamp" in one for one in found)
+
+
+async def test_of_several_tables_one_is_asked_that_has_the_column_and_not_only_the_word() -> None:
+    tasks = "| Task | Notes |\n| --- | --- |\n| Call | all suppliers |\n| Pack | boxes |"
+    parts = "| Part | Supplier |\n| --- | --- |\n| P-1 | Norbolt |\n| P-2 | Norbolt |"
+    found = await told("Which suppliers do we have?", tasks, parts)
+    assert found == ["there is 1 value of Supplier", "Supplier: Norbolt"]
