@@ -8,7 +8,7 @@ headers of CORS: pages of other sites may not ask.
 from __future__ import annotations
 
 from fastapi import FastAPI
-from fastapi.routing import iter_route_contexts
+from fastapi.routing import RouteContext, iter_route_contexts
 from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.routing import compile_path
@@ -29,7 +29,9 @@ class Methods:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if scope["method"] == "OPTIONS" and (methods := _allowed(scope)):
+        if scope["method"] == "OPTIONS" and (routes := _routes(scope)):
+            scope["route"] = routes[0]  # metrics and logs name it
+            methods = _allowed(scope)
             await Response(status_code=204, headers={"Allow": methods})(scope, receive, send)
             return
         asked_for_head = scope["method"] == "HEAD" and not scope["path"].endswith(_STREAMS)
@@ -48,14 +50,18 @@ class Methods:
 
 def _allowed(scope: Scope) -> str:
     """The methods of a path; none where nothing is."""
-    app: FastAPI = scope["app"]
-    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
-    found = {
-        method
-        for route in iter_route_contexts(app.routes)
-        if route.path is not None and compile_path(route.path)[0].match(path)
-        for method in route.methods or ()
-    }
-    if "GET" in found and not path.endswith(_STREAMS):
+    found = {method for route in _routes(scope) for method in route.methods or ()}
+    if "GET" in found and not scope["path"].endswith(_STREAMS):
         found.add("HEAD")
     return ", ".join(sorted(found | {"OPTIONS"})) if found else ""
+
+
+def _routes(scope: Scope) -> list[RouteContext]:
+    """What a path may mean, as they are tried."""
+    app: FastAPI = scope["app"]
+    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    return [
+        route
+        for route in iter_route_contexts(app.routes)
+        if route.methods and route.path is not None and compile_path(route.path)[0].match(path)
+    ]

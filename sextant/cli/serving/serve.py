@@ -34,11 +34,11 @@ def serve(
 
     import uvicorn
     from uvicorn.config import STARTUP_FAILURE
-    from uvicorn.supervisors import Multiprocess
 
     from domain.configuration import load_settings
     from domain.errors import SextantError
     from sextant.cli.serving import listening
+    from sextant.cli.serving.several import Several
     from sextant.logins import may_listen
 
     _check_level(log)
@@ -65,7 +65,7 @@ def serve(
     address = f"http://{shown}:{bound.getsockname()[1]}"
     logging.getLogger("uvicorn.error").info("Sextant is running on %s (Ctrl-C stops it)", address)
     if workers > 1:
-        several = Multiprocess(config, [listening.shared(bound, config.backlog, patience)])
+        several = Several(config, [listening.shared(bound, config.backlog, patience)])
         several.run()
         if any(process.exitcode == STARTUP_FAILURE for process in several.processes):
             raise typer.Exit(SextantError.exit_code)

@@ -38,6 +38,12 @@ async def test_a_request_that_is_asked_for_its_head_is_counted_by_its_route(
     assert 'method="HEAD",route="/healthz"' in (await client.get("/metrics")).text
 
 
+async def test_a_request_for_options_is_counted_by_its_route(client: httpx.AsyncClient) -> None:
+    await client.options("/api/threads/x")
+    counted = 'method="OPTIONS",route="/api/threads/{threadId}",status="204"'
+    assert counted in (await client.get("/metrics")).text
+
+
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [

@@ -1,0 +1,52 @@
+"""Several processes that serve: what cannot start says so, and does not keep its supervisor waiting."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+# Asked whether it lives it says nothing more, and then ends: as an interpreter that is taken down.
+APP = """
+import asyncio
+import time
+from uvicorn.supervisors.multiprocess import Process
+
+Process.pong = lambda self: time.sleep(3600)
+
+async def app(scope, receive, send):
+    assert scope["type"] == "lifespan"
+    await receive()
+    await asyncio.sleep(3)
+    await send({"type": "lifespan.startup.failed", "message": "It cannot start."})
+"""
+# Who waits for an answer of the dead waits for an hour.
+SUPERVISOR = """
+import socket
+from uvicorn import Config
+from sextant.cli.serving.several import Several
+
+if __name__ == "__main__":
+    bound = socket.socket()
+    bound.bind(("127.0.0.1", 0))
+    several = Several(Config("failing:app", workers=2, timeout_worker_healthcheck=3600), [bound])
+    several.run()
+    print(*(process.exitcode for process in several.processes))
+"""
+HANGS_SECONDS = 180
+
+
+def test_a_process_that_cannot_start_ends_all_of_them_at_once(tmp_path: Path) -> None:
+    (tmp_path / "failing.py").write_text(APP)
+    (tmp_path / "supervisor.py").write_text(SUPERVISOR)
+    ended = subprocess.run(
+        [sys.executable, tmp_path / "supervisor.py"],
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path.cwd())])},
+        capture_output=True,
+        text=True,
+        timeout=HANGS_SECONDS,
+    )
+    assert ended.stderr.count("It cannot start.") <= 2  # none was started anew
+    assert "3" in ended.stdout.split()  # uvicorn's STARTUP_FAILURE
