@@ -1,8 +1,7 @@
 """Which quantity a question asks for, and whether a text tells one: "how heavy", 多重 and `1.8 kg`.
 
 The kinds are those of questions for numbers in Li and Roth (2002, Learning Question Classifiers,
-https://aclanthology.org/C02-1150) that their own units tell: money, weight, period and distance; counts, by any number but a time of day; and colours.
-A date stands in most sentences and tells nothing.
+https://aclanthology.org/C02-1150) that their own units tell: money, weight, period and distance; counts, by any number but a time of day; colours; and times.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _COUNT = (
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
     r"|half|several|hundreds?|thousands?|millions?|billions?|dozens?|no|none|nobody|few|pairs?|both|single|only|once|twice|thrice)\b"
 )
-_COLOUR = (
+_COLOUR = re.compile(
     r"[红紅黄黃蓝藍绿綠白黑灰紫橙粉棕褐金银銀]色|[深浅淺]色"
     r"|\b(?:red|yellow|blue|green|white|black|gr[ea]y|purple|orange|pink|brown|gold(?:en)?|silver|navy|beige|cream"
     r"|violet|turquoise|maroon|crimson|scarlet|teal|olive|khaki|magenta|cyan|colou?rless|transparent|colou?rs?|colou?red)(?:ish)?\b|色"
@@ -33,6 +32,43 @@ _COLOUR = (
 _DISTANCE = (
     rf"{_NUMBER}\s*(?:多|余|餘)?\s*(?:公里|千米|米|公尺|厘米|公分|毫米|英里|英尺|英寸|海里|里|丈|尺|寸)"
     r"|\d\s*(?:km|m|cm|mm|mi|ft|in|nm)\b|\b(?:kilomet|met|centimet|millimet)(?:er|re)s?\b|\b(?:miles?|feet|foot|inch(?:es)?|yards?)\b"
+)
+# What says when something is: a date, a time of day, or what it comes before, after or at the same time as.
+_WHEN = re.compile(
+    rf"{_PERIOD}|(?<![\w-])(?:1[0-9]|20|21)\d\d(?![\w-])|\b\d{{1,2}}:\d\d|\d[/.-]\d{{1,2}}[/.-]\d|{_NUMBER}\s*[月日点點年]"
+    r"|\d\s*(?:a\.?m|p\.?m|o'?clock|bce?|ad|ce)\b|\d(?:st|nd|rd|th)\b|世纪|世紀|年代|朝|[春夏秋冬]|[早晚上中下]午|[早晚]上|星期|周[一二三四五六日末]|[今昨明前]"
+    r"|时|時|后|後|期间|期間|当|當|一旦|同日|随时|隨時|每"
+    r"|\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|spring|summer|autumn|fall|winter|midnight|noon|morning|afternoon|evening|weekends?|christmas|easter"
+    r"|today|yesterday|tomorrow|now|currently|recently|ago|later|earlier|early|late|daily|weekly|monthly|yearly|annually|hourly|every|each|always|never|then"
+    r"|before|after|when|whenever|once|while|as soon as|upon|during|within|if|by|starts?|ends?|beginning|immediately|era|age|times?)\b"
+)
+_CLOCK = re.compile(
+    rf"\b\d{{1,2}}[:.]\d\d|{_NUMBER}\s*[点點时時](?![间間])|\d\s*(?:h\b|[ap]\.?m\b|o'?clock)|\b(?:midnight|noon|o'?clock|around the clock)\b|24\s*(?:hours|小时|小時)|全天|正午|午夜"
+)
+_NO_NUMBERS = (_COLOUR, _WHEN, _CLOCK)
+# Units of periods that answer for each other: half a year is no number of days.
+_PERIODS = (
+    (
+        "seconds?|minutes?|hours?",
+        "秒|分钟|分鐘|[个個]?小时|[个個]?小時",
+        r"seconds?|minutes?|mins?|hours?|h|s|秒|分|小时|小時|时|時|半天|天|days?",
+    ),
+    (
+        "days?|nights?",
+        "天|日|晚",
+        r"days?|nights?|weeks?|fortnights?|weekends?|天|日|晚|夜|星期|周|週|休",
+    ),
+    (
+        "weeks?",
+        "[个個]?星期|周|週",
+        r"days?|weeks?|fortnights?|months?|天|日|星期|周|週|月",
+    ),
+    (
+        "months?|years?|quarters?|decades?|centuries",
+        "[个個]?月|年",
+        r"months?|years?|quarters?|decades?|centur(?:y|ies)|weeks?|月|年|季|周|週|世纪|世紀|岁|歲",
+    ),
 )
 _PRICED = r"\b(?:pric(?:es?|ed|ing)|cost(?:s|ing)?|fees?|rates?|worth)\b"
 # What is an amount of money wherever it is asked how much it is; fines and deposits may be shares or rents.
@@ -47,10 +83,14 @@ _BARE_NUMBER = re.compile(r"(?<![\w.,:×-])\d++(?:[.,:]\d++)*+(?!\s*[^\W\d_]|\s*
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What is asked for: the question's word for it, and where a normalised text has one such."""
+    """What is asked for: the question's word for it, and where a normalised text has one such.
+
+    `is_number`: a number alone may tell it, where a table's head says what is counted.
+    """
 
     word: str
     told: re.Pattern[str]
+    is_number: bool = True
 
     def told_by(self, text: str) -> bool:
         """Whether `text` has such a quantity; the unit of a table's number may stand anywhere, or nowhere.
@@ -61,7 +101,7 @@ class Quantity:
         if self.told.search(plain):
             return True
         row = plain.rpartition("\n")[2]
-        return "|" in row and _BARE_NUMBER.search(_DATE.sub("", row)) is not None
+        return self.is_number and "|" in row and _BARE_NUMBER.search(_DATE.sub("", row)) is not None
 
 
 _KINDS = [
@@ -101,6 +141,18 @@ _KINDS = [
         ),
         re.compile(rf"{_PERIOD}|{_DISTANCE}"),
     ),
+    *(
+        (
+            re.compile(
+                rf"\bhow (many) (?:[\w-]+ ){{0,3}}?(?:{english})\b|(?:多少|[几幾])(?:{chinese})(?![前后後])"
+            ),
+            re.compile(
+                rf"{_NUMBER}[\s-]*(?:[\w-]+ ){{0,3}}?[多半余餘个個]*(?:工作|自然)?(?:{units})(?![a-z])"
+                r"|\d\s*(?:[-–—~～至到]|to|until|till)\s*\d"
+            ),
+        )
+        for english, chinese, units in _PERIODS
+    ),
     (
         re.compile(
             r"\bhow (many)\b|多少[个個名位家台辆輛条條张張]|[几幾][个個名位家台辆輛条條张張]"
@@ -109,7 +161,18 @@ _KINDS = [
     ),
     (
         re.compile(r"\b(?:what|which) (colou?r)s?\b|什么颜色|什麼顏色|哪[种種]颜色"),
-        re.compile(_COLOUR),
+        _COLOUR,
+    ),
+    (
+        re.compile(r"\bwhat (time) (?:is|are|do|does|did|will|can|must|should)\b|[几幾][点點]"),
+        _CLOCK,
+    ),
+    (
+        re.compile(
+            r"(?:^|[,.;:?!] ?|\b(?:and|since|until|till|by) )(when)\b|\b(when) (?:is|are|was|were|do|does|did|will|can|must|should|has|have|had)\b"
+            r"|\b(?:what|which) (date|day|month|year|time)\b|什么时候|什麼時候|什么时间|什麼時間|何时|何時|[哪几幾][一]?[年月天日号號](?![内後后])"
+        ),
+        _WHEN,
     ),
 ]
 
@@ -119,5 +182,5 @@ def asked_quantity(question: str) -> Quantity | None:
     plain = normalise(question)
     for asked, told in _KINDS:
         if match := asked.search(plain):
-            return Quantity(match[match.lastindex or 0], told)
+            return Quantity(match[match.lastindex or 0], told, told not in _NO_NUMBERS)
     return None

@@ -31,6 +31,16 @@ from domain.language.quantities import asked_quantity
         ("What colour is the jumper?", "A navy jumper.", "The jumper is woollen."),
         ("校服是什么颜色？", "校服为深色。", "校服须每日穿着。"),
         ("试用期多长？", "试用期为三个月。", "试用期须由经理批准。"),
+        ("How many vacation days do we get?", "We get 25 days.", "A mentor for six months."),
+        ("报销要在多少天内提交？", "15 个工作日内提交。", "补贴 120 元，境外 45 欧元。"),
+        ("How many weeks is the notice?", "It is one month.", "It is given in writing."),
+        ("How many years did it last?", "From 1914 to 1918.", "It cost 40 lives."),
+        ("这个项目做了几年？", "历时两年。", "共有 12 人参加。"),
+        ("When did it happen?", "On 5 March it stood still.", "This closes INC-2025-017."),
+        ("When is memory freed?", "When its owner goes out of scope.", "Memory has one owner."),
+        ("办公室是什么时候启用的？", "2019年启用。", "办公室位于示范路 88 号。"),
+        ("What time does the office open?", "From 9:30 on.", "| Office | Seats |\nGraz | 40"),
+        ("仓库几点关门？", "下午五点关门。", "| 仓库 | 库存 |\n杭州 | 140"),
     ],
 )
 def test_a_text_tells_the_quantity_that_is_asked_for(question: str, told: str, untold: str) -> None:
