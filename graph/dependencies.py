@@ -38,6 +38,7 @@ from stores.documents.document_store import DocumentStore
 from stores.documents.embedding_space import check_space
 from stores.graph.opening import open_graph_store
 from stores.graph.record import GraphRecord
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 
 
@@ -103,7 +104,7 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
         chunks=chunks,
         embedder=embedder,
         settings=settings,
-        documents=documents,
+        knowledge_bases=KnowledgeBases(database),
         indexes=indexes,
         graph=graph,
         reranker=reranker,

@@ -42,7 +42,7 @@ from retrievers.pages.hot import HotRankings
 from retrievers.ranking.metadata import Ranked
 from retrievers.ranking.metadata_weights import MetadataWeights
 from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 
 MOST = 1000
@@ -207,7 +207,7 @@ class ChunkSearch:
         if not current:
             return await self._search(scope, request, now, None)
         if not len(ranking):
-            await DocumentStore(self._database).require_graph(scope)
+            await KnowledgeBases(self._database).require(scope)
         if not kept and len(ranking) <= _KEPT_CHUNKS:
             self._kept.keep(scope.user_id, asked.key, ranking, "", asked.moment)
         spent = (time.perf_counter() - started) * 1000

@@ -38,9 +38,9 @@ from retrievers.modes import Composition, composition_from, composition_of
 from retrievers.ranking.reranking import RerankLimits, rerank
 from retrievers.sync import run_sync
 from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
 from stores.graph.notices import collected_notices
 from stores.graph.protocol import GraphStore
+from stores.knowledge_bases import KnowledgeBases
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class GraphRetriever(BaseRetriever):
         chunks: the store that the lanes search.
         embedder: turns the question into a vector.
         settings: constants of retrieval and limits.
-        documents: when given, an unknown graph raises `GraphNotFound`; otherwise it is empty.
+        knowledge_bases: when given, an unknown graph raises `GraphNotFound`; otherwise it is empty.
         indexes: when given, `local` and `mix` are there.
         graph: with it results come with entities and relations, and `global` and `hybrid` are there.
         reranker: orders the best passages of `hybrid` and `mix` anew.
@@ -91,7 +91,7 @@ class GraphRetriever(BaseRetriever):
     chunks: SkipValidation[ChunkStore]
     embedder: SkipValidation[Embedder]
     settings: SkipValidation[Settings] = Field(default_factory=Settings)
-    documents: SkipValidation[DocumentStore | None] = None
+    knowledge_bases: SkipValidation[KnowledgeBases | None] = None
     indexes: SkipValidation[ScopeIndexes | None] = None
     graph: SkipValidation[GraphStore | None] = None
     reranker: SkipValidation[Reranker | None] = None
@@ -186,8 +186,8 @@ class GraphRetriever(BaseRetriever):
         if reranked:
             passages = await self._reranked(request, passages, timings)
         results = _results(passages, around, self._top_k(top_k), reports=composition.reports)
-        if not results and composition.lanes and self.documents is not None:
-            await self.documents.require_graph(scope)
+        if not results and composition.lanes and self.knowledge_bases is not None:
+            await self.knowledge_bases.require(scope)
         timings["total"] = (time.perf_counter() - started) * 1000
         self._log(request, runs, results, timings)
         return Retrieval(

@@ -13,6 +13,7 @@ from domain.retrieval import AUTO, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
 from sextant.parts import Parts
 from stores.documents.document_store import DocumentStore
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Asking:
         self.settings = database.settings
         self.user_id = database.settings.user_id
         self._documents = DocumentStore(database)
+        self._knowledge_bases = KnowledgeBases(database)
         self._parts = parts
 
     async def query(self, question: str, **options: Unpack[Options]) -> Answer:
@@ -246,7 +248,7 @@ class Asking:
     async def _known(self, graph_id: str) -> Scope:
         """The scope of a knowledge base that there is."""
         scope = self._scope(graph_id)
-        await self._documents.require_graph(scope)
+        await self._knowledge_bases.require(scope)
         return scope
 
     def _chunks(self, graph_id: str) -> Chunks:

@@ -224,11 +224,11 @@ class Sextant(Asking):
 
     async def graphs(self) -> list[GraphInfo]:
         """The knowledge bases, by name."""
-        return await self._documents.graphs(self.user_id)
+        return await self._knowledge_bases.list(self.user_id)
 
     async def delete_graph(self, graph_id: str) -> None:
         """Remove a knowledge base with everything in it; there is no way back."""
-        await self._documents.delete_graph(self._scope(graph_id))
+        await self._knowledge_bases.delete(self._scope(graph_id))
         await self._refresher.forget_projection(self._scope(graph_id))
 
     async def documents(self, graph_id: str = DEFAULT_GRAPH) -> list[Document]:

@@ -12,6 +12,7 @@ from domain.scope import Scope
 from stores.documents.document_store import DocumentStore
 from stores.documents.registering import Registered, Upload
 from stores.documents.versions import not_found
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from stores.work.queue import Turns
@@ -30,6 +31,7 @@ class Library:
     def __init__(self, database: Database, user_id: str) -> None:
         self._user_id = user_id
         self._documents = DocumentStore(database)
+        self._knowledge_bases = KnowledgeBases(database)
         self._uploads = UploadStore(database)
         self._jobs = JobStore(database)
         self._turns = Turns(database)
@@ -57,7 +59,7 @@ class Library:
         Raises:
             GraphNotFound: the user has no such knowledge base.
         """
-        await self._documents.require_graph(self._scope(graph_id))
+        await self._knowledge_bases.require(self._scope(graph_id))
         return await self._documents.list(self._scope(graph_id), after, most)
 
     async def standing(self, document_id: UUID) -> Standing:

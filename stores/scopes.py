@@ -13,7 +13,7 @@ from domain.scope import Scope
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
 
-_SQL = load_queries("documents")
+_SQL = load_queries("scopes")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from ingestion.transfer.lines import (
 from stores.documents.document_store import DocumentStore
 from stores.graph.ids import entity_id
 from stores.graph.transfer import Content, GraphPages, Row
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 
 # Passages that are read in one go; a document is read as a whole.
@@ -43,10 +44,13 @@ async def export_graph(database: Database, scope: Scope) -> AsyncIterator[dict[s
     Raises:
         GraphNotFound: there is no such knowledge base.
     """
-    documents = DocumentStore(database)
-    await documents.require_graph(scope)
+    await KnowledgeBases(database).require(scope)
     pages = GraphPages(database, scope)
-    stored = [one for one in await documents.list(scope) if one.status is DocumentStatus.READY]
+    stored = [
+        one
+        for one in await DocumentStore(database).list(scope)
+        if one.status is DocumentStatus.READY
+    ]
     for part in (_documents(scope, pages, stored), _entities(pages), _relations(pages)):
         async for line in part:
             yield line.wire()

@@ -21,8 +21,8 @@ from retrievers.entity_search.showing import Hit, constants_of, debug_of, result
 from retrievers.entity_search.traversal import Neighbourhoods
 from retrievers.pages.cursor import Position, decode, encode, identity
 from retrievers.pages.hot import HotRankings, Kept
-from stores.documents.document_store import DocumentStore
 from stores.graph.protocol import GraphStore
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.stamps.entity_stamps import EntityStamp, entity_stamp
 
@@ -133,7 +133,7 @@ class EntitySearch:
         stamp = await entity_stamp(self._database, scope)
         if stamp is not None:
             return stamp
-        await DocumentStore(self._database).require_graph(scope)
+        await KnowledgeBases(self._database).require(scope)
         return await self._stamp(scope)  # it was made meanwhile
 
     async def _page(self, search: _Search) -> _Page:

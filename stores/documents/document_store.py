@@ -14,19 +14,16 @@ from typing import Any
 from uuid import UUID
 
 from psycopg.rows import dict_row
-from psycopg.sql import SQL, Identifier
 
 from domain.documents import (
     Chunk,
     Document,
     DocumentStatus,
-    GraphInfo,
     HeadingSource,
     JobStage,
     ParsedDocument,
     Section,
 )
-from domain.errors import GraphNotFound
 from domain.scope import Scope
 from stores.array_files import forget_words
 from stores.chunks.chunk_store import Vectors
@@ -49,10 +46,9 @@ from stores.documents.versions import (
 )
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
-from stores.scopes import doom_scope, find_scope, key_of, share_scope
+from stores.scopes import find_scope, key_of, share_scope
 
 _SQL = load_queries("documents")
-_CHUNK_SQL = load_queries("chunks")
 
 
 class DocumentStore:
@@ -314,53 +310,6 @@ class DocumentStore:
         if found is None:
             raise not_found(document_id)
         return str(found["graph_id"])
-
-    async def graphs(self, user_id: str) -> builtins.list[GraphInfo]:
-        """The knowledge bases of a user, by name."""
-        async with self._database.transaction(user_id) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(_SQL["graphs"], {"user_id": user_id})
-            return [GraphInfo(**row) async for row in cursor]
-
-    async def delete_graph(self, scope: Scope) -> None:
-        """Remove a knowledge base with everything in it, from every table.
-
-        Raises:
-            GraphNotFound: no such knowledge base.
-        """
-        await self.require_graph(scope)
-        async with self._database.transaction(scope.user_id) as connection:
-            row = await doom_scope(connection, scope)
-            if row is None:
-                return  # somebody else was faster
-            await connection.execute(_SQL["doom"], {"scope_id": str(row.scope_id)})
-            await connection.execute(_SQL["delete_doomed"])
-        async with self._database.owner() as owner:
-            await owner.set_autocommit(True)
-            # The index of its entities' vectors, which a large graph has even without any chunk.
-            index = Identifier(f"entity_vectors_{row.scope_id}")
-            await owner.execute(SQL("drop index concurrently if exists {}").format(index))
-            if row.partition_key:
-                table = Identifier(f"chunk_vectors_{row.scope_id}")
-                await owner.execute(SQL("drop table if exists {}").format(table))
-        await forget_words(self._database.settings, scope)
-
-    async def require_graph(self, scope: Scope) -> None:
-        """Return if the user has this knowledge base.
-
-        Raises:
-            GraphNotFound: no such knowledge base; the message lists those that are there.
-        """
-        async with self._database.transaction(scope.user_id) as connection:
-            if await find_scope(connection, scope) is not None:
-                return
-        there = [graph.graph_id for graph in await self.graphs(scope.user_id)]
-        listed = f"There are: {', '.join(there[:20])}." if there else "There is none yet."
-        raise GraphNotFound(
-            f"No knowledge base named {scope.graph_id!r}. {listed}",
-            next_step="Name one with --graph (over HTTP graphId), or make it with `sextant ingest`.",
-            field="graph_id",
-        )
 
     async def _describe(
         self,

@@ -11,9 +11,9 @@ from models.protocols import Embedder
 from retrievers import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
 from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 
 PASSAGES = [
@@ -41,7 +41,7 @@ def over(
         chunks=chunks,
         embedder=embedder,
         settings=settings,
-        documents=DocumentStore(database),
+        knowledge_bases=KnowledgeBases(database),
         indexes=ScopeIndexes(chunks, GraphRecord(database), passages=1000),
         graph=graph or PostgresGraph(database),
         **more,

@@ -28,7 +28,7 @@ from models.protocols import Embedder
 from retrievers import GraphRetriever
 from retrievers.graph_retriever import RetrieveOptions
 from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 
@@ -59,7 +59,7 @@ def over(database: Database, embedder: Embedder, settings: Settings) -> GraphRet
         chunks=ChunkStore(database),
         embedder=embedder,
         settings=settings,
-        documents=DocumentStore(database),
+        knowledge_bases=KnowledgeBases(database),
     )
 
 

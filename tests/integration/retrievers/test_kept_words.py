@@ -28,6 +28,7 @@ from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.graph.notices import collected_notices
 from stores.graph.record import GraphRecord
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from tests.integration.retrievers.test_scope_index import WORDS, CountingChunks, add
 
@@ -155,7 +156,7 @@ async def test_what_is_deleted_is_gone_from_the_disk_and_from_answers(
     assert read == 3
     assert "comet" not in index.lexical.vocabulary
     assert b"comet" not in kept.read_bytes()
-    await documents.delete_graph(scope)
+    await KnowledgeBases(database).delete(scope)
     assert not kept.exists()
 
 

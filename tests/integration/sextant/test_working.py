@@ -19,6 +19,7 @@ from sextant.library import Library
 from sextant.working import Worker, working
 from stores.documents.document_store import DocumentStore
 from stores.documents.registering import Upload
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
@@ -139,7 +140,7 @@ async def test_a_user_with_a_thousand_documents_does_not_starve_one_with_a_singl
         job for job in finished_jobs if job.updated_at and began <= job.updated_at <= ended
     ]
     assert len(meanwhile) <= 10 * (2 * database.settings.worker.per_user + 1)
-    await DocumentStore(database).delete_graph(many)
+    await KnowledgeBases(database).delete(many)
 
 
 async def finished(database: Database, scope: Scope) -> int:
@@ -194,7 +195,7 @@ async def test_small_documents_go_together_but_for_those_that_broke_off(
     assert await next_turn() == ["note-1.txt", "note-2.txt"]
     assert await next_turn() == ["note-3.txt"]
     assert await next_turn() == []
-    await DocumentStore(database).delete_graph(scope)
+    await KnowledgeBases(database).delete(scope)
 
 
 async def test_small_files_of_a_person_go_before_a_bulk_load(database: Database) -> None:
@@ -204,12 +205,12 @@ async def test_small_files_of_a_person_go_before_a_bulk_load(database: Database)
     async with database.transaction(scope.user_id) as connection:
         found = await connection.execute("select count(*) from ingestion_jobs where urgent")
         assert await found.fetchone() == (0,)
-    await DocumentStore(database).delete_graph(scope)
+    await KnowledgeBases(database).delete(scope)
     await add(database, hurried, notes(2))
     async with database.transaction(scope.user_id) as connection:
         found = await connection.execute("select count(*) from ingestion_jobs where urgent")
         assert await found.fetchone() == (2,)
-    await DocumentStore(database).delete_graph(hurried)
+    await KnowledgeBases(database).delete(hurried)
 
 
 async def test_work_that_nobody_was_told_of_is_found(database: Database) -> None:

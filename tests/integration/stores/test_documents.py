@@ -18,6 +18,7 @@ from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.documents.document_store import DocumentStore
 from stores.documents.registering import Registered
 from stores.documents.versions import Ready, open_version
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.scopes import doom_scope, lock_scope
@@ -69,7 +70,7 @@ async def texts(chunks: ChunkStore, scope: Scope) -> set[str]:
 
 
 async def test_a_published_document_is_found_by_vector_and_by_keyword(
-    documents: DocumentStore, chunks: ChunkStore, scope: Scope
+    database: Database, documents: DocumentStore, chunks: ChunkStore, scope: Scope
 ) -> None:
     document_id = await ingest(documents, scope, TEXT)
 
@@ -82,7 +83,7 @@ async def test_a_published_document_is_found_by_vector_and_by_keyword(
     stored = await documents.get(scope, document_id)
     assert (stored.status, stored.chunk_count) == (DocumentStatus.READY, 3)
     assert await documents.text(scope, document_id, 0, 3) == "糖尿病"
-    assert [graph.chunks for graph in await documents.graphs(scope.user_id)] == [3]
+    assert [graph.chunks for graph in await KnowledgeBases(database).list(scope.user_id)] == [3]
     (section,) = await documents.structure(scope, document_id)
     assert (section.start, section.end) == (0, len(TEXT))
 
@@ -158,7 +159,7 @@ async def test_a_first_version_shows_batch_by_batch_and_a_replacement_all_at_onc
 
 
 async def test_a_failed_replacement_leaves_the_old_version_and_a_failed_first_version_nothing(
-    documents: DocumentStore, chunks: ChunkStore, scope: Scope
+    database: Database, documents: DocumentStore, chunks: ChunkStore, scope: Scope
 ) -> None:
     document_id = await ingest(documents, scope, TEXT)
     changed = await register(documents, scope, "Other.")
@@ -176,7 +177,7 @@ async def test_a_failed_replacement_leaves_the_old_version_and_a_failed_first_ve
     await documents.fail(scope, first.document_id)
     assert await texts(chunks, scope) == set(TEXT.splitlines())
     assert (await documents.get(scope, first.document_id)).status is DocumentStatus.FAILED
-    assert [graph.documents for graph in await documents.graphs(scope.user_id)] == [1]
+    assert [graph.documents for graph in await KnowledgeBases(database).list(scope.user_id)] == [1]
 
 
 async def test_batches_stored_at_the_same_time_are_each_there_once_and_counted(
@@ -299,11 +300,12 @@ async def test_a_deleted_graph_leaves_no_row_in_any_table_and_other_graphs_alone
         before = await rows_of_scope(database, number)
         assert 0 not in (before["chunks"], before["sections"], before[f"chunk_vectors_{number}"])
         with pytest.raises(GraphNotFound):
-            await documents.delete_graph(Scope(f"user-{uuid4()}", scope.graph_id))
-        await documents.delete_graph(scope)
+            await KnowledgeBases(database).delete(Scope(f"user-{uuid4()}", scope.graph_id))
+        await KnowledgeBases(database).delete(scope)
 
         assert set((await rows_of_scope(database, number)).values()) == {0}
-        assert [graph.graph_id for graph in await documents.graphs(scope.user_id)] == ["sibling"]
+        left = await KnowledgeBases(database).list(scope.user_id)
+        assert [one.graph_id for one in left] == ["sibling"]
         assert [one.id for one in await documents.list(sibling)] == [kept]
         async with database.owner() as connection:
             own = await connection.execute(
@@ -311,7 +313,7 @@ async def test_a_deleted_graph_leaves_no_row_in_any_table_and_other_graphs_alone
             )
             assert await own.fetchone() == (None,)
         with pytest.raises(GraphNotFound):
-            await documents.delete_graph(scope)
+            await KnowledgeBases(database).delete(scope)
 
 
 async def scope_number(database: Database, scope: Scope) -> int:
@@ -361,7 +363,7 @@ async def rows_per_table(database: Database, scope: Scope) -> dict[str, int]:
 
 
 async def test_another_user_sees_nothing_of_it(
-    documents: DocumentStore, chunks: ChunkStore, scope: Scope
+    database: Database, documents: DocumentStore, chunks: ChunkStore, scope: Scope
 ) -> None:
     document_id = await ingest(documents, scope, TEXT)
     stranger = Scope(f"user-{uuid4()}", scope.graph_id)
@@ -369,6 +371,6 @@ async def test_another_user_sees_nothing_of_it(
     assert await chunks.keyword_search(stranger, ["糖尿病"], 5) == []
     assert await documents.list(stranger) == []
     with pytest.raises(GraphNotFound):
-        await documents.require_graph(stranger)
+        await KnowledgeBases(database).require(stranger)
     with pytest.raises(DocumentNotFound):
         await documents.content(stranger, document_id)

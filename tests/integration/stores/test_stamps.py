@@ -23,6 +23,7 @@ from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.stamps.entity_stamps import entity_stamp
@@ -195,11 +196,11 @@ async def test_what_is_written_to_one_knowledge_base_is_not_told_of_another(
 ) -> None:
     beside = replace(known.scope, graph_id="beside")
     await make(database, beside)
-    record, documents = GraphRecord(database), DocumentStore(database)
+    record = GraphRecord(database)
 
     async def write() -> None:
         await record.add(known.scope, evidence(known.chunk, known.entities, 3.0))
-        await documents.delete_graph(known.scope)
+        await KnowledgeBases(database).delete(known.scope)
 
     assert await moved(database, beside, write) == set()
 
@@ -269,7 +270,7 @@ async def test_a_knowledge_base_of_the_same_name_has_no_stamp_of_the_one_before(
             own |= {(kind, told[kind]) for kind in KINDS}
         assert not own & seen
         seen |= own
-        await DocumentStore(database).delete_graph(scope)
+        await KnowledgeBases(database).delete(scope)
     async with database.transaction(scope.user_id) as connection:
         rows = await connection.execute("select from scope_generations")
         assert await rows.fetchall() == []

@@ -14,6 +14,7 @@ from stores.chunks.chunk_store import ChunkHit, ChunkStore, Vectors
 from stores.chunks.partitions import settle
 from stores.documents.document_store import DocumentStore
 from stores.graph.arrays import halves_of
+from stores.knowledge_bases import KnowledgeBases
 from stores.langchain import open_vector_store
 from stores.postgresql.database import Database
 
@@ -202,7 +203,7 @@ async def test_ids_come_from_where_the_scope_is_now(
     database: Database, ingest: Ingest, scope: Scope
 ) -> None:
     """A scope is empty, small, large in a partition of its own, gone, and there again."""
-    chunks, documents, query = ChunkStore(database), DocumentStore(database), clustered(1, 3)[0]
+    chunks, query = ChunkStore(database), clustered(1, 3)[0]
 
     async def found() -> int:
         near = await chunks.nearest(scope, query, 5)
@@ -221,7 +222,7 @@ async def test_ids_come_from_where_the_scope_is_now(
     await settle(database, scope)
     assert await partition_of(database, scope) > 0
     assert await found() == 5
-    await documents.delete_graph(scope)
+    await KnowledgeBases(database).delete(scope)
     assert await found() == 0
     await ingest(scope, ["chunk"], clustered(1, 5))
     assert await found() == 1

@@ -10,13 +10,13 @@ import pytest
 from domain.graph import MentionKind
 from domain.scope import Scope
 from stores.chunks.chunk_store import Vectors
-from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.hierarchy import HierarchyStore
 from stores.graph.ids import entity_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityVectors
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 
 LARGE = 400
@@ -63,7 +63,7 @@ async def test_a_scope_that_grew_large_is_indexed_and_misses_no_row(
     assert len(await graph.entities_by_vector(beside, vectors[0], 50)) == 20
 
     index = f"entity_vectors_{await number_of(database, scope)}"
-    await DocumentStore(database).delete_graph(scope)
+    await KnowledgeBases(database).delete(scope)
     async with database.owner() as owner:
         left = await owner.execute("select from pg_class where relname = %s", [index])
         assert await left.fetchone() is None

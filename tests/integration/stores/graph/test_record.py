@@ -13,6 +13,7 @@ from stores.documents.document_store import DocumentStore
 from stores.graph.ids import relation_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphCounts, GraphRecord
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from tests.integration.stores.graph.world import (
     Row,
@@ -121,14 +122,15 @@ async def test_a_knowledge_base_that_is_deleted_while_its_graph_is_written_goes_
 ) -> None:
     await record.add(scope, evidence(*some(await store(scope, ["one"]))))
     later = await store(scope, ["two"])
-    documents = DocumentStore(database)
     async with record.writing(scope) as writer:
         await writer.add(evidence(*some(later)))
-        deleting = asyncio.create_task(documents.delete_graph(scope))
+        deleting = asyncio.create_task(KnowledgeBases(database).delete(scope))
         await asyncio.wait([deleting], timeout=0.5)
         assert not deleting.done()
     await deleting
-    assert scope.graph_id not in {one.graph_id for one in await documents.graphs(scope.user_id)}
+    assert scope.graph_id not in {
+        one.graph_id for one in await KnowledgeBases(database).list(scope.user_id)
+    }
     assert await record.version(scope) == 0
 
 
