@@ -13,12 +13,16 @@ from ingestion.parsing.detect import EXTENSIONS
 def find_files(paths: Iterable[str | Path]) -> list[Path]:
     """Absolute paths of the files meant, each once: named files, and the readable ones in folders.
 
-    A folder gives, in order of name and recursively, what has an extension we read; hidden files
+    A folder gives, in order of name and recursively, what has an extension we read (`left_out` says of the others); hidden files
     and folders are left out, links out of it not followed. A named file is taken whatever its name
     is, also when it does not exist (reading it says so).
     """
-    found = (file for path in paths for file in _files(Path(path).expanduser().absolute()))
-    return list(dict.fromkeys(found))
+    return _each(file for file, is_read in _files(paths) if is_read)
+
+
+def left_out(paths: Iterable[str | Path]) -> list[Path]:
+    """The files in folders that `find_files` leaves out for their extension; hidden ones do not count."""
+    return _each(file for file, is_read in _files(paths) if not is_read)
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:
@@ -43,13 +47,24 @@ def read_file(path: Path, most_bytes: int) -> bytes:
     return content
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-        return
-    for folder, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            file = Path(folder, name)
-            if not name.startswith(".") and file.suffix.lower() in EXTENSIONS and file.is_file():
-                yield file
+def _files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, bool]]:
+    """Every file, and whether it is read."""
+    for path in (Path(path).expanduser().absolute() for path in paths):
+        if not path.is_dir():
+            yield path, True
+            continue
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                file = Path(folder, name)
+                if not name.startswith("."):
+                    yield file, file.suffix.lower() in EXTENSIONS and _is_file(file)
+
+
+def _is_file(path: Path) -> bool:
+    # A link to nothing is one that cannot be read, which is said; a pipe would wait for ever.
+    return path.is_file() or (path.is_symlink() and not path.exists())
+
+
+def _each(files: Iterable[Path]) -> list[Path]:
+    return list(dict.fromkeys(files))

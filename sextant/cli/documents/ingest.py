@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+# Kinds of files left out that are named.
+_KINDS = 8
+
 
 @app.command("ingest")
 def ingest(
@@ -26,9 +30,15 @@ def ingest(
     """Take documents into a knowledge base. A changed file replaces its old version."""
     import asyncio
 
+    from ingestion.files import left_out
+
     results = asyncio.run(_ingest(paths, graph, as_json=as_json))
+    others = left_out(paths)
     if as_json:
-        terminal.emit({"graph_id": graph, "files": [_described(result) for result in results]})
+        files = [_described(result) for result in results]
+        terminal.emit({"graph_id": graph, "files": files, "left_out": others})
+    elif others:
+        terminal.say(_told_of(others))
     worst = max((result.error.exit_code for result in results if result.error), default=0)
     if worst:
         raise typer.Exit(worst)
@@ -54,3 +64,11 @@ def _described(result: Ingested) -> dict[str, object]:
         "unchanged": result.unchanged,
         "error": terminal.described(result.error) if result.error else None,
     }
+
+
+def _told_of(others: list[Path]) -> str:
+    from domain.text import counted
+
+    kinds = Counter(file.suffix.lower() or "no extension" for file in others)
+    listed = terminal.first_of([f"{count} {kind}" for kind, count in kinds.most_common()], _KINDS)
+    return f"{counted(len(others), 'file')} left out, being of no kind that is read: {listed}"

@@ -1,0 +1,27 @@
+"""Which files a folder gives, and which it is said to leave out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ingestion.files import find_files, left_out
+
+
+def test_a_folder_gives_what_is_read_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+    for name in ("b.md", "A.PDF", "photo.heic", "README", ".hidden.md", "sub/c.txt", "sub/d.mp4"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text("x")
+    named = [file.relative_to(tmp_path).as_posix() for file in find_files([tmp_path])]
+    assert named == ["A.PDF", "b.md", "sub/c.txt"]
+    others = [file.relative_to(tmp_path).as_posix() for file in left_out([tmp_path, tmp_path])]
+    assert others == ["README", "photo.heic", "sub/d.mp4"]
+
+
+def test_a_named_file_and_a_link_to_nothing_are_never_left_out(tmp_path: Path) -> None:
+    (tmp_path / "gone.md").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "again").symlink_to(tmp_path)
+    photo = tmp_path / "sub" / "photo.heic"
+    assert find_files([tmp_path, photo]) == [tmp_path / "gone.md", photo]
+    assert left_out([tmp_path, photo]) == []
