@@ -71,7 +71,7 @@ class _Search:
     What the grams say bounds what a text can hold, so texts are ordered by their bounds and looked into
     from the top, until the last one wanted is better than anything that the rest can hold: the threshold
     algorithm of Fagin, Lotem and Naor, "Optimal aggregation algorithms for middleware", 2003, over one
-    list, as `stores.chunks.naming` has it.
+    list, as the server has it (`held_chunks`, migration 0057).
     """
 
     def __init__(self, packed: PackedScope, words: Sequence[str]) -> None:

@@ -124,9 +124,9 @@ where scope_id = %(scope_id)s and document_id = %(document_id)s and id = any(%(i
 -- The nearest chunks by cosine; see nearest_chunks (migration 0028).
 nearest_chunks(%s, %s, %s::vector, %s, %s)
 
--- name: named
--- The chunks that may hold the most of some words; see named_chunks (migration 0028).
-named_chunks(%s, %s, %s::text[], %s::int[], %s::text[], %s)
+-- name: held
+-- The chunks that hold the most of some words; see held_chunks (migration 0057).
+held_chunks(%s, %s, %s::text[], %s::text[], %s::int[], %s::text[], %s, %s)
 
 -- name: get
 -- Chunks by id, in the order asked. One by one (offset 0 is a fence): the planner, which believes that

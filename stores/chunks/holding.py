@@ -1,0 +1,45 @@
+"""Asking the server which chunks hold the most of some words, and putting its answer in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import Struct
+
+import numpy as np
+
+from stores.chunks.grams import gram_hashes
+from stores.postgresql.binary import Nearest, halves
+from stores.scopes import id_array
+
+# An id, how many words the chunk holds, and their density.
+_HELD = Struct(">16sid")
+
+
+def word_values(words: Sequence[str]) -> tuple[object, ...]:
+    """Words as `held_chunks` takes them: all, the grams and octets of those that have any, the others.
+
+    Args:
+        words: folded, no two the same.
+    """
+    hashes = {word: gram_hashes(word) for word in words}
+    long = [word for word in words if hashes[word]]
+    short = [word for word in words if not hashes[word]]
+    return (
+        list(words),
+        id_array(f'"{id_array(hashes[word])}"' for word in long),
+        id_array(len(word.encode()) for word in long),
+        short or None,
+    )
+
+
+def looked_into(held: bytes) -> int:
+    """How many texts the server looked into."""
+    return len(held) // _HELD.size
+
+
+def most_held(held: bytes, wanted: int) -> Nearest:
+    """The best of the chunks looked into: most words, then highest density, then by id."""
+    ranked = sorted((-number, -density, one) for one, number, density in _HELD.iter_unpack(held))
+    best = [row for row in ranked[:wanted] if row[0]]
+    scores = [-number - density / (1 - density) for number, density, _ in best]
+    return Nearest(halves(b"".join(one for _, _, one in best)), np.array(scores, np.float32))
