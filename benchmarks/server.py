@@ -23,7 +23,7 @@ import orjson
 import uvicorn
 
 from domain.settings import QuotaSettings, Settings
-from retrievers.chunk_search import SearchRequest
+from retrievers.chunk_search.search import SearchRequest
 from server.app import create_app
 from server.serving import Serving
 

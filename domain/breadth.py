@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from domain.language.simplified import simplified
+from domain.language.simplified import plain_of
 from domain.text import has_cjk, normalise
 
 _KIND = r"(?:main|major|key|central|core|common|recurring|overall|overarching|principal|important|dominant|general|big|different|broad)"
@@ -85,7 +85,7 @@ _MENTIONED_ALONE = 1  # words left over that a question without the whole may ha
 def is_broad(question: str) -> bool:
     """Whether `question` asks about the documents as a whole; linear in its length."""
     if has_cjk(question):
-        return _is_broad_chinese(simplified(normalise(question)))
+        return _is_broad_chinese(plain_of(question))
     return _is_broad_english(question)
 
 
@@ -95,7 +95,7 @@ def is_of_all(question: str) -> bool:
     "What are these documents about?" means the same whatever was spoken of before; "What is it about?",
     "this report" and 上述内容 do not.
     """
-    folded = simplified(normalise(question))
+    folded = plain_of(question)
     if not is_broad(question):
         return False
     whole = (_CHINESE_WHOLE if has_cjk(question) else _ENGLISH_WHOLE).search(folded)

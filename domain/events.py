@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from domain.answers import Answer, Citation, Source
@@ -88,6 +88,15 @@ class Failed:
 
 
 Event = Status | Retrieved | Token | Cited | Reset | Sources | Done | Failed
+
+_FLAT = (Token, Status, Retrieved, Reset, Failed)
+
+
+def as_values(event: Event) -> dict[str, Any]:
+    """The event as plain values. Those of which an answer has many are flat, and `asdict` copies deeply."""
+    if isinstance(event, _FLAT):
+        return {name: getattr(event, name) for name in event.__slots__}
+    return asdict(event)
 
 
 async def answer_of(

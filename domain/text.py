@@ -34,11 +34,16 @@ def has_cjk(text: str) -> bool:
     return _CJK.search(text) is not None
 
 
+def ideographs(text: str) -> int:
+    """How many characters of `text` are CJK ideographs."""
+    return len(_CJK.findall(text))
+
+
 def language_of(text: str) -> str:
     """`"zh"` when at least one in five letters of `text` is a CJK ideograph, else `"en"`."""
-    ideographs = len(_CJK.findall(text))
+    cjk = ideographs(text)
     # Counting letters takes a quarter of the time that a plain text is parsed in.
-    return "zh" if ideographs and ideographs * 5 >= sum(map(str.isalpha, text)) else "en"
+    return "zh" if cjk and cjk * 5 >= sum(map(str.isalpha, text)) else "en"
 
 
 def normalise(text: str) -> str:

@@ -2,7 +2,7 @@
 
     python -m evals.chunk_search FOLDER xquad cmrc2018 …
 
-Each question goes through `retrievers.chunk_ranking` with every preset. The vector lane's order is
+Each question goes through `retrievers.chunk_search.ranking` with every preset. The vector lane's order is
 `naive`, `rrf` the weighted fusion of seed 000 over the same two lanes. Corpora are loaded into the
 configured database, unless they are there.
 """
@@ -29,7 +29,9 @@ from evals.metrics import estimate, recall, reciprocal_rank
 from evals.runner import EVAL_USER
 from models.embedding.choice import build_embedder
 from models.protocols import Embedder
-from retrievers.chunk_ranking import scores_of
+from retrievers.chunk_search.metadata import Question, rank_by_metadata
+from retrievers.chunk_search.ranking import scores_of
+from retrievers.chunk_search.weights import PRESETS, MetadataWeights
 from retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -40,8 +42,6 @@ from retrievers.lanes.lane import (
     run_lanes,
 )
 from retrievers.ranking.fusion import fuse
-from retrievers.ranking.metadata import Question, rank_by_metadata
-from retrievers.ranking.metadata_weights import PRESETS, MetadataWeights
 from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.traits import Traits, traits_of
 from stores.postgresql.database import Database

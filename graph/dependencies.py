@@ -17,7 +17,7 @@ from domain.configuration import load_settings
 from domain.errors import ModelUnavailable
 from domain.language.segmenting import words_of
 from domain.settings import Settings
-from models.chat.chat_model import build_chat_model
+from models.chat.building import build_chat_model
 from models.chat.vision import build_vision_model
 from models.embedding.choice import build_embedder
 from models.offline.extractive import ExtractiveAnswerer

@@ -21,7 +21,7 @@ from langgraph.types import Command, RetryPolicy, TimeoutPolicy
 
 from domain.answers import Usage
 from domain.errors import SextantError
-from domain.events import Status
+from domain.events import Status, as_values
 from domain.happenings import NodeRan, Outcome, tell
 from domain.settings import Settings
 from graph.dependencies import shared_dependencies
@@ -74,6 +74,7 @@ def _is_transient(error: Exception) -> bool:
     return isinstance(error, SextantError) and error.retryable
 
 
+_NO_CHOICES = Context()
 _COSTS = ("calls", "prompt_tokens", "completion_tokens")
 
 # A second try for a connection that broke. Model calls have their own retries, and `generate` has
@@ -148,10 +149,10 @@ def _bound(node: Node, resolve: Resolve, seconds: float | None, tries: int) -> _
     name = node.__name__
 
     async def run(state: State, *, runtime: Runtime[Context]) -> Update:
-        runtime.stream_writer(asdict(Status(name, attempt=state.attempts)))
+        runtime.stream_writer(as_values(Status(name, attempt=state.attempts)))
         started, outcome = time.perf_counter(), Outcome.FAILED
         try:
-            context = RunContext(runtime.context or Context(), await resolve())
+            context = RunContext(runtime.context or _NO_CHOICES, await resolve())
             started = time.perf_counter()
             with allowing(_calls_left(node, state, context)) as allowance:
                 work = node(state, cast("Any", runtime).override(context=context))
@@ -159,7 +160,7 @@ def _bound(node: Node, resolve: Resolve, seconds: float | None, tries: int) -> _
         except SextantError as error:
             tried = runtime.execution_info.node_attempt if runtime.execution_info else tries
             if tried >= tries or not error.retryable:
-                runtime.stream_writer(asdict(as_failed(error)))
+                runtime.stream_writer(as_values(as_failed(error)))
             raise
         except asyncio.CancelledError:
             outcome = Outcome.CANCELLED

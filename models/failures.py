@@ -24,6 +24,7 @@ _log = logging.getLogger(__name__)
 
 # 408, 425 and 429 ask for another try (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4); 5xx is the
 # server's fault, save 501: what is not implemented now will not be in a second.
+_FIRST_ERROR = 400  # RFC 9110 §15; a 200 that cannot be read is a failure of another kind
 _TRANSIENT_STATUS = frozenset({408, 425, 429, *range(500, 600)} - {501})
 # Roots of "no answer came" in httpx, httpx2, openai and anthropic, known by name because the
 # last three are heavy to import and another provider's package may not be installed at all.
@@ -104,7 +105,7 @@ def is_transient(error: BaseException) -> bool:
 def status_of(error: BaseException) -> int | None:
     """The HTTP status that `error` reports, whichever client raised it."""
     status = getattr(error, "status_code", None) or getattr(_response(error), "status_code", None)
-    return status if isinstance(status, int) else None
+    return status if isinstance(status, int) and status >= _FIRST_ERROR else None
 
 
 def retry_after(error: BaseException, now: datetime | None = None) -> float | None:

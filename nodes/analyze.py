@@ -182,6 +182,7 @@ def _new_turn(state: State, asked_for: Asked, run: RunContext) -> dict[str, Any]
         "relevance": 0.0,
         "sufficient": False,
         "missing": "",
+        "by_rule": False,
         "unreachable": "",
         "answer": "",
         "citations": [],

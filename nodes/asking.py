@@ -58,12 +58,13 @@ async def ask_all(
 ) -> Judgements[T]:
     """Ask the chat model several things at once, which takes one call's time.
 
-    There is no reply, and the caller goes by rule, when no chat model is configured, or none could be
-    reached before in this answer, and, with a warning in the state, when the answer's limits (`nodes.spending`) do not allow all of them, or the
-    model fails. A reply that does not fit is repaired where the limit of calls allows that, too.
+    There is no reply, and the caller goes by rule, when no chat model is configured, or it was silent or
+    failing before in this answer, which then needs what is left; and, with a warning in the state, when the
+    answer's limits (`nodes.spending`) do not allow all of them, or the model fails. A reply that does not fit is
+    repaired where the limit of calls allows that, too.
     """
     chat, limits = run.deps.chat, run.deps.settings.limits
-    if chat is None or not prompts or state.unreachable:
+    if chat is None or not prompts or state.by_rule:
         return Judgements([None] * len(prompts), {})
     budget = judging_budget(state, run)
     form = estimate_tokens(instruction(schema))
@@ -91,6 +92,7 @@ async def ask_all(
     if failures:
         _log.warning("chat model gave no %s (%s); going by rule", schema.__name__, failures[0])
         costs["warnings"] = noted(state.warnings, *map(_by_rule, failures))
+        costs["by_rule"] = any(not isinstance(one, ModelOutputInvalid) for one in failures)
         costs["unreachable"] = next(filter(None, map(_unreachable, failures)), "")
     return Judgements([outcome.reply for outcome in outcomes], costs)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
 from functools import partial
@@ -14,7 +14,7 @@ from langgraph.runtime import Runtime
 import prompts
 from domain.answers import Answer, Usage
 from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
-from domain.events import Done
+from domain.events import Done, as_values
 from domain.retrieval import ItemKind, Mode, RetrievedItem
 from domain.text import counted
 from models.chat.chat_model import ChatModel
@@ -65,7 +65,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
                 answer = event.answer
             else:
                 await paced()
-                runtime.stream_writer(asdict(event))
+                runtime.stream_writer(as_values(event))
     before = (warning for warning in state.warnings if warning != writer.implied)
     warnings = noted(before, *writer.warnings, *answer.warnings)
     most = runtime.context.deps.settings.conversations.turns
@@ -161,19 +161,23 @@ class _Writer:
 
     async def _quoted(self) -> AsyncGenerator[AnswerEvent]:
         """Without a chat model: findings of reports where they were asked for and nothing was computed, else quotations."""
-        answerer, state, items = self._deps.answerer, self._state, await self._current()
+        state, items = self._state, await self._current()
+        async for event in self._without_model(state.question, items, state.language):
+            yield event
+
+    async def _without_model(
+        self, question: str, items: Sequence[RetrievedItem], language: str
+    ) -> AsyncGenerator[AnswerEvent]:
+        answerer, known = self._deps.answerer, {item.id for item in items}
+        tables = [table for table in self._tables if known & table.passages]
         begun = False
-        computed = bool(self._tables) or any(map(is_answered, self._attached))
-        if state.strategy == Mode.GLOBAL and not computed:
-            async for event in reported(
-                state.question, self._reports, items, state.language, answerer.name
-            ):
+        computed = bool(tables) or any(map(is_answered, self._attached))
+        if self._state.strategy == Mode.GLOBAL and not computed:
+            async for event in reported(question, self._reports, items, language, answerer.name):
                 begun = True
                 yield event
         if not begun:
-            async for event in quoted(
-                answerer, state.question, items, state.language, self._tables
-            ):
+            async for event in quoted(answerer, question, items, language, tables):
                 yield event
 
     async def _current(self) -> list[RetrievedItem]:
@@ -246,13 +250,13 @@ class _Writer:
                 chat,
                 context_tokens=tokens,
                 checks=self._checks,
-                answerer=self._deps.answerer,
+                instead=self._without_model,
                 repair=self._deps.settings.answers.repair and self._run.choices.repair,
                 budget=self._budget,
             )
 
         calls = min(limits.report_calls, budget.calls - 1)
-        seconds = judging_budget(state, self._run).seconds
+        seconds = 0.0 if state.by_rule else judging_budget(state, self._run).seconds
         if state.strategy == Mode.GLOBAL and self._reports and calls > 0 and seconds > 0:
             reading = Reading(chat, calls, seconds, tokens, state.language)
             return mapped(writer, state.question, found, reading, self.warnings)

@@ -43,10 +43,10 @@ async def refine(
     run = runtime.context
     suggested, costs = await _by_model(state, run)
     longest = run.deps.settings.limits.question_chars
-    queries = all_new([clean_text(one)[:longest] for one in suggested], state.searched)
+    queries = _unsearched(state, map(clean_text, suggested), longest)
     hops: list[str] = []
     if not queries:
-        queries, hops = by_rule(state)
+        queries, hops = by_rule(state, longest)
     abroad = in_other_language(state)
     if not queries and not hops and not abroad:
         return Command(goto="generate", update=costs)
@@ -55,8 +55,8 @@ async def refine(
     return Command(goto="retrieve", update=due | {"attempts": state.attempts + 1} | costs)
 
 
-def by_rule(state: State) -> tuple[list[str], list[str]]:
-    """Queries for what is missing, and those that lead a hop further.
+def by_rule(state: State, longest: int) -> tuple[list[str], list[str]]:
+    """Queries for what is missing, and those that lead a hop further, of `longest` characters at most.
 
     Parts that no passage answers are searched by themselves, and so is the question without what seems
     misspelt in it. In the graph's modes another hop finds
@@ -65,15 +65,15 @@ def by_rule(state: State) -> tuple[list[str], list[str]]:
     """
     spelled = respelled(state.question, [item.text for item in state.items])
     new = [spelled] if spelled != state.question else []
-    parts = all_new([*new, *state.unanswered], state.searched)
+    parts = _unsearched(state, [*new, *state.unanswered], longest)
     hops: list[str] = []
     if state.strategy in _OF_THE_GRAPH:
-        hops = all_new(bridges(state.question, state.items, state.around), state.searched)
+        hops = _unsearched(state, bridges(state.question, state.items, state.around), longest)
     if parts or hops or state.strategy == Mode.MIX:
         return parts, hops
     half = state.keywords[: (len(state.keywords) + 1) // 2]
     words = [state.missing, " ".join([*state.entities, *state.keywords]), " ".join(half)]
-    return all_new(words, state.searched)[:1], []
+    return _unsearched(state, words, longest)[:1], []
 
 
 def in_other_language(state: State) -> list[str]:
@@ -85,6 +85,11 @@ def in_other_language(state: State) -> list[str]:
         return []
     other = "English" if state.language == "zh" else "Chinese"
     return all_new([f"{state.question} (in {other} documents)"], state.searched)
+
+
+def _unsearched(state: State, candidates: Iterable[str], longest: int) -> list[str]:
+    """The candidates that are new, as long as a query may be: a name in one may be longer by itself."""
+    return all_new((one[:longest] for one in candidates), state.searched)
 
 
 def all_new(candidates: Iterable[str], searched: Iterable[str]) -> list[str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from domain.errors import RetrievalError
-from domain.events import Retrieved
+from domain.events import Retrieved, as_values
 from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
-from domain.text import is_cjk, language_of
+from domain.text import ideographs, language_of
 from nodes.context import RunContext, scope_of
 from nodes.spending import Limit, budget_of, judging_budget, noted, reached
 from nodes.state import State
@@ -64,7 +64,7 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     longest = max(found.values(), key=lambda one: one.timings["total"])
     count = len({item.id for items in passages.values() for item in items})
     event = Retrieved(mode, count, longest.timings, tuple(dict.fromkeys(warnings)))
-    runtime.stream_writer(asdict(event))
+    runtime.stream_writer(as_values(event))
     around = _once([*(item for one in found.values() for item in one.graph_items), *state.around])
     ids = {query: _ids(items) for query, items in passages.items()}
     return {
@@ -175,7 +175,7 @@ def _is_in(language: str, text: str) -> bool:
     """Whether a passage is in `language` and no other: some Chinese names bring it near any question."""
     if language == "zh":
         return language_of(text) == "zh"
-    return _BARELY * sum(map(is_cjk, text)) < len(text)
+    return _BARELY * ideographs(text) < len(text)
 
 
 def widened(strategy: str, attempts: int, lanes: Iterable[str]) -> str:

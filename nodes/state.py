@@ -87,7 +87,8 @@ class State(InputState, OutputState):
     them; `attachments` what came with the question, as `domain.attachments` has it; `tables` those
     that later turns of a conversation may ask about (`nodes.multimodal.keeping`); `evidence` the ids
     of passages judged relevant; `missing` what the grader did not find. `attempts` counts
-    refinement rounds (0..3). `unreachable` says why the chat model is not asked again in this turn, where
+    refinement rounds (0..3). `by_rule`: the chat model did not come up with a judgement, through no fault of
+    the prompt, so that rules judge from there on and the answer gets what time and calls are left. `unreachable` says why the chat model is not asked again in this turn, where
     no connection to it could be made. `deadline` is when the answer must be there (seconds since the epoch;
     0: not begun).
     """
@@ -120,5 +121,6 @@ class State(InputState, OutputState):
     relevance: float = 0.0
     sufficient: bool = False
     missing: str = ""
+    by_rule: bool = False
     unreachable: str = ""
     deadline: float = 0.0

@@ -6,14 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from retrievers.chunk_search import ChunkSearch, SearchRequest
+    from retrievers.chunk_search.search import ChunkSearch, SearchRequest
     from retrievers.context import assemble_graph_context, assemble_vector_context
     from retrievers.entity_search.options import FusionWeights, SearchOptions
     from retrievers.entity_search.response import SearchResponse
     from retrievers.entity_search.search import EntitySearch
     from retrievers.graph_retriever import GraphRetriever
-    from retrievers.hybrid_options import HybridRetrieverOptions
-    from retrievers.hybrid_retriever import HybridRetriever
+    from retrievers.hybrid.options import HybridRetrieverOptions
+    from retrievers.hybrid.retriever import HybridRetriever
     from retrievers.lanes.keywords import extract_keywords
     from retrievers.ranking.fusion import fuse, rrf
     from retrievers.ranking.result_ranker import ResultRanker, rank_results
@@ -38,15 +38,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ChunkSearch": "retrievers.chunk_search",
+    "ChunkSearch": "retrievers.chunk_search.search",
     "EntitySearch": "retrievers.entity_search.search",
     "FusionWeights": "retrievers.entity_search.options",
     "GraphRetriever": "retrievers.graph_retriever",
-    "HybridRetriever": "retrievers.hybrid_retriever",
-    "HybridRetrieverOptions": "retrievers.hybrid_options",
+    "HybridRetriever": "retrievers.hybrid.retriever",
+    "HybridRetrieverOptions": "retrievers.hybrid.options",
     "ResultRanker": "retrievers.ranking.result_ranker",
     "SearchOptions": "retrievers.entity_search.options",
-    "SearchRequest": "retrievers.chunk_search",
+    "SearchRequest": "retrievers.chunk_search.search",
     "SearchResponse": "retrievers.entity_search.response",
     "assemble_graph_context": "retrievers.context",
     "assemble_vector_context": "retrievers.context",

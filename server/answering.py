@@ -12,7 +12,8 @@ from domain.errors import SextantError
 from domain.events import Event
 from domain.retrieval import Mode
 from server.auth.principal import Principal, rag_of
-from server.runs import QUEUE, Encode, Run, Runs, nothing
+from server.run import QUEUE, Encode, Run, nothing
+from server.runs import Runs
 from server.serving import serving_of
 from server.sse import EventStream, while_connected
 from sextant.asking import Options

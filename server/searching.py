@@ -6,7 +6,7 @@ import time
 
 from domain.errors import OptionInvalid
 from domain.options import in_range
-from retrievers.chunk_search import MOST, SearchResponse
+from retrievers.chunk_search.search import MOST, SearchResponse
 from server.paging import Listing
 from server.schemas.search import SearchBody
 from sextant.facade import Sextant

@@ -17,13 +17,13 @@ from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
-    from retrievers.chunk_search import SearchRequest
-    from retrievers.chunk_search import SearchResponse as ChunkSearchResponse
+    from retrievers.chunk_search.search import SearchRequest
+    from retrievers.chunk_search.search import SearchResponse as ChunkSearchResponse
     from retrievers.entity_search.options import SearchOptions
     from retrievers.entity_search.response import SearchResponse
-    from retrievers.hybrid_retriever import HybridRetriever
-    from sextant.chunks import Chunks
+    from retrievers.hybrid.retriever import HybridRetriever
     from sextant.conversations import Conversations
+    from sextant.knowledge.chunks import Chunks
 
 
 class Options(TypedDict, total=False):
@@ -252,6 +252,6 @@ class Asking:
         return scope
 
     def _chunks(self, graph_id: str) -> Chunks:
-        from sextant.chunks import Chunks
+        from sextant.knowledge.chunks import Chunks
 
         return Chunks(self.database, self._scope(graph_id), self._parts.chunk_search)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from domain.errors import GraphStoreUnavailable, SextantError
 from domain.settings import Settings
-from models.chat.chat_model import build_chat_model
+from models.chat.building import build_chat_model
 from models.embedding.choice import build_embedder
 from retrievers.ranking.chat_reranker import CHAT, open_reranker
 from stores.documents.embedding_space import check_space

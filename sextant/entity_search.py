@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 
-from models.chat.chat_model import build_chat_model
+from models.chat.building import build_chat_model
 from models.protocols import Embedder
 from models.reranker import HttpReranker
 from retrievers.entity_search.search import EntitySearch

@@ -28,8 +28,8 @@ from domain.settings import Settings
 from models.embedding.cache import CachedEmbedder
 from models.embedding.choice import build_embedder
 from sextant.asking import Asking
+from sextant.knowledge.refreshing import Refresher
 from sextant.parts import Parts
-from sextant.refreshing import Refresher
 from stores.documents.versions import document_id_of
 from stores.postgresql.database import Database
 
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from ingestion.reembedding import OnChunks
     from ingestion.transfer.importing import ImportReport, OnStage
     from nodes.context import Dependencies
-    from sextant.chunks import Chunks
-    from sextant.communities import Communities
-    from sextant.entities import Entities
-    from sextant.graph import Graph
+    from sextant.knowledge.chunks import Chunks
+    from sextant.knowledge.communities import Communities
+    from sextant.knowledge.entities import Entities
+    from sextant.knowledge.graph import Graph
     from sextant.library import Library
     from sextant.working import Worker
 
@@ -155,7 +155,7 @@ class Sextant(Asking):
 
     async def _refresh(self, scope: Scope) -> None:
         """Let what follows from a graph follow, whoever has it."""
-        from sextant.chunks import Chunks
+        from sextant.knowledge.chunks import Chunks
 
         await Chunks(self.database, scope, self._parts.chunk_search).describe_ingested()
         await self._refresher.refresh(scope, patient=True)
@@ -204,13 +204,13 @@ class Sextant(Asking):
 
     async def communities(self, graph_id: str = DEFAULT_GRAPH) -> Communities:
         """The communities: the hierarchy, their reports, building them."""
-        from sextant.communities import Communities
+        from sextant.knowledge.communities import Communities
 
         return Communities(self.database, await self._known(graph_id), self._refresher.opened)
 
     async def entities(self, graph_id: str = DEFAULT_GRAPH) -> Entities:
         """The entities, to look at, to merge and to extract."""
-        from sextant.entities import Entities
+        from sextant.knowledge.entities import Entities
 
         scope = await self._known(graph_id)
         refresh = partial(self._refresher.refresh, scope)
@@ -218,7 +218,7 @@ class Sextant(Asking):
 
     async def graph(self, graph_id: str = DEFAULT_GRAPH) -> Graph:
         """The graph: its size, its copy in Neo4j, a part of it to look at."""
-        from sextant.graph import Graph
+        from sextant.knowledge.graph import Graph
 
         return Graph(self.database, await self._known(graph_id))
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ingestion.transfer.importing import Importer
     from models.chat.vision import VisionModel
     from nodes.context import Dependencies
-    from retrievers.chunk_search import ChunkSearch
+    from retrievers.chunk_search.search import ChunkSearch
     from retrievers.entity_search.search import EntitySearch
     from sextant.hybrid import HybridRetrievers
 
@@ -113,7 +113,7 @@ class Parts:
         """The search of chunks by their metadata, with the workflow's reranker."""
         dependencies, _ = await self.workflow()
         if self._chunk_search is None:
-            from retrievers.chunk_search import ChunkSearch
+            from retrievers.chunk_search.search import ChunkSearch
 
             shared = dependencies.retriever
             self._chunk_search = ChunkSearch(
@@ -195,6 +195,6 @@ class Parts:
 
     async def extractor(self) -> ModelExtractor:
         """The chat model that reads passages for entities and relations."""
-        from sextant.entities import open_extractor
+        from sextant.knowledge.entities import open_extractor
 
         return await open_extractor(self._database, self._stack)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import LiteralString
+from typing import LiteralString, TypeVar
 from uuid import UUID
 
 from psycopg.rows import class_row
 
 from domain.scope import Scope
+from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
 
 _SQL = load_queries("scopes")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,19 @@ def id_array(ids: Iterable[UUID | str | int]) -> str:
 async def find_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
     """The row of `scope`, or None when the user has no such knowledge base."""
     return await _scope(connection, scope, _SQL["find_scope"])
+
+
+async def rows_of(
+    database: Database, scope: Scope, kind: type[T], query: LiteralString, **values: object
+) -> list[T]:
+    """What a query over `scope_id` finds, as objects of a kind; nothing where the scope is not there."""
+    async with database.transaction(scope.user_id) as connection:
+        found = await find_scope(connection, scope)
+        if found is None:
+            return []
+        cursor = connection.cursor(row_factory=class_row(kind))
+        await cursor.execute(query, {"scope_id": found.scope_id, **values})
+        return await cursor.fetchall()
 
 
 async def share_scope(connection: Connection, scope: Scope) -> ScopeRow | None:

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from benchmarks.hybrid.store import scope_of
 from benchmarks.load.world import Question, World
 from domain.settings import Settings
-from retrievers.chunk_search import SearchRequest
+from retrievers.chunk_search.search import SearchRequest
 from server.app import create_app
 from sextant.facade import Sextant
 

@@ -11,11 +11,12 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from itertools import islice, product
 
+from domain.language.particles import parted
 from domain.language.place_names import PLACES
 from domain.language.quantities import asked_quantity
+from domain.language.simplified import plain_of
 from domain.language.stems import stem
 from domain.language.stopwords import ENGLISH_STOP_WORDS
-from domain.text import normalise
 
 # A line has the words of one meaning, parted by commas.
 _LINES = """
@@ -25,7 +26,9 @@ amount, 金额
 quantity, 数量
 stock, 库存
 minimum, 最低, 最小
-weight, 重量
+weight, 重量, 权重
+default, 默认, 缺省
+licence, license, 许可证, 授权协议
 size, 尺寸
 capacity, 容量
 discount, 折扣
@@ -162,13 +165,20 @@ _KNOWN = _wherever(sorted(_MEANING, key=len, reverse=True))
 
 def said_otherwise(question: str) -> dict[str, re.Pattern[str]]:
     """For each listed word of `question`, where a normalised text has it in other words."""
-    words = (match["en"] or match["zh"] for match in _KNOWN.finditer(normalise(question)))
-    return {word: _wherever([one for one in _MEANING[word] if one != word]) for word in words}
+    return {word: _wherever(others) for word, others in synonyms(question).items()}
+
+
+def synonyms(question: str) -> dict[str, list[str]]:
+    """For each listed word of `question`, what else it is called, in either language."""
+    words = dict.fromkeys(
+        match["en"] or match["zh"] for match in _KNOWN.finditer(plain_of(question))
+    )
+    return {word: [one for one in _MEANING[word] if one != word] for word in words}
 
 
 def other_names(name: str) -> list[str]:
     """What else a name may be called, where each of its words is listed: 最低库存 for "minimum stock"."""
-    plain = normalise(name)
+    plain = plain_of(name)
     found = list(_KNOWN.finditer(plain))
     if not found or _SAYS.search(_KNOWN.sub(" ", plain)):
         return []
@@ -182,7 +192,7 @@ def other_names(name: str) -> list[str]:
 
 def translated(question: str) -> dict[str, list[str]]:
     """For each listed word of `question`, what it is in the other language: Shanghai for 上海."""
-    words = {match["en"] or match["zh"] for match in _KNOWN.finditer(normalise(question))}
+    words = {match["en"] or match["zh"] for match in _KNOWN.finditer(plain_of(question))}
     others = {
         word: [one for one in _MEANING[word] if one.isascii() is not word.isascii()]
         for word in sorted(words)
@@ -193,13 +203,13 @@ def translated(question: str) -> dict[str, list[str]]:
 def told_otherwise(question: str) -> Otherwise:
     """Words of `question`, and where a normalised text says the same otherwise.
 
-    In other words of the list; as a number with its unit, where that is asked for; as whoever does it,
-    where "Who owns it?" is answered by its owner.
+    In other words of the list; in two words, where a particle may stand alone; as a number with its unit, where that
+    is asked for; as whoever does it, where "Who owns it?" is answered by its owner.
     """
-    found = [*said_otherwise(question).items()]
+    plain = plain_of(question)
+    found = [*said_otherwise(question).items(), *parted(plain)]
     if quantity := asked_quantity(question):
         found.append((quantity.word, quantity.told))
-    plain = normalise(question)
     if _ASKS_WHO.search(plain):
         words = [word for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
         found += [(word, re.compile(rf"\b{stem(word)}[ei]?(?:er|or|r)s?\b")) for word in words]

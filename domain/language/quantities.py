@@ -1,7 +1,8 @@
 """Which quantity a question asks for, and whether a text tells one: "how heavy", 多重 and `1.8 kg`.
 
 The kinds are those of questions for numbers in Li and Roth (2002, Learning Question Classifiers,
-https://aclanthology.org/C02-1150) that their own units tell: money, weight, period and distance; counts, by any number but a time of day; colours; and times.
+https://aclanthology.org/C02-1150) that their own units or forms tell: money, weight, period
+and distance; ports, versions and shares; counts, by any number but a time of day; colours; and times.
 """
 
 from __future__ import annotations
@@ -46,7 +47,12 @@ _WHEN = re.compile(
 _CLOCK = re.compile(
     rf"\b\d{{1,2}}[:.]\d\d|{_NUMBER}\s*[点點时時](?![间間])|\d\s*(?:h\b|[ap]\.?m\b|o'?clock)|\b(?:midnight|noon|o'?clock|around the clock)\b|24\s*(?:hours|小时|小時)|全天|正午|午夜"
 )
-_NO_NUMBERS = (_COLOUR, _WHEN, _CLOCK)
+# 5.5 ms and 7.5 % are no versions.
+_VERSION = re.compile(
+    r"(?<![\d.])\d+(?:\.\d+)+(?![\d.]|\s?(?:%|°|[a-zµμ]{1,2}\b|times|percent|points|[秒分天年个元倍万亿]))"
+    r"|\bv ?\d|\b(?:version|release)s? ?\d|\d ?(?:版|or (?:newer|later))|第.{1,3}版|\b(?:19|20)\d\d\b"
+)
+_NO_NUMBERS = (_COLOUR, _WHEN, _CLOCK, _VERSION)
 # Units of periods that answer for each other: half a year is no number of days.
 _PERIODS = (
     (
@@ -152,6 +158,26 @@ _KINDS = [
             ),
         )
         for english, chinese, units in _PERIODS
+    ),
+    (
+        re.compile(
+            r"\b(?:what|which) (?:tcp |http )?(port)\b|[哪什][^，。；？?]{0,8}端口|端口[^，。；？?]{0,4}多少"
+        ),
+        re.compile(
+            r":\d{2,5}(?!\d)|(?:\bports?\b|端口).{0,20}?\d{2,5}(?![\d:]|\.\d)|\d{2,5} ?(?:ports?\b|端口)"
+        ),
+    ),
+    (
+        re.compile(
+            r"\b(?:what|which) (?:\w+ )?(version)s?\b|[哪什][^，。；？?]{0,12}版本|版本(?:是|要求)"
+        ),
+        _VERSION,
+    ),
+    (
+        re.compile(
+            r"率[^，。；？?]{0,6}多少|百分之[几幾]|比例[^，。；？?]{0,6}多少|\b(?:what|which) (percentage|percent|proportion)\b"
+        ),
+        re.compile(r"%|‰|百分|\bper ?cent|[成倍比]|\d|[一二三四五六七八九十半]"),
     ),
     (
         re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from domain.text import has_cjk
+from domain.text import has_cjk, normalise
 
 _BLOCKS = (range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00))
 
@@ -16,6 +16,11 @@ def simplified(text: str) -> str:
     A text in simplified characters is returned as it is, but for the few that are traditional forms, too.
     """
     return text.translate(_characters()) if has_cjk(text) else text
+
+
+def plain_of(text: str) -> str:
+    """The form in which words are compared in whichever characters they are written: normalised and simplified."""
+    return simplified(normalise(text))
 
 
 @cache

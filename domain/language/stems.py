@@ -4,9 +4,27 @@ from __future__ import annotations
 
 import re
 
+# organise, colour, centre, licence, catalogue: each with what may follow.
+_BRITISH = (
+    (re.compile(r"(?<=\w{3}[^\Waeiou])is(?=(?:e[drs]?|ers|ing|ations?)$)"), "iz"),
+    (re.compile(r"(?<=al)ys(?=(?:e[drs]?|ing)$)"), "yz"),
+    (re.compile(r"(?<=\w{2}[^\Waeiou])our(?=(?:s|ed|ing|ful|ite|ites|able|al)?$)"), "or"),
+    (re.compile(r"(?<=\w{2})tre(?=s?$)"), "ter"),
+    (re.compile(r"(?<=\w{2})nce(?=[sd]?$)"), "nse"),
+    (re.compile(r"(?<=\w{2})ogue(?=s?$)"), "og"),
+)
+_MAYBE_BRITISH = re.compile(r"is|ys|our|tre|nce|ogue")
 _SUFFIX = re.compile(r"(?<=\w{3})(?:ing|ied|ies|ed|es|s)$|(?<=\w{4})e$")
 
 
 def stem(word: str) -> str:
     """The word without an ending of number, person or tense: `supplies` and `supplied` as `suppl`."""
     return _SUFFIX.sub("", word)
+
+
+def american(word: str) -> str:
+    """The word as Americans spell it, or as they would: the same of "licence" and "license", which is all it is for."""
+    if _MAYBE_BRITISH.search(word):
+        for british, spelt in _BRITISH:
+            word = british.sub(spelt, word)
+    return word

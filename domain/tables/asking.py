@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from domain.language.simplified import plain_of
 from domain.tables.computing import Condition, Operation
 from domain.tables.meaning import adds_up, outermost_of
 from domain.tables.reading import (
@@ -43,7 +44,6 @@ from domain.tables.wording import (
     Rank,
     rank_in,
 )
-from domain.text import normalise
 
 _AMOUNT = re.compile(r"[^\w\s]?\s?\d")
 _AGES = re.compile(r"\bage\b|年龄")
@@ -52,6 +52,11 @@ _COUNTED_BEHIND = re.compile(r"(?:\s*[a-z]+){0,2}\s*|不同的?|种不同的?")
 # Between "each" and the name of the column whose values are the groups.
 _GROUPED_BEHIND = re.compile(
     r"\s*(?:(?:of )?(?:the |our )?(?:different )?)?|[个家名位款种类项座级]?(?:不同的?)?"
+)
+# The most of something that is named, and is no name of a column; units and sales may be what any counts.
+_OF_OTHERS = re.compile(
+    r"\b(?:most|fewest|least)\s+(?!(?:units|sales|goods|items|things|pieces|times)\b)(?:[a-z]{3,}[^\Ws]s|people|staff)\b"
+    r"|(?:人|员工|职工|人员|同事|雇员|学生|同学|队员|会员)数?量?最[多少]"
 )
 _COUNTED_AHEAD = re.compile(r"\0+\s*(?:一共|总共|共|总计)?(?:包含|包括|[有是])?\s*")
 _PAIR = 2
@@ -87,7 +92,7 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
         table: the table.
         columns: `table.columns()`.
     """
-    reading = Reading(normalise(question))
+    reading = Reading(plain_of(question))
     words = take_denials(reading, take_names(reading, question, table, columns))
     compared = list(take_comparisons(reading, columns))
     compared += take_none(reading, columns)
@@ -95,7 +100,7 @@ def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Aske
     if rank := rank_in(reading.text):
         reading.take(rank.start, rank.end)
     conditions = (*words, *numbers)
-    if FROM_NOW.search(normalise(question)):
+    if FROM_NOW.search(plain_of(question)):
         return None
     if any(one.denied for one in words) and not _of_several(question, reading.text):
         return None
@@ -222,7 +227,7 @@ def _apart(read: _Read) -> Asked | None:
         return None
     numeric = [column.index for column in read.columns if column.kind is ValueKind.NUMBER]
     named = [at for at in dict.fromkeys(read.named) if at in numeric and at not in read.bound]
-    meant = named or [at for at in numeric if implied(read.text, normalise(read.columns[at].name))]
+    meant = named or [at for at in numeric if implied(read.text, plain_of(read.columns[at].name))]
     subject = pairs[0].column
     single = Asked(Operation.DIFFERENCE, meant[0], read.conditions, subject) if meant else None
     return single if len(meant) == 1 else None
@@ -344,11 +349,13 @@ def _look_up(read: _Read) -> Asked | None:
 
 
 def _counts_rows(read: _Read, column: int) -> bool:
-    """Whether "the most employees" asks for the number of rows, and not for the most of a column."""
+    """Whether "the most employees" asks for the number of rows, or of what no column tells, and not for the most of one."""
     if not OF_ALL_ROWS.search(read.text):
         return False
     words = [at for at in read.named if read.columns[at].kind is ValueKind.TEXT]
-    return column in read.bound or (column not in read.named and len(words) > 1)
+    together = any(repeats(read.columns[at]) for at in words)
+    others = len(words) > 1 or (together and _OF_OTHERS.search(read.text) is not None)
+    return column in read.bound or (column not in read.named and others)
 
 
 def _target(read: _Read, operation: Operation) -> int | None:
@@ -356,11 +363,11 @@ def _target(read: _Read, operation: Operation) -> int | None:
     kind = ValueKind.DATE if of_time else ValueKind.NUMBER
     fitting = [at for at in read.named if read.columns[at].kind is kind]
     if of_time and not fitting:
-        aged = [one for one in read.columns if _AGES.search(normalise(one.name))]
+        aged = [one for one in read.columns if _AGES.search(plain_of(one.name))]
         ages = [
             column.index
             for column in aged
-            if column.index in read.named or implied(read.text, normalise(column.name))
+            if column.index in read.named or implied(read.text, plain_of(column.name))
         ]
         dated = (column for column in read.columns if column.kind is ValueKind.DATE)
         partly = (column.index for column in dated if names_column(read.text, column.name))
@@ -369,11 +376,11 @@ def _target(read: _Read, operation: Operation) -> int | None:
     if free or fitting:
         return (free or fitting)[0]
     only = [column.index for column in read.columns if column.kind is ValueKind.NUMBER]
-    meant = [at for at in only if implied(read.text, normalise(read.columns[at].name))]
+    meant = [at for at in only if implied(read.text, plain_of(read.columns[at].name))]
     return next(iter(meant or (only if len(only) == 1 else [])), None)
 
 
 def repeats(column: Column) -> bool:
-    """Whether several rows have the same value."""
-    texts = [value.text.strip() for value in column.values if value.text.strip()]
+    """Whether several rows have the same value, be it in other letters."""
+    texts = [plain_of(text) for value in column.values if (text := value.text.strip())]
     return len(set(texts)) < len(texts)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from domain.language.simplified import plain_of
 from domain.tables.computing import Comparison
 from domain.tables.table import DataTable
 from domain.tables.units import unit_of
 from domain.tables.values import numbers_in, numbers_with_rest
 from domain.tables.wording import bounds_in
-from domain.text import normalise
 
 # Two numbers and nothing but their units between them: 5,000 元至 30,000 元, "20–30 kg".
 _RANGE = re.compile(
@@ -54,7 +54,7 @@ def rows_of_band(table: DataTable, question: str) -> list[int]:
         table: its cells.
         question: "who approves 20,000 yuan?", 超过30000元谁审批？
     """
-    text = normalise(question)
+    text = plain_of(question)
     bounds, numbers = bounds_in(text), numbers_in(text)
     if len(numbers) != 1 and len(bounds) != 1:
         return []
@@ -78,12 +78,12 @@ def _bands(table: DataTable, column: int) -> tuple[Sequence[Band | None], set[st
     many = sum(band is not None for band in found)
     if many < _LEAST_BANDS or many < filled * _SHARE:
         return None
-    cells = (normalise(cells[column]) for cells in table.rows)
+    cells = (plain_of(cells[column]) for cells in table.rows)
     return found, {unit_of(rest) for cell in cells for _, rest in numbers_with_rest(cell)}
 
 
 def _band(cell: str) -> Band | None:
-    text = normalise(cell)
+    text = plain_of(cell)
     if len(text) > _LONGEST:
         return None
     if _RANGE.fullmatch(text):

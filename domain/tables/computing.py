@@ -194,6 +194,11 @@ def _outermost(operation: Operation, column: Column, rows: Sequence[int], left_o
     return Result(operation, first.text.strip(), tuple(rows), number, at, left_out=left_out)
 
 
+def difference(one: Value, other: Value) -> Decimal:
+    """How far two numbers are apart."""
+    return _EXACT.subtract(one.number, other.number).copy_abs()
+
+
 def in_order(
     operation: Operation, column: Column, rows: Sequence[int], last: int, *, only: bool
 ) -> list[int]:

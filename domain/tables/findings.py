@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from domain.language.simplified import plain_of
 from domain.tables.asking import Asked, asked_of, repeats
 from domain.tables.by_place import row_asked_for
 from domain.tables.computing import (
@@ -21,7 +22,6 @@ from domain.tables.table import Column, DataTable
 from domain.tables.values import ValueKind
 from domain.tables.wording import each_of
 from domain.tables.written import Finding, Writer
-from domain.text import normalise
 
 # What a column of dates is called that holds the date of its row, and none of something else.
 _OF_DAYS = re.compile(r"^(?:date|day|month|year)$|^(?:日期|年份?|月份?|年度|时间)$")
@@ -130,7 +130,7 @@ def _partly(asked: Asked, table: DataTable, columns: Sequence[Column], about: st
 def _is_named(question: str, table: DataTable, condition: Condition) -> bool:
     """Whether a question names what a condition is on; words and dates are of what they are."""
     name = table.names[condition.column]
-    return bool(condition.words or _OF_DAYS.search(normalise(name)) or names_column(question, name))
+    return bool(condition.words or _OF_DAYS.search(plain_of(name)) or names_column(question, name))
 
 
 def _row_told(question: str, table: DataTable, language: str) -> list[Finding]:

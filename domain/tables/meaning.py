@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from domain.language.simplified import plain_of
 from domain.tables.computing import Operation
 from domain.tables.table import Column
 from domain.tables.values import ValueKind
 from domain.tables.wording import OF_ALL_ROWS, OF_ONE_ROW
-from domain.text import normalise
 
 # Amounts add up over rows; prices, rates, temperatures, ages and scores do not.
 _AMOUNTS = re.compile(
@@ -35,7 +35,7 @@ def adds_up(column: Column, text: str) -> bool:
 
     Sales are taken together unasked, prices are not; "the longest hours" are of one row.
     """
-    name = normalise(column.name)
+    name = plain_of(column.name)
     if column.kind is not ValueKind.NUMBER or "%" in (column.unit or ()):
         return False
     if OF_ALL_ROWS.search(text):
@@ -49,7 +49,7 @@ def outermost_of(operation: Operation, column: Column, text: str) -> Operation |
 
     None where its name does not tell: the best price is the lowest or the highest.
     """
-    name = normalise(column.name)
+    name = plain_of(column.name)
     if _GOOD.search(text):
         return operation if _SCORES.search(name) else None
     dated = column.kind is ValueKind.DATE

@@ -10,6 +10,7 @@ from decimal import Decimal
 from domain.language.designators import marks_in
 from domain.language.other_words import other_names, said_otherwise, translated
 from domain.language.segmenting import words_of
+from domain.language.simplified import plain_of
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.tables.computing import Comparison, Condition, Operation, sums_up
 from domain.tables.dates import dates_in
@@ -26,10 +27,13 @@ from domain.tables.wording import (
     bounds_in,
     find_whole,
 )
-from domain.text import has_cjk, normalise
+from domain.text import IDEOGRAPHS, has_cjk
 
-_UNIT = re.compile(r"[(（\[【].*?[)）\]】]")
+# Of a column's name nobody says more, and a header cell may be a page of text.
+_LONGEST = 60
+_UNIT = re.compile(r"[(（\[【].{0,200}?[)）\]】]")
 _WORDS = re.compile(r"[a-z][a-z0-9]{2,}")
+_CHINESE = re.compile(f"[{IDEOGRAPHS}]+")
 # Shorter Latin values (`A`, `B2`) are names only as they are written in the table.
 _SHORT = 3
 # What people are called who are no more than rows of a table, and what classes are called; not 学生, since
@@ -61,7 +65,7 @@ class Reading:
 
 def names_column(question: str, name: str) -> bool:
     """Whether a question names a column, by a part of its name or in other words."""
-    text, column = normalise(question), normalise(name)
+    text, column = plain_of(question), plain_of(name)
     otherwise = said_otherwise(question).values()
     return (
         find_whole(text, plain_name(name)) is not None
@@ -88,7 +92,7 @@ def take_names(
         for row in table.rows if column.kind is ValueKind.TEXT else ():
             if not sums_up(row):
                 value = row[column.index].strip()
-                values.setdefault((normalise(value), column.index), set()).add(value)
+                values.setdefault((plain_of(value), column.index), set()).add(value)
     named = dict[int, set[str]]()
     for word, meant in translated(question).items():
         for value, index in [(one, at) for one in meant for at in range(len(table.names))]:
@@ -128,7 +132,7 @@ def _wanted(reading: Reading, table: DataTable, columns: Sequence[Column]) -> li
     )
     if not needed or not numeric.isdisjoint(index for _, index in reading.columns):
         return []
-    return [(normalise(table.names[index])[:60], index) for index in sorted(numeric)]
+    return [(plain_of(table.names[index])[:_LONGEST], index) for index in sorted(numeric)]
 
 
 def _also_called(name: str) -> list[str]:
@@ -176,19 +180,22 @@ def _take_partly_named(reading: Reading, names: Sequence[tuple[str, int]]) -> No
 
 def _common(name: str, text: str) -> str:
     """The longest part of a name that the text holds: a Latin word, or two ideographs and more."""
+    name = name[:_LONGEST]
     words = [word for word in _WORDS.findall(name) if find_whole(text, word)]
+    runs = _CHINESE.findall(name)
     parts = (
-        name[start : start + length]
+        run[start : start + length]
         for length in range(len(name) - 1, 1, -1)
-        for start in range(len(name) - length + 1)
+        for run in runs
+        for start in range(len(run) - length + 1)
     )
-    ideographs = next((part for part in parts if all(map(has_cjk, part)) and part in text), "")
+    ideographs = next(filter(text.__contains__, parts), "")
     return max([*words, ideographs], key=len, default="")
 
 
 def plain_name(name: str) -> str:
     """A column's name without its unit, as questions have it."""
-    return " ".join(_UNIT.sub("", normalise(name)).replace("_", " ").split())[:60]
+    return " ".join(_UNIT.sub("", plain_of(name)).replace("_", " ").split())[:_LONGEST]
 
 
 def _find_value(text: str, question: str, written: Collection[str]) -> tuple[int, int] | None:
@@ -203,9 +210,16 @@ def _find_written(text: str, question: str, value: str) -> tuple[int, int] | Non
     if len(value) < _SHORT and value.isascii() and not find_whole(question, value):
         return None
     if value.lower() in ENGLISH_STOP_WORDS and value not in marks_in(question):
-        return None
-    found = find_whole(text, normalise(value))
+        return _find_capitals(text, question, value)
+    found = find_whole(text, plain_of(value))
     return None if found and _HOW.search(text[: found[0]]) else found
+
+
+def _find_capitals(text: str, question: str, value: str) -> tuple[int, int] | None:
+    """Where a word that commonly says nothing is a name, as its capitals tell: IT, US; not in "NO stock"."""
+    found = find_whole(question, value) if len(value) > 1 and value.isupper() else None
+    named = found and text[slice(*found)] == value.lower() and not NONE_OF.match(text, found[0])
+    return found if named else None
 
 
 def _find_single(text: str, question: str, value: str, column: str) -> tuple[int, int] | None:
@@ -213,7 +227,7 @@ def _find_single(text: str, question: str, value: str, column: str) -> tuple[int
     if len(value) != 1 or not has_cjk(value) or value in CHINESE_STOP_WORDS:
         return None
     at = 0
-    for word in words_of(normalise(question)):
+    for word in words_of(plain_of(question)):
         if word.startswith(value) and text[at : at + 1] == value and says_kind(word[1:], column):
             return at, at + 1
         at += len(word)
@@ -222,7 +236,7 @@ def _find_single(text: str, question: str, value: str, column: str) -> tuple[int
 
 def says_kind(noun: str, column: str) -> bool:
     """Whether what follows a value in a word only says what it is a value of: 员工 in 女员工, 部 in 市场部."""
-    return not noun or noun in PERSONS or noun in _KINDS or noun in normalise(column)
+    return not noun or noun in PERSONS or noun in _KINDS or noun in plain_of(column)
 
 
 def take_denials(reading: Reading, named: Sequence[Condition]) -> list[Condition]:
@@ -303,7 +317,7 @@ def _parts_of(other: Column, columns: Sequence[Column]) -> list[Column]:
 def _comparable(one: Column, other: Column) -> bool:
     """Whether two columns have values of one kind and unit, be it in their names: "Price (EUR)"."""
     same = one.kind is other.kind and one.unit == other.unit and one.unit is not None
-    in_names = [_UNIT.findall(normalise(column.name)) for column in (one, other)]
+    in_names = [_UNIT.findall(plain_of(column.name)) for column in (one, other)]
     return same and one.index != other.index and in_names[0] == in_names[1]
 
 
@@ -326,7 +340,7 @@ def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Conditi
         close = {plain_name(columns[at].name) for at in near if not unit_counted(columns[at])}
         meant = [at for at in only if not close or plain_name(columns[at].name) in close]
         in_units = [at for at in near if at in in_unit]
-        asked = [at for at in numeric if implied(reading.text, normalise(columns[at].name))]
+        asked = [at for at in numeric if implied(reading.text, plain_of(columns[at].name))]
         near = near or (asked if len(asked) == 1 else [])
         column = next(iter([*in_units, *(meant if in_unit else near), *(near or only)]), None)
         reading.take(start, end)

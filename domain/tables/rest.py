@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from domain.language.segmenting import words_of
+from domain.language.simplified import plain_of
 from domain.language.stems import stem
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.tables.computing import sums_up
 from domain.tables.table import DataTable
-from domain.text import IDEOGRAPHS, normalise
+from domain.text import IDEOGRAPHS
 
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(rf"[{IDEOGRAPHS}]+|[^\W\d_{IDEOGRAPHS}]{{3,}}")
@@ -31,13 +32,13 @@ def restricts(rest: str, table: DataTable, about: str) -> bool:
         table: the table that it is about.
         about: the names of its document and sections, which tell of all its rows.
     """
-    of_all = normalise(f"{about} {' '.join(table.names)}")
+    of_all = plain_of(f"{about} {' '.join(table.names)}")
     if not set(_NUMBER.findall(rest)) <= set(_NUMBER.findall(of_all)):
         return True
     words = {word for word in _words(_HOW.sub(" ", rest)) if word not in of_all}
     if not words:
         return False
-    rows = [normalise(" ".join(cells)) for cells in table.rows if not sums_up(cells)]
+    rows = [plain_of(" ".join(cells)) for cells in table.rows if not sums_up(cells)]
     held = (sum(word in row for row in rows) for word in words)
     return any(0 < rows_held < len(rows) * _OF_ALL for rows_held in held)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from domain.language.simplified import plain_of
 from domain.tables.dates import ANY_YEAR, dates_in
 from domain.tables.wording import (
     APART,
@@ -19,14 +20,13 @@ from domain.tables.wording import (
     bounds_in,
     rank_in,
 )
-from domain.text import normalise
 
 _UNIT_BEHIND = re.compile(r"^\s?(?:[a-z%]{1,3}\b|euros?\b|dollars?\b|[元块圆圓人个個台件])")
 
 
 def computes(question: str) -> bool:
     """Whether a question may ask for something computed, of whatever table: cheap, and often wrong."""
-    text = normalise(question)
+    text = plain_of(question)
     forms = (*OPERATIONS.values(), *DATED.values(), COMPARING, LISTING, HAVING, APART)
     if any(form.search(text) for form in forms):
         return True
@@ -35,7 +35,7 @@ def computes(question: str) -> bool:
 
 def lists(question: str) -> bool:
     """Whether a question asks for all rows that are so."""
-    return LISTING.search(normalise(question)) is not None
+    return LISTING.search(plain_of(question)) is not None
 
 
 def without_asking(question: str, *, dated: bool, year: int | None = None) -> str:
@@ -46,7 +46,7 @@ def without_asking(question: str, *, dated: bool, year: int | None = None) -> st
         dated: whether the table has dates that bounds by dates may be about.
         year: of which year dates are that name none; None: they are no bounds.
     """
-    text = normalise(question)
+    text = plain_of(question)
     for start, end in sorted({span for span, *_ in dates_in(text, year) if dated}, reverse=True):
         text = f"{text[:start]} {text[end:]}"
     for start, end in sorted({span for span, *_ in bounds_in(text)}, reverse=True):

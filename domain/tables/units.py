@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
+from domain.language.simplified import plain_of
 from domain.tables.table import Column
 from domain.tables.values import SCALE, numbers_in
 from domain.tables.wording import find_whole
-from domain.text import normalise
 
 # What stands behind a number: more digits of it, or a word that may be its unit.
 _GOES_ON = re.compile(r"[.,:/-]?\d")
@@ -20,7 +20,7 @@ _NO_UNIT = re.compile(
 )
 # A column's unit stands in brackets behind its name; it may count by thousands or more: 销售额（万元）.
 _IN_BRACKETS = re.compile(r"[(（\[【]([^)）\]】]{1,20})[)）\]】]")
-_SCALED = re.compile(rf"[(（\[【][^)）\]】\d]*?({SCALE})")
+_SCALED = re.compile(rf"[(（\[【][^)）\]】\d]{{0,20}}?({SCALE})")
 _SCALE = re.compile(SCALE)
 _CURRENCY = re.compile(r"us\$|[$€£¥]")
 # A line has the names of one unit.
@@ -55,9 +55,7 @@ _LONGEST_NAME = max(map(len, _UNIT_OF))
 
 def unit_counted(column: Column) -> str:
     """The unit of a column's numbers, by its name or its cells; "" where none is known."""
-    return _unit_of(column) or next(
-        filter(None, map(_known, map(normalise, column.unit or ()))), ""
-    )
+    return _unit_of(column) or next(filter(None, map(_known, map(plain_of, column.unit or ()))), "")
 
 
 def counted_in(columns: Sequence[Column], bound: str, behind: str) -> list[int]:
@@ -76,7 +74,7 @@ def comparable(bound: str, behind: str, column: Column) -> bool:
     """Whether a bound is a number of the column's: `500 MB` says nothing of gigabytes, nor 10k of 10."""
     if column.unit is None or _GOES_ON.match(behind):
         return False
-    prefix, suffix = map(normalise, column.unit)
+    prefix, suffix = map(plain_of, column.unit)
     if prefix and any(sign not in prefix for sign in _CURRENCY.findall(bound)):
         return False
     stated, own = _stated(bound, behind), unit_counted(column)
@@ -89,12 +87,12 @@ def comparable(bound: str, behind: str, column: Column) -> bool:
     if suffix:
         return unit.startswith(suffix.removesuffix("s"))
     glued = not word[1] and unit.isascii()
-    return not glued or find_whole(normalise(column.name), unit) is not None
+    return not glued or find_whole(plain_of(column.name), unit) is not None
 
 
 def in_units_of(column: Column, number: Decimal, bound: str, behind: str) -> Decimal:
     """A bound as the column counts: 450万元 is 450 where it has 万元. One without a unit is in the column's."""
-    scale = _SCALED.search(normalise(column.name))
+    scale = _SCALED.search(plain_of(column.name))
     if scale is None or not (_SCALE.search(bound) or _stated(bound, behind)):
         return number
     return (number / numbers_in(f"1{scale[1]}")[0]).normalize()
@@ -102,7 +100,7 @@ def in_units_of(column: Column, number: Decimal, bound: str, behind: str) -> Dec
 
 def _unit_of(column: Column) -> str:
     """The unit in a column's name, without its scale; "" where it has none that is known."""
-    found = _IN_BRACKETS.search(normalise(column.name))
+    found = _IN_BRACKETS.search(plain_of(column.name))
     return _known(_SCALE.sub("", found[1]).strip()) if found else ""
 
 

@@ -141,7 +141,7 @@ BESIDE = re.compile(r"\bthan\b|\bbetween\b|\bcompared (?:to|with)\b|比")
 
 # Of dates, or of numbers that stand at one: the latest price is not the highest.
 BY_TIME = re.compile(
-    r"最[早晚新近先后老]|最年[轻长]|首先|\b(?:latest|earliest|newest|oldest|youngest|recent|first|last)\b"
+    r"最[早晚新近先后老]|最年[轻长]|首先|\b(?:latest|earliest|newest|oldest|youngest|recent(?:ly)?|first|last)\b"
 )
 # Either of two conditions; ours hold together.
 EITHER = re.compile(r"或|\bor\b")
@@ -328,10 +328,10 @@ def against_in(question: str) -> list[tuple[tuple[int, int], Comparison]]:
 
 
 def find_whole(text: str, part: str) -> tuple[int, int] | None:
-    """Where `part` stands in `text`; a Latin word only as a whole, its plural included."""
+    """Where `part` stands in `text`; a Latin word only as a whole, its plural included; "" stands nowhere."""
     if part.endswith("y") and part not in text:
         part = f"{part[:-1]}ies"
-    start = text.find(part)
+    start = text.find(part) if part else -1
     while start >= 0:
         end = start + len(part)
         plural = 2 if text[end : end + 2] == "es" else int(text[end : end + 1] == "s")

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from domain.language.simplified import plain_of
 from domain.tables.asking import Asked
 from domain.tables.computing import (
     Condition,
     Operation,
     Result,
     compute,
+    difference,
     in_order,
     matching,
     shown_number,
@@ -162,7 +164,7 @@ class Writer:
         measured = all(value.kind is ValueKind.NUMBER for value in values)
         if len(rows) != len("ab") or not measured or column.unit is None:
             return
-        apart = shown_number(abs(values[0].number - values[1].number), column)
+        apart = shown_number(difference(*values), column)
         pairs = [
             self._texts["pair"].format(row=self._row(row), value=column.values[row].text.strip())
             for row in rows
@@ -195,11 +197,12 @@ class Writer:
         yield from self._more(len(groups), subject)
 
     def _by_value(self, rows: Sequence[int], column: int) -> dict[str, list[int]]:
+        """The rows of each value, by its first spelling: Norbolt and NORBOLT are one."""
         groups = dict[str, list[int]]()
         for row in rows:
             if name := self._table.rows[row][column].strip():
-                groups.setdefault(name, []).append(row)
-        return groups
+                groups.setdefault(plain_of(name), []).append(row)
+        return {self._table.rows[own[0]][column].strip(): own for own in groups.values()}
 
     def _groups(self, rows: Sequence[int]) -> Iterator[Finding]:
         asked = self._asked
@@ -241,11 +244,7 @@ class Writer:
             yield Finding(more.format(count=count, column=name), "", count)
 
     def _first_of_each(self, rows: Sequence[int], column: int) -> list[int]:
-        first = dict[str, int]()
-        for row in rows:
-            if text := self._table.rows[row][column].strip():
-                first.setdefault(text, row)
-        return list(first.values())
+        return [own[0] for own in self._by_value(rows, column).values()]
 
     def _named(self, row: int, one_of: int) -> str:
         """A row by what the question calls it, and by more when it calls others the same."""

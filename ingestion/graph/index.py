@@ -35,7 +35,7 @@ from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationR
 from stores.graph.ids import entity_id
 from stores.graph.names import chunks_containing, has_chunks, live, read_names
 from stores.graph.record import GraphRecord
-from stores.graph.resolution import ABBREVIATES
+from stores.graph.resolution.comparing import ABBREVIATES
 from stores.graph.writing import GraphWriter
 from stores.postgresql.database import Database
 

@@ -26,8 +26,8 @@ from models.protocols import Embedder
 from stores.chunks.partitions import look_at_sizes
 from stores.documents.embedding_space import check_space
 from stores.graph.arrays import GraphArrays
-from stores.graph.communities import CommunityStore
-from stores.graph.hierarchy import Change, Follows, HierarchyStore, Standing
+from stores.graph.communities.hierarchy import Change, Follows, HierarchyStore, Standing
+from stores.graph.communities.store import CommunityStore
 from stores.graph.neo4j.projector import open_projector, standing
 from stores.graph.record import GraphRecord
 from stores.graph.vectors import EntityText, EntityVectors

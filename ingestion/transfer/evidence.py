@@ -21,9 +21,9 @@ from ingestion.transfer.lines import (
 from ingestion.transfer.spool import Numbered, Spool, Stated
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
-from stores.graph.merges import Merge
 from stores.graph.names import read_names
-from stores.graph.resolution import decide_one
+from stores.graph.resolution.deciding import decide_one
+from stores.graph.resolution.merges import Merge
 from stores.graph.transfer import (
     Known,
     chunks_by_external_id,

@@ -7,8 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-from urllib.parse import urlsplit
+from typing import Any, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
@@ -19,19 +18,16 @@ from langchain_core.messages import (
     MessageLikeRepresentation,
     convert_to_messages,
 )
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel
 
 from domain.answers import Usage
-from domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
+from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.happenings import ModelAsked, Outcome, tell
 from models.chat.allowance import SPENT, another_may_be_made, count_request
 from models.chat.dialect import Dialect, Form
 from models.chat.structured import DoesNotFit, instruction, read_structured, repair_request
 from models.chat.tally import Tally
 from models.failures import Retries, Service, as_sextant_error
-
-if TYPE_CHECKING:
-    from domain.settings import Settings
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +39,8 @@ _NO_STREAM = "nostream"
 # No language of ours needs as many characters for a token, so an endpoint that streams more than
 # this times the limit ignores the limit.
 _CHARS_PER_TOKEN = 8
-_CONNECT_SECONDS = 5.0
+# Seconds that an endpoint gets to close its stream, having said that the answer ended.
+_AFTER_END = 2.0
 _NO_ANSWER = ModelAsked(0, 0, Outcome.FAILED)
 
 
@@ -195,12 +192,18 @@ class ChatModel:
 
     async def _pieces(self, tally: Tally, options: dict[str, Any]) -> AsyncGenerator[str]:
         chunks = self._llm.astream(tally.prompt, **options)
+        limit = min(_AFTER_END, self._timeout)
         async with aclosing(cast("AsyncGenerator[AIMessageChunk]", chunks)) as open_chunks:
             while not tally.overrun:
                 # A limit per chunk holds no timer across a yield; `asyncio.wait_for` would swallow
                 # a cancellation that arrives with a chunk on Python 3.11.
-                async with asyncio.timeout(self._timeout):
-                    chunk = await anext(open_chunks, None)
+                try:
+                    async with asyncio.timeout(limit if tally.ended else self._timeout):
+                        chunk = await anext(open_chunks, None)
+                except Exception:
+                    if not tally.ended:
+                        raise
+                    chunk = None  # the answer is whole; what it has cost will not be told
                 piece = tally.finish() if chunk is None else tally.add(chunk)
                 if piece:
                     yield piece
@@ -249,9 +252,11 @@ class ChatModel:
         await self._retries.pause(error, attempt, self._service)
 
     def _require_text(self, tally: Tally) -> None:
-        if tally.text.strip():
+        if tally.ended == "content_filter":
+            reason, step = "withheld its answer by a content filter", "Ask differently."
+        elif tally.text.strip():
             return
-        if tally.refusal:
+        elif tally.refusal:
             reason, step = f"declined: {tally.refusal[:200]}", "Ask differently."
         elif tally.truncated:
             reason = "used up its tokens before it answered"
@@ -289,87 +294,6 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
         # As in `build_chat_model`: else a reader who leaves may not stop the model on Python 3.11.
         llm = llm.model_copy(update={"stream_chunk_timeout": 0})
     return ChatModel(llm, retries=Retries(limit=0) if own else Retries())
-
-
-def build_chat_model(settings: Settings, *, vision: bool = False) -> ChatModel | None:
-    """The chat model that the settings name, or None when they name none: Sextant is offline then.
-
-    The first call imports `langchain_openai` (about a second): call it off the event loop.
-    Connections belong to the loop that first uses them, so build one model per event loop.
-
-    Args:
-        settings: name the model and its endpoint.
-        vision: build the one that looks at images (`vision_model`) instead.
-
-    Raises:
-        SettingsInvalid: a model is named, but neither a key nor a base URL.
-    """
-    field = "vision_model" if vision else "chat_model"
-    named, variable = getattr(settings, field), f"SEXTANT_{field.upper()}"
-    if not named:
-        return None
-    if settings.openai_api_key is None and not settings.openai_base_url:
-        raise SettingsInvalid(
-            f"{variable} is {named}, but there is no endpoint to ask.",
-            next_step="Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, "
-            f"or clear {variable} to work offline.",
-            field=field,
-        )
-    from langchain_openai import ChatOpenAI
-    from openai import DefaultAsyncHttpxClient, Timeout
-
-    from models.chat.openai_client import PlainStreams
-
-    timeout = Timeout(settings.model_timeout, connect=_CONNECT_SECONDS)
-    # A client of our own: LangChain keeps its clients for the process's life, in whatever loop.
-    client = DefaultAsyncHttpxClient(timeout=timeout)
-    # A server of one's own often wants no key, but the SDK insists on one.
-    key = settings.openai_api_key or SecretStr("none")
-    endpoint = PlainStreams(
-        api_key=key.get_secret_value(),
-        base_url=settings.openai_base_url,
-        http_client=client,
-        timeout=timeout,
-        max_retries=0,
-    )
-    llm = ChatOpenAI(
-        model=named,
-        base_url=settings.openai_base_url,
-        api_key=key,
-        root_async_client=endpoint,
-        async_client=endpoint.chat.completions,
-        timeout=timeout,
-        max_retries=0,
-        stream_usage=True,
-        # Its wait swallows cancellations on Python 3.11; `ChatModel.stream` times silence itself.
-        stream_chunk_timeout=0,
-        **_token_limit(settings),
-    )
-    return ChatModel(
-        llm,
-        retries=Retries(settings.model_retries),
-        timeout=settings.model_timeout,
-        answer_tokens=settings.limits.answer_tokens,
-        service=Service(
-            f"{'vision' if vision else 'chat'} model {named}",
-            variable,
-            "OPENAI_API_KEY",
-            "OPENAI_BASE_URL",
-        ),
-        on_close=client.aclose,
-    )
-
-
-def _token_limit(settings: Settings) -> dict[str, Any]:
-    """The answer's token limit by the name that the endpoint knows.
-
-    OpenAI's newer models refuse `max_tokens`; many compatible servers know nothing else.
-    """
-    limit = settings.limits.answer_tokens
-    host = urlsplit(settings.openai_base_url or "").hostname or "api.openai.com"
-    if host.endswith("openai.com"):
-        return {"max_completion_tokens": limit}
-    return {"extra_body": {"max_tokens": limit}}
 
 
 def _told(tally: Tally) -> Usage:

@@ -1,9 +1,9 @@
 """Getting a pydantic object out of a chat model's text, however carelessly it was written.
 
 Small models wrap JSON in prose or a code fence, think aloud first, leave a comma before a closing
-bracket, write `None` for `null`, skip fields or wrap everything in one more object. All of that is
-read as what was meant. Of an answer that was cut off, a list keeps the objects that came whole: in
-the last one a name may be half a name. What still does not fit the schema, or was cut off before it
+bracket, write `None` for `null`, skip fields, wrap everything in one more object, or draft it once
+before. All of that is read as what was meant. Of an answer that was cut off, a list keeps the objects
+that came whole: in the last one a name may be half a name. What still does not fit the schema, or was cut off before it
 said anything, is named, so that the model can be asked once more.
 """
 
@@ -68,30 +68,37 @@ def repair_request(problem: DoesNotFit) -> str:
 
 
 def read_structured(text: str, schema: type[T]) -> T:
-    """The object of `schema` that `text` means to give.
+    """The object of `schema` that `text` means to give: the last that is whole, else the first.
 
     Raises:
         DoesNotFit: no JSON was found, or what was found fails validation.
     """
     problem = DoesNotFit("it holds no JSON object.")
-    for value in _json_values(without_thoughts(text)):
+    read: T | None = None
+    for value, whole in _json_values(without_thoughts(text)):
+        if read is not None and not whole:
+            break
         try:
-            return schema.model_validate(_fitted(_cleaned(value), schema))
+            read = schema.model_validate(_fitted(_cleaned(value), schema))
         except ValidationError as error:
             problem = DoesNotFit(_named(error))
         except DoesNotFit as error:
             problem = error
-    raise problem
+        if value is _CUT_OFF or (read is not None and not whole):
+            break
+    if read is None:
+        raise problem
+    return read
 
 
-def _json_values(text: str) -> Iterator[object]:
-    """Every JSON object or array in `text`, each as it stands or else with its slips mended."""
+def _json_values(text: str) -> Iterator[tuple[object, bool]]:
+    """Every JSON object or array in `text`: as it stands (and whether it does), or with its slips mended."""
     position = 0
     for _ in range(_MOST_STARTS):
         start = _START.search(text, position)
         if start is None:
             return
-        position = start.end()
+        position, whole = start.end(), True
         try:
             value, position = _DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError):
@@ -100,12 +107,14 @@ def _json_values(text: str) -> Iterator[object]:
                 value, _length = _DECODER.raw_decode(mended)
             except (ValueError, RecursionError):
                 continue
+            whole = False
             if cut_off and not _says_anything(value):
-                raise DoesNotFit("it was cut off before it said anything.") from None
-        yield value
+                value = _CUT_OFF
+        yield value, whole
 
 
 _DECODER = json.JSONDecoder(strict=False)
+_CUT_OFF = object()
 
 
 def _mended(text: str) -> tuple[str, bool]:
@@ -165,6 +174,8 @@ def _cleaned(value: object) -> object:
 
 def _fitted(value: object, schema: type[BaseModel]) -> dict[str, Any]:
     """`value` unwrapped and with top-level fields in the shape that `schema` declares."""
+    if value is _CUT_OFF:
+        raise DoesNotFit("it was cut off before it said anything.")
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, dict):

@@ -21,6 +21,7 @@ class Tally:
         most_chars: characters (thoughts included) after which `overrun` is set; None: no limit.
 
     Attributes:
+        ended: why the answer ended, as the endpoint says it; "" before that.
         refusal: what the model says instead of an answer, where the API keeps that apart.
         truncated: the answer was cut short by a limit.
         requests: calls it took: one, and one for each that failed or was refused before.
@@ -29,6 +30,7 @@ class Tally:
 
     def __init__(self, prompt: list[BaseMessage], most_chars: int | None = None) -> None:
         self.prompt = prompt
+        self.ended = ""
         self.refusal = ""
         self.truncated = False
         self.overrun = False
@@ -47,9 +49,10 @@ class Tally:
     def add(self, message: AIMessage) -> str:
         """Take a chunk into account; the piece of the answer that it brings."""
         if message.usage_metadata:
-            self._reported = add_usage(self._reported, message.usage_metadata)
+            self._reported = _added(self._reported, message.usage_metadata)
         self.refusal += message.additional_kwargs.get("refusal") or ""
-        self.truncated |= _reason_of_end(message) in {"length", "max_tokens"}
+        self.ended = _reason_of_end(message) or self.ended
+        self.truncated |= self.ended in {"length", "max_tokens"}
         raw = clean_text(message.text)
         self._chars += len(raw)
         if self._most_chars is not None and self._chars > self._most_chars:
@@ -67,7 +70,7 @@ class Tally:
 
     def usage(self) -> Usage:
         """The tokens as the endpoint reports them, or else estimated."""
-        if self._reported is None:
+        if self._reported is None or not self._reported["input_tokens"]:
             asked = sum(estimate_tokens(m.text) + _MESSAGE_OVERHEAD for m in self.prompt)
             return Usage(
                 self.requests,
@@ -83,6 +86,13 @@ class Tally:
         if piece:
             self._pieces.append(piece)
         return piece
+
+
+def _added(before: UsageMetadata | None, reported: UsageMetadata) -> UsageMetadata:
+    """What a stream has cost so far: some endpoints tell parts, others the total again with each chunk."""
+    if before and reported["input_tokens"] >= before["input_tokens"] > 0:
+        return reported
+    return add_usage(before, reported)
 
 
 def _reason_of_end(message: AIMessage) -> str:

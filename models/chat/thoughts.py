@@ -6,23 +6,37 @@ against any source, so no reader should see it.
 
 from __future__ import annotations
 
-_BEGIN, _END = "<think>", "</think>"
+import re
+
+# How families of models begin and end their thoughts: DeepSeek and Qwen, those that were taught by other
+# prompts, Magistral, Kimi, gpt-oss (OpenAI's harmony format).
+_ENDS = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<reasoning>": "</reasoning>",
+    "[THINK]": "[/THINK]",
+    "◁think▷": "◁/think▷",
+    "<|channel|>analysis<|message|>": "<|channel|>final<|message|>",
+}
+_BEGIN = re.compile("|".join(map(re.escape, _ENDS)))
+_END = re.compile("|".join(map(re.escape, _ENDS.values())))
 
 
 def without_thoughts(text: str) -> str:
     """A whole answer after its thoughts, also where the chat template wrote `<think>` itself."""
-    return text.rpartition(_END)[2].partition(_BEGIN)[0]
+    return _BEGIN.split(_END.split(text)[-1])[0]
 
 
 class ThoughtFilter:
-    """Leaves out `<think>` blocks at the very beginning of a streamed text, however it is cut.
+    """Leaves out thoughts at the very beginning of a streamed text, however it is cut.
 
     Whitespace at the beginning goes too. Once the answer has begun, every piece passes as it is.
     """
 
     def __init__(self) -> None:
         self._held = ""
-        self._thinking = False
+        self._end = ""
         self._answering = False
 
     def add(self, piece: str) -> str:
@@ -30,23 +44,23 @@ class ThoughtFilter:
         if self._answering:
             return piece
         self._held += piece
-        if self._thinking and not self._thoughts_end():
+        if self._end and not self._thoughts_end():
             return ""
         opening = self._held.lstrip()
-        if opening.startswith(_BEGIN):
-            self._held, self._thinking = opening.removeprefix(_BEGIN), True
+        if begun := _BEGIN.match(opening):
+            self._held, self._end = opening[begun.end() :], _ENDS[begun[0]]
             return self.add("")
-        if _BEGIN.startswith(opening):
+        if any(begin.startswith(opening) for begin in _ENDS):
             return ""
         self._answering = True
         return opening
 
     def finish(self) -> str:
         """What is still held when the text ends; thoughts that never ended are dropped."""
-        return "" if self._answering or self._thinking else self._held.lstrip()
+        return "" if self._answering or self._end else self._held.lstrip()
 
     def _thoughts_end(self) -> bool:
-        _, ended, rest = self._held.partition(_END)
-        self._held = rest if ended else self._held[-len(_END) :]
-        self._thinking = not ended
+        _, ended, rest = self._held.partition(self._end)
+        self._held = rest if ended else self._held[-len(self._end) :]
+        self._end = "" if ended else self._end
         return bool(ended)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from domain.text import clean_text
-from models.chat.chat_model import ChatModel, Completion, build_chat_model
+from models.chat.building import build_chat_model
+from models.chat.chat_model import ChatModel, Completion
 from models.chat.pictures import Picture, PictureLimits
 
 if TYPE_CHECKING:

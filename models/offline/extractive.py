@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from domain.errors import SextantError
 from domain.language.designators import marks_in
 from domain.language.identifiers import codes_in, without_codes
+from domain.language.particles import with_joined
 from domain.language.quantities import asked_quantity
 from domain.language.simplified import simplified
 from domain.language.spelling import respelled
@@ -36,6 +37,7 @@ from models.offline.rows_by_place import asked_place, row_at
 from models.offline.sentence_ranking import (
     Candidate,
     about_what_is_named,
+    names_above,
     quotable_spans,
     rank_sentences,
 )
@@ -142,7 +144,7 @@ class ExtractiveAnswerer:
     async def _extract(
         self, question: str, items: Sequence[RetrievedItem], language: str, written: _Written
     ) -> Extraction:
-        question = await asyncio.to_thread(respelled, question, [item.text for item in items])
+        question = await asyncio.to_thread(_as_spelled, question, items)
         ranked = await asyncio.to_thread(rank_sentences, question, items, language)
         if not ranked:
             return Extraction((), 0 if items else None)
@@ -307,7 +309,7 @@ def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
     asked = frozenset(terms(question))
     words = [*content_words(question), *marks_in(normalise(question))]
     instead = asked_instead(question) & compared[0].candidate.terms
-    beyond = instead or asked - frozenset(identifiers(question))
+    beyond = instead or asked - frozenset(identifiers(question)) or asked
     if row := row_for_others([found.candidate for found in compared], words):
         return [row]
     chosen = [compared[0].candidate]
@@ -363,6 +365,12 @@ def _told_by(text: str, start: int, end: int) -> list[tuple[int, int]]:
         return [(start, end)]
     rows = [span for span in quotable_spans(text) if below.start(1) <= span[0] < below.end(1)]
     return rows if 0 < len(rows) <= _ROWS_BELOW else [(start, end)]
+
+
+def _as_spelled(question: str, items: Sequence[RetrievedItem]) -> str:
+    """The question with words as the passages spell them."""
+    texts = [f"{names_above(item)} {item.text}" for item in items]
+    return with_joined(respelled(question, [item.text for item in items]), texts)
 
 
 def _read(item: RetrievedItem) -> RetrievedItem:

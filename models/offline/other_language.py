@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from domain.language.disclaimers import disclaimed_in
 from domain.language.other_words import said_otherwise
+from domain.language.sentences import code_spans
 from domain.retrieval import RetrievedItem
 from domain.text import IDEOGRAPHS, has_cjk, language_of, normalise
 from models.offline.sentence_ranking import (
@@ -41,6 +42,8 @@ _WHOLE = re.compile(r"[.。!！;；][\"'”’)）]?$|\|")
 _FIELD = re.compile(r"[\w ]{1,12}[:：]\s*\S{1,12}$")
 _CHINESE = re.compile(rf"[{IDEOGRAPHS}（）]+")
 _FEWEST_WORDS = 3
+# "4 CARD32 MIME_TYPE_OFFSET" has none, and is near to whatever names one of its parts.
+_PLAIN_WORD = re.compile(r"(?<![\w-])[A-Za-z][a-z]+(?![\w-])")
 _RANK_COST = 0.008
 _NUMBER_BONUS = 0.01
 _NAMED_BONUS = 0.08
@@ -87,8 +90,8 @@ class Foreign:
 def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[Foreign]:
     """The sentences of `passages` that are not in the question's language, in their order.
 
-    Where the question has identifiers, only what is about one of them. A name or a title in the other
-    language is no sentence of it: neither is taken from passages in the question's own.
+    Where the question has identifiers, only what is about one of them. Code is in no language, and a name or a title
+    in the other one is no sentence of it, so neither is taken from passages in the question's own.
     """
     own, asked = language_of(question), identifiers(question)
     told, disclaimed = _Told(question), disclaimed_in(question)
@@ -99,10 +102,13 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     rank = 0
     for source, passage in enumerate(passages):
         at_home = language_of(passage.text) == own
+        code = code_spans(passage.text)
         sentences = [
             one
             for one in _sentences(passage)
-            if language_of(one[2]) != own and not (at_home and _is_name(one[2], own))
+            if language_of(one[2]) != own
+            and not (at_home and _is_name(one[2], own))
+            and not any(begin <= one[0] < close for begin, close in code)
         ]
         for start, end, meaning in sentences[:_MOST_OF_PASSAGE]:
             text = passage.text[start:end]
@@ -202,11 +208,12 @@ def _scores(sentences: Sequence[Foreign], cosines: Sequence[float], *, beside: b
 
 
 def _sentences(passage: RetrievedItem) -> Iterator[tuple[int, int, str]]:
-    """Each sentence's place, and it under the head of its table; no head, no field of one word."""
+    """Each sentence's place, and it under the head of its table; no head, no field of one word, no mere names in code."""
     heads = table_heads(passage)
     for start, end in quotable_spans(passage.text):
         text = passage.text[start:end]
-        if not _FIELD.match(text) and not any(text in head for head in heads):
+        says = "|" in text or has_cjk(text) or _PLAIN_WORD.search(text)
+        if says and not _FIELD.match(text) and not any(text in head for head in heads):
             yield start, end, "\n".join([*heads, text])
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from domain.language.adjuncts import asked_settings, opening_adjunct
+from domain.language.definitions import definition_asked
 from domain.language.designators import marks_in
 from domain.language.disclaimers import disclaimed_in
 from domain.language.identifiers import unmentioned
@@ -34,6 +35,7 @@ from models.offline.wording import (
     terms,
 )
 
+FENCE = "```"  # begins and ends code, and says nothing
 _CLAUSE_END = re.compile(r"[;；]\s*")
 # Marks of a list item, heading, quotation or table at the ends of a line are no part of what it says.
 _LINE_MARK = re.compile(r"(?:[#>*•·|-]+\s+|\d{1,3}[.)、]\s*)+")
@@ -70,9 +72,21 @@ _POINTER_COST = 0.5
 _SETTING_COST = 0.5
 # Names in code are words without a sentence: of a passage's code and prose that say as much, the prose.
 _CODE_COST = 0.3
+# But who asks how to do it is answered by what to type.
+_CODE_BONUS = 0.1
+_ASKS_HOW = re.compile(
+    r"\bhow (?:(?:do|can|could|should|would) (?:i|we|you|one|they)|to)\b|\bcommands?\b|如何|怎么|怎麼|怎样|怎樣|命令|指令",
+    re.IGNORECASE,
+)
 # A row that has the asked BM-40 as a cell is about it, in whatever language its table is.
 _ROW_BONUS = 0.4
 _CELLS = " | "
+# Of sentences about what is asked of, the one that says what it is.
+_DEFINITION_BONUS = 0.3
+_ASKS_FOR_MORE = re.compile(
+    r"\b(?:what|which|who|whom|whose|when|where|why|how)\b|什么|什麼|哪|谁|誰|几|幾|多少|何|怎",
+    re.IGNORECASE,
+)
 _MOSTLY_NAME = 0.8
 _IDENTIFIER_FACTOR = 3.0
 # Of a follow-up's information, what it asks instead of something else has this share.
@@ -103,7 +117,7 @@ class Candidate:
 def rank_sentences(
     question: str, passages: Sequence[RetrievedItem], language: str
 ) -> list[Candidate]:
-    """Return every sentence of `passages`, best first.
+    """Return every sentence of `passages` that says more than its heading and the question, best first.
 
     A term of the question weighs its inverse document frequency over the sentences at hand
     (`log(1 + n ÷ df)`), so a name that few sentences mention counts more than a word in all.
@@ -113,11 +127,13 @@ def rank_sentences(
 
 
 def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield `(start, end)` of what can be quoted from `text`: sentences with a word, clauses of long ones."""
+    """Yield `(start, end)` of what can be quoted from `text`: sentences with a word, rows, clauses of long sentences."""
     for start, end in sentence_spans(text):
+        if text.startswith(FENCE, start):
+            continue
         mark = _LINE_MARK.match(text, start, end)
         begin = mark.end() if mark else start
-        if end - begin > _LONG:
+        if end - begin > _LONG and not text.startswith("|", start):  # a row says it as a whole
             for stop in _CLAUSE_END.finditer(text, begin, end):
                 if WORD.search(text, begin, stop.start()):
                     yield begin, stop.start() + 1
@@ -168,6 +184,9 @@ class _Ranking:
         self._disclaimed = disclaimed_in(question)
         self._terms = [self._said(text) for text in self._texts]
         asked = frozenset(terms(question))
+        # Who asks for more is not answered by the words of the question.
+        self._repeated = asked if _ASKS_FOR_MORE.search(question) else frozenset[str]()
+        self._definition = definition_asked(question)
         self._settings = frozenset(terms(asked_settings(question)))
         self._weights = _weights(asked, asked_instead(question), self._terms)
         self._table_heads = [table_heads(passage) for passage in passages]
@@ -181,6 +200,7 @@ class _Ranking:
         ]
         self._captions = self._pointing()
         self._code = [code_spans(passage.text) for passage in passages]
+        self._of_code = _CODE_BONUS if _ASKS_HOW.search(question) else -_CODE_COST
         self._heading_weights = [
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
@@ -195,10 +215,10 @@ class _Ranking:
         ]
 
     def candidates(self) -> Iterator[Candidate]:
-        """Every sentence with its score, but for those that only repeat their heading."""
+        """Every sentence with its score, but for those that only repeat their heading or the question."""
         for place, (source, start, end) in enumerate(self._spans):
             held = self._terms[place]
-            if held <= self._headings[source]:
+            if held <= self._headings[source] or held <= self._repeated:
                 continue
             above = self._headings[source] | self._asked_before(place)
             if self._table_heads[source]:
@@ -212,7 +232,9 @@ class _Ranking:
             )
             score = covered + self._surroundings(place) + self._manner(text)
             score -= _POINTER_COST * self._only_points(place)
-            score -= _CODE_COST * any(begin <= start < close for begin, close in self._code[source])
+            score += self._of_code * any(
+                begin <= start < close for begin, close in self._code[source]
+            )
             meaning = "\n".join([*self._table_heads[source], text])
             missing = self._missing[source]
             yield Candidate(source, start, end, text, held, covered, score, missing, meaning)
@@ -266,8 +288,10 @@ class _Ranking:
     def _manner(self, text: str) -> float:
         """What the sentence's form adds or costs."""
         wanted_number = self._wants_number and holds_number(text)
+        defines = self._definition is not None and self._definition.search(normalise(text))
         return (
-            _NUMBER_BONUS * wanted_number
+            (_DEFINITION_BONUS if defines else 0.0)
+            + _NUMBER_BONUS * wanted_number
             + _LANGUAGE_BONUS * (language_of(text) == self._language)
             + _ROW_BONUS * (not self._asked_codes.isdisjoint(normalise(text).split(_CELLS)))
             - _QUESTION_COST * (is_question(text) or self._only_labels(text))

@@ -13,9 +13,9 @@ from domain.errors import ContextTooLong
 from domain.events import Done
 from domain.text import clean_text, language_of
 from models.chat.chat_model import ChatModel, as_chat_model
-from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, said, warned
 from nodes.answers.passages import ContextLike, Layout, as_items, laid_out, numbered
+from nodes.answers.quoting import Instead, quotations
 from nodes.answers.revising import Review
 from nodes.answers.writing import UNBOUNDED, Writing, written
 from nodes.citing.checking import Checks
@@ -35,7 +35,7 @@ class AnswerGenerator:
         llm: a LangChain chat model, or a `ChatModel`.
         context_tokens: how much of passages and graph goes into the prompt (estimated tokens).
         checks: checks of citations beyond the words that they share with their sentence.
-        answerer: quotes the passages where nothing that the model writes holds.
+        instead: answers from the passages where nothing that the model writes holds.
         repair: whether the model may mend sentences; without, they stay and are marked.
         budget: what the answer may still cost.
     """
@@ -46,14 +46,14 @@ class AnswerGenerator:
         *,
         context_tokens: int = 6000,
         checks: Checks | None = None,
-        answerer: ExtractiveAnswerer | None = None,
+        instead: Instead = quotations,
         repair: bool = True,
         budget: Budget = UNBOUNDED,
     ) -> None:
         self.chat = as_chat_model(llm)
         self._context_tokens = context_tokens
         self._checks = checks or Checks()
-        self._answerer = answerer or ExtractiveAnswerer()
+        self._instead = instead
         self._repair = repair
         self._budget = budget
 
@@ -120,7 +120,7 @@ class AnswerGenerator:
             history=prompts.as_data(history),
         )
         review = Review(
-            asked, layout.passages, language, self._checks, self._answerer, repair=self._repair
+            asked, layout.passages, language, self._checks, self._instead, repair=self._repair
         )
         prompt = prompts.GENERATE.version(language)
         return written(Writing(self.chat, messages, prompt, self._budget), review)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from domain.documents import Modality
 from domain.events import Cited, Token
 from domain.language.other_words import said_otherwise
+from domain.language.simplified import plain_of
 from domain.language.stems import stem
 from domain.language.stopwords import CHINESE_STOP_WORDS
 from domain.retrieval import RetrievedItem
@@ -22,7 +23,7 @@ from domain.tables.stored import Line, StoredTable, TablePart, tables_of
 from domain.tables.values import ValueKind
 from domain.tables.wording import MEASURED, find_whole
 from domain.tables.written import Finding
-from domain.text import has_cjk, normalise
+from domain.text import has_cjk
 from models.offline.wording import content_words, terms
 from nodes.answers.harmless import harmless
 from nodes.answers.rows import told_row
@@ -134,7 +135,7 @@ async def computed_tables(
             and _speaks_of_all(question, item, table)
         ]
         tables = [one for one in tables if _names_any(question, one[1])] or tables
-        if _ASKS_WHO.search(normalise(question)):
+        if _ASKS_WHO.search(plain_of(question)):
             tables = [one for one in tables if _of_persons(*one)] or tables
         # What the best one does not tell is not asked of another; years of one table all count.
         alike = [one for one in tables if one[1].table.names == tables[0][1].table.names]
@@ -179,7 +180,7 @@ def _computed(
     told = tuple(_told(one, beside, table) for one in findings)
     ids = frozenset(part.id for part in table.parts)
     rows = sum(not sums_up(cells) for cells in table.table.rows)
-    listed = frozenset(normalise(one.about) for one in findings if one.about)
+    listed = frozenset(plain_of(one.about) for one in findings if one.about)
     return ComputedTable(headings(beside), rows, ids, told, listed)
 
 
@@ -191,21 +192,21 @@ def _names_any(question: str, table: StoredTable) -> bool:
 def _of_persons(beside: RetrievedItem, table: StoredTable) -> bool:
     """Whether the rows of a table are people, as its headings or columns tell."""
     return (
-        _OF_PERSONS.search(normalise(" ".join([headings(beside), *table.table.names]))) is not None
+        _OF_PERSONS.search(plain_of(" ".join([headings(beside), *table.table.names]))) is not None
     )
 
 
 def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> bool:
     """Whether a table has all that a question speaks of: "the average salary in Tokyo" needs a Tokyo."""
     names = table.table.names
-    cells = [cell for row in (names, *table.table.rows) for cell in row]
-    above = headings(beside)
-    said = normalise(" ".join([above, *cells]))
-    known = {*terms(above), *(term for name in names for term in terms(name)), *_OF_ANY_ROW}
-    if any(_OF_PERSONS.search(normalise(name)) for name in names):
+    cells = [cell for row in table.table.rows for cell in row]
+    above = plain_of(" ".join([headings(beside), *names]))
+    said = plain_of(" ".join([above, *cells]))
+    known = {*terms(above), *_OF_ANY_ROW}
+    if any(_OF_PERSONS.search(plain_of(name)) for name in names):
         known |= PERSONS | _ENGLISH_PERSONS
     otherwise = {stem(word): form for word, form in said_otherwise(question).items()}
-    whole = {normalise(cell) for cell in cells} | {plain_name(name) for name in names}
+    whole = {*map(plain_of, (*cells, *names)), *map(plain_name, names)}
     dated = any(column.kind is ValueKind.DATE for column in table.table.columns())
 
     def told(word: str) -> bool:

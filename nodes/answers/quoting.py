@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+import re
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from domain.documents import Modality
 from domain.events import Cited, Token
+from domain.language.simplified import plain_of
 from domain.retrieval import RetrievedItem
 from domain.tables.speaking import lists
-from domain.text import normalise
-from models.offline.sentence_ranking import quotable_spans, table_heads
+from domain.tables.wording import find_whole
+from models.offline.extractive import ExtractiveAnswerer
+from models.offline.sentence_ranking import FENCE, quotable_spans, table_heads
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, said
 from nodes.answers.computed import ComputedTable, told_by, with_computed
 from nodes.answers.harmless import harmless
@@ -22,13 +25,24 @@ from nodes.multimodal.items import is_table
 from nodes.multimodal.telling import led_to, told_by_tables
 
 if TYPE_CHECKING:
-    from models.offline.extractive import Extraction, ExtractiveAnswerer
+    from models.offline.extractive import Extraction
+
+Instead = Callable[[str, Sequence[RetrievedItem], str], AsyncGenerator[AnswerEvent]]
+"""Answers a question from items in a language, where the chat model does not."""
 
 FOUND = {"en": "According to the documents:", "zh": "根据文档："}
 NEAREST = {"en": "The nearest passage is this one:", "zh": "最接近的内容见："}
 
+_WHICH = re.compile(r"哪|谁|\b(?:which|who)\b")
 # Of the nearest passage no more than this is quoted.
 _NEAREST_CHARS = 200
+
+
+def quotations(
+    question: str, items: Sequence[RetrievedItem], language: str
+) -> AsyncGenerator[AnswerEvent]:
+    """The answer that quotes sentences which share the question's words."""
+    return quoted(ExtractiveAnswerer(), question, items, language)
 
 
 async def quoted(
@@ -62,8 +76,8 @@ async def quoted(
 
 def _names(item: RetrievedItem, about: Sequence[str]) -> bool:
     """Whether a passage has one of these names."""
-    said = normalise(item.text)
-    return any(normalise(name) in said for name in about)
+    said = plain_of(item.text)
+    return any(find_whole(said, plain_of(name)) for name in about)
 
 
 def _outdone(
@@ -74,16 +88,17 @@ def _outdone(
 ) -> bool:
     """Whether the best that can be quoted is no row of a table, but a sentence that answers.
 
-    One that answers which rows are so names one of them; a rule about all that are so does not.
+    One that answers which is so, or which are, names one of them; a rule about all that are so does not.
     """
     if not found.quotations:
         return False
     best = found.quotations[0]
     if items[best.source].metadata.get("modality") == Modality.TABLE:
         return False
-    said = normalise(best.sentence)
+    said = plain_of(best.sentence)
     listed = [name for table in tables for name in table.listed]
-    return not (listed and lists(question)) or any(name in said for name in listed)
+    asks_which = lists(question) or (listed and _WHICH.search(plain_of(question)))
+    return not asks_which or any(find_whole(said, name) for name in listed)
 
 
 def _computed(
@@ -136,7 +151,7 @@ def _nearest(
 ) -> Iterator[Token | Cited]:
     nearest = items[place]
     quote = Passages(items)[place].best_quote(claim_of(question))
-    if quote is None or quote.text.strip("| ") in _heads(nearest):
+    if quote is None or quote.text.startswith(FENCE) or quote.text.strip("| ") in _heads(nearest):
         quote = _opening(nearest)
     told = told_row(quote.text, nearest, quote.start - int(nearest.metadata.get("start") or 0))
     shown = _shown(told[:_NEAREST_CHARS], items, language)

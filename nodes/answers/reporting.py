@@ -187,9 +187,11 @@ async def mapped(
     ]
     with keeping(1):  # for the answer
         read = await asyncio.gather(*asked)
-    failed = [outcome.failure for outcome in read if outcome.failure]
+    failed = [outcome for outcome in read if outcome.failure]
     if failed:
-        warnings.append(UNREAD.format(count=f"{len(failed)}/{len(read)}", reason=failed[0]))
+        unread = sum(outcome.reports for outcome in failed)
+        count = f"{unread}/{len(layout.reports)}"
+        warnings.append(UNREAD.format(count=count, reason=failed[0].failure))
     spent = sum((outcome.usage for outcome in read), Usage())
     noted = _noted([point for outcome in read for point in outcome.points], len(layout.passages))
     writing = writer().laid_out(question, layout, reading.language, knowledge=noted)
@@ -204,8 +206,9 @@ async def mapped(
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """What one call took from its reports, or why nothing."""
+    """What one call took from so many reports, or why nothing."""
 
+    reports: int
     points: Sequence[Point]
     usage: Usage
     failure: str = ""
@@ -231,8 +234,8 @@ async def _points(
     except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
         _log.warning("chat model read no report (%s)", error)
         reason = getattr(error, "message", "it did not answer in time.")
-        return _Noted((), failed_call(messages), reason)
-    return _Noted(reply.points, usage)
+        return _Noted(len(reports), (), failed_call(messages), reason)
+    return _Noted(len(reports), reply.points, usage)
 
 
 def _rests_on(report: RetrievedItem) -> list[str]:

@@ -24,11 +24,10 @@ from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Reset, Token
 from domain.retrieval import RetrievedItem
 from models.chat.chat_model import ChatModel
-from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.answering import AnswerEvent
 from nodes.answers.harmless import harmless
 from nodes.answers.passages import numbered
-from nodes.answers.quoting import quoted, with_nearest
+from nodes.answers.quoting import Instead, quotations, with_nearest
 from nodes.citing import markers
 from nodes.citing.checking import Checking, Checks, plain, still_stored
 from nodes.citing.cited_text import CitedText, Finished, Verdict, language_differs
@@ -74,7 +73,7 @@ class Review:
         passages: what may be cited, as numbered in the prompt.
         language: of the question, `zh` or `en`.
         checks: beyond words; see there.
-        answerer: quotes where nothing of the answer holds.
+        instead: answers where nothing of the answer holds.
         repair: whether the chat model may mend sentences.
     """
 
@@ -82,7 +81,7 @@ class Review:
     passages: Sequence[RetrievedItem]
     language: str
     checks: Checks = field(default_factory=Checks)
-    answerer: ExtractiveAnswerer = field(default_factory=ExtractiveAnswerer)
+    instead: Instead = quotations
     repair: bool = True
 
 
@@ -154,7 +153,7 @@ class Reviser:
                 yield event
 
     async def _replaced(self, draft: Draft) -> AsyncGenerator[AnswerEvent]:
-        """Quotations, or that there are none, of what the store still has."""
+        """What is answered without the chat model, from what the store still has."""
         self.warnings.append(REPLACED)
         yield Reset(REPLACED)
         review, gone = self._review, draft.checking.gone
@@ -162,8 +161,7 @@ class Reviser:
         if gone:  # others of the same document may be gone with them
             with suppress(DependencyError):
                 left = await still_stored(review.checks.still_there, left)
-        quoting = quoted(review.answerer, review.question, left, review.language)
-        async with aclosing(quoting) as events:
+        async with aclosing(review.instead(review.question, left, review.language)) as events:
             async for event in events:
                 if isinstance(event, Done):
                     self.replacement = event.answer

@@ -10,7 +10,7 @@ from itertools import pairwise
 from domain.language.identifiers import codes_in, unmentioned
 from domain.language.negation import clauses, negates
 from domain.language.sentences import sentence_spans
-from domain.language.simplified import simplified
+from domain.language.simplified import plain_of, simplified
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
 from domain.text import IDEOGRAPHS, language_of, normalise
@@ -70,7 +70,7 @@ class Claim:
 
 def claim_of(statement: str) -> Claim:
     """Return the terms of `statement`; of unrelated statements they have (almost) none in common."""
-    text = simplified(normalise(_ITEM.sub("", statement)))
+    text = plain_of(_ITEM.sub("", statement))
     words = (_term(word) for word in _WORD.findall(text) if word not in ENGLISH_STOP_WORDS)
     pairs = (pair for run in _HAN_RUN.findall(text) for pair in _pairs(run))
     return Claim(frozenset(words), frozenset(pairs), statement)
@@ -91,7 +91,7 @@ class Wording:
     """A text in which terms are looked up; many times cheaper than taking its own terms."""
 
     def __init__(self, text: str) -> None:
-        self._text = simplified(normalise(text))
+        self._text = plain_of(text)
         self._words = frozenset(map(_term, _WORD.findall(self._text)))
 
     def held(self, claim: Claim) -> frozenset[str]:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from domain import text
-from domain.language import linking, simplified, stopwords
+from domain.language import linking, simplified, stems, stopwords
 from retrievers.index import lexical, passages, terms
 from retrievers.index.lexical import LexicalIndex, Postings
 from retrievers.index.passages import PassageIndex
@@ -33,6 +33,7 @@ _MODULES: tuple[ModuleType, ...] = (
     linking,
     passages,
     simplified,
+    stems,
     stopwords,
     terms,
     text,

@@ -7,21 +7,26 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import lru_cache, reduce
 from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
 from domain.language.identifiers import codes_in
+from domain.language.other_words import synonyms
+from domain.language.particles import joined
 from retrievers.index.sparse import Floats, Places, starts_of
 from retrievers.index.terms import terms
 from retrievers.ranking.bm25 import BM25, idf
 
 _BM25 = BM25()
+Terms = Sequence[str]
 _Ints = npt.NDArray[np.int32]
 _Counts = npt.NDArray[np.uint16]
 _BATCH = 1024
+# A word of the question in other words, or in the other language, is worth so much of it.
+_OTHERWISE = 0.5
 # A term of more than one passage in so many has its weight by row besides: adding a row of 100,000 takes
 # 20 µs, adding to an eighth of them picked out twice that. Real texts have 10 to 57 such terms.
 _COMMON = 8
@@ -54,9 +59,9 @@ class LexicalMatch:
     """A question held against every passage.
 
     `held` are the known terms of the question, `scores` their weights' sums, the BM25 score of every
-    passage. `information` is the idf of those terms, `unknown` the summed idf of the question's terms
-    that no passage holds. `coded` are the passages that hold each code of the question (E47, BM-40) that
-    few hold.
+    passage, and a share for what it has in other words. `information` is the idf of those terms, `unknown`
+    the summed idf of the question's terms that no passage holds. `coded` are the passages that hold each
+    code of the question (E47, BM-40) that few hold.
     """
 
     held: Sequence[Held]
@@ -125,6 +130,13 @@ class Postings:
         row = places[self.holders].astype(np.int32)
         there = row >= 0
         return row[there], term[there], self.counts[there]
+
+
+@lru_cache(maxsize=1024)
+def other_terms(question: str) -> Sequence[tuple[Terms, Sequence[Terms]]]:
+    """For each listed word of the question, its terms and those of whatever else it is called."""
+    found = ((terms(word), list(map(terms, others))) for word, others in synonyms(question).items())
+    return [(word, cut) for word, others in found if word and (cut := list(filter(None, others)))]
 
 
 class LexicalIndex:
@@ -203,12 +215,15 @@ class LexicalIndex:
 
     def match(self, question: str) -> LexicalMatch:
         """Hold a question against every passage."""
-        asked = list(dict.fromkeys(terms(question)))
+        ones = (term for _, one in joined(question) for term in terms(one))
+        asked = list(dict.fromkeys([*terms(question), *filter(self.vocabulary.__contains__, ones)]))
         known = [self.vocabulary[term] for term in asked if term in self.vocabulary]
         codes = islice(dict.fromkeys(codes_in(question)), _MOST_CODES)
         held, scores = [self._held(term) for term in known], np.zeros(self.passages, np.float32)
         for term in held:
             term.add_to(scores)
+        for word, others in other_terms(question):
+            self._add_otherwise(word, others, scores)
         return LexicalMatch(
             held=held,
             scores=scores,
@@ -217,14 +232,32 @@ class LexicalIndex:
             coded=[rows for code in codes if len(rows := self._holding(code))],
         )
 
-    def _holding(self, code: str) -> _Ints:
-        """The passages that hold all parts of a code; none where many do, or a part is no known term."""
-        parts = [terms(part) for part in _BETWEEN_PARTS.split(code)]
-        known = [self.vocabulary.get(word) for part in parts for word in part or [""]]
+    def _add_otherwise(self, word: Terms, others: Sequence[Terms], scores: Floats) -> None:
+        """Add to the passages that have a word in other words only the share of it that this counts."""
+        share = np.zeros(self.passages, np.float32)
+        for other in others:
+            share[self._holding_all(other)] = _OTHERWISE * sum(map(self.information_of_term, word))
+        share[self._holding_all(word)] = 0
+        scores += share
+
+    def _holding_all(self, wanted: Terms) -> _Ints:
+        """The passages that hold all of some terms."""
+        known = [self.vocabulary.get(term) for term in wanted]
         rows = [self.postings.holders[self._span(term)] for term in known if term is not None]
         if len(rows) < len(known):
             return np.empty(0, np.int32)
-        all_hold = reduce(partial(np.intersect1d, assume_unique=True), rows)
+        return reduce(self._both, sorted(rows, key=len))
+
+    def _both(self, few: _Ints, many: _Ints) -> _Ints:
+        held = np.zeros(self.passages, np.bool_)
+        held[many] = True
+        both: _Ints = few[held[few]]
+        return both
+
+    def _holding(self, code: str) -> _Ints:
+        """The passages that hold all parts of a code; none where many do, or a part is no known term."""
+        parts = [terms(part) for part in _BETWEEN_PARTS.split(code)]
+        all_hold = self._holding_all([word for part in parts for word in part or [""]])
         return all_hold if len(all_hold) * _COMMON <= self.passages else all_hold[:0]
 
     def _held(self, term: int) -> Held:

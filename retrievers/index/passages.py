@@ -95,6 +95,7 @@ class PassageIndex:
         parts = [part for part in (fresh, before.embedded) if len(part.ids)]
         width = parts[0].vectors.shape[1] if parts else 0
         vectors, there = np.empty((len(self.ids), width), np.float32), np.zeros(len(self.ids), bool)
+        was = np.full(len(self.ids), -1, np.intp)
         for part in parts:
             if part.vectors.shape[1] != width:
                 continue
@@ -102,12 +103,15 @@ class PassageIndex:
             own = np.flatnonzero(rows >= 0)
             own = own[~there[rows[own]]]
             there[rows[own]] = True
+            if part is not fresh:
+                was[rows[own]] = own
             for start in range(0, len(own), _BLOCK):
                 some = own[start : start + _BLOCK]
                 vectors[rows[some]] = unit(part.vectors[some])
         if not there.all():
             return self
-        return replace(self, rounded=Rounded.of(vectors, sifted=True))
+        known = before.rounded.updated(vectors, was) if before.rounded else None
+        return replace(self, rounded=known or Rounded.of(vectors, sifted=True))
 
     @property
     def vectors(self) -> Vectors | None:

@@ -53,6 +53,12 @@ class Signs:
             bits[own] = _packed((vectors[own] - centre) @ directions.T)
         return cls(centre, directions, bits)
 
+    def updated(self, vectors: Floats, fresh: Places, was: Places) -> Signs:
+        """Those of vectors of which row i was row `was[i]` here, but for the `fresh` rows, which are these vectors."""
+        bits = self.bits.take(was, axis=0, mode="clip")
+        bits[fresh] = _packed((vectors - self.centre) @ self.directions.T)
+        return Signs(self.centre, self.directions, bits)
+
     @property
     def nbytes(self) -> int:
         """Bytes that they take."""

@@ -9,6 +9,7 @@ from operator import add
 
 from domain.language.linking import fold
 from domain.language.simplified import simplified
+from domain.language.stems import american
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.text import IDEOGRAPHS
 
@@ -56,7 +57,7 @@ def is_pair(term: str) -> bool:
 def _term(word: str) -> str:
     """The word folded and stemmed; nothing of a stop word."""
     folded = fold(word)
-    return "" if folded in ENGLISH_STOP_WORDS else _stem(folded)
+    return "" if folded in ENGLISH_STOP_WORDS else _stem(american(folded))
 
 
 def _stem(word: str) -> str:

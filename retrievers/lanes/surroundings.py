@@ -126,9 +126,7 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
     """The best of what was met and of its neighbours, and the relations among them."""
     relations = index.walk.relations
     hops = relations.expand(met[:_STARTS], depth=_DEPTH, per_node=_PER_NODE)
-    near = np.zeros(len(relevance), np.bool_)
-    near[met], near[hops.neighbour] = True, True
-    rows = np.flatnonzero(near)
+    rows = np.unique(np.concatenate([met, hops.neighbour]))
     best = rows[highest(relevance[rows], _TOLD)]
     central = relations.centrality(best)
     central /= central.max(initial=0.0) or 1.0

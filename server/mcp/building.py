@@ -22,8 +22,8 @@ from pydantic import ValidationError
 from domain.errors import ChunkNotFound, DocumentNotFound, OptionInvalid, SextantError
 from server.mcp.tools import Call, CallerOf, Tools
 from server.problems import problem_of
-from sextant.chunks import Chunks
 from sextant.facade import Sextant
+from sextant.knowledge.chunks import Chunks
 from stores.documents.versions import document_id_of
 
 # Where a failed call's result has its problem document.

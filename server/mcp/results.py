@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from domain.answers import Answer
-from retrievers.chunk_hits import Entity
-from retrievers.chunk_search import SearchResponse
+from retrievers.chunk_search.hits import Entity
+from retrievers.chunk_search.search import SearchResponse
 from server.schemas.answers import CitationOut, SourceOut, on_wire
 from server.schemas.wire import Wire
-from sextant.reading import Preview, Related
+from sextant.knowledge.reading import Preview, Related
 from stores.chunks.chunk_store import StoredChunk
 
 

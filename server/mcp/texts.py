@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from domain.text import counted, estimate_tokens
-from retrievers.chunk_hits import SearchHit
+from retrievers.chunk_search.hits import SearchHit
 from server.mcp.results import (
     Answered,
     Passage,

@@ -34,7 +34,7 @@ from server.mcp.results import (
 from server.schemas.search import SearchBody
 from server.searching import searched
 from sextant.facade import Sextant
-from sextant.reading import MOST_CHARS, MOST_RELATED
+from sextant.knowledge.reading import MOST_CHARS, MOST_RELATED
 
 Call = Context[Any, Any]
 Events = AsyncGenerator[Event]

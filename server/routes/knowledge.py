@@ -22,7 +22,7 @@ from server.schemas.entities import (
     SubGraphBody,
     SubGraphQuery,
 )
-from stores.graph.community_pages import CommunityPlace
+from stores.graph.communities.pages import CommunityPlace
 
 router = new_router("knowledge")
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Body, Request
 
-from retrievers.chunk_search import SearchResponse
+from retrievers.chunk_search.search import SearchResponse
 from server.auth.principal import Reader, place_of, rag_of
 from server.openapi import answers
 from server.routing import router as new_router

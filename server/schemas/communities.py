@@ -8,7 +8,7 @@ from pydantic import Field
 
 from server.paging import Cursor
 from server.schemas.wire import OfGraph, Wire
-from stores.graph.community_pages import ListedCommunity
+from stores.graph.communities.pages import ListedCommunity
 
 
 class CommunityQuery(OfGraph):

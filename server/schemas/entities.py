@@ -11,8 +11,8 @@ from domain.scope import DEFAULT_GRAPH
 from retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
 from server.paging import Cursor
 from server.schemas.wire import GraphName, OfGraph, Wire
-from sextant.entities import EntityView, Quote
-from sextant.graph import DEEPEST, MOST_ENTITIES, Part
+from sextant.knowledge.entities import EntityView, Quote
+from sextant.knowledge.graph import DEEPEST, MOST_ENTITIES, Part
 
 
 class Weights(Wire):

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from domain.filters import ChunkFilters
 from domain.retrieval import Mode
 from domain.scope import DEFAULT_GRAPH
-from retrievers.chunk_search import SearchRequest
+from retrievers.chunk_search.search import SearchRequest
 from server.paging import Cursor
 from server.schemas.wire import GraphName, Wire
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from server.schemas.wire import Wire
-from sextant.chunks import StructureNode
+from sextant.knowledge.chunks import StructureNode
 
 
 class SectionBody(Wire):

@@ -100,10 +100,14 @@ class GraphArrays:
 class IdTable:
     """Ids in rising order, 16 bytes each, where a list of them takes a hundred.
 
-    `halves`: shape (n, 2), the high and the low half of each.
+    `halves`: shape (n, 2), the high and the low half of each; all high ones lie in a row, as searches want them.
     """
 
     halves: Ids
+
+    def __post_init__(self) -> None:
+        """Lay the halves by column: else numpy copies all high ones for each search."""
+        object.__setattr__(self, "halves", np.asfortranarray(self.halves))
 
     def __len__(self) -> int:
         return len(self.halves)
@@ -226,13 +230,16 @@ def places_of(known: Ids, wanted: Ids) -> Indices:
     """Where each wanted id is among the known, which are sorted; -1 where it is not."""
     if not len(known):
         return np.full(len(wanted), -1, np.int32)
-    high = known[:, 0]
-    if (high[1:] == high[:-1]).any():  # never with ids that are hashes
-        places = np.searchsorted(_bytes(known), _bytes(wanted))
-    else:
-        places = np.searchsorted(high, wanted[:, 0])
-    places = np.minimum(places, len(known) - 1)
-    return np.where((known[places] == wanted).all(axis=1), places, -1).astype(np.int32)
+    places = _place(np.searchsorted(known[:, 0], wanted[:, 0]), known)
+    same = known[places] == wanted
+    if (same[:, 0] > same[:, 1]).any():  # ids that share a half, which hashes never do
+        places = _place(np.searchsorted(_bytes(known), _bytes(wanted)), known)
+        same = known[places] == wanted
+    return np.where(same.all(axis=1), places, -1).astype(np.int32)
+
+
+def _place(found: npt.NDArray[np.intp], known: Ids) -> npt.NDArray[np.intp]:
+    return np.minimum(found, len(known) - 1)
 
 
 def _keys(

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import TypeVar
 from uuid import UUID
-
-from psycopg.rows import class_row
 
 from domain.answers import Usage
 from domain.errors import SextantError
@@ -21,10 +18,9 @@ from stores.graph.ids import NIL
 from stores.graph.writing import GraphWriter
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
-from stores.scopes import find_scope, hold_scope
+from stores.scopes import hold_scope, rows_of
 
 _SQL = load_queries("graph_extraction")
-T = TypeVar("T")
 _PAGE = 200
 
 
@@ -79,12 +75,15 @@ class ExtractionStore:
 
     async def counts(self, scope: Scope, document_id: UUID | None = None) -> ExtractionCounts:
         """How far extraction is."""
-        rows = await self._rows(scope, ExtractionCounts, "counts", document_id=document_id)
+        query = _SQL["counts"]
+        key = {"document_id": document_id}
+        rows = await rows_of(self._database, scope, ExtractionCounts, query, **key)
         return rows[0] if rows else ExtractionCounts()
 
     async def failures(self, scope: Scope, document_id: UUID | None = None) -> list[Failures]:
         """What went wrong, commonest first."""
-        return await self._rows(scope, Failures, "failures", document_id=document_id)
+        query = _SQL["failures"]
+        return await rows_of(self._database, scope, Failures, query, document_id=document_id)
 
     async def retry(self, scope: Scope) -> None:
         """Let passages that failed too often wait again."""
@@ -96,25 +95,17 @@ class ExtractionStore:
     async def _page(
         self, scope: Scope, document_id: UUID | None, attempts: int, last: tuple[UUID, int]
     ) -> list[Passage]:
-        return await self._rows(
+        return await rows_of(
+            self._database,
             scope,
             Passage,
-            "waiting",
+            _SQL["waiting"],
             document_id=document_id,
             attempts=attempts,
             last_document=last[0],
             last_ordinal=last[1],
             limit=_PAGE,
         )
-
-    async def _rows(self, scope: Scope, kind: type[T], query: str, **values: object) -> list[T]:
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return []
-            cursor = connection.cursor(row_factory=class_row(kind))
-            await cursor.execute(_SQL[query], {"scope_id": found.scope_id, **values})
-            return await cursor.fetchall()
 
 
 async def note_done(writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int) -> None:

@@ -14,14 +14,14 @@ from domain.graph import Community
 from domain.scope import Scope
 from stores.graph.arrays import GraphArrays, read_arrays
 from stores.graph.evidence import Added, GraphEvidence
-from stores.graph.merges import SQL as MERGE_SQL
-from stores.graph.merges import Merge, merge, unmerge
 from stores.graph.postgres import PostgresGraph
+from stores.graph.resolution.merges import SQL as MERGE_SQL
+from stores.graph.resolution.merges import Merge, merge, unmerge
 from stores.graph.writing import GraphWriter, writing
 from stores.postgresql.binary import Embedded
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
-from stores.scopes import find_scope, hold_scope, lock_scope
+from stores.scopes import find_scope, hold_scope, lock_scope, rows_of
 
 _SQL = load_queries("graph")
 
@@ -76,13 +76,7 @@ class GraphRecord:
 
     async def merges(self, scope: Scope) -> list[Merge]:
         """The decisions in force, oldest first."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return []
-            cursor = connection.cursor(row_factory=class_row(Merge))
-            await cursor.execute(MERGE_SQL["merges"], {"scope_id": found.scope_id})
-            return await cursor.fetchall()
+        return await rows_of(self._database, scope, Merge, MERGE_SQL["merges"])
 
     async def empty(self, scope: Scope) -> None:
         """Take everything out of a graph: evidence, decisions, vectors and communities."""

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from psycopg.rows import class_row
 from psycopg.sql import SQL, Identifier, Literal
 
 from domain.scope import Scope
@@ -14,7 +13,7 @@ from stores.chunks.chunk_store import Vectors
 from stores.chunks.partitions import LONGEST_INDEXED
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
-from stores.scopes import find_scope, hold_scope
+from stores.scopes import find_scope, hold_scope, rows_of
 
 _SQL = load_queries("graph_vectors")
 _EXACT_FACTOR = 5
@@ -46,14 +45,8 @@ class EntityVectors:
             mentions: mere terms that fewer passages mention are left out.
             most: so many entities of the scope may have a vector, those with most relations first.
         """
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return []
-            cursor = connection.cursor(row_factory=class_row(EntityText))
-            values = {"limit": limit, "mentions": mentions, "most": most}
-            await cursor.execute(_SQL["to_embed"], {"scope_id": found.scope_id, **values})
-            return await cursor.fetchall()
+        values = {"limit": limit, "mentions": mentions, "most": most}
+        return await rows_of(self._database, scope, EntityText, _SQL["to_embed"], **values)
 
     async def count_to_embed(
         self, scope: Scope, *, mentions: int = 2, most: int = 2**31 - 1

@@ -16,7 +16,13 @@ from uuid import UUID
 
 from stores.graph.evidence import Accepted, Added, GraphEvidence, Problem, without
 from stores.graph.ids import NIL, name_tokens
-from stores.graph.loading import ENTITY_TYPES, MOST_HELD, Assertions, Loaded, binary_blocks
+from stores.graph.loading.assertions import (
+    ENTITY_TYPES,
+    MOST_HELD,
+    Assertions,
+    Loaded,
+    binary_blocks,
+)
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
 

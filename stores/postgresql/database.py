@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import select
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, LiteralString, NamedTuple
+from typing import LiteralString, NamedTuple
 
 from pgvector.psycopg.vector import register_vector_info
 from psycopg import (
@@ -17,18 +16,17 @@ from psycopg import (
     InterfaceError,
     IsolationLevel,
     OperationalError,
-    ProgrammingError,
 )
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import DictRow, class_row, dict_row
 from psycopg.types import TypeInfo
 from psycopg_pool import AsyncConnectionPool
 
-from domain.errors import DatabaseUnavailable, SettingsInvalid
+from domain.errors import DatabaseUnavailable
 from domain.scope import Scope
 from domain.settings import Settings
-from stores.embedded.server import SUPERUSER, EmbeddedServer
-from stores.postgresql.migrations import APP_ROLE, SEARCH_PATH, migrate
+from stores.embedded.server import EmbeddedServer
+from stores.postgresql.logins import logins
+from stores.postgresql.migrations import migrate
 from stores.postgresql.pools import Connection, Pools
 from stores.postgresql.queries import load_queries
 from stores.postgresql.trips import Pace, Statement, Trips
@@ -39,11 +37,6 @@ _SQL = load_queries("database")
 # The calls of a search that go together (two lanes; passages, entities and stamps), and the share of a
 # lane's time that they may take so.
 _CALLS, _PATIENCE = 4, 0.1
-# What PostgreSQL calls this process's connections, so that it is told apart from all others.
-_PROCESS = f"sextant {secrets.token_hex(8)}"
-_SESSION = (
-    f"-c search_path={SEARCH_PATH.replace(' ', '')} -c jit=off -c client_min_messages=warning"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +107,7 @@ class Database:
         if settings.database_url is None:
             server = await asyncio.to_thread(EmbeddedServer.start, settings.data_dir)
         try:
-            owner, app = _logins(settings, server)
+            owner, app = logins(settings, server)
             with unavailable():
                 async with await AsyncConnection.connect(owner, autocommit=True) as connection:
                     await migrate(connection)
@@ -286,7 +279,7 @@ class Database:
         if self._lost and self._server is not None:
             await asyncio.to_thread(self._server.revive)
             self._lost, before = False, self.app_conninfo
-            self._owner_conninfo, self.app_conninfo = _logins(self.settings, self._server)
+            self._owner_conninfo, self.app_conninfo = logins(self.settings, self._server)
             if self.app_conninfo != before:
                 make = _pool_maker(self.settings, self.app_conninfo, self._vector)
                 await self._pools.renew(make)
@@ -322,39 +315,6 @@ def unavailable() -> Iterator[None]:
             f"PostgreSQL did not answer as it should: {str(error).strip().rstrip(' :.?') or type(error).__name__}.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
         ) from error
-
-
-def _logins(settings: Settings, server: EmbeddedServer | None) -> tuple[str, str]:
-    """Connection strings of the owner and of the serving role."""
-    if server is not None:
-        owner, app = server.conninfo(SUPERUSER), server.conninfo(APP_ROLE)
-    else:
-        assert settings.database_url is not None  # noqa: S101 - the caller started no server
-        owner = _parse_url(settings.database_url.get_secret_value())
-        app = {**owner, "options": f"{owner.get('options') or ''} -c role={APP_ROLE}"}
-    return _conninfo(owner, settings), _conninfo(app, settings)
-
-
-def _parse_url(url: str) -> dict[str, Any]:
-    try:
-        return dict(conninfo_to_dict(url))
-    except ProgrammingError:
-        raise SettingsInvalid(
-            "DATABASE_URL is not a PostgreSQL connection string.",
-            next_step="Write it as postgresql://user:password@host:5432/database.",
-            field="database_url",
-        ) from None  # the driver's message quotes the URL, password and all
-
-
-def _conninfo(login: dict[str, Any], settings: Settings) -> str:
-    options = f"{login.get('options') or ''} {_SESSION}".strip()
-    defaults = {
-        "connect_timeout": max(2, round(settings.database_timeout)),
-        "keepalives_idle": 30,
-        # A network that swallows packets is noticed after this, not after the kernel's 15 minutes.
-        "tcp_user_timeout": round(settings.database_timeout * 1000),
-    }
-    return make_conninfo(**{**defaults, **login, "options": options, "application_name": _PROCESS})
 
 
 async def _check(connection: Connection) -> None:

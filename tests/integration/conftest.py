@@ -13,6 +13,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
+from models.chat import dialect
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
@@ -20,6 +21,12 @@ from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
+
+
+@pytest.fixture(autouse=True)
+def new_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of an endpoint from another test's, which may have had the same port."""
+    monkeypatch.setattr(dialect, "_WORKS", {})
 
 
 @pytest.fixture(scope="session")

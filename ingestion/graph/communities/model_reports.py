@@ -28,7 +28,7 @@ from ingestion.graph.communities.reports import (
     facts,
 )
 from prompts import REPORT, as_data, numbered
-from stores.graph.communities import StoredReport
+from stores.graph.communities.store import StoredReport
 
 if TYPE_CHECKING:
     from models.chat.chat_model import ChatModel  # brings LangChain, half a second

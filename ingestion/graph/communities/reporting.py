@@ -20,7 +20,7 @@ from ingestion.graph.communities.reports import Evidence, Report, extractive_rep
 from ingestion.graph.communities.revision import Present, basis_of, ids_of, stays
 from stores.chunks.chunk_store import ChunkStore, StoredChunk
 from stores.graph.arrays import GraphArrays
-from stores.graph.communities import Basis, CommunityStore, KnownReport, StoredReport
+from stores.graph.communities.store import Basis, CommunityStore, KnownReport, StoredReport
 from stores.graph.postgres import PostgresGraph
 from stores.postgresql.database import Database
 

@@ -28,7 +28,7 @@ from domain.graph import Relation
 from ingestion.graph.communities.network import Floats
 from ingestion.graph.communities.outlines import Outline
 from stores.graph.arrays import GraphArrays
-from stores.graph.communities import Basis, KnownReport
+from stores.graph.communities.store import Basis, KnownReport
 from stores.graph.ids import relation_id
 
 # The share of the weight, of the entities, of the passages or of the relations, from which on a report

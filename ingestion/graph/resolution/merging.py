@@ -17,8 +17,8 @@ from domain.scope import Scope
 from domain.text import has_cjk
 from ingestion.graph.resolution.naming import name_key
 from stores.graph.ids import entity_id
-from stores.graph.merges import Merge
-from stores.graph.resolution import Named, Names
+from stores.graph.resolution.comparing import Named, Names
+from stores.graph.resolution.merges import Merge
 
 SAME_KEY = "the same name, written differently"
 USER_ALIAS = "an alias that the user gave"

@@ -28,7 +28,7 @@ from ingestion.graph.resolution.minhash import like_pairs
 from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, name_key
 from prompts import SAME
 from stores.graph.record import GraphRecord
-from stores.graph.resolution import (
+from stores.graph.resolution.comparing import (
     Candidate,
     Named,
     Names,
@@ -37,8 +37,8 @@ from stores.graph.resolution import (
     note_compared,
     note_pairs,
     note_version,
-    replace_merges,
 )
+from stores.graph.resolution.merges import replace_merges
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:

@@ -36,6 +36,19 @@ export async function get(path, asked = {}) {
   return (await send(`${path}?${query}`)).json();
 }
 
+/** Do what asks the server; where it cannot be reached or has no room, a few times. */
+export async function retried(action) {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await action();
+    } catch (error) {
+      if (error.status && !TRY_LATER.has(error.status)) throw error;
+      if (tries === WAITS.length) throw error instanceof Problem ? error : new Problem({ detail: say("lost") });
+    }
+    await wait(WAITS[tries]);
+  }
+}
+
 /** Send JSON. */
 export function post(path, body, options = {}) {
   return send(path, {
@@ -84,10 +97,11 @@ export async function* answered(body, signal, broken) {
       }
       if (tries === WAITS.length) throw new Problem({ detail: say("broke") });
       broken();
-      await new Promise((resolve) => setTimeout(resolve, WAITS[tries++] * 1000));
+      await wait(WAITS[tries++], signal);
+      signal.throwIfAborted();
       const headers = last ? { "Last-Event-ID": last } : {};
-      response = await send(place, { headers }).catch((error) => {
-        if (error.status) throw error;
+      response = await send(place, { headers, signal }).catch((error) => {
+        if (error.status || signal.aborted) throw error;
         return null; // still out of reach
       });
     }
@@ -130,12 +144,20 @@ function event(block) {
   return { id: value("id")[0] ?? "", type: value("event")[0] ?? "message", data: data ? JSON.parse(data) : undefined };
 }
 
+function wait(seconds, signal) {
+  return new Promise((resolve) => {
+    setTimeout(resolve, seconds * 1000);
+    signal?.addEventListener("abort", resolve, { once: true });
+  });
+}
+
 function credentials() {
-  const key = sessionStorage.getItem("key");
-  return key ? { Authorization: `Bearer ${key}` } : {};
+  const key = sessionStorage.getItem("key") ?? "";
+  return /^[!-~]+$/.test(key) ? { Authorization: `Bearer ${key}` } : {}; // a header takes no other letters
 }
 
 function refused(body, status, retryAfter) {
-  if (status === 401) document.dispatchEvent(new Event("signedOut"));
-  return new Problem(body, status, retryAfter);
+  if (status !== 401) return new Problem(body, status, retryAfter);
+  document.dispatchEvent(new Event("signedOut"));
+  return new Problem({ ...body, detail: say("badKey"), nextStep: "" }, status);
 }

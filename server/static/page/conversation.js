@@ -11,17 +11,35 @@ import { say } from "./words.js";
 const COMPARED = ["naive", "local", "global", "hybrid", "mix"];
 const [form, question, mode, turns, status] = ["ask", "question", "mode", "turns", "status"].map(byId);
 let thread = "";
+// The key of a question that has no answer yet, with its conversation: loading the page anew would lose it.
+const ASKED = "asked";
 let running = null;
 
 /** Show a conversation; without a name a new one begins. */
 export async function open(name) {
-  if (name && name === thread && turns.childElementCount) return;
+  if (name === thread && turns.childElementCount) return;
+  clear(name);
+  const [where, text] = JSON.parse(sessionStorage.getItem(ASKED) ?? "[]");
+  const left = where === name ? text : "";
+  if (name) await recall(name).catch((error) => {
+    if (error.status !== 404) tell(status, error.message, true);
+    else if (!left) tell(status, say("threadGone"), true);
+  });
+  question.value ||= left;
+  welcome();
+}
+
+function clear(name) {
   running?.abort();
-  thread = name;
+  call(name);
   turns.replaceChildren();
   tell(status, "");
-  if (name) await recall(name).catch((error) => tell(status, error.status === 404 ? say("threadGone") : error.message, true));
-  welcome();
+}
+
+/** The conversation is called so; the way back to it leads there. */
+function call(name) {
+  thread = name;
+  byId("to-ask").hash = name ? `#ask/${encodeURIComponent(name)}` : "#ask";
 }
 
 async function recall(name) {
@@ -32,7 +50,7 @@ async function recall(name) {
     if (said.role === "user") turn = place(new Turn(said.text));
     else if (said.role === "assistant") (turn ??= place(new Turn(""))).finish(said);
   }
-  turn?.element.scrollIntoView({ block: "start" });
+  turn?.element.scrollIntoView({ block: "start", behavior: "instant" });
   const document = kept.flatMap(({ sources = [] }) => sources).find(({ documentId }) => documentId)?.documentId;
   if (document) await get(`documents/${document}`).then(({ graphId }) => bases.choose(graphId), () => {});
 }
@@ -48,17 +66,21 @@ export function welcome() {
 
 async function ask(text) {
   const content = attachments.parts();
-  const asked = { query: text, graphId: bases.chosen(), multimodalContent: content, debug: true };
   const compare = mode.value === "compare";
   if (!compare && !thread) name();
+  const begun = thread;
+  const asked = { query: text, graphId: bases.chosen(), multimodalContent: content, debug: true };
   running = new AbortController();
   const { signal } = running;
   busy(true);
   question.value = "";
+  sessionStorage.setItem(ASKED, JSON.stringify([begun, text]));
   const good = compare ? await side(text, asked, signal)
-    : await one(place(new Turn(text, { attached: attachments.shown() })), { ...asked, mode: mode.value, threadId: thread }, signal);
-  if (good) attachments.clear();
-  else question.value ||= text;
+    : await one(place(new Turn(text, { attached: attachments.shown(), graphId: asked.graphId })), { ...asked, mode: mode.value, threadId: begun }, signal);
+  if (good) {
+    attachments.clear();
+    sessionStorage.removeItem(ASKED);
+  } else if (begun === thread) question.value ||= text;
   busy(false);
   if (good && !compare) showThreads(thread);
 }
@@ -69,7 +91,7 @@ async function side(text, asked, signal) {
   const whole = new Turn(text, { attached: attachments.shown() });
   whole.rest.append(grid);
   place(whole);
-  const each = COMPARED.map((mode) => ({ mode, turn: new Turn(text, { mode }) }));
+  const each = COMPARED.map((mode) => ({ mode, turn: new Turn(text, { mode, graphId: asked.graphId }) }));
   grid.append(...each.map(({ turn }) => turn.element));
   const good = await Promise.all(each.map(({ mode, turn }) => one(turn, { ...asked, mode }, signal)));
   return good.some(Boolean);
@@ -86,9 +108,16 @@ async function one(turn, body, signal) {
     }
     return true;
   } catch (error) {
+    if (!turn.element.isConnected) return false; // another conversation was opened
     const stopped = error.name === "AbortError";
     const message = stopped ? say("stopped") : error.status === 413 ? `${say("tooLarge")} ${error.message}` : error.message;
-    turn.fail(message, () => { turn.element.remove(); question.value = body.query; form.requestSubmit(); });
+    turn.fail(message, () => {
+      if (running) return;
+      turn.element.remove();
+      question.value = body.query;
+      form.requestSubmit();
+      byId("stop").focus();
+    });
     tell(status, message, !stopped);
     attachments.blame(error.field ?? "");
     return false;
@@ -105,13 +134,17 @@ function place(turn) {
 /** A conversation gets its name with its first question; the address says it from then on. */
 function name() {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
-  thread = `page-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  call(`page-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);
   history.replaceState(null, "", `#ask/${thread}`);
 }
 
 function busy(is) {
-  byId("send").hidden = is;
-  byId("stop").hidden = !is;
+  const [stop, send] = [byId("stop"), byId("send")];
+  const here = document.activeElement;
+  stop.hidden = !is;
+  send.hidden = is;
+  if (is && here === send) stop.focus();
+  else if (!is && here === stop) question.focus();
   form.ariaBusy = String(is);
   if (is) tell(status, say("working"));
   else running = null;
@@ -128,5 +161,5 @@ question.addEventListener("keydown", (event) => {
     form.requestSubmit();
   }
 });
-byId("fresh").addEventListener("click", () => { location.hash = "#ask"; open(""); question.focus(); });
+byId("fresh").addEventListener("click", () => { clear(""); welcome(); location.hash = "#ask"; question.focus(); });
 byId("stop").addEventListener("click", () => running?.abort());

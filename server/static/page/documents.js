@@ -1,9 +1,9 @@
 // The documents of a knowledge base: listed, added, watched while they are taken in, removed.
 
-import { events, get, send, upload } from "./api.js";
+import { events, get, Problem, retried, send, upload } from "./api.js";
 import { droppable } from "./attachments.js";
 import * as bases from "./bases.js";
-import { button, byId, element, sure, tell } from "./dom.js";
+import { button, byId, element, renew, sure, tell } from "./dom.js";
 import { say } from "./words.js";
 
 // A browser keeps six connections to a server; two watch, so that questions and lists go through.
@@ -38,7 +38,8 @@ async function page() {
     }
     cursor = answer.nextCursor;
   } catch (error) {
-    if (error.status !== 404) tell(status, error.message, true); // there is none of this name yet
+    if (turn !== shown) return;
+    if (error.status !== 404) return tell(status, error.message, true); // else there is none of this name yet
   }
   more.hidden = !cursor;
   empty();
@@ -97,7 +98,8 @@ function refuse(row, name, why) {
   delete row.dataset.sent;
   if (!row.isConnected) sent.append(row);
   row.replaceChildren(
-    element("div", { className: "row" }, [element("strong", { textContent: name }), element("span", { className: "gap" }), button(say("close"), () => row.remove())]),
+    element("div", { className: "row" }, [element("strong", { textContent: name }), element("span", { className: "gap" }),
+      button(say("close"), () => row.remove(), { label: `${say("close")}: ${name}` })]),
     element("p", { className: "bad", role: "alert", textContent: why }),
   );
 }
@@ -117,8 +119,21 @@ function draw(document) {
   } else {
     parts.push(element("div", { className: "note", textContent: say("passages", document.chunkCount) }));
   }
-  row.replaceChildren(...parts);
+  const here = row.contains(window.document.activeElement);
+  renew(row, parts);
+  if (here && !row.contains(window.document.activeElement)) row.querySelector("button").focus(); // its button went
   if (running) watch(documentId, row);
+}
+
+/** A document is not there any more; who stood on its row stands on the next one. */
+function gone(documentId) {
+  const row = rows.get(documentId);
+  const next = row?.nextElementSibling ?? row?.previousElementSibling;
+  const left = row?.contains(document.activeElement);
+  rows.delete(documentId);
+  row?.remove();
+  if (left) (next?.querySelector("button:last-of-type") ?? byId("files")).focus();
+  empty();
 }
 
 function bar(name, done, total) {
@@ -140,12 +155,10 @@ async function next() {
   const { documentId, row } = waiting.shift();
   watching += 1;
   try {
-    for await (const { data } of events(await send(`documents/${documentId}/events`))) {
-      if (!row.isConnected) break;
-      if (data.documentId) draw(data);
-    }
+    await retried(() => follow(documentId, row));
   } catch (error) {
-    tell(status, error.message, true);
+    if (error.status === 404) gone(documentId);
+    else tell(status, error.message, true);
   } finally {
     watching -= 1;
     delete row.dataset.watched;
@@ -153,12 +166,24 @@ async function next() {
   }
 }
 
+async function follow(documentId, row) {
+  if (!row.isConnected) return;
+  for await (const { type, data } of events(await send(`documents/${documentId}/events`))) {
+    if (!row.isConnected) return;
+    if (!data.documentId) throw new Problem(data, data.status);
+    draw(data);
+    if (type !== "progress") return;
+  }
+  throw new Problem({ detail: say("lost") }); // the server ended
+}
+
 function controls({ documentId, filename, status: state }, running) {
   const act = async (path, method) => {
     try {
       await send(`documents/${documentId}${path}`, { method });
-      if (method === "DELETE") await Promise.all([bases.refresh(), show()]);
-      else draw(await get(`documents/${documentId}`));
+      if (method !== "DELETE") return void draw(await get(`documents/${documentId}`));
+      gone(documentId);
+      await bases.refresh();
     } catch (error) {
       tell(status, error.message, true);
     }
@@ -173,8 +198,7 @@ async function forgetBase() {
   const name = bases.chosen();
   if (!await sure(say("sure", name))) return;
   try {
-    await send(`api/graphs/${encodeURIComponent(name)}`, { method: "DELETE" });
-    await bases.refresh();
+    await bases.remove(name);
     await show();
   } catch (error) {
     tell(status, error.message, true);

@@ -38,6 +38,16 @@ export function fold(title, fill) {
   return made;
 }
 
+/** Make these the children; those that are the same already stay, and with them focus and what is selected. */
+export function renew(parent, children) {
+  children.forEach((child, index) => {
+    const old = parent.children[index];
+    if (!old) parent.append(child);
+    else if (!old.isEqualNode(child)) old.replaceWith(child);
+  });
+  while (parent.childElementCount > children.length) parent.lastElementChild.remove();
+}
+
 /** Say something in a place for it. */
 export function tell(place, text, bad = false) {
   place.textContent = text;

@@ -13,11 +13,11 @@ const VIEWS = ["ask", "documents", "graph"];
 /** Open what the address names: `#ask/<conversation>`, `#documents`, `#graph/<entity>`. */
 async function route() {
   const [name, rest] = location.hash.slice(1).split(/\/(.*)/s);
-  if (name && !VIEWS.includes(name)) return; // the link that skips to the question
+  if (name && !VIEWS.includes(name)) return; // an anchor of the page
   const view = name || "ask";
   for (const one of VIEWS) byId(`${one}-view`).hidden = one !== view;
   for (const link of document.querySelectorAll("nav a")) {
-    link.setAttribute("aria-current", link.getAttribute("href") === `#${view}` ? "page" : "false");
+    link.setAttribute("aria-current", link.hash.split("/")[0] === `#${view}` ? "page" : "false");
   }
   const asked = decoded(rest ?? "");
   if (view === "documents") await documents.show();
@@ -40,7 +40,8 @@ async function begin() {
   byId("leave").hidden = !sessionStorage.getItem("key");
   try {
     await bases.refresh();
-    byId("login").hidden = true;
+    byId("login").close();
+    tell(byId("status"), "");
     threads.show("");
     await route();
   } catch (error) {
@@ -50,18 +51,26 @@ async function begin() {
 
 document.addEventListener("signedOut", () => {
   const tried = sessionStorage.getItem("key");
-  byId("login").hidden = false;
+  if (!byId("login").open) byId("login").showModal();
   tell(byId("login-status"), tried ? say("badKey") : "", true);
 });
-byId("login").addEventListener("submit", (event) => {
+byId("login-form").addEventListener("submit", (event) => {
   event.preventDefault();
   sessionStorage.setItem("key", byId("key").value.trim());
   byId("key").value = "";
   begin();
 });
-byId("leave").addEventListener("click", () => { sessionStorage.removeItem("key"); location.reload(); });
+byId("leave").addEventListener("click", () => { sessionStorage.clear(); location.reload(); });
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address names what is open
+  document.querySelector("main > :not([hidden]) :is(textarea, input)").focus();
+});
 byId("language").addEventListener("click", switchLanguage);
-bases.onChange(() => (location.hash.startsWith("#ask") || !location.hash ? conversation.welcome() : route()));
+bases.onChange(() => {
+  conversation.welcome();
+  if (location.hash.startsWith("#graph/")) location.hash = "#graph"; // what was open is of the other one
+  else if (/^#(documents|graph)/.test(location.hash)) route();
+});
 addEventListener("hashchange", route);
 byId("past").open = matchMedia("(min-width: 56rem)").matches;
 speak();

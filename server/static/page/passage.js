@@ -11,16 +11,21 @@ const AROUND = 600;
 export const placeOf = ({ filename, sectionPath = [], page }) =>
   [filename, ...sectionPath.slice(-1), page && say("page", page)].filter(Boolean).join(" › ");
 
-/** Open the passage of a source, with the citation's quote marked in what surrounds it. */
+let opened = 0;
+
+/** Open the passage of a source, with the citation's quote marked in what surrounds it, until it is closed. */
 export async function openPassage(source, citation) {
   byId("passage-title").textContent = source.filename || source.label;
   byId("passage-place").textContent = [...source.sectionPath, source.page && say("page", source.page)].filter(Boolean).join(" › ");
-  const text = byId("passage-text");
+  const [dialog, text, turn] = [byId("passage"), byId("passage-text"), (opened += 1)];
   text.replaceChildren(source.text ?? say("opening"));
-  byId("passage").showModal();
-  if (citation && source.kind !== "document" && source.text) text.replaceChildren(...cut(source.text, 0, citation));
-  else if (citation) text.replaceChildren(...await around(source, citation));
+  dialog.showModal();
+  const closed = new Promise((resolve) => { dialog.addEventListener("close", resolve, { once: true }); });
+  const marked = !citation ? [...text.childNodes]
+    : source.kind !== "document" && source.text ? cut(source.text, 0, citation) : await around(source, citation);
+  if (turn === opened) text.replaceChildren(...marked); // another one may be open by now
   text.querySelector("mark")?.scrollIntoView({ block: "center" });
+  await closed;
 }
 
 /** The document's own text around a citation. */
@@ -30,7 +35,8 @@ async function around(source, citation) {
     const slice = await get(`documents/${source.documentId}/text`, { start: from, end: citation.end + AROUND });
     return cut(slice.text, slice.start, citation);
   } catch (error) {
-    return [source.text ?? (error.status === 404 ? say("noText") : error.message)];
+    if (error.status === 404) byId("passage-place").textContent = say("noText");
+    return [source.text ?? (error.status === 404 ? "" : error.message)];
   }
 }
 

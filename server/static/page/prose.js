@@ -1,7 +1,10 @@
-// An answer's text as paragraphs, lists and marks: what models write of Markdown, and nothing that loads or leads away.
+// An answer's text as paragraphs, lists, tables, code and marks: what models write of Markdown, and nothing that loads or leads away.
 
 import { element } from "./dom.js";
 
+const FENCE = /^\s*(?:```|~~~)([^`]*)$/;
+const ROW = /^\s*\|.*\|/;
+const RULE = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
 const INLINE = /\*\*([^*\n]+)\*\*|`([^`\n]+)`|\[(\d{1,4}|[IT]\d{1,3}(?::[rc\d]+)?)\]/g;
 const LINES = [
   [/^\s*[-*•]\s+(.*)$/, "ul", "li"],
@@ -12,19 +15,49 @@ const LINES = [
 /** The nodes of `text`; `mark` makes those of a citation's marker. */
 export function prose(text, mark) {
   const blocks = [];
-  for (const line of text.split("\n")) {
-    const found = LINES.map(([pattern, list, tag]) => ({ inside: line.match(/** @type {RegExp} */ (pattern))?.[1], list, tag })).find(({ inside }) => inside !== undefined);
-    const last = blocks.at(-1);
-    if (!line.trim()) blocks.push(null);
-    else if (found?.list) {
-      const item = element("li", {}, inline(found.inside, mark));
-      if (last?.localName === found.list) last.append(item);
-      else blocks.push(element(found.list, found.list === "ol" ? { start: parseInt(line, 10) || 1 } : {}, [item]));
-    } else if (found) blocks.push(element("h4", {}, inline(found.inside, mark)));
-    else if (last?.localName === "p") last.append("\n", ...inline(line, mark));
-    else blocks.push(element("p", {}, inline(line, mark)));
-  }
+  let code = null; // the one that no fence has closed yet
+  text.split("\n").forEach((line, index, lines) => {
+    const fence = line.match(FENCE);
+    if (code && !fence) return code.append(`${line}\n`);
+    if (code) code = null;
+    else if (fence) return blocks.push(code = element("pre", { tabIndex: 0 }));
+    if (ROW.test(line) && RULE.test(lines[index + 1])) blocks.push(table(line, mark));
+    else add(blocks, fence ? fence[1] : line, mark); // a marker may stand behind a fence
+  });
   return blocks.filter(Boolean);
+}
+
+function add(blocks, line, mark) {
+  const found = LINES.map(([pattern, list, tag]) => ({ inside: line.match(/** @type {RegExp} */ (pattern))?.[1], list, tag })).find(({ inside }) => inside !== undefined);
+  const last = blocks.at(-1);
+  if (!line.trim()) blocks.push(null);
+  else if (last?.className === "wide" && ROW.test(line)) grow(last.firstChild, line, mark);
+  else if (found?.list) {
+    const item = element("li", {}, inline(found.inside, mark));
+    if (last?.localName === found.list) last.append(item);
+    else blocks.push(element(found.list, found.list === "ol" ? { start: parseInt(line, 10) || 1 } : {}, [item]));
+  } else if (found) blocks.push(element("h4", {}, inline(found.inside, mark)));
+  else if (last?.localName === "p") last.append("\n", ...inline(line, mark));
+  else blocks.push(element("p", {}, inline(line, mark)));
+}
+
+/** A table begins; it may be wider than the page. */
+function table(line, mark) {
+  const head = cells(line).map((text) => element("th", { scope: "col" }, inline(text, mark)));
+  return element("div", { className: "wide", tabIndex: 0 }, [element("table", {}, [element("tr", {}, head)])]);
+}
+
+function grow(table, line, mark) {
+  if (RULE.test(line)) return;
+  const row = cells(line, table.rows[0].cells.length);
+  table.append(element("tr", {}, row.map((text) => element("td", {}, inline(text, mark)))));
+}
+
+/** The cells of a row; what is too much, as a marker behind the last bar, belongs to the last of `most`. */
+function cells(line, most = Infinity) {
+  const found = line.split(/(?<!\\)\|/).slice(1).map((text) => text.trim().replaceAll("\\|", "|"));
+  if (!found.at(-1)) found.pop();
+  return found.length > most ? [...found.slice(0, most - 1), found.slice(most - 1).join(" ")] : found;
 }
 
 function inline(text, mark) {

@@ -1,6 +1,7 @@
 // One question with its answer: written as it streams, then with all that it rests on.
 
-import { button, byId, element, fold } from "./dom.js";
+import { choose } from "./bases.js";
+import { button, byId, element, fold, renew } from "./dom.js";
 import { draw } from "./graph.js";
 import { openPassage, placeOf } from "./passage.js";
 import { prose } from "./prose.js";
@@ -13,8 +14,9 @@ const SENTENCE = /^[^]*(?:[。！？!?]|\.(?=\s)|\n)(?:\[[^\]]*\])*/;
 
 /** A question and its answer on the page; `show` takes the events of the stream. */
 export class Turn {
-  constructor(question, { attached = [], mode = "" } = {}) {
+  constructor(question, { attached = [], mode = "", graphId = "" } = {}) {
     this.began = performance.now();
+    this.graphId = graphId;
     this.text = "";
     this.spoken = 0;
     this.citations = [];
@@ -91,7 +93,10 @@ export class Turn {
   /** The entities that came with the answer; those that it names are drawn strongly. */
   picture({ entities, relationships }) {
     return draw(entities.map((one) => ({ ...one, type: kind(one.type) })), relationships, {
-      pick: (id) => { location.hash = `#graph/${id}`; },
+      pick: (id) => {
+        if (this.graphId) choose(this.graphId); // another one may be looked at by now
+        location.hash = `#graph/${id}`;
+      },
       strong: ({ name }) => this.text.includes(name),
       width: Math.max(300, this.rest.clientWidth),
     });
@@ -100,12 +105,12 @@ export class Turn {
   draw() {
     const uses = new Map();
     const focused = /** @type {any} */ (document.activeElement)?.dataset.place;
-    this.body.replaceChildren(...prose(this.text, (marker) => {
+    renew(this.body, prose(this.text, (marker) => {
       const nth = uses.get(marker) ?? 0;
       uses.set(marker, nth + 1);
       return this.mark(marker, nth);
     }));
-    if (focused) this.body.querySelector(`[data-place="${CSS.escape(focused)}"]`)?.focus();
+    if (focused) this.focus(focused);
     const whole = this.text.slice(this.spoken).match(SENTENCE)?.[0];
     if (whole && this.element.isConnected) {
       this.spoken += whole.length;
@@ -114,17 +119,32 @@ export class Turn {
   }
 
   mark(marker, nth) {
-    const cite = button(marker, () => {
-      const source = this.sources.find((one) => String(one.marker) === marker || (one.label && one.label === marker.split(":")[0]));
-      if (source) this.open(source, nth, marker);
+    const place = `${marker}-${nth}`;
+    const cite = button(marker, async () => {
+      await this.open(this.source(marker, nth), nth, marker);
+      this.focus(place); // it may have been drawn anew meanwhile
     }, { label: say("cite", marker), className: "cite" });
-    cite.dataset.place = `${marker}-${nth}`;
+    cite.dataset.place = place;
+    cite.disabled = !this.source(marker, nth);
     return cite;
   }
 
-  /** Open what the nth use of a marker rests on. */
+  focus(place) {
+    this.body.querySelector(`[data-place="${CSS.escape(place)}"]`)?.focus();
+  }
+
+  /** What a marker stands for. The sources come last; until then it is what its nth citation quotes. */
+  source(marker, nth) {
+    const known = this.sources.find((one) => String(one.marker) === marker || (one.label && one.label === marker.split(":")[0]));
+    if (known) return known;
+    const uses = this.citations.filter((one) => (one.cell || String(one.marker)) === marker);
+    const used = uses[Math.min(nth, uses.length - 1)];
+    return used && { kind: "quote", filename: used.source, sectionPath: [], text: used.quote };
+  }
+
+  /** Open what the nth use of a marker rests on, until it is closed. */
   open(source, nth, marker = "") {
     const uses = this.citations.filter((one) => (source.marker ? one.marker === source.marker : one.cell === marker));
-    openPassage(source, uses[Math.min(nth, uses.length - 1)]);
+    return openPassage(source, source.kind === "quote" ? undefined : uses[Math.min(nth, uses.length - 1)]);
   }
 }

@@ -2,7 +2,7 @@
 
 export const WORDS = {
   en: {
-    skip: "Skip to the question", views: "Views", base: "Knowledge base", key: "API key or token", enter: "Sign in",
+    skip: "Skip to the content", views: "Views", base: "Knowledge base", key: "API key or token", enter: "Sign in",
     leave: "Sign out", keyHint: "This server asks who you are. A key is made by `sextant keys create`.",
     badKey: "The server does not take this key.", ask: "Ask", documents: "Documents", graph: "Graph",
     threads: "Conversations", fresh: "New conversation", noThreads: "None yet.", forget: "Delete",
@@ -48,7 +48,7 @@ export const WORDS = {
     relationsOf: { CO_OCCURS: "appears with" },
   },
   zh: {
-    skip: "跳到提问", views: "视图", base: "知识库", key: "API 密钥或令牌", enter: "登录",
+    skip: "跳到正文", views: "视图", base: "知识库", key: "API 密钥或令牌", enter: "登录",
     leave: "退出", keyHint: "此服务器需要知道你是谁。密钥由 `sextant keys create` 生成。",
     badKey: "服务器不接受这个密钥。", ask: "提问", documents: "文档", graph: "图谱",
     threads: "对话", fresh: "新对话", noThreads: "还没有对话。", forget: "删除",

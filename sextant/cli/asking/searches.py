@@ -11,7 +11,7 @@ from sextant.cli.documents.chunks import run
 from sextant.cli.options import GRAPH, AsJson, GraphId
 
 if TYPE_CHECKING:
-    from sextant.chunks import Chunks
+    from sextant.knowledge.chunks import Chunks
     from stores.search_log import LoggedSearch
 
 app = typer.Typer()

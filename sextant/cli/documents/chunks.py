@@ -12,9 +12,9 @@ from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
 
 if TYPE_CHECKING:
-    from retrievers.chunk_hits import SearchHit
-    from retrievers.chunk_search import SearchResponse
-    from sextant.chunks import Chunks
+    from retrievers.chunk_search.hits import SearchHit
+    from retrievers.chunk_search.search import SearchResponse
+    from sextant.knowledge.chunks import Chunks
 
 app = typer.Typer()
 chunks = typer.Typer(help="Search passages by metadata, or describe them.")
@@ -55,7 +55,7 @@ def search_chunks(
     read = read_filters(filters)
 
     async def search(own: Chunks) -> SearchResponse:
-        from retrievers.chunk_search import SearchRequest
+        from retrievers.chunk_search.search import SearchRequest
 
         request = SearchRequest(
             query=question,

@@ -11,7 +11,7 @@ from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
 
 if TYPE_CHECKING:
-    from sextant.chunks import StructureNode
+    from sextant.knowledge.chunks import StructureNode
 
 app = typer.Typer()
 

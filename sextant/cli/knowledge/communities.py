@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from domain.graph import Community
     from ingestion.graph.upkeep import Refreshed
-    from sextant.communities import CommunityView
+    from sextant.knowledge.communities import CommunityView
 
 app = typer.Typer()
 communities = typer.Typer(help="List communities, show a report, or build them.")

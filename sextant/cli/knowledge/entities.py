@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ingestion.graph.extraction.extract_llm import ExtractionReport
     from retrievers.entity_search.options import SearchOptions
     from retrievers.entity_search.response import SearchResponse
-    from sextant.entities import Entities, EntityView
+    from sextant.knowledge.entities import Entities, EntityView
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from sextant.cli.options import GRAPH, AsJson, GraphId
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from sextant.graph import Graph, GraphStatus, SubGraph
+    from sextant.knowledge.graph import Graph, GraphStatus, SubGraph
     from stores.graph.protocol import Hop
 
 T = TypeVar("T")

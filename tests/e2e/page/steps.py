@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
@@ -53,12 +55,41 @@ def hold(page: Page, url: str) -> list[Route]:
     return held
 
 
+def caught(page: Page, held: list[Route]) -> Route:
+    """The request that was to be held, once it was made."""
+    while not held:
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+    return held[0]
+
+
 def late(page: Page, held: list[Route]) -> None:
     """Let the request go that was held, and wait until the page has dealt with its answer."""
     [route] = held
     with page.expect_event("requestfinished", lambda one: one == route.request):
         route.continue_()
     page.evaluate("() => fetch('healthz').then((one) => one.text())")
+
+
+def halfway(page: Page, *events: tuple[str, Mapping[str, Any]]) -> list[Route]:
+    """The next answer breaks off behind these events; the page comes back for the rest, and is held."""
+    page.route(
+        "**/api/query",
+        lambda route: route.fulfill(
+            content_type="text/event-stream",
+            headers={"Content-Location": "/api/query/half/events"},
+            body=stream(*events),
+        ),
+        times=1,
+    )
+    return hold(page, "**/api/query/half/events")
+
+
+def stream(*events: tuple[str, Mapping[str, Any]]) -> str:
+    """Events as a server writes them."""
+    return "".join(
+        f"id: half-{number}\nevent: {name}\ndata: {json.dumps(data)}\n\n"
+        for number, (name, data) in enumerate(events, 1)
+    )
 
 
 def row(page: Page, name: str) -> Locator:

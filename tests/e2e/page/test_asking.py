@@ -5,9 +5,35 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.page.steps import GUIDE, QUESTION, ask, hold, late, use
+from tests.e2e.page.steps import (
+    GUIDE,
+    QUESTION,
+    ask,
+    caught,
+    halfway,
+    hold,
+    late,
+    stream,
+    use,
+    view,
+)
 
 pytestmark = pytest.mark.e2e
+
+DONE = {
+    "answer": "", "mode": "mix", "citations": [], "sources": [], "warnings": [],
+    "grounded": True, "timings": {},
+}  # fmt: skip
+
+
+def submit(page: Page) -> None:
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+
+
+def go_on(page: Page, held: list[Route], *events: tuple[str, dict[str, object]]) -> None:
+    """Let the page have the rest of an answer that `halfway` broke off."""
+    caught(page, held).fulfill(content_type="text/event-stream", body=stream(*events))
 
 
 def test_a_question_is_answered_with_citations_that_open_their_passage(page: Page) -> None:
@@ -128,6 +154,135 @@ def test_stopping_ends_the_answer_on_the_server_too(page: Page, at_once: bool) -
     expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
     expect(page.get_by_label("Your question")).to_have_value(QUESTION)
     assert ended == [204]
+
+
+def test_a_running_answer_goes_on_while_other_views_are_looked_at(page: Page) -> None:
+    use(page, "page")
+    held = halfway(page, ("token", {"text": "The ferry"}))
+    submit(page)
+    view(page, "Documents")
+    view(page, "Ask")
+    expect(page.locator(".answer")).to_have_text("The ferry")
+    rest = {**DONE, "answer": "The ferry leaves at nine."}
+    go_on(page, held, ("done", rest))
+    expect(page.locator(".answer")).to_have_text("The ferry leaves at nine.")
+
+
+def test_a_question_is_not_lost_when_the_page_is_loaded_anew_before_its_answer(page: Page) -> None:
+    use(page, "page")
+    halfway(page, ("token", {"text": "The ferry"}))
+    submit(page)
+    expect(page.locator(".answer")).to_have_text("The ferry")
+    page.unroute_all()
+    page.reload()
+    expect(page.get_by_label("Your question")).to_have_value(QUESTION)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("#status")).to_contain_text("Answered in")
+    page.reload()
+    expect(page.locator(".question")).to_have_text(QUESTION)
+    expect(page.get_by_label("Your question")).to_have_value("")
+
+
+def test_another_conversation_knows_nothing_of_the_one_that_was_broken_off(page: Page) -> None:
+    use(page, "page")
+    halfway(page, ("token", {"text": "The ferry"}))
+    submit(page)
+    expect(page.locator(".answer")).to_have_text("The ferry")
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+    expect(page.get_by_label("Your question")).to_have_value("")
+    expect(page.locator("#status")).to_be_empty()
+
+
+def test_a_citation_opens_what_it_quotes_while_the_answer_is_written(page: Page) -> None:
+    use(page, "page")
+    cited = {
+        "marker": 1, "source": "ferry.txt", "quote": "It leaves at nine.", "cell": "",
+        "start": 0, "end": 18,
+    }  # fmt: skip
+    held = halfway(
+        page,
+        ("token", {"text": "The ferry leaves at nine [1]. It is late [2]"}),
+        ("citation", {"citation": cited}),
+    )
+    submit(page)
+    cite = page.get_by_role("button", name="Citation 1: open the passage")
+    expect(page.get_by_role("button", name="Citation 2: open the passage")).to_be_disabled()
+    cite.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("blockquote")).to_have_text("It leaves at nine.")
+    answer = "The ferry leaves at nine [1]. It is late."
+    go_on(page, held, ("done", {**DONE, "answer": answer, "citations": [cited]}))
+    expect(page.locator(".answer")).to_contain_text("It is late.")
+    page.keyboard.press("Escape")
+    expect(cite).to_be_focused()
+
+
+def test_the_focus_goes_from_ask_to_stop_and_back_to_the_question(page: Page) -> None:
+    use(page, "page")
+    halfway(page, ("token", {"text": "The ferry"}))
+    page.get_by_label("Your question").fill(QUESTION)
+    page.get_by_role("button", name="Ask", exact=True).press("Enter")
+    stop = page.get_by_role("button", name="Stop")
+    expect(stop).to_be_focused()
+    expect(page.locator(".answer")).to_have_text("The ferry")
+    stop.press("Enter")
+    expect(page.get_by_label("Your question")).to_be_focused()
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").press("Enter")
+    expect(page.locator("#status")).to_contain_text("Answered in")
+    expect(page.get_by_label("Your question")).to_be_focused()
+
+
+def test_a_later_answer_is_not_written_behind_the_composer(page: Page) -> None:
+    use(page, "page")
+    ask(page, QUESTION)
+    turn = ask(page, "糖尿病有哪些类型？")
+    page.wait_for_function(  # its question is at the top of the window
+        "(turn) => turn.getBoundingClientRect().top < 40", arg=turn.element_handle()
+    )
+    answer = turn.locator(".answer").bounding_box()
+    composer = page.locator("#ask").bounding_box()
+    assert answer
+    assert composer
+    assert answer["y"] + answer["height"] < composer["y"]
+
+
+def test_code_and_tables_of_an_answer_stay_what_they_are(page: Page) -> None:
+    text = (
+        "Run [1]:\n```sh\n# a comment [2]\n- x **y**\n\n1. z\n``` [3]\n\n"
+        "| Part | Price \\| € |\n|---|:-:|\n| BM | 5 | [4]\n| TB |\n\na | b\n| alone |"
+    )
+    shown = page.evaluate(
+        """async (text) => {
+             const { prose } = await import('/static/prose.js');
+             const whole = document.createElement('div');
+             const mark = (textContent) => Object.assign(document.createElement('sup'), { textContent });
+             whole.append(...prose(text, mark));
+             for (const one of whole.querySelectorAll('[tabindex]')) one.removeAttribute('tabindex');
+             return [...whole.children].map((one) => one.outerHTML);
+           }""",
+        text,
+    )
+    assert shown == [
+        "<p>Run <sup>1</sup>:</p>",
+        "<pre># a comment [2]\n- x **y**\n\n1. z\n</pre>",
+        "<p> <sup>3</sup></p>",
+        '<div class="wide"><table>'
+        '<tr><th scope="col">Part</th><th scope="col">Price | €</th></tr>'
+        "<tr><td>BM</td><td>5 <sup>4</sup></td></tr><tr><td>TB</td></tr></table></div>",
+        "<p>a | b\n| alone |</p>",
+    ]
+
+
+def test_an_answer_can_be_stopped_while_its_server_is_gone(page: Page) -> None:
+    use(page, "page")
+    held = halfway(page, ("token", {"text": "The ferry"}))
+    submit(page)
+    caught(page, held)
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#status")).to_have_text("Stopped.")
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
 
 
 def test_a_list_of_conversations_that_comes_late_is_not_added_to_the_newer(page: Page) -> None:

@@ -6,11 +6,15 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, Route, expect
 
-from tests.e2e.page.steps import add, ask, begin, row, view
+from tests.e2e.page.steps import add, ask, begin, caught, hold, late, row, stream, view
 
 pytestmark = pytest.mark.e2e
+
+
+def note(name: str, text: str) -> FilePayload:
+    return FilePayload(name=name, mimeType="text/plain", buffer=text.encode())
 
 
 def test_documents_are_added_watched_asked_about_and_removed(page: Page, tmp_path: Path) -> None:
@@ -38,6 +42,12 @@ def test_documents_are_added_watched_asked_about_and_removed(page: Page, tmp_pat
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(row(page, "harbour.md")).to_have_count(0)
     expect(row(page, "mill.txt")).to_be_visible()
+
+    view(page, "Ask")
+    turn.locator(".cite").first.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("The document is not there any more.")
+    expect(dialog.locator("blockquote")).to_contain_text("Ailsa Munro")
 
 
 def test_many_files_at_once_all_arrive_while_the_page_stays_usable(
@@ -74,6 +84,60 @@ def test_a_document_listed_before_its_upload_is_answered_has_one_row(page: Page)
     expect(rows).to_have_count(1)
     page.evaluate("() => window.answer()")
     expect(rows).to_have_count(1)
+
+
+def test_a_base_that_was_begun_stays_chosen_when_a_list_without_it_arrives(page: Page) -> None:
+    chosen = page.get_by_label("Knowledge base", exact=True).locator("option:checked")
+    begin(page, f"page-{uuid4()}")
+    held = hold(page, "**/api/graphs?*")
+    add(page, note("ferry.txt", "The ferry to Inchcolm leaves at nine."))
+    expect(row(page, "ferry.txt")).to_contain_text("1 passage")
+    second = f"page-{uuid4()}"
+    begin(page, second)
+    late(page, held)
+    expect(chosen).to_have_text(f"{second} (0)")
+    page.reload()
+    expect(chosen).to_have_text(f"{second} (0)")
+    add(page, note("oars.txt", "The boat house holds nine oars."))
+    expect(row(page, "oars.txt")).to_contain_text("1 passage")
+    expect(chosen).to_have_text(f"{second} (1)")
+    expect(page.locator("#list li")).to_have_count(1)
+
+
+def test_a_document_is_followed_again_when_the_server_was_gone_meanwhile(page: Page) -> None:
+    begin(page, f"page-{uuid4()}")
+
+    def broken(route: Route) -> None:
+        document = route.request.url.split("/")[-2]
+        told = {"documentId": document, "filename": "ferry.txt", "status": "ingesting"}
+        job = {"stage": "parse", "done": 3, "total": 10}
+        body = stream(("progress", {**told, "job": job}))
+        route.fulfill(content_type="text/event-stream", body=body)
+
+    held = hold(page, "**/documents/*/events")
+    page.route("**/documents/*/events", broken, times=1)
+    add(page, note("ferry.txt", "The ferry to Inchcolm leaves at nine."))
+    expect(row(page, "ferry.txt")).to_contain_text("Reading: 3 of 10")
+    cancel = row(page, "ferry.txt").get_by_role("button", name="Cancel: ferry.txt")
+    expect(cancel).to_be_visible()
+    caught(page, held).continue_()
+    expect(row(page, "ferry.txt")).to_contain_text("1 passage")
+    expect(page.locator("#upload-status")).to_be_empty()
+
+
+def test_who_deletes_a_document_by_keyboard_goes_on_from_the_next_one(page: Page) -> None:
+    begin(page, f"page-{uuid4()}")
+    names = ["ferry.txt", "oars.txt", "mill.txt"]
+    for name in names:
+        add(page, note(name, f"A sentence about the {name[:-4]} of Inchcolm."))
+        expect(row(page, name)).to_contain_text("1 passage")
+    for left in ("Delete: oars.txt", "Delete: mill.txt"):
+        page.locator("#list").get_by_role("button").first.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name=left)).to_be_focused()
+        expect(page.locator("#list").get_by_role("button").first).to_be_focused()
 
 
 def test_a_file_that_cannot_be_taken_in_says_why_beside_those_that_can(

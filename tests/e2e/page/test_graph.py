@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.page.steps import GUIDE, QUESTION, ask, hold, late, use, view
+from tests.e2e.page.steps import GUIDE, QUESTION, ask, begin, hold, late, use, view
 
 pytestmark = pytest.mark.e2e
 
@@ -73,6 +75,22 @@ def test_an_answer_that_comes_late_leaves_what_was_opened_meanwhile(page: Page) 
     expect(strong).to_have_count(1)
     late(page, held)
     expect(strong).to_have_count(1)
+
+
+def test_an_entity_belongs_to_its_knowledge_base(page: Page) -> None:
+    use(page, "page")
+    turn = ask(page, QUESTION)
+    begin(page, f"page-{uuid4()}")
+    view(page, "Ask")
+    turn.get_by_text("Entities around this answer").click()
+    turn.get_by_role("button", name="糖尿病, term").click()
+    expect(page.locator("#about h3")).to_have_text("糖尿病")
+    base = page.get_by_label("Knowledge base", exact=True)
+    expect(base).to_have_value("page")
+    base.select_option(index=1)
+    expect(page.locator("#about")).to_be_empty()
+    expect(page.locator("#graph-status.bad")).to_have_count(0)
+    assert page.evaluate("location.hash") == "#graph"
 
 
 def test_a_large_graph_is_laid_out_without_two_nodes_in_one_place(page: Page) -> None:

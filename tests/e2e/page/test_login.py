@@ -69,6 +69,25 @@ def test_the_key_is_asked_for_and_kept_until_the_tab_is_closed(
     assert page.evaluate("sessionStorage.length") == 0
 
 
+def test_a_key_that_ends_is_asked_for_anew_and_the_conversation_stays(page: Page) -> None:
+    expect(page.get_by_label("API key or token")).to_be_focused()
+    sign_in(page, "密钥 that no header takes")
+    expect(page.get_by_role("alert")).to_have_text("The server does not take this key.")
+    sign_in(page, token("read ingest admin"))
+    question = page.get_by_label("Your question")
+    page.route("**/api/query", lambda route: route.fulfill(status=401, json={}), times=1)
+    question.fill("When does the ferry leave?")
+    question.press("Enter")
+    expect(page.get_by_label("API key or token")).to_be_focused()
+    sign_in(page, token("read ingest admin"))
+    expect(page.get_by_label("API key or token")).to_be_hidden()
+    turn = page.get_by_role("article")
+    expect(turn).to_contain_text("The server does not take this key.")
+    expect(question).to_have_value("When does the ferry leave?")
+    turn.get_by_role("button", name="Try again").click()
+    expect(turn.locator(".bad")).to_have_count(0)
+
+
 def test_what_a_key_does_not_permit_says_whom_to_ask(page: Page) -> None:
     sign_in(page, token("read"))
     view(page, "Documents")

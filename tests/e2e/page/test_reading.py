@@ -89,12 +89,14 @@ def test_every_view_can_be_read_at_any_width_by_day_and_by_night(
     )
     page.goto(address)
     use(page, "page")
+    expect(page.locator("#welcome h2")).to_be_visible()
+    readable(page, width)
     turn = ask(page, QUESTION)
     for fold in turn.locator(".rest > details").all():
         fold.locator("> summary").click()
         expect(fold.locator("> div")).not_to_be_empty()
     readable(page, width)
-    shown = {"Ask": "#welcome h2", "Documents": "#list strong", "Graph": "#picture svg"}
+    shown = {"Documents": "#list strong", "Graph": "#picture svg"}
     for name, what in shown.items():
         view(page, name)
         expect(page.locator(what).first).to_be_visible()
@@ -107,6 +109,7 @@ def readable(page: Page, width: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(CONTRAST) == []
     assert page.evaluate(NAMELESS) == []
+    expect(page.get_by_role("combobox", name="Knowledge base")).to_be_visible()
 
 
 def test_nothing_moves_for_those_who_asked_for_that(browser: Browser, address: str) -> None:
@@ -127,7 +130,15 @@ def test_the_tab_key_goes_through_the_page_as_it_is_read(page: Page) -> None:
             page.evaluate("document.activeElement.textContent || document.activeElement.id")
         )
         page.keyboard.press("Tab")
-    assert reached[:4] == ["Skip to the question", "Ask", "Documents", "Graph"]
-    page.locator(".skip").focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_label("Your question")).to_be_focused()
+    assert reached[:4] == ["Skip to the content", "Ask", "Documents", "Graph"]
+    inside = {
+        "Ask": "Your question",
+        "Documents": "Drop files here, or choose them",
+        "Graph": "Entity",
+    }
+    for name, field in inside.items():
+        view(page, name)
+        page.locator(".skip").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_label(field, exact=True)).to_be_focused()
+        assert page.evaluate("location.hash") == f"#{name.lower()}"

@@ -15,7 +15,7 @@ from evals.corpus import load_corpus
 from evals.dataset import Passage
 from graph.dependencies import dependencies_over
 from graph.workflow import Workflow, create_query_workflow
-from models.chat.chat_model import build_chat_model
+from models.chat.building import build_chat_model
 from models.chat.vision import build_vision_model
 from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder

@@ -138,8 +138,24 @@ async def test_time_that_runs_out_in_the_middle_leaves_an_answer_of_what_there_i
         async with asyncio.timeout(30):
             result = await ask(running)
         assert running.endpoint.disconnects >= 1
+        assert len(running.endpoint.chat_requests) == 2, "no judgement is waited for a second time"
+    assert result["model"] == "scripted"
     assert result["sources"]
     assert any("in time" in warning for warning in result["warnings"])
+
+
+async def test_judgements_that_fail_leave_the_answer_its_second_and_third_try(
+    running_with: RunningWith,
+) -> None:
+    busy = iter([failing(503), failing(503)])
+
+    def overloaded(request: ApiRequest) -> Reply | str:
+        return failing(503) if request.wants_json else next(busy, ANSWER)
+
+    async with running_with(overloaded, model_retries=2) as running:
+        result = await ask(running)
+    assert (result["model"], result["usage"]["calls"]) == ("scripted", 6)
+    assert any("by rule" in warning for warning in result["warnings"])
 
 
 def cut_off(value: object) -> Reply:

@@ -16,7 +16,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.metadata.by_model import DescribedByModel, ModelDescriber
 from ingestion.pipeline import Ingestor
-from models.chat.chat_model import build_chat_model
+from models.chat.building import build_chat_model
 from stores.chunks.chunk_store import ChunkStore, StoredChunk
 from stores.postgresql.database import Database
 from testing.openai_server import ApiRequest, ScriptedOpenAI

@@ -15,7 +15,7 @@ from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingested, Ingestor
 from models.protocols import Vectors
 from stores.documents.document_store import DocumentStore
-from stores.graph.hierarchy import Follows, HierarchyStore
+from stores.graph.communities.hierarchy import Follows, HierarchyStore
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
@@ -109,7 +109,7 @@ async def test_they_are_due_when_anything_they_follow_has_gone_or_a_share_of_it_
     seed: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("stores.graph.hierarchy._LARGE", 0)
+    monkeypatch.setattr("stores.graph.communities.hierarchy._LARGE", 0)
     random, history = Random(seed), History(database, settings, scope)  # noqa: S311 - a test's choice
     await history.add()
     await history.follow(random)

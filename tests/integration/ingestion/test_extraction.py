@@ -14,7 +14,7 @@ from domain.settings import ExtractionSettings, IngestionSettings, Settings
 from ingestion.graph.extraction.extract_llm import ModelExtractor, estimate_extraction
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingested, Ingestor
-from models.chat.chat_model import build_chat_model
+from models.chat.building import build_chat_model
 from stores.documents.document_store import DocumentStore
 from stores.graph.extraction import ExtractionCounts, ExtractionStore
 from stores.graph.postgres import PostgresGraph

@@ -9,7 +9,7 @@ import pytest
 from domain.scope import Scope
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingestor
-from stores.graph.communities import CommunityStore
+from stores.graph.communities.store import CommunityStore
 from stores.graph.postgres import PostgresGraph
 from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder

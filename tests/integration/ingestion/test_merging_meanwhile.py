@@ -12,8 +12,8 @@ import pytest
 from domain.scope import Scope
 from ingestion.pipeline import Ingestor
 from stores.graph.ids import entity_id
-from stores.graph.merges import Merge
 from stores.graph.record import GraphRecord
+from stores.graph.resolution.merges import Merge
 from stores.postgresql.database import Database
 from tests.integration.ingestion.test_graph_index import (
     WORLD,

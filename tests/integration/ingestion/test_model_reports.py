@@ -15,9 +15,9 @@ from domain.scope import Scope
 from domain.settings import CommunitySettings, Settings
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingestor
-from models.chat.chat_model import build_chat_model
+from models.chat.building import build_chat_model
 from stores.chunks.chunk_store import ChunkStore
-from stores.graph.communities import CommunityStore, StoredReport
+from stores.graph.communities.store import CommunityStore, StoredReport
 from stores.graph.postgres import PostgresGraph
 from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder

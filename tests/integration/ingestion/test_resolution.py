@@ -19,10 +19,11 @@ from ingestion.pipeline import Ingestor
 from models.chat.chat_model import as_chat_model
 from stores.documents.document_store import DocumentStore
 from stores.graph.ids import entity_id
-from stores.graph.merges import Merge
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
-from stores.graph.resolution import SIMILAR_MEANING, ResolutionStore, decide_one, decide_two
+from stores.graph.resolution.comparing import SIMILAR_MEANING, ResolutionStore
+from stores.graph.resolution.deciding import decide_one, decide_two
+from stores.graph.resolution.merges import Merge
 from stores.graph.vectors import EntityVectors
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore

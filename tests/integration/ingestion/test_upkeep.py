@@ -21,7 +21,7 @@ from ingestion.pipeline import Ingested, Ingestor
 from models.protocols import Vectors
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
-from stores.graph.communities import CommunityStore
+from stores.graph.communities.store import CommunityStore
 from stores.graph.postgres import PostgresGraph
 from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
@@ -285,7 +285,7 @@ async def test_communities_of_a_large_graph_wait_until_enough_is_new_but_not_whe
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """So that a passage costs the same in a large graph as in a small one."""
-    monkeypatch.setattr("stores.graph.hierarchy._LARGE", 10)
+    monkeypatch.setattr("stores.graph.communities.hierarchy._LARGE", 10)
     await graphed.ingest(scope, [SAMPLES])
     assert (await upkeep.refresh(scope, patient=True)).full_run
 

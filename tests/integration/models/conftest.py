@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from domain.settings import Settings
-from models.chat.chat_model import ChatModel, build_chat_model
+from models.chat.building import build_chat_model
+from models.chat.chat_model import ChatModel
 from testing.openai_server import Script, ScriptedOpenAI
 
 ChatWith = Callable[..., Any]

@@ -12,7 +12,8 @@ from pydantic import SecretStr
 
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
-from models.chat.chat_model import as_chat_model, build_chat_model
+from models.chat.building import build_chat_model
+from models.chat.chat_model import as_chat_model
 from models.failures import Retries
 from testing.openai_server import ScriptedOpenAI
 from testing.replies import Reply, broken_after, empty, failing, rate_limited, refusal

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import orjson
@@ -12,8 +13,9 @@ import pytest
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
 from domain.settings import Settings
-from models.chat.chat_model import ChatModel, build_chat_model
-from testing.http import HttpRequest, HttpResponse, LoopbackServer
+from models.chat.building import build_chat_model
+from models.chat.chat_model import ChatModel
+from testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
 from testing.replies import (
     Reply,
     broken_after,
@@ -182,34 +184,119 @@ async def test_a_reader_that_stops_early_closes_the_connection(chat_with: Any) -
     await server.wait_for_disconnects(1)
 
 
+Body = bytes | AsyncIterator[bytes]
+
+
+@asynccontextmanager
+async def streaming(body: Callable[[], Body], **settings: Any) -> AsyncIterator[ChatModel]:
+    """The chat model of an endpoint that streams `body()`, whatever it is, to each request."""
+
+    async def answer(_: HttpRequest) -> HttpResponse:
+        return HttpResponse(headers={"Content-Type": "text/event-stream"}, body=body())
+
+    endpoint = LoopbackServer(answer)
+    await endpoint.start()
+    url = f"http://127.0.0.1:{endpoint.port}/v1"
+    chat = build_chat_model(
+        Settings(_env_file=None, chat_model="odd", openai_base_url=url, **settings)
+    )
+    assert chat is not None
+    try:
+        yield chat
+    finally:
+        await chat.close()
+        await endpoint.stop()
+
+
+def events(*chunks: dict[str, Any]) -> bytes:
+    return b"".join(b"data: %b\n\n" % orjson.dumps(chunk) for chunk in chunks)
+
+
+def says(text: str | None, ended: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": ended}], **more}
+
+
+def costing(asked: int | None, said: int | None) -> dict[str, Any]:
+    return {"usage": {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": 0}}
+
+
 async def test_chunks_need_not_be_as_openai_writes_them() -> None:
     said = {"role": "assistant", "content": "One owner"}
-    chunks: list[dict[str, Any]] = [
+    body = events(
         {},
         {"choices": None},
         {"choices": [{"delta": said}], "object": "text", "more": 1},
         {"choices": [{"delta": None}]},
         {"choices": [{"index": 0, "finish_reason": "stop"}]},
-        {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}},
-    ]
-    body = b"".join(b"data: %b\n\n" % orjson.dumps(chunk) for chunk in chunks)
-
-    async def answer(_: HttpRequest) -> HttpResponse:
-        return HttpResponse(headers={"Content-Type": "text/event-stream"}, body=body)
-
-    endpoint = LoopbackServer(answer)
-    await endpoint.start()
-    chat = build_chat_model(
-        Settings(
-            _env_file=None,
-            chat_model="odd",
-            openai_base_url=f"http://127.0.0.1:{endpoint.port}/v1",
-        )
+        {"choices": [], **costing(3, 2)},
     )
-    assert chat is not None
-    try:
+    async with streaming(lambda: body) as chat:
         pieces, usage = await collected(chat)
-    finally:
-        await chat.close()
-        await endpoint.stop()
     assert (pieces, usage) == (["One owner"], Usage(calls=1, prompt_tokens=3, completion_tokens=2))
+
+
+async def test_comments_and_empty_pieces_say_nothing() -> None:
+    body = (
+        b": ping\n\n"
+        + events(says(None), says("One"))
+        + b"\n: ping\n\n"
+        + events(says(None, "stop"))
+    )
+    async with streaming(lambda: body) as chat:
+        pieces, _ = await collected(chat)
+    assert pieces == ["One"]
+
+
+@pytest.mark.parametrize(
+    "body", [events(says("One owner.", "stop")), events(says("One owner.")) + b"data: [DONE]\n\n"]
+)
+async def test_a_stream_may_say_in_either_way_that_it_has_ended(body: bytes) -> None:
+    async with streaming(lambda: body) as chat:
+        pieces, _ = await collected(chat)
+    assert pieces == ["One owner."]
+
+
+async def test_a_stream_that_ends_in_good_order_without_saying_so_is_broken() -> None:
+    """As a proxy ends it whose worker was killed: half an answer is not taken for a whole one."""
+    async with streaming(lambda: events(says("Staff get 25 days, but not"))) as chat:
+        with pytest.raises(ModelUnavailable, match="broke off"):
+            await collected(chat)
+
+
+async def test_half_an_answer_that_a_filter_left_is_no_answer() -> None:
+    async with streaming(lambda: events(says("One owner"), says(None, "content_filter"))) as chat:
+        with pytest.raises(ModelOutputInvalid, match="content filter"):
+            await collected(chat)
+
+
+async def ended_but_open() -> AsyncIterator[bytes]:
+    yield events(says("One owner."), says(None, "stop"))
+    await asyncio.Event().wait()
+
+
+async def ended_and_cut() -> AsyncIterator[bytes]:
+    yield events(says("One owner."), says(None, "stop"))
+    raise CutConnection
+
+
+@pytest.mark.parametrize("body", [ended_but_open, ended_and_cut])
+async def test_what_a_connection_does_behind_the_end_of_an_answer_does_not_matter(
+    body: Callable[[], Body],
+) -> None:
+    async with streaming(body, model_timeout=0.3) as chat:
+        pieces, usage = await collected(chat)
+    assert (pieces, usage.estimated) == (["One owner."], True)
+
+
+async def test_totals_that_come_with_each_piece_are_not_added_up() -> None:
+    body = events(says("One ", **costing(300, 1)), says("owner.", "stop", **costing(300, 2)))
+    async with streaming(lambda: body) as chat:
+        _, usage = await collected(chat)
+    assert usage == Usage(calls=1, prompt_tokens=300, completion_tokens=2)
+
+
+async def test_a_usage_that_tells_no_tokens_is_estimated() -> None:
+    async with streaming(lambda: events(says("One.", "stop", **costing(None, None)))) as chat:
+        _, usage = await collected(chat)
+    assert usage.estimated
+    assert usage.prompt_tokens > 0

@@ -11,7 +11,7 @@ import pytest
 from domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
 from domain.settings import Settings
 from domain.text import language_of
-from models.chat.chat_model import build_chat_model
+from models.chat.building import build_chat_model
 from models.reranker import HttpReranker
 from retrievers.ranking.chat_reranker import ChatReranker, open_reranker
 from retrievers.ranking.reranking import LATE, RerankLimits, judge

@@ -20,7 +20,7 @@ from domain.settings import Settings
 from domain.text import language_of
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
-from retrievers.chunk_search import ChunkSearch, SearchRequest, SearchResponse
+from retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
 from retrievers.lanes.keywords import NO_KEYWORDS
 from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database

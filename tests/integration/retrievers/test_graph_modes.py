@@ -23,7 +23,7 @@ from retrievers.lanes.local import NO_ENTITY
 from retrievers.lanes.reading import NO_VECTOR
 from retrievers.lanes.reports import NO_COMMUNITIES, NOT_FILTERED
 from stores.chunks.chunk_store import ChunkStore
-from stores.graph.communities import CommunityStore
+from stores.graph.communities.store import CommunityStore
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database

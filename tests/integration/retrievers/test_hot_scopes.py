@@ -11,7 +11,7 @@ import pytest
 
 from domain.errors import EmbeddingModelChanged
 from domain.scope import Scope
-from retrievers.chunk_search import ChunkSearch, SearchRequest
+from retrievers.chunk_search.search import ChunkSearch, SearchRequest
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScope, HotScopes
 from stores.chunks.chunk_store import ChunkStore

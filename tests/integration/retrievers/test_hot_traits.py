@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from domain.scope import Scope
 from ingestion.pipeline import Ingestor
-from retrievers.chunk_search import ChunkSearch, SearchRequest, SearchResponse
+from retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
 from retrievers.memory.hot import HotScopes
 from retrievers.memory.packed import PackedScope
 from retrievers.memory.traits import HotTraits, PackedTraits

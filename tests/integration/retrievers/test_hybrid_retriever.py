@@ -17,7 +17,7 @@ from domain.scope import Scope
 from evals.corpus import load_corpus
 from evals.dataset import Passage
 from retrievers import HybridRetriever, HybridRetrieverOptions
-from retrievers.index.bm25_index import BM25Indexes
+from retrievers.hybrid.bm25_index import BM25Indexes
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.langchain import ScopeVectorStore, open_vector_store

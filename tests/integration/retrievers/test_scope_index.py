@@ -18,7 +18,7 @@ from retrievers import GraphRetriever
 from retrievers.index.scope_index import BEHIND, ScopeIndexes
 from stores.chunks.chunk_store import ChunkStore, Passage
 from stores.documents.document_store import DocumentStore
-from stores.graph.communities import CommunityStore
+from stores.graph.communities.store import CommunityStore
 from stores.graph.notices import collected_notices
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord

@@ -19,10 +19,10 @@ from retrievers.memory.room import Room
 from retrievers.memory.texts import ScopeTexts, Texts
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
-from stores.graph.communities import CommunityStore
-from stores.graph.merges import Merge
+from stores.graph.communities.store import CommunityStore
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.graph.resolution.merges import Merge
 from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from tests.clock import Clock

@@ -72,6 +72,20 @@ async def test_names_of_any_kind_are_stored_found_shown_and_exported(rag: Sextan
     assert (await entities.duplicates()) == []
 
 
+async def test_what_is_asked_where_names_are_longer_than_a_question_may_be_is_answered(
+    rag: Sextant,
+) -> None:
+    name = "长" * 5000
+    lines: list[dict[str, Any]] = [
+        {"type": "entity", "id": "long", "name": name},
+        {"type": "chunk", "id": "c1", "text": f"Here {name} stands beside Legion in Rome."},
+        {"type": "chunk", "id": "c2", "text": "Legion is a river in Rome."},
+    ]
+    await rag.import_graph(stream(lines), "long")
+    for question in ["--", "Where does Legion stand?"]:
+        assert (await rag.query(question, graph_id="long", mode="mix")).answer
+
+
 async def test_a_chunk_of_a_section_that_is_not_there_is_kept_and_told(rag: Sextant) -> None:
     lines: list[dict[str, Any]] = [
         {"type": "document", "id": "d1", "text": "Alpha beta."},

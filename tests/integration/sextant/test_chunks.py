@@ -15,9 +15,9 @@ from domain.errors import DocumentNotFound, OptionInvalid
 from domain.scope import Scope
 from domain.settings import SearchLogSettings
 from models.embedding.cache import CachedEmbedder
-from retrievers.chunk_search import SearchRequest
-from sextant.chunks import StructureNode
+from retrievers.chunk_search.search import SearchRequest
 from sextant.facade import Sextant
+from sextant.knowledge.chunks import StructureNode
 from stores.chunks.chunk_store import ChunkStore
 from stores.postgresql.database import Database
 from stores.search_log import SearchLog

@@ -14,7 +14,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from sextant.cli.knowledge.communities import _nested
 from sextant.facade import Sextant
-from stores.graph.communities import CommunityStore
+from stores.graph.communities.store import CommunityStore
 from stores.graph.vectors import EntityVectors
 from stores.postgresql.database import Database
 from testing.openai_server import ScriptedOpenAI

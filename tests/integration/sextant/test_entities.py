@@ -9,8 +9,8 @@ import pytest
 
 from domain.errors import GraphNotFound, OptionInvalid, SettingsInvalid
 from domain.settings import Settings
-from sextant.entities import Entities
 from sextant.facade import Sextant
+from sextant.knowledge.entities import Entities
 from testing.openai_server import ScriptedOpenAI
 from testing.replies import as_json
 

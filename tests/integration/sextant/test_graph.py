@@ -14,7 +14,7 @@ from domain.errors import OptionInvalid
 from domain.settings import Settings
 from sextant import Sextant
 from sextant.doctor import Health, examine
-from sextant.graph import Graph
+from sextant.knowledge.graph import Graph
 from sextant.working import working
 from stores.graph.opening import GONE
 from stores.graph.record import GraphCounts

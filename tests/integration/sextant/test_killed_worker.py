@@ -22,7 +22,7 @@ from sextant.working import working
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.documents.registering import Upload
-from stores.graph.communities import CommunityStore
+from stores.graph.communities.store import CommunityStore
 from stores.graph.postgres import PostgresGraph
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder

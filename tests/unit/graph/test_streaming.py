@@ -2,13 +2,23 @@
 
 import asyncio
 import json
-from dataclasses import asdict
 from typing import Any
 
 import pytest
 
 from domain.answers import Answer, Citation, Source, Usage
-from domain.events import Cited, Done, Event, Failed, Retrieved, Sources, Status, Token
+from domain.events import (
+    Cited,
+    Done,
+    Event,
+    Failed,
+    Reset,
+    Retrieved,
+    Sources,
+    Status,
+    Token,
+    as_values,
+)
 from domain.retrieval import Retrieval
 from domain.scope import Scope
 from graph import create_query_workflow, workflow
@@ -22,6 +32,7 @@ EVENTS: list[Event] = [
     Retrieved("naive", 3, {"total": 1.5}, ("慢",)),
     Token("一"),
     Cited(CITATION),
+    Reset("换了说法"),
     Sources((SOURCE,)),
     Done(Answer("一句[1]。", "naive", (CITATION,), (SOURCE,), usage=Usage(1, 2, 3), grounded=True)),
     Failed("timed_out", "Too long.", retryable=True, detail={"next_step": "Ask again."}),
@@ -30,7 +41,7 @@ EVENTS: list[Event] = [
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.type)
 def test_an_event_survives_the_way_over_json(event: Event) -> None:
-    assert parse_event(json.loads(json.dumps(asdict(event)))) == event
+    assert parse_event(json.loads(json.dumps(as_values(event)))) == event
 
 
 async def test_a_step_that_hangs_is_given_up_with_a_typed_error(

@@ -21,6 +21,7 @@ from domain.scope import Scope
 from graph import create_query_workflow
 from graph.workflow import Workflow
 from models.chat.chat_model import as_chat_model
+from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.introducing import NO_MODEL
 from nodes.generate import WITHOUT_DOCUMENTS
 from tests.unit.nodes.conftest import Bench, Build, ScriptedRetriever, chat, item
@@ -190,7 +191,11 @@ async def test_a_second_turn_of_a_thread_starts_afresh(
 
 async def test_a_follow_up_shows_the_model_the_table_of_the_question_before(bench: Build) -> None:
     model = ListeningModel(messages=cycle([AIMessage("Bergen [T1:r2c1].")]))
-    deps = bench(retriever=ScriptedRetriever([[SYMPTOMS]]), chat=as_chat_model(model)).deps
+    deps = bench(
+        retriever=ScriptedRetriever([[SYMPTOMS]]),
+        chat=as_chat_model(model),
+        answerer=ExtractiveAnswerer(),
+    ).deps
     workflow = create_query_workflow(dependencies=deps, checkpointer=InMemorySaver())
     thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
     html = "<table><tr><th>city<th>people<tr><td>Oslo<td>7<tr><td>Bergen<td>3</table>"

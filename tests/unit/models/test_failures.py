@@ -48,6 +48,10 @@ def test_what_will_not_pass_is_not(error: Exception) -> None:
     assert not is_transient(error)
 
 
+def test_an_answer_that_cannot_be_read_was_not_refused() -> None:
+    assert type(as_sextant_error(refused(200), SERVICE)) is ModelUnavailable
+
+
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [

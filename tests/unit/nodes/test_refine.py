@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.retrieval import ItemKind, RetrievedItem
 from nodes.grade import grade
 from nodes.refine import all_new, refine
 from nodes.retrieve import retrieve
@@ -71,6 +72,24 @@ async def test_the_other_language_is_left_alone(
 ) -> None:
     state = after(QUESTION, items=[WEATHER], missing=missing, filters=filters)
     assert changes(await refine(state, bench().runtime)).get("abroad", []) == []
+
+
+@pytest.mark.parametrize("strategy", ["mix", "naive"])
+async def test_no_query_is_longer_than_a_question_may_be(bench: Build, strategy: str) -> None:
+    """Names in a knowledge base may be, and were refused as a question that nobody had asked."""
+    name = "Mississippi " * 1000
+    named = RetrievedItem(
+        ItemKind.ENTITY, name, name, 0.5, metadata={"name": name, "type": "PLACE"}
+    )
+    passage = item(f"Pocahontas Mounds is located in {name}.", "mounds")
+    state = after(
+        HOPS, strategy=strategy, items=[passage], around=[named], entities=[name], missing=name
+    )
+    runtime = bench().runtime
+    update = changes(await refine(state, runtime))
+    asked = list(filter(None, [update["search"], *update["beside"], *update["bridges"]]))
+    assert asked
+    assert max(map(len, asked)) == runtime.context.deps.settings.limits.question_chars
 
 
 async def test_a_misspelt_question_is_searched_as_the_passages_spell_it(bench: Build) -> None:

@@ -13,7 +13,8 @@ from domain.errors import Limited, Overloaded, RetrievalError
 from domain.events import Done, Event, Retrieved, Status
 from domain.settings import RunSettings
 from server.auth.caller import Principal
-from server.runs import QUEUE, Run, Runs
+from server.run import QUEUE, Run
+from server.runs import Runs
 
 ANN = Principal("ann", frozenset(Permission))
 

@@ -9,8 +9,8 @@ import numpy as np
 from domain.graph import CO_OCCURS, MentionKind
 from domain.scope import Scope
 from stores.graph.arrays import KINDS
-from stores.graph.merges import Merge
 from stores.graph.record import GraphRecord
+from stores.graph.resolution.merges import Merge
 from tests.integration.stores.graph.world import (
     Store,
     alias,

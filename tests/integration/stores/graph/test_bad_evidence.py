@@ -12,9 +12,9 @@ from domain.scope import Scope
 from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
 from stores.graph.ids import entity_id
-from stores.graph.merges import Merge
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.graph.resolution.merges import Merge
 from stores.postgresql.database import Database
 from tests.integration.stores.graph.world import Store, evidence, mention, named, relation
 

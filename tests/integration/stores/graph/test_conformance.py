@@ -14,12 +14,12 @@ from domain.scope import Scope
 from stores.chunks.chunk_store import Vectors
 from stores.chunks.neighbours import linked_to
 from stores.documents.document_store import DocumentStore
-from stores.graph.communities import CommunityStore
+from stores.graph.communities.store import CommunityStore
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id, relation_id
-from stores.graph.merges import Merge
 from stores.graph.protocol import HUB_DEGREE, Hop
 from stores.graph.record import GraphRecord
+from stores.graph.resolution.merges import Merge
 from stores.graph.vectors import EntityVectors
 from stores.postgresql.database import Database
 from tests.integration.stores.graph.world import (

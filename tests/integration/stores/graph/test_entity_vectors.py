@@ -10,8 +10,8 @@ import pytest
 from domain.graph import MentionKind
 from domain.scope import Scope
 from stores.chunks.chunk_store import Vectors
+from stores.graph.communities.hierarchy import HierarchyStore
 from stores.graph.evidence import GraphEvidence, MentionRow
-from stores.graph.hierarchy import HierarchyStore
 from stores.graph.ids import entity_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord

@@ -15,9 +15,9 @@ from domain.scope import Scope
 from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import AliasRow, MentionRow
 from stores.graph.ids import relation_id
-from stores.graph.merges import Merge
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.graph.resolution.merges import Merge
 from stores.postgresql.database import Database
 from tests.integration.stores.graph.world import (
     Row,

@@ -11,13 +11,13 @@ from domain.graph import MentionKind
 from domain.scope import Scope
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
-from stores.graph.merges import Merge
 from stores.graph.neo4j.bolt import Bolt
 from stores.graph.neo4j.projector import Projector
 from stores.graph.neo4j.store import Neo4jGraph
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import GraphStore
 from stores.graph.record import GraphRecord
+from stores.graph.resolution.merges import Merge
 from stores.postgresql.database import Database
 from tests.integration.stores.graph.test_entity_vectors import fill
 from tests.integration.stores.graph.test_exactness import (

@@ -40,6 +40,16 @@ from domain.language.quantities import asked_quantity
         ("When is memory freed?", "When its owner goes out of scope.", "Memory has one owner."),
         ("办公室是什么时候启用的？", "2019年启用。", "办公室位于示范路 88 号。"),
         ("What time does the office open?", "From 9:30 on.", "| Office | Seats |\nGraz | 40"),
+        ("Which port is it?", "It listens on http://127.0.0.1:8000.", "Ports are closed at 17:3."),
+        ("默认端口是多少？", "端口默认为 5432。", "端口须由管理员开放。"),
+        (
+            "Which Python version is needed?",
+            "Python 3.11 or newer.",
+            "Python takes 5.5 ms of 12.5 %.",
+        ),
+        ("支持哪个 Neo4j 版本？", "支持 Neo4j 5.26 及以上。", "Neo4j 用时 4.5 秒。"),
+        ("测试覆盖率要求是多少？", "覆盖率不低于 80%。", "须有单元测试覆盖。"),
+        ("What percentage passed?", "Half failed, 50 per cent passed.", "Most of them passed."),
         ("仓库几点关门？", "下午五点关门。", "| 仓库 | 库存 |\n杭州 | 140"),
     ],
 )

@@ -285,3 +285,55 @@ def test_a_row_named_like_an_article_is_meant_only_behind_what_it_is_one_of() ->
     assert said("What is the yield of grade a?", grades, "en") == [("235", "r1c2")]
     assert said("What is the highest yield for a beam?", grades, "en") == [("355", "r3c2")]
     assert said("What is the highest cost that I pay?", grades, "en") == [("30", "r3c3")]
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Which team has the most employees?", "en"),
+        ("Which team has the fewest people?", "en"),
+        ("Which team made the most mistakes?", "en"),
+        ("哪个Team的员工最多？", "zh"),
+        ("哪个Team人最多？", "zh"),
+    ],
+)
+def test_the_most_of_what_no_column_tells_is_not_the_sum_of_the_only_numbers(
+    question: str, language: str
+) -> None:
+    assert compute_findings(question, STAFF, language).asked == []
+
+
+def test_most_recently_is_the_latest_day_and_not_the_largest_number() -> None:
+    assert said("Who joined most recently?", STAFF, "en") == [("2023-11-30", "r3c4")]
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("How many parts per supplier?", ["2", "1"]),
+        ("What is the total stock by supplier?", ["19", "0"]),
+        ("Which supplier has the most stock?", ["19"]),
+        ("How many different suppliers are there?", ["2"]),
+        ("Which suppliers do we have?", ["Norbolt", "Graz Tools"]),
+        ("How many parts are from Norbolt?", ["2"]),
+    ],
+)
+def test_a_value_in_other_letters_is_the_same_value(question: str, told: list[str]) -> None:
+    parts = make_table(
+        [
+            ["Part", "Supplier", "Stock"],
+            ["BM-40", "Norbolt", "12"],
+            ["HX-1", "Graz Tools", "0"],
+            ["HX-2", "NORBOLT", "7"],
+        ],
+        header_rows=1,
+    )
+    assert [one.value for one in compute_findings(question, parts, "en").asked] == told
+
+
+def test_numbers_of_many_digits_are_taken_from_each_other_exactly() -> None:
+    loads = make_table(
+        [["Item", "Weight (kg)"], ["Atlas", "123456789012345678901234567890.5"], ["Boreas", "1"]], 1
+    )
+    [apart, *_] = said("How much heavier is Atlas than Boreas?", loads, "en")
+    assert apart == ("123,456,789,012,345,678,901,234,567,889.5", "c2")

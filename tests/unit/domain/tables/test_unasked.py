@@ -166,3 +166,9 @@ def test_a_table_that_comes_with_the_question_is_not_computed_of_rows_beside_tho
 ):
     told = compute_findings("What is the average salary of engineers?", STAFF, "en")
     assert told.asked == []
+
+
+@pytest.mark.parametrize("name", ["", "(EUR)"])
+def test_a_column_without_a_name_is_not_what_any_question_asks_for(name: str) -> None:
+    rows = make_table([["Item", name], ["Lamp", "10"], ["Desk", "30"]], header_rows=1)
+    assert findings_unasked("What is the average age?", rows, "en") == []

@@ -9,7 +9,7 @@ from uuid import UUID
 from domain.scope import Scope
 from ingestion.graph.resolution.merging import automatic_merges
 from stores.graph.ids import entity_id
-from stores.graph.resolution import Decided, Named, Names, Pair
+from stores.graph.resolution.comparing import Decided, Named, Names, Pair
 
 SCOPE = Scope("user", "graph")
 

@@ -15,7 +15,7 @@ from ingestion.graph.communities.network import network_of
 from ingestion.graph.communities.outlines import Outline, outlines
 from ingestion.graph.communities.revision import Present, basis_of, news, stays
 from stores.graph.arrays import GraphArrays, halves_of
-from stores.graph.communities import KnownReport
+from stores.graph.communities.store import KnownReport
 from stores.graph.ids import relation_id
 from tests.unit.ingestion.graph.test_communities import arrays
 

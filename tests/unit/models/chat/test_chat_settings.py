@@ -10,7 +10,8 @@ from pydantic import SecretStr
 
 from domain.errors import SettingsInvalid
 from domain.settings import AnswerSettings, Settings
-from models.chat.chat_model import as_chat_model, build_chat_model
+from models.chat.building import build_chat_model
+from models.chat.chat_model import as_chat_model
 from models.embedding.prefixes import prefixes_of
 from models.reranker import HttpReranker, LocalReranker, build_reranker, open_judge
 

@@ -50,6 +50,21 @@ def test_thoughts_alone_are_no_answer(text: str) -> None:
     assert streamed(list(text)) == ""
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<thinking>hm</thinking>yes",
+        "<reasoning>hm</reasoning>\nyes",
+        "[THINK]hm</think>[/THINK]yes",
+        "◁think▷hm◁/think▷yes",
+        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>yes",
+    ],
+)
+def test_models_mark_their_thoughts_in_ways_of_their_own(text: str) -> None:
+    assert streamed([text]) == streamed(list(text)) == "yes"
+    assert without_thoughts(text).strip() == "yes"
+
+
 def test_of_a_whole_text_the_part_after_the_last_thought_counts() -> None:
     assert without_thoughts("hm {1}</think> yes") == " yes"
     assert without_thoughts("<think>hm</think>yes") == "yes"

@@ -128,6 +128,24 @@ def test_a_list_of_labels_answers_only_a_question_for_them() -> None:
     assert best("Which tags does E42 have?", passage(text)) == "tags: E42, MC-200"
 
 
+def test_a_line_that_only_repeats_the_question_answers_nothing() -> None:
+    text = "The reset key\n\nIt is the red one beside the display."
+    assert best("Which is the reset key?", passage(text)) == "It is the red one beside the display."
+    assert best("Is there a reset key?", passage(text)) == "The reset key"
+
+
+def test_what_something_is_is_told_by_the_sentence_that_defines_it() -> None:
+    text = "Home page of the Larch pump: larch.example. The Larch pump is a dosing pump for acids."
+    found = best("What is the Larch pump?", passage(text))
+    assert found == "The Larch pump is a dosing pump for acids."
+
+
+def test_whoever_asks_how_it_is_done_is_shown_what_to_type() -> None:
+    text = "The station is reset at night.\n\n```bash\nmc reset station\n```"
+    assert best("When is the station reset?", passage(text)) == "The station is reset at night."
+    assert best("How do I reset the station?", passage(text)) == "mc reset station"
+
+
 def test_the_row_of_a_code_goes_before_sentences_that_mention_it() -> None:
     text = "02:17 First E42.\n\n| Code | Meaning |\n| --- | --- |\n| E42 | Torque above limit |"
     assert best("What is E42?", passage(text)) == "E42 | Torque above limit"
@@ -147,6 +165,8 @@ def test_number_words_are_numbers() -> None:
         ("| E47 | Belt |\n", ["E47 | Belt"]),
         ("短；句。", ["短；句。"]),
         ("甲" * 100 + "；" + "乙" * 100 + "。", ["甲" * 100 + "；", "乙" * 100 + "。"]),
+        ("| " + "甲" * 100 + "；" + "乙" * 100 + " |", ["甲" * 100 + "；" + "乙" * 100]),
+        ("```bash\nls -l\n```", ["ls -l"]),
         ("  \n\n", []),
         ("E.\n|", ["E."]),
     ],

@@ -9,7 +9,9 @@ from domain.events import Done
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.tables.written import Finding
 from models.offline.extractive import ExtractiveAnswerer
+from nodes.answers.computed import ComputedTable
 from nodes.answers.quoting import quoted
+from nodes.citing.support import Told
 from nodes.multimodal.items import attached_items
 from testing.meanings import Meanings
 
@@ -46,3 +48,32 @@ async def test_documents_are_quoted_on_a_row_where_they_name_it(
     text: str, quoted_too: bool
 ) -> None:
     assert (text in await answered(text)) is quoted_too
+
+
+@pytest.mark.parametrize(
+    ("rule", "outdone"),
+    [
+        ("Departments with more than 10 employees write a report within a week.", False),
+        ("Departments with more than 10 employees are IT and Sales.", True),
+    ],
+)
+async def test_a_sentence_outdoes_the_rows_that_are_so_only_where_it_names_one(
+    rule: str, outdone: bool
+) -> None:
+    """A row called IT is not named by "write" and "within"."""
+    metadata = {"filename": "staff.csv", "modality": "table", "context": ""}
+    rows = "| Department | Employees |\n| --- | --- |\n| IT | 12 |\n| HR | 3 |"
+    table = RetrievedItem(ItemKind.CHUNK, "t", rows, 1.0, metadata=metadata)
+    at = rows.index("IT | 12")
+    told = Told("IT is a row with Employees > 10", at, at + len("IT | 12"))
+    computed = ComputedTable("staff.csv", 2, frozenset({"t"}), ((table, told),), frozenset({"it"}))
+    passage = RetrievedItem(ItemKind.CHUNK, "r", rule, 1.0, metadata={"filename": "rules.md"})
+    events = quoted(
+        ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.9)),
+        "Which departments have more than 10 employees?",
+        [passage, table],
+        "en",
+        [computed],
+    )
+    answer = [event.answer.answer async for event in events if isinstance(event, Done)].pop()
+    assert ("IT is a row" in answer, rule in answer) == (not outdone, outdone)

@@ -11,6 +11,7 @@ from domain.retrieval import ItemKind, RetrievedItem
 from domain.settings import LimitSettings, Settings
 from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.reporting import FOUND
+from nodes.answers.revising import REPLACED
 from nodes.generate import generate
 from nodes.state import State
 from tests.unit.nodes.conftest import Build, chat, item
@@ -171,6 +172,37 @@ async def test_calls_that_read_reports_are_bounded_by_what_is_left_of_the_budget
     assert update["citations"]
 
 
+async def test_reports_are_not_read_one_by_one_where_the_model_gave_no_judgement(
+    bench: Build,
+) -> None:
+    at = bench(chat=chat("主要症状是多饮、多尿和体重下降 [1]。"), answerer=ExtractiveAnswerer())
+    update = await generate(asked("主要症状是什么？", by_rule=True), at.runtime)
+    assert (update["usage"]["calls"], update["warnings"]) == (1, [])
+    assert update["citations"]
+
+
+async def test_findings_are_told_where_nothing_that_the_model_writes_holds(bench: Build) -> None:
+    model = chat(
+        noting(("火星上有人", 9, [1])), "火星上有人居住，那里有两座城市。", '{"sentences": []}'
+    )
+    at = bench(chat=model, answerer=ExtractiveAnswerer())
+    update = await generate(asked("这些文档讲了什么？"), at.runtime)
+    assert update["answer"].startswith(FOUND["zh"])
+    assert [one["source"] for one in update["citations"]] == ["指南.md", "合同.md"]
+    assert REPLACED in update["warnings"]
+
+
+async def test_reports_that_were_not_read_are_counted(bench: Build) -> None:
+    long = [report(f"健康{place}", (LONG, "指南.md")) for place in range(5)]
+    answer = "主要症状是多饮、多尿和体重下降 [1]。"
+    model = chat(noting(("多饮", 9, [1])), "no JSON", "still no JSON", answer)
+    settings = Settings(_env_file=None, limits=LimitSettings(report_calls=2, context_tokens=20_000))
+    at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
+    update = await generate(asked("主要症状是什么？", around=long), at.runtime)
+    [warning] = update["warnings"]
+    assert "could not read 2/5 of the reports" in warning, "the other call read three"
+
+
 async def test_a_call_that_fails_costs_its_reports_only(bench: Build) -> None:
     model = chat("no JSON", "still no JSON", "主要症状是多饮、多尿和体重下降 [1]。")
     settings = Settings(_env_file=None, limits=LimitSettings(report_calls=1))
@@ -178,4 +210,4 @@ async def test_a_call_that_fails_costs_its_reports_only(bench: Build) -> None:
     update = await generate(asked("主要症状是什么？"), at.runtime)
     assert update["citations"]
     [warning] = update["warnings"]
-    assert "could not read 1/1 of the reports" in warning
+    assert "could not read 2/2 of the reports" in warning

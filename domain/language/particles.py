@@ -1,0 +1,46 @@
+"""English words of a verb and its particle, written as one word or as two: "back up" and "backup".
+
+Whoever asks how to log in writes the verb, and a text's headings have the noun, login.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from domain.language.stems import stem
+from domain.language.stopwords import ENGLISH_STOP_WORDS
+from domain.text import normalise
+
+_PARTICLES = "up|out|in|off|down|on|over|back|away|around|through"
+_TWO = re.compile(rf"\b([a-z]{{3,}})[ -]({_PARTICLES})\b")
+_ONE = re.compile(rf"\b([a-z]{{3,}})({_PARTICLES})s?\b")
+
+
+def joined(question: str) -> list[tuple[str, str]]:
+    """Each verb of a question with its particle, as it is there and as one word: `backing up`, `backup`."""
+    return [
+        (match[0], stem(match[1]) + match[2])
+        for match in _TWO.finditer(normalise(question))
+        if match[1] not in ENGLISH_STOP_WORDS
+    ]
+
+
+def with_joined(question: str, texts: Iterable[str]) -> str:
+    """The question with a verb and its particle as one word where a text has that."""
+    pairs = joined(question)
+    if not pairs:
+        return question
+    told = normalise("\n".join(texts))
+    for two, one in pairs:
+        if re.search(rf"\b{one}s?\b", told):
+            question = re.sub(re.escape(two), one, question, flags=re.IGNORECASE)
+    return question
+
+
+def parted(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+    """Each word of a normalised question with a particle in it, and where a text has it as two words."""
+    return [
+        (match[0], re.compile(rf"\b{match[1]}\w{{0,4}}[ -]{match[2]}\b"))
+        for match in _ONE.finditer(question)
+    ]

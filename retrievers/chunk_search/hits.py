@@ -1,0 +1,264 @@
+"""Chunks that were found, as a caller sees them: their metadata, their entities, what is around them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from domain.errors import InputError, SextantError
+from domain.retrieval import RetrievedItem
+from domain.scope import Scope
+from retrievers.chunk_search.metadata import Ranked, Share
+from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.neighbours import Mentioned, entities_of, linked_to
+from stores.postgresql.database import Database
+
+SECTION, LINKED = "section", "linked"
+NO_ENTITIES = (
+    "知识图谱暂不可用，结果不含实体与关联块"
+    " (the graph does not answer: results without entities and linked passages)"
+)
+
+
+class HitModel(BaseModel):
+    """In camelCase over the wire."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True
+    )
+
+
+class Entity(HitModel):
+    """An entity that a chunk mentions."""
+
+    name: str
+    type: str
+
+
+class Neighbour(HitModel):
+    """A chunk around a hit: `section`, beside it in its section; `linked`, by shared entities."""
+
+    chunk_id: str
+    document_id: str
+    external_id: str | None
+    relation: str
+    text: str
+    semantic_title: str
+    parent_section_path: tuple[str, ...]
+
+
+class Signal(HitModel):
+    """What one signal gave: `contribution` is its part of the hybrid score, `rank` the lane's place."""
+
+    rank: int | None = None
+    raw: float
+    share: float
+    weight: float
+    contribution: float
+
+
+class SearchHit(HitModel):
+    """A chunk, its semantic metadata, and its scores: each signal's share, `hybrid`, `rerank`, `final`."""
+
+    chunk_id: str
+    document_id: str
+    external_id: str | None
+    filename: str
+    text: str
+    score: float
+    scores: dict[str, float]
+    semantic_title: str
+    summary: str
+    topics: tuple[str, ...]
+    topic_labels: tuple[str, ...]
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    entities: tuple[Entity, ...]
+    section_id: str
+    parent_section_path: tuple[str, ...]
+    modality: str
+    page: int | None
+    created_at: str
+    neighbors: tuple[Neighbour, ...] | None = None
+    signals: dict[str, Signal] | None = None
+
+
+_Mentioned = Mapping[UUID, tuple[Mentioned, ...]]
+_Around = Mapping[UUID, tuple[Neighbour, ...]]
+
+
+class ChunkHits:
+    """Shows chunks with what the graph says of them.
+
+    Args:
+        database: where they are.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._chunks = ChunkStore(database)
+
+    async def of(
+        self,
+        scope: Scope,
+        best: Sequence[Ranked],
+        warnings: list[str],
+        *,
+        neighbors: bool,
+        debug: bool = False,
+    ) -> tuple[SearchHit, ...]:
+        """The chunks in their order as they are now; those that are gone are left out.
+
+        Without entities, and a warning says so, if the graph is away.
+
+        Args:
+            scope: whose.
+            best: what was found.
+            warnings: where a warning goes.
+            neighbors: with the chunks beside each and linked to it.
+            debug: with what each signal gave.
+        """
+        if not best:
+            return ()
+        ids = [UUID(one.id) for one in best]
+        # At the same moment, so that they share a round trip.
+        stored, mentioned = await asyncio.gather(
+            self._chunks.get(scope, ids), self._mentioned(scope, ids, warnings)
+        )
+        around = await self._around(scope, stored, warnings) if neighbors else None
+        there = {str(chunk.id): chunk for chunk in stored}
+        return tuple(
+            _hit(one, there[one.id], mentioned, around, debug=debug)
+            for one in best
+            if one.id in there
+        )
+
+    async def of_mode(
+        self,
+        scope: Scope,
+        items: Sequence[RetrievedItem],
+        warnings: list[str],
+        *,
+        neighbors: bool,
+        debug: bool = False,
+    ) -> tuple[SearchHit, ...]:
+        """The same for chunks that a mode has found."""
+        best = [_by_lanes(item) for item in items]
+        return await self.of(scope, best, warnings, neighbors=neighbors, debug=debug)
+
+    async def _mentioned(
+        self, scope: Scope, ids: Sequence[UUID], warnings: list[str]
+    ) -> _Mentioned:
+        with _without_graph(warnings):
+            return await entities_of(self._database, scope, ids)
+        return {}
+
+    async def _around(
+        self, scope: Scope, hits: Sequence[StoredChunk], warnings: list[str]
+    ) -> _Around:
+        """Of each hit the chunks beside it in its section, then those linked by shared entities."""
+        linked: Mapping[UUID, Sequence[UUID]] = {}
+        with _without_graph(warnings):
+            linked = await linked_to(self._database, scope, [hit.id for hit in hits])
+        ids = {hit.id: list(_relations(hit, linked)) for hit in hits}
+        wanted = list(dict.fromkeys(chunk for pairs in ids.values() for chunk, _ in pairs))
+        stored = {chunk.id: chunk for chunk in await self._chunks.get(scope, wanted)}
+        return {
+            hit: tuple(_neighbour(stored[chunk], how) for chunk, how in pairs if chunk in stored)
+            for hit, pairs in ids.items()
+        }
+
+
+@contextmanager
+def _without_graph(warnings: list[str]) -> Iterator[None]:
+    """Go on, with a warning, where the graph is away."""
+    try:
+        yield
+    except InputError:
+        raise
+    except SextantError:
+        if NO_ENTITIES not in warnings:
+            warnings.append(NO_ENTITIES)
+
+
+def _by_lanes(item: RetrievedItem) -> Ranked:
+    """Its lanes stand where a search of chunks has its signals."""
+    signals = {
+        name: Share(lane.score, lane.score, lane.weight, lane.contribution or 0.0, lane.rank)
+        for name, lane in item.lanes.items()
+    }
+    return Ranked(item.id, item.score, signals, item.score)
+
+
+def _relations(
+    hit: StoredChunk, linked: Mapping[UUID, Sequence[UUID]]
+) -> Iterator[tuple[UUID, str]]:
+    yield from ((own, SECTION) for own in hit.neighbours)
+    yield from ((own, LINKED) for own in linked.get(hit.id, ()) if own not in hit.neighbours)
+
+
+def _neighbour(chunk: StoredChunk, relation: str) -> Neighbour:
+    return Neighbour(
+        chunk_id=str(chunk.id),
+        document_id=str(chunk.document_id),
+        external_id=chunk.external_id,
+        relation=relation,
+        text=chunk.text,
+        semantic_title=chunk.title or chunk.document_title,
+        parent_section_path=chunk.section_path,
+    )
+
+
+def _hit(
+    one: Ranked,
+    chunk: StoredChunk,
+    mentioned: _Mentioned,
+    around: _Around | None,
+    *,
+    debug: bool,
+) -> SearchHit:
+    scores = {name: signal.share for name, signal in one.signals.items()}
+    scores |= {"hybrid": one.hybrid, "final": one.score}
+    if one.rerank is not None:
+        scores["rerank"] = one.rerank
+    return SearchHit(
+        chunk_id=one.id,
+        document_id=str(chunk.document_id),
+        external_id=chunk.external_id,
+        filename=chunk.filename,
+        text=chunk.text,
+        score=one.score,
+        scores=scores,
+        semantic_title=chunk.title or chunk.document_title,
+        summary=chunk.summary,
+        topics=chunk.topics,
+        topic_labels=chunk.topic_labels,
+        keywords=chunk.keywords,
+        tags=chunk.tags,
+        entities=_entities(chunk, mentioned),
+        section_id=str(chunk.section_id),
+        parent_section_path=chunk.section_path,
+        modality=str(chunk.modality),
+        page=chunk.page,
+        created_at=chunk.created_at.isoformat(),
+        neighbors=None if around is None else around.get(chunk.id, ()),
+        signals=_signals(one) if debug else None,
+    )
+
+
+def _signals(one: Ranked) -> dict[str, Signal]:
+    return {name: Signal(**asdict(signal)) for name, signal in one.signals.items()}
+
+
+def _entities(chunk: StoredChunk, mentioned: _Mentioned) -> tuple[Entity, ...]:
+    """Those of the graph with their types; where it has none, the names that ingestion noted."""
+    known = mentioned.get(chunk.id)
+    if known is None:
+        return tuple(Entity(name=name, type="TERM") for name in chunk.entities)
+    return tuple(Entity(name=one.name, type=one.type) for one in known)

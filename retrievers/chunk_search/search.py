@@ -1,0 +1,266 @@
+"""Searching chunks with all that is known of them (seed 004): the `/search` of a knowledge base.
+
+Vector and keyword lane run at the same time inside the filters; what they find is ranked by seven
+signals (`retrievers.chunk_search.metadata`), then a reranker has its share where there is one; hits come
+with their semantic metadata and, when asked for, with the chunks around them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Any, Self
+from uuid import UUID
+
+from pydantic import (
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from domain.errors import OptionInvalid
+from domain.filters import ChunkFilters
+from domain.happenings import searching
+from domain.options import in_range
+from domain.questions import checked_question
+from domain.scope import Scope
+from domain.settings import Settings
+from models.protocols import Embedder, Reranker
+from retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
+from retrievers.chunk_search.metadata import Ranked
+from retrievers.chunk_search.ranking import ChunkRanker, ChunkRanking
+from retrievers.chunk_search.weights import MetadataWeights
+from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
+from retrievers.memory.hot import HotScopes
+from retrievers.memory.traits import HotTraits
+from retrievers.pages.cursor import Position, decode, encode, identity
+from retrievers.pages.hot import HotRankings
+from stores.chunks.chunk_store import ChunkStore
+from stores.knowledge_bases import KnowledgeBases
+from stores.postgresql.database import Database
+
+MOST = 1000
+# Seed 000: each lane returns twice what is wanted; and enough to choose from when few are.
+_OVERFETCH, _FEWEST = 2, 50
+# For the next page: five minutes, as seed 001 has it; 0.3 KB a chunk, so 20 MB at the very most.
+_KEPT_SECONDS, _KEPT, _KEPT_PER_USER, _KEPT_CHUNKS = 300.0, 64, 8, 1000
+
+
+class SearchResponse(HitModel):
+    """A page of hits, best first; `total` is how many chunks the lanes found to choose from."""
+
+    results: tuple[SearchHit, ...]
+    next_cursor: str | None = None
+    total: int
+    search_time_ms: float
+    warnings: tuple[str, ...] = ()
+    debug: dict[str, Any] | None = None
+
+
+class SearchRequest(HitModel):
+    """What is searched for. `ranking` names a preset or gives weights, `rerank` may leave it out.
+
+    `cursor` is the `next_cursor` of the page before, of the same search.
+
+    Raises:
+        OptionInvalid: a field is unknown or of the wrong type; `field` names it.
+    """
+
+    query: str
+    limit: int = Field(10, strict=True)
+    filters: Mapping[str, Any] | ChunkFilters | None = None
+    include_neighbors: bool = False
+    rerank: bool = True
+    ranking: str | Mapping[str, float] | MetadataWeights | None = Field(None)
+    cursor: str | None = None
+    debug: bool = False
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _named(cls, values: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler(values)
+        except ValidationError as error:
+            raise _unfit(error) from None
+
+
+def _unfit(error: ValidationError) -> OptionInvalid:
+    """The first field that is wrong."""
+    first = error.errors(include_url=False)[0]
+    field = str(first["loc"][0]) if first["loc"] else "request"
+    known = list(SearchRequest.model_fields)
+    listed = f"A search takes {', '.join(known)}."
+    if first["type"] == "extra_forbidden" and field not in known:
+        near = get_close_matches(field, [*known, *map(to_camel, known)], n=1)
+        meant = f"Did you mean `{near[0]}`? " if near else ""
+        return OptionInvalid(
+            f"There is no option `{field}`.", next_step=f"{meant}{listed}", field=field
+        )
+    given = [one for one in error.errors() if one["loc"][:1] == first["loc"][:1]]
+    said = first["msg"] if len(given) == 1 else "it is of no form that is taken"
+    return OptionInvalid(
+        f"`{field}` cannot be {first['input']!r:.60}: {said}.",
+        next_step=listed,
+        field=field,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A checked request; `key` tells the search from others, `position` is where its page begins."""
+
+    query: LaneQuery
+    weights: MetadataWeights
+    rerank: bool
+    key: bytes
+    position: Position | None
+    moment: datetime
+
+
+class ChunkSearch:
+    """Searches the chunks of knowledge bases; one object serves all users.
+
+    `next_cursor` leads through all that the lanes found. The next page goes on in the ranking that
+    the page before came from; where that is not in memory any more (five minutes, another process),
+    in one taken anew, which what was written meanwhile may have changed.
+
+    Args:
+        database: where they are.
+        embedder: turns the question into a vector.
+        reranker: has 0.4 of the final score; None: the hybrid score is the final one.
+        settings: constants of retrieval and limits; by default those of the database.
+        hot: when given, what is searched often is searched in memory.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        reranker: Reranker | None = None,
+        settings: Settings | None = None,
+        hot: HotScopes | None = None,
+    ) -> None:
+        self._database = database
+        self._hot = hot
+        self._hits = ChunkHits(database)
+        self._settings = settings or database.settings
+        chunks = ChunkStore(database)
+        # By id: what both lanes found is then read once, and of what is not shown no text.
+        lanes = (VectorLane(chunks, embedder, whole=False), KeywordLane(chunks, whole=False))
+        traits = HotTraits(database, hot.room) if hot else None
+        self._ranker = ChunkRanker(database, lanes, reranker, self._settings.retrieval, traits)
+        self._kept: HotRankings[ChunkRanking] = HotRankings(_KEPT_SECONDS, _KEPT, _KEPT_PER_USER)
+
+    @property
+    def hits(self) -> ChunkHits:
+        """What shows chunks, however they were found."""
+        return self._hits
+
+    async def search(
+        self, scope: Scope, request: SearchRequest, *, now: datetime | None = None
+    ) -> SearchResponse:
+        """The best `request.limit` chunks that the filters let through.
+
+        Without its embedding model the search goes on by keywords, and says so; with a model of
+        another dimension than the stored vectors it does not.
+
+        Args:
+            scope: whose data, and which knowledge base.
+            request: what is searched for.
+            now: the moment from which ages count; default: now.
+
+        Raises:
+            QuestionInvalid, OptionInvalid: the request is at fault.
+            GraphNotFound: this user has no knowledge base of that id.
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
+            RetrievalError: both lanes failed; carries each cause.
+        """
+        with searching("chunks") as told:
+            found, told.timings = await self._search(
+                scope, request, now or datetime.now(UTC), self._hot
+            )
+            told.degraded = bool(found.warnings)
+        return found
+
+    async def _search(
+        self, scope: Scope, request: SearchRequest, now: datetime, hot: HotScopes | None
+    ) -> tuple[SearchResponse, Mapping[str, float]]:
+        """The response, and the milliseconds of each lane that ran for it."""
+        started = time.perf_counter()
+        asked = self._asked(scope, request, now, hot)
+        ranking, kept = await self._ranking(asked)
+        page, more = ranking.page(asked.position, request.limit)
+        warnings = list(ranking.warnings)
+        # At the same moment, so that being sure of what is in memory costs no trip of its own.
+        hits, current = await asyncio.gather(
+            self._hits.of(
+                scope, page, warnings, neighbors=request.include_neighbors, debug=request.debug
+            ),
+            asked.query.is_current(),
+        )
+        if not current:
+            return await self._search(scope, request, now, None)
+        if not len(ranking):
+            await KnowledgeBases(self._database).require(scope)
+        if not kept and len(ranking) <= _KEPT_CHUNKS:
+            self._kept.keep(scope.user_id, asked.key, ranking, "", asked.moment)
+        spent = (time.perf_counter() - started) * 1000
+        found = SearchResponse(
+            results=hits,
+            next_cursor=_end(asked, page[-1]) if more else None,
+            total=len(ranking),
+            search_time_ms=spent,
+            warnings=tuple(dict.fromkeys(warnings)),
+            debug=_debug(asked, ranking, spent) if request.debug else None,
+        )
+        return found, {} if kept else ranking.timings
+
+    def _asked(
+        self, scope: Scope, request: SearchRequest, now: datetime, hot: HotScopes | None
+    ) -> _Asked:
+        weights = MetadataWeights.read(request.ranking)
+        query = self._query(scope, request, hot)
+        key = identity(scope, query.text, query.limit, query.filters, weights, request.rerank)
+        position = None if request.cursor is None else decode(request.cursor, key)
+        moment = position.taken_at if position else now
+        return _Asked(query, weights, request.rerank, key, position, moment)
+
+    async def _ranking(self, asked: _Asked) -> tuple[ChunkRanking, bool]:
+        """The ranking that the page before came from, or a new one; and whether it was kept."""
+        user = asked.query.scope.user_id
+        if asked.position and (known := self._kept.of(user, asked.key, asked.moment)):
+            return known.ranking, True
+        ranking = await self._ranker.rank(
+            asked.query, asked.weights, asked.moment, rerank=asked.rerank
+        )
+        return ranking, False
+
+    def _query(self, scope: Scope, request: SearchRequest, hot: HotScopes | None) -> LaneQuery:
+        limit = in_range(request.limit, "limit", most=MOST)
+        filters = ChunkFilters.read(request.filters)
+        return LaneQuery(
+            scope=scope,
+            text=checked_question(request.query, self._settings.limits.question_chars),
+            limit=max(_OVERFETCH * limit, _FEWEST),
+            max_keywords=self._settings.retrieval.max_keywords,
+            filters=filters,
+            hot=hot.of(scope) if hot and filters is None else None,
+        )
+
+
+def _end(asked: _Asked, last: Ranked) -> str:
+    return encode(Position(asked.moment, last.score, UUID(last.id)), asked.key)
+
+
+def _debug(asked: _Asked, ranking: ChunkRanking, spent: float) -> dict[str, Any]:
+    return {
+        "keywords": asked.query.keywords,
+        "weights": asdict(asked.weights),
+        "timings": {**ranking.timings, "total": spent},
+    }

@@ -1,0 +1,261 @@
+"""The hybrid retriever of seed 000 over any LangChain `PGVectorStore`, with the BM25 rerank of seed 003."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import VectorStore
+from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr, SkipValidation, field_validator
+
+from domain.errors import OptionInvalid, RetrievalError
+from domain.questions import checked_question
+from domain.retrieval import RetrievedItem
+from domain.scope import Scope
+from domain.settings import LimitSettings
+from retrievers.hybrid.bm25_index import BM25Indexes, shared_indexes
+from retrievers.hybrid.bm25_rerank import rerank_linear, rerank_rrf
+from retrievers.hybrid.lanes import StoreKeywordLane, StoreVectorLane
+from retrievers.hybrid.options import HybridRetrieverOptions
+from retrievers.hybrid.store import HybridStore, hybrid_store
+from retrievers.lanes.degrading import degraded, log_failures
+from retrievers.lanes.keywords import NO_KEYWORDS
+from retrievers.lanes.lane import KEYWORD, VECTOR, Lane, LaneQuery, LaneRun, run_lanes
+from retrievers.ranking.bm25 import BM25
+from retrievers.ranking.fusion import fuse
+from retrievers.sync import run_sync
+
+logger = logging.getLogger(__name__)
+
+SLOW = "混合检索耗时超过阈值"
+BM25_LATE = "BM25 索引正在建立，本次保持 RRF 排序"
+BM25_FAILED = "BM25 重排序失败，保持 RRF 排序"
+
+# Seed 000: each lane returns twice what is wanted.
+_OVERFETCH = 2
+_FUSION, _BM25, _TOTAL = "fusion", "bm25", "total"
+
+
+@dataclass(frozen=True, slots=True)
+class HybridSearch:
+    """One hybrid search.
+
+    Attributes:
+        documents: best first; `metadata["score"]` descends, `metadata["lanes"]` says which lane put
+            the document where, with its own score and its weight.
+        keywords: those of the question.
+        found: lane → how many documents it found.
+        warnings: what the search had to go without.
+        timings: milliseconds of `vector`, `keyword`, `fusion`, `bm25` and `total`.
+    """
+
+    documents: tuple[Document, ...]
+    keywords: tuple[str, ...]
+    found: Mapping[str, int]
+    warnings: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+class HybridRetriever(BaseRetriever):
+    """Vectors and keywords at the same time, fused by weighted reciprocal ranks; a LangChain retriever.
+
+    Over a store of `stores.langchain.open_vector_store` keywords come from the index; over any other
+    `PGVectorStore` from ILIKE: the same matches, read from every row of the user.
+
+    Args:
+        vector_store: an opened `PGVectorStore` (or `AsyncPGVectorStore`, for `ainvoke` only).
+        user_id: whose documents may be found.
+        options: see `HybridRetrieverOptions`.
+        user_field: the column, or key of the JSON metadata, that says whose a row is.
+        bm25: the BM25 indexes to use; by default those that all retrievers of the process share.
+
+    Raises:
+        OptionInvalid: an option, the store or the user cannot be used; `field` names it.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True, populate_by_name=True)
+
+    vector_store: SkipValidation[VectorStore] = Field(
+        validation_alias=AliasChoices("vector_store", "vectorStore")
+    )
+    user_id: SkipValidation[int | str] = Field(validation_alias=AliasChoices("user_id", "userId"))
+    options: SkipValidation[HybridRetrieverOptions] = Field(default_factory=HybridRetrieverOptions)
+    user_field: str = "user_id"
+    bm25: SkipValidation[BM25Indexes] = Field(default_factory=shared_indexes)
+    _store: HybridStore = PrivateAttr()
+
+    @field_validator("options", mode="before")
+    @classmethod
+    def _read(cls, options: object) -> HybridRetrieverOptions:
+        if isinstance(options, HybridRetrieverOptions):
+            return options
+        return HybridRetrieverOptions.model_validate({} if options is None else options)
+
+    def model_post_init(self, _: object) -> None:
+        """Look at store and user once."""
+        self._store = hybrid_store(self.vector_store, self.user_id, self.user_field)
+
+    @classmethod
+    def get_lc_namespace(cls) -> list[str]:
+        """The namespace that seed 000 names."""
+        return ["mirror", "retrievers"]
+
+    async def search(self, query: str) -> HybridSearch:
+        """Search, and tell keywords, counts, warnings and times.
+
+        Raises:
+            QuestionInvalid: the question is empty or too long.
+            EmbeddingModelChanged: the store's vectors have another length than the question's.
+            RetrievalError: both lanes failed; carries both causes.
+        """
+        started = time.perf_counter()
+        request = self._request(query)
+        runs = await self._run(request)
+        timings = {run.name: run.milliseconds for run in runs}
+        items = self._fused(runs, timings)
+        items = await self._reranked(request, items, timings)
+        items = items[: self.options.limit]
+        timings[_TOTAL] = (time.perf_counter() - started) * 1000
+        self._log(request, runs, items, timings)
+        return HybridSearch(
+            tuple(map(_as_document, items)),
+            tuple(request.keywords),
+            {run.name: len(run.hits) for run in runs},
+            warnings=(*degraded(runs), *request.warnings),
+            timings=timings,
+        )
+
+    async def rebuild_bm25(self) -> None:
+        """Build the BM25 index of this user now: at start, before anybody asks."""
+        await self.bm25.rebuild([self._store.rows])
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain's signature
+    ) -> list[Document]:
+        return list((await self.search(query)).documents)
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain's signature
+    ) -> list[Document]:
+        if not self._store.any_loop:
+            raise OptionInvalid(
+                "The vector store's engine belongs to one event loop, so it cannot be used without it.",
+                next_step="Call ainvoke on that loop, or make the engine by PGEngine.from_connection_string.",
+                field="vector_store",
+            )
+        return list(run_sync(lambda: self.search(query)).documents)
+
+    def _request(self, query: str) -> LaneQuery:
+        request = LaneQuery(
+            scope=Scope(str(self.user_id)),
+            text=checked_question(query, LimitSettings().question_chars),
+            limit=self.options.limit * _OVERFETCH,
+            max_keywords=self.options.max_keywords,
+        )
+        if not request.keywords:
+            request.warn(NO_KEYWORDS)
+            logger.warning(NO_KEYWORDS["zh"])
+        return request
+
+    async def _run(self, request: LaneQuery) -> list[LaneRun]:
+        """Both lanes at the same time."""
+        lanes: list[Lane] = [
+            StoreVectorLane(self._store, self.options.min_similarity),
+            StoreKeywordLane(self._store.rows),
+        ]
+        runs = await run_lanes(lanes, request, self.options.lane_timeout)
+        failed = {run.name: run.error for run in runs if run.error is not None}
+        log_failures(failed)
+        if len(failed) == len(runs):
+            raise RetrievalError(failed)
+        return runs
+
+    def _fused(self, runs: Sequence[LaneRun], timings: dict[str, float]) -> list[RetrievedItem]:
+        started = time.perf_counter()
+        weights = {VECTOR: self.options.vector_weight, KEYWORD: self.options.keyword_weight}
+        items = fuse({run.name: run.hits for run in runs}, weights, self.options.rrf_k)
+        timings[_FUSION] = (time.perf_counter() - started) * 1000
+        return items
+
+    async def _reranked(
+        self, request: LaneQuery, items: list[RetrievedItem], timings: dict[str, float]
+    ) -> list[RetrievedItem]:
+        """The items by BM25, too; as they are when that is off, fails, or is not ready in time."""
+        if not self.options.bm25_rerank or not items:
+            return items
+        started = time.perf_counter()
+        try:
+            index = await asyncio.wait_for(
+                self.bm25.get(self._store.rows), self.options.bm25_patience
+            )
+            candidates = [(item.id, item.text) for item in items]
+            bm25 = BM25(self.options.bm25_k1, self.options.bm25_b)
+            return self._by_bm25(items, index.score(request.text, candidates, bm25))
+        except TimeoutError:
+            request.warn(BM25_LATE)
+            logger.warning(BM25_LATE)
+        except Exception:
+            request.warn(BM25_FAILED)
+            logger.warning(BM25_FAILED, exc_info=True)
+        finally:
+            timings[_BM25] = (time.perf_counter() - started) * 1000
+        return items
+
+    def _by_bm25(self, items: list[RetrievedItem], scores: Sequence[float]) -> list[RetrievedItem]:
+        given, own = self.options.bm25_vector_weight, self.options.bm25_weight
+        if self.options.bm25_fusion == "rrf":
+            return rerank_rrf(items, scores, given_weight=given, weight=own, k=self.options.rrf_k)
+        return rerank_linear(items, scores, lane=VECTOR, lane_weight=given, weight=own)
+
+    def _log(
+        self,
+        request: LaneQuery,
+        runs: Sequence[LaneRun],
+        items: Sequence[RetrievedItem],
+        timings: Mapping[str, float],
+    ) -> None:
+        """What seed 000 asks for: query, keywords, counts, the first three, and times."""
+        spent = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
+        if logger.isEnabledFor(logging.INFO):
+            logger.info(
+                "hybrid search query=%r keywords=%s found=%s returned=%d top=%s ms=%s",
+                request.text,
+                request.keywords,
+                {run.name: len(run.hits) for run in runs},
+                len(items),
+                [(item.metadata.get("filename"), round(item.score, 4)) for item in items[:3]],
+                spent,
+            )
+        if self.options.debug:
+            self._log_steps(request, timings)
+        if timings[_TOTAL] > self.options.slow_ms:
+            logger.warning("%s：%.0f ms，%s", SLOW, timings[_TOTAL], spent)
+
+    def _log_steps(self, request: LaneQuery, timings: Mapping[str, float]) -> None:
+        for step, milliseconds in timings.items():
+            logger.info("hybrid search step %s took %.2f ms", step, milliseconds)
+        if request.keywords:
+            statement = self._store.rows.statement(request.keywords, request.limit)
+            logger.info("hybrid search keyword statement: %s", statement)
+
+
+def _as_document(item: RetrievedItem) -> Document:
+    lanes = {lane: asdict(score) for lane, score in item.lanes.items()}
+    metadata: dict[str, Any] = {**item.metadata, "score": item.score, "lanes": lanes}
+    return Document(id=item.id, page_content=item.text, metadata=metadata)

@@ -1,0 +1,220 @@
+"""A knowledge base's chunks as its owner looks at them: searched, described, and by their sections."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from domain.documents import Section
+from domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
+from domain.retrieval import ItemKind, Retrieval, RetrievedItem
+from domain.scope import Scope
+from sextant.knowledge.reading import Reading
+from stores.documents.document_store import DocumentStore
+from stores.documents.versions import document_id_of, not_found
+from stores.postgresql.database import Database
+from stores.search_log import LoggedSearch, SearchLog, logged_item
+
+if TYPE_CHECKING:
+    from ingestion.metadata.filling import OnDescribed
+    from retrievers.chunk_search.hits import SearchHit
+    from retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StructureNode:
+    """A section of a document, and those right inside of it, in reading order (seed 004)."""
+
+    section_id: UUID
+    parent_section_id: UUID | None
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+    keywords: tuple[str, ...]
+    level: int
+    page: int | None
+    start: int
+    end: int
+    children: tuple[StructureNode, ...] = ()
+
+
+class Chunks:
+    """The chunks of one knowledge base; `reading` reads around them.
+
+    Args:
+        database: where they are.
+        scope: whose they are.
+        opened: opens the search, whose models take a while to load.
+    """
+
+    def __init__(
+        self, database: Database, scope: Scope, opened: Callable[[], Awaitable[ChunkSearch]]
+    ) -> None:
+        self._database = database
+        self._documents = DocumentStore(database)
+        self._log = SearchLog(database)
+        self._scope = scope
+        self._opened = opened
+        self.reading = Reading(database, scope)
+
+    async def search(self, request: SearchRequest) -> SearchResponse:
+        """The best chunks with their semantic metadata; see `retrievers.chunk_search.search`.
+
+        Raises:
+            QuestionInvalid, OptionInvalid: the request is at fault.
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
+            RetrievalError: both lanes failed.
+        """
+        found = await (await self._opened()).search(self._scope, request)
+        results = (
+            {
+                "kind": "chunk",
+                "id": hit.chunk_id,
+                "document_id": hit.document_id,
+                "score": hit.score,
+            }
+            for hit in found.results
+        )
+        asked = request.model_dump(exclude={"query"}, exclude_defaults=True)
+        await self._note(
+            request.query,
+            asked,
+            results,
+            warnings=found.warnings,
+            milliseconds=found.search_time_ms,
+        )
+        return found
+
+    async def shown(
+        self, items: Iterable[RetrievedItem], *, neighbors: bool = False, debug: bool = False
+    ) -> tuple[tuple[SearchHit, ...], list[str]]:
+        """Chunks that a mode has found, as `search` shows its own; with warnings.
+
+        Args:
+            items: what was found; reports are left out.
+            neighbors: with the chunks beside each and linked to it.
+            debug: with what each lane gave.
+        """
+        warnings = list[str]()
+        found = [one for one in items if one.kind is ItemKind.CHUNK]
+        hits = (await self._opened()).hits
+        shown = await hits.of_mode(self._scope, found, warnings, neighbors=neighbors, debug=debug)
+        return shown, warnings
+
+    async def structure(self, document_id: UUID | str) -> StructureNode:
+        """The section tree of a document, from its root, with what every section is about.
+
+        Raises:
+            DocumentNotFound: the knowledge base has no such document, or nothing of it yet.
+        """
+        sections = await self._documents.structure(self._scope, document_id_of(document_id))
+        if not sections:
+            raise not_found(document_id)
+        return tree(sections)
+
+    async def describe(self, on_progress: OnDescribed | None = None) -> int:
+        """Say what chunks are about that were stored before ingestion did; how many documents.
+
+        With `ingestion.metadata=llm` the chat model then describes what it has not yet.
+
+        Raises:
+            SettingsInvalid: the chat model is wanted, and none is named.
+            ModelRejected: its endpoint refuses.
+        """
+        from ingestion.metadata.filling import fill
+
+        documents = await fill(self._database, self._scope, on_progress)
+        if self._database.settings.ingestion.metadata == "llm":
+            await self._describe_by_model(on_progress)
+        return documents
+
+    async def describe_ingested(self) -> None:
+        """Let the chat model describe what came in, if it is to; what was extracted stays."""
+        if self._database.settings.ingestion.metadata == "llm":
+            try:
+                await self.describe()
+            except SextantError as error:
+                log.warning("%s: described by extraction alone: %s", self._scope.graph_id, error)
+
+    async def _describe_by_model(self, on_progress: OnDescribed | None) -> None:
+        from ingestion.metadata.by_model import ModelDescriber
+        from models.chat.building import build_chat_model
+
+        # In a thread: it imports the client library and reads certificates.
+        chat = await asyncio.to_thread(build_chat_model, self._database.settings)
+        if chat is None:
+            raise SettingsInvalid(
+                "Passages are to be described by a chat model, and none is named.",
+                next_step="Set SEXTANT_CHAT_MODEL, or SEXTANT_INGESTION__METADATA=extract.",
+                field="ingestion.metadata",
+            )
+        try:
+            await ModelDescriber(self._database, chat).describe(self._scope, on_progress)
+        finally:
+            await chat.close()
+
+    async def searches(self, limit: int = 50) -> list[LoggedSearch]:
+        """The last searches that were logged, newest first."""
+        return await self._log.list(self._scope, limit)
+
+    async def forget_searches(self) -> int:
+        """Empty the log of searches; says how many it had."""
+        return await self._log.clear(self._scope)
+
+    async def note_retrieval(self, query: str, asked: Mapping[str, Any], found: Retrieval) -> None:
+        """Log what a mode has found."""
+        await self._note(
+            query,
+            asked,
+            map(logged_item, found.results),
+            warnings=found.warnings,
+            milliseconds=found.timings["total"],
+        )
+
+    async def _note(
+        self,
+        query: str,
+        asked: Mapping[str, Any],
+        results: Iterable[Mapping[str, Any]],
+        *,
+        warnings: Iterable[str],
+        milliseconds: float,
+    ) -> None:
+        """Log a search where that is wanted; a log that fails costs no search."""
+        try:
+            await self._log.record(
+                self._scope, query, asked, results, warnings=warnings, milliseconds=milliseconds
+            )
+        except DatabaseUnavailable as error:
+            log.warning("a search was not logged: %s", error)
+
+
+def tree(sections: Iterable[Section]) -> StructureNode:
+    """The sections as a tree; they come in reading order, parents first."""
+    inside: dict[UUID | None, list[Section]] = {}
+    for section in sections:
+        inside.setdefault(section.parent_id, []).append(section)
+    [root, *_] = inside[None]
+    return _node(root, inside)
+
+
+def _node(section: Section, inside: Mapping[UUID | None, list[Section]]) -> StructureNode:
+    return StructureNode(
+        section_id=section.id,
+        parent_section_id=section.parent_id,
+        title=section.title,
+        summary=section.summary,
+        tags=section.tags,
+        keywords=section.keywords,
+        level=section.level,
+        page=section.page,
+        start=section.start,
+        end=section.end,
+        children=tuple(_node(child, inside) for child in inside.get(section.id, ())),
+    )

@@ -1,0 +1,344 @@
+"""The entities of one knowledge base: looking at them, deciding which are one, and extracting more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from domain.errors import EntityNotFound, OptionInvalid, SettingsInvalid
+from domain.graph import Entity
+from domain.language.sentences import sentence_spans
+from domain.options import in_range
+from domain.scope import Scope
+from stores.graph.communities.pages import CommunityPages, ListedCommunity
+from stores.graph.extraction import ExtractionStore
+from stores.graph.ids import entity_id
+from stores.graph.postgres import PostgresGraph
+from stores.graph.protocol import EntityHit
+from stores.graph.record import GraphRecord
+from stores.graph.resolution.comparing import Candidate, ResolutionStore
+from stores.graph.resolution.deciding import (
+    Mentioned,
+    MergedName,
+    MergeReader,
+    decide_one,
+    decide_two,
+)
+from stores.graph.resolution.merges import Merge
+from stores.graph.transfer import entities_by_external_id
+from stores.postgresql.database import Database
+from stores.scopes import find_scope
+
+if TYPE_CHECKING:
+    from ingestion.graph.extraction.cost import Estimate
+    from ingestion.graph.extraction.extract_llm import ExtractionReport, ModelExtractor, OnProgress
+
+_LONGEST_QUOTE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A relation of an entity, with the names of both ends."""
+
+    source: str
+    relation_type: str
+    target: str
+    weight: float
+    description: str
+    source_id: UUID
+    target_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A passage that mentions an entity: the sentence, and where it stands."""
+
+    sentence: str
+    filename: str
+    page: int | None
+    section_path: tuple[str, ...]
+    kind: str
+    chunk_id: UUID
+    document_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class EntityView:
+    """All that a user may want to see of an entity."""
+
+    entity: Entity
+    relations: list[Related]
+    mentions: list[Quote]
+    merged: list[MergedName]
+    communities: list[ListedCommunity]
+
+
+class Entities:
+    """The entities of one knowledge base; see `Sextant.entities`.
+
+    Args:
+        database: where they are.
+        scope: the knowledge base.
+        extractor: opens the chat model when extraction is asked for.
+        refresh: brings up to date what follows from the graph.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        scope: Scope,
+        *,
+        extractor: Callable[[], Awaitable[ModelExtractor]],
+        refresh: Callable[[], Awaitable[object]],
+    ) -> None:
+        self._database = database
+        self._scope = scope
+        self._extractor = extractor
+        self._refresh = refresh
+        self._graph = PostgresGraph(database)
+        self._record = GraphRecord(database)
+        self._names = ResolutionStore(database)
+        self._merges = MergeReader(database)
+        self._communities = CommunityPages(database)
+
+    async def top(self, limit: int = 50) -> list[Entity]:
+        """The entities with most relations.
+
+        Raises:
+            OptionInvalid: the limit is no number that there can be; also in what follows.
+        """
+        return await self._graph.top_entities(self._scope, in_range(limit, "limit"))
+
+    async def search(self, text: str, limit: int = 20) -> list[EntityHit]:
+        """Entities whose names share words with `text`, best first."""
+        return await self._graph.entities_by_text(self._scope, text, in_range(limit, "limit"))
+
+    async def show(self, entity: str, limit: int = 20) -> EntityView:
+        """An entity with its relations, passages and what was merged into it.
+
+        Args:
+            entity: a name, alias or id, or the user's own id of it.
+            limit: relations and passages at most, the heaviest and the first.
+
+        Raises:
+            OptionInvalid: no entity, or several, are called so.
+        """
+        return await self._view(await self._find(entity, "entity"), in_range(limit, "limit"))
+
+    async def get(self, entity_id: UUID, limit: int = 20) -> EntityView:
+        """The same by id alone.
+
+        Raises:
+            EntityNotFound: there is no entity of that id.
+        """
+        found = await self._graph.get_entities(self._scope, [entity_id])
+        if not found:
+            raise EntityNotFound(
+                f"No entity {entity_id} in this knowledge base.",
+                next_step="Search for it; what supported it may have been deleted.",
+                field="entity_id",
+            )
+        return await self._view(found[0], in_range(limit, "limit"))
+
+    async def duplicates(self, limit: int = 50) -> list[Candidate]:
+        """Pairs that may be one thing, for `merge` to decide; likeliest first."""
+        from ingestion.graph.resolution.resolve import candidates
+
+        return await candidates(self._names, self._scope, in_range(limit, "limit"))
+
+    async def merge(self, entity: str, into: str, reason: str = "") -> Entity:
+        """Decide that two entities are one; returns it. `unmerge` takes the decision back.
+
+        Raises:
+            OptionInvalid: no entity, or several, are called so, or both are one already.
+        """
+        one, other = await self._find(entity, "entity"), await self._find(into, "into")
+        if one.id == other.id:
+            raise OptionInvalid(
+                f"{entity:.80} and {into:.80} are one entity already.",
+                next_step="`sextant entities show` lists what was merged.",
+                field="into",
+            )
+        decision = Merge(
+            await self._own_id(entity, one), await self._own_id(into, other), reason or "by hand"
+        )
+        async with self._record.writing(self._scope) as writer:
+            await decide_one(writer, [decision])
+        await self._refresh()
+        (merged,) = await self._graph.get_entities(self._scope, [decision.from_id])
+        return merged
+
+    async def unmerge(self, entity: str) -> None:
+        """Take a merge back, for good: it is not made again by itself.
+
+        Args:
+            entity: the name or id of what was merged into another.
+
+        Raises:
+            OptionInvalid: it is not merged into another.
+        """
+        found = await self._find(entity, "entity")
+        own_id = await self._own_id(entity, found)
+        async with self._record.writing(self._scope) as writer:
+            done = await decide_two(writer, own_id)
+        if not done:
+            merged = await self._merges.merged(self._scope, found.id)
+            names = ", ".join((one.name or str(one.from_id))[:80] for one in merged[:5])
+            raise OptionInvalid(
+                f"{found.name:.80} is not merged into another entity.",
+                next_step=f"Merged into it: {names}. Name one of these."
+                if merged
+                else "`sextant entities show` lists what was merged.",
+                field="entity",
+            )
+        await self._refresh()
+
+    async def estimate(self) -> Estimate:
+        """About what `extract` will take; nothing is sent anywhere."""
+        from ingestion.graph.extraction.extract_llm import estimate_extraction
+
+        return await estimate_extraction(self._database, self._scope, self._database.settings)
+
+    async def extract(
+        self,
+        *,
+        budget_tokens: int | None = None,
+        budget_cost: float | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> ExtractionReport:
+        """Let the chat model read the passages that it has not read, also those that failed.
+
+        Args:
+            budget_tokens: stop before more are spent; by default as the settings say.
+            budget_cost: the same in money, by the prices in the settings.
+            on_progress: called with (passages tried, passages to try).
+
+        Raises:
+            SettingsInvalid: no chat model is set.
+        """
+        extractor = await self._extractor()
+        if budget_tokens is not None:
+            extractor.budget.tokens = budget_tokens
+        if budget_cost is not None:
+            extractor.budget.limit_cost(budget_cost)
+        await ExtractionStore(self._database).retry(self._scope)
+        report = await extractor.extract(self._scope, on_progress=on_progress)
+        if report.done:
+            await self._refresh()
+        return report
+
+    async def _view(self, found: Entity, limit: int) -> EntityView:
+        mentions, merged, relations, communities = await asyncio.gather(
+            self._merges.mentions(self._scope, found.id, limit),
+            self._merges.merged(self._scope, found.id),
+            self._relations(found, limit),
+            self._communities.holding(self._scope, found.id),
+        )
+        return EntityView(found, relations, list(map(_quote, mentions)), merged, communities)
+
+    async def _find(self, named: str, field: str) -> Entity:
+        try:
+            found = await self._graph.get_entities(self._scope, [UUID(named)])
+        except ValueError:
+            hits = await self._graph.entities_by_alias(self._scope, [named])
+            found = list({hit.entity.id: hit.entity for hit in hits}.values())
+            found = found or await self._of_own_id(named)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ids = ", ".join(f"{one.id} ({one.name}, {one.entity_type})" for one in found[:5])
+            raise OptionInvalid(
+                f"{len(found)} entities are called {named!r:.80}.",
+                next_step=f"Give an id: {ids}.",
+                field=field,
+            )
+        near = await self.search(named, 3)
+        names = ", ".join(hit.entity.name for hit in near)
+        raise OptionInvalid(
+            f"No entity is called {named!r:.80}.",
+            next_step=f"Did you mean: {names}?"
+            if near
+            else "`sextant entities search` finds entities by words of their names.",
+            field=field,
+        )
+
+    async def _of_own_id(self, external_id: str) -> list[Entity]:
+        async with self._database.transaction(self._scope.user_id) as connection:
+            graph = await find_scope(connection, self._scope)
+            if graph is None:
+                return []
+            known = await entities_by_external_id(connection, graph.scope_id, [external_id])
+        return await self._graph.get_entities(self._scope, [one.id for one in known.values()])
+
+    async def _own_id(self, named: str, found: Entity) -> UUID:
+        """The entity that bears the name itself, which may be merged into `found`."""
+        try:
+            own = UUID(named)
+        except ValueError:
+            own = entity_id(self._scope, named)
+        members = await self._merges.component(self._scope, [found.id])
+        return own if any(member.id == own for member in members) else found.id
+
+    async def _relations(self, entity: Entity, limit: int) -> list[Related]:
+        hops = await self._graph.neighbourhood(self._scope, [entity.id], per_node=limit)
+        ids = [hop.relation_id for hop in hops]
+        said = {one.id: one for one in await self._graph.get_relations(self._scope, ids)}
+        ends = {end for hop in hops for end in (hop.source_id, hop.target_id)}
+        names = {
+            one.id: one.name for one in await self._graph.get_entities(self._scope, sorted(ends))
+        }
+        return [
+            Related(
+                names.get(hop.source_id, "?"),
+                hop.relation_type,
+                names.get(hop.target_id, "?"),
+                hop.weight,
+                said[hop.relation_id].description if hop.relation_id in said else "",
+                hop.source_id,
+                hop.target_id,
+            )
+            for hop in hops
+        ]
+
+
+async def open_extractor(database: Database, stack: AsyncExitStack) -> ModelExtractor:
+    """The extractor with the chat model that the settings name; `stack` closes it.
+
+    Raises:
+        SettingsInvalid: they name none.
+    """
+    from ingestion.graph.extraction.extract_llm import ModelExtractor
+    from models.chat.building import build_chat_model
+
+    # In a thread: it imports the client library and reads certificates.
+    chat = await asyncio.to_thread(build_chat_model, database.settings)
+    if chat is None:
+        raise SettingsInvalid(
+            "Extraction needs a chat model, and none is set.",
+            next_step="Set SEXTANT_CHAT_MODEL with OPENAI_API_KEY or OPENAI_BASE_URL, "
+            "or SEXTANT_INGESTION__GRAPH=nlp to do without.",
+            field="chat_model",
+        )
+    stack.push_async_callback(chat.close)
+    return ModelExtractor(database, chat, database.settings)
+
+
+def _quote(found: Mentioned) -> Quote:
+    """The sentence of the mention; of a passage that is only titled so, the first."""
+    spans = list(sentence_spans(found.text)) or [(0, len(found.text))]
+    holding = [span for span in spans if span[0] <= found.start < span[1]]
+    start, end = (holding or spans)[0]
+    sentence = " ".join(found.text[start:end].split())[:_LONGEST_QUOTE]
+    return Quote(
+        sentence,
+        found.filename,
+        found.page,
+        tuple(found.section_path),
+        found.kind,
+        found.chunk_id,
+        found.document_id,
+    )

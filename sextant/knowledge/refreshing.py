@@ -1,0 +1,126 @@
+"""Bringing up to date what follows from a graph, for the facade: communities, reports, Neo4j's copy."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from domain.errors import GraphStoreUnavailable, SextantError
+from domain.scope import Scope
+from domain.text import counted
+from models.protocols import Embedder
+from stores.postgresql.database import Database
+from stores.work.queue import Turns
+
+if TYPE_CHECKING:
+    from ingestion.graph.communities.reporting import OnStage
+    from ingestion.graph.upkeep import GraphUpkeep
+    from ingestion.progress import OnProgress
+
+_log = logging.getLogger(__name__)
+
+# What progress calls the work that no single file is the reason for.
+_GRAPH = "knowledge graph"
+# After so long a worker sees whether Neo4j is back.
+_GONE_SECONDS = 30.0
+
+
+class Refresher:
+    """Refreshes the graphs of a database, by what its settings say of models."""
+
+    def __init__(self, database: Database, embedder: Embedder) -> None:
+        self._database = database
+        self._embedder = embedder
+
+    async def refresh(
+        self,
+        scope: Scope,
+        on_progress: OnProgress | None = None,
+        *,
+        on_stage: OnStage | None = None,
+        patient: bool = False,
+    ) -> tuple[str, ...]:
+        """Bring communities up to date; a failure costs no document, so it is a warning.
+
+        What Neo4j could not take over, a worker offers it again, until the server is back.
+
+        Args:
+            scope: whose graph.
+            on_progress: called with every stage, and with the end.
+            on_stage: called with the stages instead.
+            patient: as `GraphUpkeep.refresh` has it.
+
+        Returns:
+            What was not done, and how to mend it; () when all was.
+        """
+        from domain.documents import JobStage
+        from ingestion.progress import Progress
+
+        def tell(stage: JobStage, done: int = 0, total: int = 0, note: str = "") -> None:
+            if on_progress is not None:
+                on_progress(Progress(_GRAPH, stage, done, total, note))
+
+        shown = False
+
+        def show(_: str, done: int, total: int) -> None:
+            nonlocal shown
+            shown = True
+            tell(JobStage.GRAPH, done, total)
+
+        try:
+            async with self.opened() as upkeep:
+                done = await upkeep.refresh(scope, on_stage or show, patient=patient)
+        except GraphStoreUnavailable as error:
+            note = f"up to date, but Neo4j has not taken it over. {error}"
+            await self._offer_again(scope)
+            _log.warning("%s: %s", scope.graph_id, note)
+        except Exception as error:  # noqa: BLE001 - the documents are in, whatever this was
+            note = f"not brought up to date. {error} Run `sextant communities build`."
+            _log.warning("%s: %s", scope.graph_id, note, exc_info=error)
+        else:
+            if shown:
+                found = counted(done.communities, "community") if done.communities else "up to date"
+                tell(JobStage.DONE, note=found)
+            return ()
+        tell(JobStage.FAILED, note=note)
+        return (f"{_GRAPH}: {note}",)
+
+    async def _offer_again(self, scope: Scope) -> None:
+        with suppress(SextantError):  # the notes wait all the same, for the next change
+            await Turns(self._database).offer_refresh(scope, since=time.time(), wait=_GONE_SECONDS)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[GraphUpkeep]:
+        """What does the work, with the chat model where that writes reports."""
+        from ingestion.graph.upkeep import GraphUpkeep
+
+        settings = self._database.settings
+        by_model = settings.communities.reports == "llm" or (
+            settings.communities.reports == "auto" and settings.ingestion.graph == "llm"
+        )
+        chat = None
+        if by_model:
+            from models.chat.building import build_chat_model
+
+            # In a thread: it imports the client library and reads certificates.
+            chat = await asyncio.to_thread(build_chat_model, settings)
+        try:
+            yield GraphUpkeep(self._database, self._embedder, chat)
+        finally:
+            if chat is not None:
+                await chat.close()
+
+    async def forget_projection(self, scope: Scope) -> None:
+        """Neo4j keeps nothing of what is gone; if it is down, one of the same name replaces it."""
+        from stores.graph.neo4j.projector import open_projector
+
+        async with open_projector(self._database) as projector:
+            if projector is not None:
+                try:
+                    await projector.drop(scope)
+                except GraphStoreUnavailable as error:
+                    _log.warning("%s: not deleted from Neo4j: %s", scope.graph_id, error)

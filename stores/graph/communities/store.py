@@ -1,0 +1,304 @@
+"""Communities of a graph with their reports: kept by id, so that unchanged ones stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from domain.graph import Community, Finding
+from domain.scope import Scope
+from stores.chunks.chunk_store import Vectors
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
+from stores.scopes import find_scope, hold_scope, rows_of
+
+_SQL = load_queries("graph_communities")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportText:
+    """What to embed of a community's report."""
+
+    id: UUID
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a report was made from: its entities, passages and relations, the weightiest first.
+
+    `words` is a hash of the names, statements and passages that it may tell.
+    """
+
+    entities: tuple[UUID, ...]
+    passages: tuple[UUID, ...]
+    relations: tuple[UUID, ...]
+    words: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class KnownReport:
+    """What is known of a report that is there, without its text; `cited` are passages.
+
+    `writer` and `evidence` as in `StoredReport`; `basis` is None where it was not kept.
+    """
+
+    id: UUID
+    writer: str
+    evidence: UUID
+    cited: tuple[UUID, ...]
+    basis: Basis | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """The report of a community that is there already; `rating` is in 0..10.
+
+    `writer` is the chat model's name, empty for a report put together from sentences; `note` says why
+    a report is not what was asked for; `evidence` is a hash of what it was written from.
+    """
+
+    id: UUID
+    title: str
+    summary: str
+    findings: tuple[Finding, ...]
+    rating: float
+    writer: str = ""
+    note: str = ""
+    evidence: UUID | None = None
+    basis: Basis | None = None
+
+    @property
+    def cited(self) -> tuple[UUID, ...]:
+        """The passages that its findings rest on."""
+        return tuple(dict.fromkeys(own for one in self.findings for own in one.chunk_ids))
+
+
+class CommunityStore:
+    """The communities of a database's graphs; every call sees one scope.
+
+    `PostgresGraph.communities` reads them.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, scope: Scope, communities: Sequence[Community]) -> None:
+        """Store these communities, clean, in place of those of the same ids; others stay."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_scope(connection, scope)
+            if found is not None:
+                await _save(connection, found.scope_id, scope.user_id, communities)
+
+    async def replace(self, scope: Scope, communities: Sequence[Community]) -> None:
+        """The same, and these are all: any other community of the scope goes."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_scope(connection, scope)
+            if found is None:
+                return
+            ids = [community.id for community in communities]
+            key = {"scope_id": found.scope_id}
+            cursor = await connection.execute(_SQL["others"], {**key, "ids": ids})
+            gone = [row[0] async for row in cursor]
+            await _remove(connection, found.scope_id, gone)
+            await _save(connection, found.scope_id, scope.user_id, communities)
+
+    async def remove(self, scope: Scope, ids: Sequence[UUID]) -> None:
+        """Take communities away."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_scope(connection, scope)
+            if found is not None:
+                await _remove(connection, found.scope_id, list(ids))
+
+    async def dirty(self, scope: Scope) -> list[UUID]:
+        """Communities that have lost a member, or of whose members something has changed."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            cursor = await connection.execute(_SQL["dirty"], {"scope_id": found.scope_id})
+            return [row[0] async for row in cursor]
+
+    async def known(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, KnownReport]:
+        """Of those of these communities that have a report: what is known of it."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return {}
+            values = {"scope_id": found.scope_id, "ids": list(ids)}
+            cursor = await connection.execute(_SQL["known"], values)
+            return {row[0]: _known(*row) async for row in cursor}
+
+    async def parts(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, list[StoredReport]]:
+        """The reports of the communities right inside of each of these."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return {}
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(_SQL["parts"], {"scope_id": found.scope_id, "ids": list(ids)})
+            parts: dict[UUID, list[StoredReport]] = {}
+            async for row in cursor:
+                parts.setdefault(row.pop("parent_id"), []).append(
+                    StoredReport(**row | {"findings": read_findings(row["findings"])})
+                )
+            return parts
+
+    async def origin(self, scope: Scope, community_id: UUID) -> tuple[str, str]:
+        """Who wrote a report, and the note beside it."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            key = {"scope_id": found.scope_id if found else 0, "id": community_id}
+            row = await (await connection.execute(_SQL["origin"], key)).fetchone()
+            return (row[0], row[1]) if row else ("", "")
+
+    async def reopen(self, scope: Scope, writer: str) -> None:
+        """Have every report written again that is not by `writer`."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_scope(connection, scope)
+            if found is not None:
+                key = {"scope_id": found.scope_id, "writer": writer}
+                await connection.execute(_SQL["reopen"], key)
+
+    async def write(self, scope: Scope, version: int, reports: Sequence[StoredReport]) -> None:
+        """Store reports, as of this version of the graph; what has changed since stays dirty."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_scope(connection, scope)
+            if found is None:
+                return
+            key = {"scope_id": found.scope_id, "version": version}
+            # Whoever changes the graph now either has marked what is dirty before, or does it after.
+            await connection.execute(_SQL["hold_version"], key)
+            rows = [
+                key
+                | _said(one)
+                | {"writer": one.writer, "note": one.note, "hash": one.evidence}
+                | _basis(one.basis)
+                for one in reports
+            ]
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_SQL["write"], rows)
+            ids = [one.id for one in reports]
+            await connection.execute(_SQL["note_projection"], key | {"ids": ids})
+
+    async def settle(
+        self, scope: Scope, version: int, reports: Mapping[UUID, Basis | None]
+    ) -> None:
+        """These reports still say what is so, as of this version of the graph.
+
+        Args:
+            scope: whose.
+            version: of the graph.
+            reports: with what they would be made from now, where they would be the same.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_scope(connection, scope)
+            if found is None or not reports:
+                return
+            key = {"scope_id": found.scope_id, "version": version}
+            await connection.execute(_SQL["hold_version"], key)
+            stay = [own for own, basis in reports.items() if basis is None]
+            await connection.execute(_SQL["settle"], key | {"ids": stay})
+            rows = [key | {"id": own} | _basis(one) for own, one in reports.items() if one]
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_SQL["confirm"], rows)
+
+    async def to_embed(self, scope: Scope, limit: int = 256) -> list[ReportText]:
+        """Some reports that have no vector; none when all have."""
+        return await rows_of(self._database, scope, ReportText, _SQL["to_embed"], limit=limit)
+
+    async def store_vectors(
+        self, scope: Scope, reports: Sequence[ReportText], vectors: Vectors
+    ) -> None:
+        """Store vectors, shape (len(reports), dimension), of reports that still say this."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_scope(connection, scope)
+            if found is None:
+                return
+            key = {"scope_id": found.scope_id}
+            rows = [
+                {**key, "id": report.id, "text": report.text, "vector": vector}
+                for report, vector in zip(reports, vectors, strict=True)
+            ]
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_SQL["add_vector"], rows)
+            ids = [report.id for report in reports]
+            await connection.execute(_SQL["note_projection"], {**key, "ids": ids})
+
+
+def read_findings(rows: Sequence[dict[str, Any]]) -> tuple[Finding, ...]:
+    """Findings as `communities.findings` holds them."""
+    return tuple(
+        Finding(row["text"], tuple(UUID(chunk) for chunk in row["chunk_ids"])) for row in rows
+    )
+
+
+def _known(  # noqa: PLR0917 - a row
+    own: UUID,
+    writer: str,
+    evidence: UUID,
+    cited: list[UUID],
+    entities: list[UUID] | None,
+    passages: list[UUID],
+    relations: list[UUID],
+    words: UUID,
+) -> KnownReport:
+    basis = (
+        None
+        if entities is None
+        else Basis(tuple(entities), tuple(passages), tuple(relations), words)
+    )
+    return KnownReport(own, writer, evidence, tuple(cited), basis)
+
+
+def _basis(basis: Basis | None) -> dict[str, Any]:
+    return {
+        "entities": list(basis.entities) if basis else None,
+        "passages": list(basis.passages) if basis else None,
+        "relations": list(basis.relations) if basis else None,
+        "words": basis.words if basis else None,
+    }
+
+
+async def _save(
+    connection: Connection, scope_id: int, user_id: str, communities: Sequence[Community]
+) -> None:
+    key: dict[str, Any] = {"scope_id": scope_id, "user_id": user_id}
+    ids = {"ids": [community.id for community in communities]}
+    async with connection.cursor() as cursor:
+        await cursor.executemany(_SQL["save"], [key | _values(one) for one in communities])
+        await cursor.execute(_SQL["clear_members"], key | ids)
+        members = [{"id": one.id, "members": list(one.entity_ids)} for one in communities]
+        await cursor.executemany(_SQL["add_members"], [key | values for values in members])
+        await cursor.execute(_SQL["note_projection"], key | ids)
+
+
+async def _remove(connection: Connection, scope_id: int, ids: list[UUID]) -> None:
+    if ids:
+        key = {"scope_id": scope_id, "ids": ids}
+        await connection.execute(_SQL["remove"], key)
+        await connection.execute(_SQL["note_projection"], key)
+
+
+def _values(community: Community) -> dict[str, Any]:
+    return _said(community) | {"level": community.level, "parent_id": community.parent_id}
+
+
+def _said(report: Community | StoredReport) -> dict[str, Any]:
+    findings = [
+        {"text": finding.text, "chunk_ids": [str(chunk) for chunk in finding.chunk_ids]}
+        for finding in report.findings
+    ]
+    return {
+        "id": report.id,
+        "title": report.title,
+        "summary": report.summary,
+        "findings": Jsonb(findings),
+        "rating": report.rating,
+    }

@@ -1,0 +1,199 @@
+"""What comparing names reads and writes: names, what is known of pairs, and candidates for the user.
+
+The user's merges and distinctions stay until he takes them back. Automatic merges are a function of
+the names that are there and of his decisions, computed anew after every change (`replace_merges`),
+so they do not depend on the order in which documents came and went.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from domain.scope import Scope
+from stores.graph.ids import NIL
+from stores.graph.resolution.nearness import near_pairs
+from stores.graph.writing import GraphWriter
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
+from stores.scopes import find_scope, rows_of
+
+_SQL = load_queries("graph_resolution")
+T = TypeVar("T")
+
+# The type of a relation between an abbreviation and its full form, where a text defines it.
+ABBREVIATES = "ABBREVIATES"
+
+SIMILAR_MEANING = "similar meaning"
+_MOST_NEAR = 300  # entities whose nearest are looked for, those mentioned most
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An entity as its own evidence has it, whatever it is merged with."""
+
+    id: UUID
+    name: str
+    entity_type: str
+    external_id: str | None
+    mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two names that may be one thing, the smaller id first; see `entity_pairs`."""
+
+    one_id: UUID
+    other_id: UUID
+    verdict: str
+    reason: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A pair for the user to decide, with the names and types of both."""
+
+    one_id: UUID
+    other_id: UUID
+    reason: str
+    score: float
+    one_name: str
+    other_name: str
+    one_type: str
+    other_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A merge in force; `root_id` is where its chain ends."""
+
+    from_id: UUID
+    into_id: UUID
+    root_id: UUID
+    automatic: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """All that automatic merges follow from, as of one version of a graph."""
+
+    version: int = 0
+    compared_version: int | None = None
+    named: list[Named] = field(default_factory=list[Named])
+    definitions: list[tuple[UUID, UUID]] = field(default_factory=list[tuple[UUID, UUID]])
+    own_aliases: list[tuple[UUID, str]] = field(default_factory=list[tuple[UUID, str]])
+    merges: list[Decided] = field(default_factory=list[Decided])
+    distinctions: list[tuple[UUID, UUID]] = field(default_factory=list[tuple[UUID, UUID]])
+    pairs: list[Pair] = field(default_factory=list[Pair])
+    compared: dict[UUID, int] = field(default_factory=dict[UUID, int])
+
+
+class ResolutionStore:
+    """The names of a database's graphs; every call sees one scope."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def versions(self, scope: Scope) -> tuple[int, int | None]:
+        """The version of the graph, and the one whose names were last compared."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            return await _versions(connection, found.scope_id) if found else (0, None)
+
+    async def names(self, scope: Scope) -> Names:
+        """Everything there is to compare, all of one moment."""
+        async with self._database.transaction(scope.user_id, snapshot=True) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return Names()
+            key = {"scope_id": found.scope_id, "nil": NIL, "abbreviates": ABBREVIATES}
+            version, compared_version = await _versions(connection, found.scope_id)
+            return Names(
+                version,
+                compared_version,
+                await _rows(connection, "names", Named, key),
+                await _tuples(connection, "definitions", key),
+                await _tuples(connection, "own_aliases", key),
+                await _rows(connection, "merges", Decided, key),
+                await _tuples(connection, "distinctions", key),
+                await _rows(connection, "pairs", Pair, key),
+                dict(await _tuples(connection, "compared", key)),
+            )
+
+    async def candidates(self, scope: Scope, limit: int) -> list[Candidate]:
+        """Pairs for the user to decide, likeliest first."""
+        query = _SQL["candidates"]
+        return await rows_of(self._database, scope, Candidate, query, limit=max(0, limit))
+
+    async def near(self, scope: Scope) -> list[Candidate]:
+        """Pairs with near vectors among what is mentioned most, of which nothing is known yet.
+
+        Nearness alone proves nothing: 共產黨 and 共和黨 have 0.970, US and USA 0.978 (packaged model).
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            if found is None:
+                return []
+            key = {"scope_id": found.scope_id, "most": _MOST_NEAR, "reason": SIMILAR_MEANING}
+            asked = [row[0] for row in await _tuples(connection, "most_mentioned", key)]
+            cursor = await connection.execute(_SQL["vectors"], key, binary=True)
+            blocks = [row[0] async for row in cursor]
+            pairs = await asyncio.to_thread(near_pairs, asked, blocks)
+            return await _rows(connection, "near", Candidate, key | pairs)
+
+
+async def note_compared(
+    writer: GraphWriter, gone: Sequence[UUID], hashes: dict[UUID, int], pairs: Sequence[Pair]
+) -> None:
+    """Names that went or changed (`gone`), names that are compared now, and what was found."""
+    if gone:
+        await writer.execute(_SQL["forget_compared"], ids=list(gone))
+    if hashes:
+        ids = sorted(hashes)
+        await writer.execute(_SQL["note_compared"], ids=ids, hashes=[hashes[one] for one in ids])
+    await note_pairs(writer, pairs)
+
+
+async def note_pairs(writer: GraphWriter, pairs: Sequence[Pair]) -> None:
+    """Keep candidates, or what was decided about them."""
+    if pairs:
+        await writer.execute(
+            _SQL["add_pairs"],
+            ones=[pair.one_id for pair in pairs],
+            others=[pair.other_id for pair in pairs],
+            verdicts=[pair.verdict for pair in pairs],
+            reasons=[pair.reason for pair in pairs],
+            scores=[pair.score for pair in pairs],
+        )
+
+
+async def note_version(writer: GraphWriter) -> None:
+    """The names of the graph as it is now are compared."""
+    await writer.execute(_SQL["note_version"], version=writer.version)
+
+
+async def _versions(connection: Connection, scope_id: int) -> tuple[int, int | None]:
+    rows = await _tuples(connection, "versions", {"scope_id": scope_id})
+    return (rows[0][0], rows[0][1]) if rows else (0, None)
+
+
+async def _tuples(
+    connection: Connection, query: str, values: dict[str, Any]
+) -> list[tuple[Any, ...]]:
+    cursor = await connection.execute(_SQL[query], values)
+    return await cursor.fetchall()
+
+
+async def _rows(
+    connection: Connection, query: str, kind: type[T], values: dict[str, Any]
+) -> list[T]:
+    cursor = connection.cursor(row_factory=class_row(kind))
+    await cursor.execute(_SQL[query], values)
+    return await cursor.fetchall()

@@ -1,0 +1,113 @@
+"""What an owner looks at before he says which entities are one or two, and his decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from domain.scope import Scope
+from stores.graph.ids import NIL
+from stores.graph.resolution.merges import Merge, merge, unmerge
+from stores.graph.writing import GraphWriter
+from stores.postgresql.database import Database
+from stores.postgresql.pools import Connection
+from stores.postgresql.queries import load_queries
+from stores.scopes import find_scope, rows_of
+
+_SQL = load_queries("graph_resolution")
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """A passage that mentions an entity; `start` and `end` lie in `text`, 0 where it is only titled so."""
+
+    chunk_id: UUID
+    document_id: UUID
+    filename: str
+    page: int | None
+    section_path: tuple[str, ...]
+    kind: str
+    name: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergedName:
+    """An entity that was merged into another."""
+
+    from_id: UUID
+    name: str
+    reason: str
+    automatic: bool
+
+
+class Member(NamedTuple):
+    """An entity of a merged one."""
+
+    id: UUID
+    root_id: UUID
+    automatic: bool
+    merged: bool
+
+
+class MergeReader:
+    """What entities are made of; every call sees one scope."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def mentions(self, scope: Scope, entity_id: UUID, limit: int) -> list[Mentioned]:
+        """Passages that mention an entity under any of its names, what vouches most first."""
+        key = {"id": entity_id, "nil": NIL, "limit": limit}
+        return await rows_of(self._database, scope, Mentioned, _SQL["mentions"], **key)
+
+    async def merged(self, scope: Scope, entity_id: UUID) -> list[MergedName]:
+        """What has been merged into an entity, and why."""
+        return await rows_of(self._database, scope, MergedName, _SQL["merged"], id=entity_id)
+
+    async def component(self, scope: Scope, ids: Sequence[UUID]) -> list[Member]:
+        """Everything that is one with these entities; those that are not merged by themselves."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            return await component(connection, found.scope_id, ids) if found else []
+
+
+async def component(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> list[Member]:
+    """The same, inside a transaction."""
+    key = {"scope_id": scope_id, "ids": list(ids)}
+    return [Member(*row) async for row in await connection.execute(_SQL["component"], key)]
+
+
+async def decide_one(writer: GraphWriter, merges: Sequence[Merge]) -> int:
+    """The user says that entities are one; automatic merges around them are left to be found again.
+
+    Returns how many decisions were new.
+
+    Raises:
+        OptionInvalid: an entity is to be merged into itself.
+    """
+    ends = [end for one in merges for end in (one.from_id, one.into_id)]
+    members = await component(writer.connection, writer.scope_id, ends)
+    automatic = [member.id for member in members if member.automatic]
+    if automatic:
+        await unmerge(writer, automatic)
+    await writer.execute(_SQL["confuse"], ids=[member.id for member in members])
+    return await merge(writer, merges)
+
+
+async def decide_two(writer: GraphWriter, entity_id: UUID) -> int:
+    """The user says that an entity is not what it is merged with, and never was.
+
+    Returns 0 when it is not merged into another.
+    """
+    members = await component(writer.connection, writer.scope_id, [entity_id])
+    done = await unmerge(writer, [entity_id])
+    if done:
+        own = await component(writer.connection, writer.scope_id, [entity_id])
+        others = {member.id for member in members} - {member.id for member in own}
+        await writer.execute(_SQL["distinguish"], id=entity_id, others=sorted(others))
+    return done

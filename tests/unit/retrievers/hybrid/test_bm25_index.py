@@ -1,0 +1,314 @@
+"""Seed 003's index: the scores of a textbook BM25 over all texts, whatever was added and deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import math
+import sys
+import weakref
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import retrievers.hybrid.bm25_index as module
+from retrievers.hybrid.bm25_index import BM25Index, BM25Indexes, bm25_terms
+from retrievers.index.keeping import Kept
+from retrievers.ranking.bm25 import BM25
+from stores.rows import Text
+
+WORDS = st.sampled_from(
+    [
+        "糖尿病",
+        "患者",
+        "胰岛素",
+        "机器学习",
+        "的",
+        "Rust",
+        "owners",
+        "owning",
+        "GPU",
+        "the",
+        "x",
+        "，",
+        "🙂",
+    ]
+)
+TEXTS = st.lists(WORDS, max_size=12).map(" ".join) | st.lists(WORDS, max_size=6).map("".join)
+# A step gives some parts new texts (an empty part is gone).
+STEPS = st.lists(
+    st.dictionaries(st.integers(0, 5), st.lists(TEXTS, max_size=3), min_size=1),
+    min_size=1,
+    max_size=6,
+)
+
+
+def reference(
+    corpus: Mapping[str, str], question: str, k1: float = 1.2, b: float = 0.75
+) -> dict[str, float]:
+    """BM25 as the paper writes it, one text and one term at a time, over all texts."""
+    counts = {name: Counter(bm25_terms(text)) for name, text in corpus.items()}
+    mean = sum(sum(one.values()) for one in counts.values()) / len(counts) if counts else 0.0
+    scores = {}
+    for name, own in counts.items():
+        score = 0.0
+        for term in set(bm25_terms(question)):
+            holders = sum(term in other for other in counts.values())
+            if term in own:
+                idf = math.log(1 + (len(counts) - holders + 0.5) / (holders + 0.5))
+                norm = k1 * (1 - b + b * sum(own.values()) / mean)
+                score += idf * own[term] * (k1 + 1) / (own[term] + norm)
+        scores[name] = score
+    return scores
+
+
+def texts_of(parts: Mapping[int, Sequence[str]]) -> list[Text]:
+    return [
+        Text(part, f"{part}-{place}-{text}", text)
+        for part, texts in parts.items()
+        for place, text in enumerate(texts)
+    ]
+
+
+@given(STEPS, TEXTS, st.floats(0, 3), st.floats(0, 1))
+def test_scores_equal_the_reference_after_any_adds_and_deletes(
+    steps: list[dict[int, list[str]]], question: str, k1: float, b: float
+) -> None:
+    """Issue 5: ≤ 1e-6 from full-corpus BM25 after random adds and deletes."""
+    index, parts = BM25Index(), dict[int, list[str]]()
+    for step in steps:
+        parts |= step
+        index = index.updated(step, texts_of(step))
+        corpus = {text.id: text.searched for text in texts_of(parts)}
+        scores = index.score(question, list(corpus.items()), BM25(k1, b))
+        expected = reference(corpus, question, k1, b)
+        assert dict(zip(corpus, scores, strict=True)) == pytest.approx(expected, abs=1e-6)
+    assert sum(index.holders.tolist()) == sum(
+        len(set(bm25_terms(text.searched))) for text in texts_of(parts)
+    )
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=5), TEXTS)
+def test_a_text_that_the_index_does_not_know_yet_is_cut_for_the_question(
+    texts: list[str], fresh: str
+) -> None:
+    index = BM25Index().updated([], [Text("all", str(at), one) for at, one in enumerate(texts)])
+    known = [(str(at), "") for at in range(len(texts))]
+    by_text = [("unknown", text) for text in texts]
+    assert index.score(fresh, by_text) == pytest.approx(index.score(fresh, known))
+
+
+def test_terms_nobody_holds_any_longer_are_forgotten() -> None:
+    before = BM25Index().updated(
+        [],
+        [Text("a", "a", " ".join(f"w{n}" for n in range(99))), Text("b", "b", "kept")],
+    )
+    after = before.updated(["a"], [])
+    assert list(after.vocabulary) == ["kept"]
+    assert after.score("kept", [("b", "")]) == pytest.approx([math.log(1 + 0.5 / 1.5)])
+    assert after.memory < before.memory
+
+
+def test_terms_of_a_later_index_do_not_count_in_the_one_it_was_made_from() -> None:
+    before = BM25Index().updated([], [Text("a", "a", "apple")])
+    later = before.updated([], [Text("b", "b", "banana banana")])
+    other = before.updated([], [Text("c", "c", "cherry")])
+    found = [("a", ""), ("unknown", "banana cherry")]
+    assert before.score("banana cherry", found) == [0, 0]
+    assert later.score("banana", [("b", "")])[0] > 0
+    assert other.score("cherry", [("c", "")])[0] > 0
+    assert other.score("banana", found) == [0, 0]
+
+
+def test_mixed_text_is_cut_by_jieba_with_latin_split_by_itself() -> None:
+    """Seed 003, 5. 分词策略: 同时支持中英文混合文本处理."""
+    assert bm25_terms("用GPU加速机器学习, e.g. as_comb") == [
+        "用",
+        "gpu",
+        "加速",
+        "机器",
+        "学习",
+        "e",
+        "g",
+        "comb",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("absent", "expected"),
+    [(["rjieba"], ["糖尿病", "患者"]), (["rjieba", "jieba"], ["糖尿", "尿病", "病患", "患者"])],
+)
+def test_without_a_segmenter_a_simple_one_steps_in(
+    absent: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 003, 风险: 提供 fallback 到简单分词方案."""
+    for name in absent:
+        monkeypatch.setitem(sys.modules, name, None)
+    try:
+        assert importlib.reload(module).bm25_terms("糖尿病患者") == expected
+    finally:
+        monkeypatch.undo()
+        importlib.reload(module)
+
+
+@dataclass
+class Changing:
+    """Texts that tests change, and what was read of them."""
+
+    texts_by_part: dict[str, str]
+    key: Hashable = "somebody"
+    read: list[Hashable] = field(default_factory=list[Hashable])
+    waits: asyncio.Event | None = None
+
+    async def stamp(self) -> str:
+        return repr(self.texts_by_part)
+
+    async def states(self) -> Mapping[Hashable, str]:
+        return dict[Hashable, str](self.texts_by_part.items())
+
+    async def texts(self, parts: Sequence[Hashable]) -> Sequence[Text]:
+        if self.waits:
+            await self.waits.wait()
+        self.read += parts
+        return [Text(part, str(part), self.texts_by_part[str(part)]) for part in parts]
+
+    async def keyword_search(self, *_: Any) -> Any:
+        raise NotImplementedError
+
+    def statement(self, *_: Any) -> str:
+        raise NotImplementedError
+
+
+async def test_an_index_is_built_on_demand_and_reads_only_what_has_changed() -> None:
+    """Seed 003, 内存占用 (按需创建索引) and 索引重建耗时 (增量更新索引，仅重建新增/删除部分)."""
+    indexes, rows = BM25Indexes(), Changing({"a": "one", "b": "two"})
+    assert indexes.keys == []
+    first = await indexes.get(rows)
+    assert rows.read == ["a", "b"]
+    assert await indexes.get(rows) is first
+    rows.texts_by_part = {"b": "two", "c": "three"}
+    second = await indexes.get(rows)
+    assert rows.read == ["a", "b", "c"]
+    assert set(second.texts) == {"b", "c"}
+    assert set(first.texts) == {"a", "b"}  # whoever is scoring by the old one is not disturbed
+
+
+async def test_users_are_kept_apart() -> None:
+    """Seed 003, 2. BM25 索引存储策略: 按用户隔离."""
+    indexes = BM25Indexes()
+    await indexes.rebuild([Changing({"a": "one"}, "first"), Changing({"b": "two"}, "second")])
+    assert indexes.keys == ["first", "second"]
+    assert set((await indexes.get(Changing({"b": "two"}, "second"))).texts) == {"b"}
+
+
+async def test_all_who_wait_for_an_index_share_one_build() -> None:
+    rows = Changing({"a": "one"}, waits=asyncio.Event())
+    indexes = BM25Indexes()
+    asked = [asyncio.create_task(indexes.get(rows)) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert rows.waits is not None
+    rows.waits.set()
+    first, *others = await asyncio.gather(*asked)
+    assert all(other is first for other in others)
+    assert rows.read == ["a"]
+
+
+async def test_who_stops_waiting_does_not_stop_the_build() -> None:
+    rows = Changing({"a": "one"}, waits=asyncio.Event())
+    indexes = BM25Indexes()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(indexes.get(rows), 0.001)
+    assert rows.waits is not None
+    rows.waits.set()
+    assert set((await indexes.get(rows)).texts) == {"a"}
+    assert rows.read == ["a"]
+
+
+async def test_who_comes_while_an_index_is_built_shares_the_next_build_with_all_who_do() -> None:
+    """Builds of one user beside each other, one for each question while he writes, delay all."""
+    rows = Changing({"a": "one"}, waits=asyncio.Event())
+    indexes = BM25Indexes()
+    asked = [asyncio.create_task(indexes.get(rows))]
+    for part in ("b", "c", "d"):
+        await asyncio.sleep(0)
+        rows.texts_by_part = rows.texts_by_part | {part: "more"}
+        asked.append(asyncio.create_task(indexes.get(rows)))
+    await asyncio.sleep(0)
+    assert rows.waits is not None
+    rows.waits.set()
+    first, *others = await asyncio.gather(*asked)
+    assert set(others[0].texts) == {"a", "b", "c", "d"}
+    assert all(other is others[0] for other in others)
+    assert first is not others[0]
+    assert await indexes.get(rows) is others[0]
+
+
+async def test_a_build_that_fails_fails_for_those_who_wait_for_it_alone() -> None:
+    kept: Kept[str, int, int] = Kept(1e9, lambda value: value)
+    begun, failing = asyncio.Event(), asyncio.Event()
+
+    async def fail(before: object) -> int:
+        begun.set()
+        await failing.wait()
+        raise OSError("gone")
+
+    async def make(before: object) -> int:
+        return 2
+
+    first = asyncio.create_task(kept.get("a", 1, fail))
+    await begun.wait()
+    second = asyncio.create_task(kept.get("a", 2, make))
+    await asyncio.sleep(0)
+    failing.set()
+    with pytest.raises(OSError, match="gone"):
+        await first
+    assert await second == (2, True)
+
+
+async def test_the_users_asked_longest_ago_make_room() -> None:
+    """Seed 003, 风险: 大量用户时内存占用增长."""
+    text = " ".join(f"word{n}" for n in range(200))
+    size = BM25Index().updated([], [Text("a", "a", text)]).memory
+    indexes = BM25Indexes(most=2.5 * size)
+    for user in ("one", "two", "one", "three"):
+        await indexes.get(Changing({"a": text}, user))
+    assert indexes.keys == ["one", "three"]
+    await indexes.get(Changing({"a": text + " ".join(f"more{n}" for n in range(999))}, "huge"))
+    assert indexes.keys == ["huge"]
+
+
+async def test_an_index_that_nobody_asks_is_let_go() -> None:
+    """Seed 003, 内存占用: 空闲超时自动释放."""
+    now = [0.0]
+    kept: Kept[str, int, set[str]] = Kept(1e9, len, idle=10, clock=lambda: now[0])
+
+    async def make(before: object) -> set[str]:
+        return set()
+
+    await kept.get("old", 1, make)
+    now[0] = 6
+    await kept.get("new", 1, make)
+    now[0] = 11
+    kept.release_idle()
+    assert kept.keys == ["new"]
+
+
+async def test_and_nobody_has_to_ask_for_that() -> None:
+    """The loop's own timer sees to it, and then looks no more."""
+    kept: Kept[str, int, set[str]] = Kept(1e9, len, idle=0.001)
+    gone = asyncio.Event()
+
+    async def make(before: object) -> set[str]:
+        return set[str]()
+
+    value, _ = await kept.get("a", 1, make)
+    weakref.finalize(value, gone.set)
+    del value
+    async with asyncio.timeout(5):
+        await gone.wait()
+    assert kept.keys == []
