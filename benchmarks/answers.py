@@ -143,6 +143,7 @@ class Delayed(Timed):
         schema: type[T],
         *,
         repair: bool = True,  # noqa: ARG002
+        patient: bool = True,  # noqa: ARG002
     ) -> tuple[T, Usage]:
         """The judgement, after the delay."""
         await asyncio.sleep(CALL_SECONDS)

@@ -79,6 +79,7 @@ class InstantChat(ChatModel):
         schema: type[T],
         *,
         repair: bool = True,  # noqa: ARG002
+        patient: bool = True,  # noqa: ARG002
     ) -> tuple[T, Usage]:
         """No judgement."""
         raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")

@@ -102,6 +102,12 @@ def is_transient(error: BaseException) -> bool:
     return _is_connection_failure(error) or getattr(error, "is_retryable", False) is True
 
 
+def is_silence(error: BaseException) -> bool:
+    """Whether no answer came in time."""
+    # asyncio, httpx, openai and LangChain each have their own; all say so in the class name.
+    return any("Timeout" in name for name in _ancestry(error))
+
+
 def status_of(error: BaseException) -> int | None:
     """The HTTP status that `error` reports, whichever client raised it."""
     status = getattr(error, "status_code", None) or getattr(_response(error), "status_code", None)
@@ -177,7 +183,7 @@ def _without_answer(error: Exception, service: Service) -> ModelUnavailable | No
         )
         unreachable.unreachable = True
         return unreachable
-    if _is_timeout(error):
+    if is_silence(error):
         return ModelUnavailable(
             f"The {service.label} did not answer in time.",
             next_step=f"Raise {service.timeout_setting}, or check the load of the endpoint.",
@@ -251,11 +257,6 @@ def _out_of_quota(error: BaseException) -> bool:
 
 def _ancestry(error: BaseException) -> set[str]:
     return {cls.__name__ for cls in type(error).__mro__}
-
-
-def _is_timeout(error: BaseException) -> bool:
-    # asyncio, httpx, openai and LangChain each have their own; all say so in the class name.
-    return any("Timeout" in name for name in _ancestry(error))
 
 
 def _made_no_connection(error: BaseException) -> bool:

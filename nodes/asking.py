@@ -79,7 +79,7 @@ async def ask_all(
     async def one(messages: Messages, size: int) -> _Outcome[T]:
         try:
             async with asyncio.timeout(seconds):
-                reply, usage = await chat.structured(messages, schema, repair=repair)
+                reply, usage = await chat.structured(messages, schema, repair=repair, patient=False)
         except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
             calls = 2 if repair and isinstance(error, ModelOutputInvalid) else 1
             return _Outcome(None, Usage(calls, calls * size, estimated=True), error)

@@ -27,7 +27,7 @@ from models.chat.allowance import SPENT, another_may_be_made, count_request
 from models.chat.dialect import Dialect, Form
 from models.chat.structured import DoesNotFit, instruction, read_structured, repair_request
 from models.chat.tally import Tally
-from models.failures import Retries, Service, as_sextant_error
+from models.failures import Retries, Service, as_sextant_error, is_silence
 
 _log = logging.getLogger(__name__)
 
@@ -109,11 +109,12 @@ class ChatModel:
         return Completion(tally.text, _told(tally))
 
     async def structured(
-        self, messages: Messages, schema: type[T], *, repair: bool = True
+        self, messages: Messages, schema: type[T], *, repair: bool = True, patient: bool = True
     ) -> tuple[T, Usage]:
         """The model's answer as an object of `schema`, read tolerantly and repaired at most once.
 
-        Without `repair` it costs one call at most.
+        Without `repair` it costs one call at most. Whoever can do without the answer is not `patient`: a call
+        that met with silence is not repeated then, for the next would, too.
 
         The schema is stated in the last message and, where the endpoint understands it, in
         `response_format`. The tokens stay out of LangGraph's message stream.
@@ -123,7 +124,7 @@ class ChatModel:
             ModelOutputInvalid: the answer does not fit the schema, nor does the repaired one.
         """
         prompt = _with_instruction(convert_to_messages(messages), instruction(schema))
-        first = await self._json_answer(prompt, schema)
+        first = await self._json_answer(prompt, schema, patient=patient)
         try:
             return read_structured(first.text, schema), first.usage
         except DoesNotFit as problem:
@@ -132,7 +133,7 @@ class ChatModel:
             _log.info("%s: asked to repair its output: %s", self._service.label, problem)
             again = [AIMessage(first.text or "(empty)"), HumanMessage(repair_request(problem))]
         try:
-            second = await self._json_answer([*prompt, *again], schema)
+            second = await self._json_answer([*prompt, *again], schema, patient=patient)
         except ModelUnavailable as error:
             error.usage = first.usage + (error.usage or Usage())
             raise
@@ -210,12 +211,21 @@ class ChatModel:
                 if chunk is None:
                     return
 
-    async def _json_answer(self, prompt: list[BaseMessage], schema: type[BaseModel]) -> Completion:
-        tally = await self._call(prompt, lambda form: self._dialect.json_options(schema, form))
+    async def _json_answer(
+        self, prompt: list[BaseMessage], schema: type[BaseModel], *, patient: bool
+    ) -> Completion:
+        def options(form: Form) -> dict[str, Any]:
+            return self._dialect.json_options(schema, form)
+
+        tally = await self._call(prompt, options, patient=patient)
         return Completion(tally.text or tally.refusal, _told(tally))
 
     async def _call(
-        self, prompt: list[BaseMessage], options_of: Callable[[Form], dict[str, Any]]
+        self,
+        prompt: list[BaseMessage],
+        options_of: Callable[[Form], dict[str, Any]],
+        *,
+        patient: bool = True,
     ) -> Tally:
         tally, attempt, form = Tally(prompt), 0, (begun := self._dialect.form)
         while True:
@@ -224,11 +234,14 @@ class ChatModel:
             try:
                 async with asyncio.timeout(self._timeout):
                     answer = await self._llm.ainvoke(prompt, {"tags": [_NO_STREAM]}, **options)
-            except Exception as error:  # noqa: BLE001 -- pause() raises it typed
+            except Exception as error:
                 tally.requests += 1
                 if lesser := self._dialect.lesser(error, options, form):
                     form = self._tried_next(lesser, form)
                     continue
+                if not patient and is_silence(error):
+                    tell(_NO_ANSWER)
+                    raise as_sextant_error(error, self._service) from error
                 await self._pause(error, attempt)
                 attempt += 1
             else:

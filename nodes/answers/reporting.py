@@ -230,7 +230,7 @@ async def _points(
     )
     try:
         async with asyncio.timeout(min(_SECONDS, reading.seconds)):
-            reply, usage = await reading.chat.structured(messages, Points)
+            reply, usage = await reading.chat.structured(messages, Points, patient=False)
     except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
         _log.warning("chat model read no report (%s)", error)
         reason = getattr(error, "message", "it did not answer in time.")

@@ -80,7 +80,7 @@ class ChatReranker:
         messages = prompts.RERANK.messages(
             language_of(query), question=query, passages=prompts.numbered(texts)
         )
-        marks, _ = await self._chat.structured(messages, Marks)
+        marks, _ = await self._chat.structured(messages, Marks, patient=False)
         given = {one.passage: one.score for one in marks.scores if 1 <= one.passage <= len(texts)}
         if not given:
             raise ModelOutputInvalid(

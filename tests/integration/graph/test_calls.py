@@ -11,7 +11,7 @@ import pytest
 from domain.settings import LimitSettings
 from testing.openai_server import ApiRequest
 from testing.pictures import data_uri, picture
-from testing.replies import Reply, as_json, failing, rate_limited
+from testing.replies import Reply, as_json, failing, rate_limited, slow
 from tests.integration.graph.conftest import RunningWith
 
 QUESTION = "糖尿病患者的主要症状是什么？胰岛素由什么分泌？"
@@ -79,6 +79,35 @@ async def test_refused_and_repeated_calls_count_and_stay_within_the_limit(
     assert sum(cost["calls"] for cost in result["costs"].values()) == made
     if made == 8:
         assert any("limits.model_calls" in warning for warning in result["warnings"])
+
+
+PARTS = [QUESTION[:14], QUESTION[14:], "多饮是什么？", "付款节点有哪些？"]
+
+
+def silent_from(step: str) -> Answering:
+    """Gives no judgement from that step of the loop on, but answers."""
+
+    def reply(request: ApiRequest) -> Reply | str:
+        if not request.wants_json:
+            return ANSWER
+        if step == "grade" and "ubquestions" in request.prompt:
+            return as_json({"complexity": "complex", "subquestions": PARTS})
+        return slow("{}", 30)
+
+    return reply
+
+
+@pytest.mark.parametrize(("step", "calls"), [("analyze", 1), ("grade", 1 + len(PARTS))])
+async def test_silence_in_the_loop_is_met_once_and_leaves_the_rest_to_the_answer(
+    running_with: RunningWith, step: str, calls: int
+) -> None:
+    async with running_with(silent_from(step), model_timeout=0.3, model_retries=5) as running:
+        result = await running.workflow.ainvoke(running.asking(QUESTION, mode="mix"))
+    assert result["model"] == "scripted"
+    assert result["usage"]["calls"] == calls + 1
+    [warning] = result["warnings"]
+    assert "by rule" in warning
+    assert "did not answer in time" in warning
 
 
 async def test_a_form_that_was_refused_at_the_last_call_is_not_tried_again(

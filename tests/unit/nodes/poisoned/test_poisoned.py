@@ -71,6 +71,7 @@ class Hijacked(ChatModel):
         schema: type[T],
         *,
         repair: bool = True,
+        patient: bool = True,
     ) -> tuple[T, Usage]:
         raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")
 
