@@ -1,6 +1,7 @@
 """The packaged model: the package's own vectors, in order, in many threads, or a clear refusal."""
 
 import asyncio
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -173,3 +174,10 @@ def test_words_of_the_table_are_its_blocks_times_their_scales() -> None:
     np.testing.assert_array_equal(words[0, 0], words[1, 1])
     step = np.unique(np.abs(words[0, 0, :32]))
     assert len(step) <= 9
+
+
+def test_the_runtime_tells_nobody_what_it_does_and_marks_no_machine(tmp_path: Path) -> None:
+    """ONNX Runtime reports to its maker unless told not to, and keeps its device's number at home."""
+    code = "import models.embedding.e5.encoder"
+    subprocess.run([sys.executable, "-c", code], env={"HOME": str(tmp_path)}, check=True)
+    assert not list(tmp_path.iterdir())
