@@ -17,11 +17,11 @@ from domain.configuration import load_settings
 from domain.errors import ModelUnavailable
 from domain.language.segmenting import words_of
 from domain.settings import Settings
-from models.chat.building import build_chat_model
+from models.chat.building import open_chat_model
 from models.chat.vision import build_vision_model
 from models.embedding.choice import build_embedder
 from models.offline.extractive import ExtractiveAnswerer
-from models.protocols import Embedder
+from models.protocols import Embedder, Reranker
 from models.reranker import HttpReranker, open_judge
 from nodes.context import Dependencies
 from retrievers.graph_retriever import GraphRetriever
@@ -74,33 +74,55 @@ async def _load(embedder: Embedder) -> bool:
 
 @asynccontextmanager
 async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIterator[Dependencies]:
-    """The workflow's dependencies over a database that is open already; closes the chat model.
+    """The workflow's dependencies over an open database; whatever is opened here is closed at the end.
 
     Raises:
         SettingsInvalid: a chat model is named, but no endpoint; the reranker is of no known form.
     """
     settings = database.settings
-    # In threads: they import client libraries and read certificates.
-    chat = await asyncio.to_thread(build_chat_model, settings)
-    reranker = await asyncio.to_thread(open_reranker, settings, chat)
-    judge = await asyncio.to_thread(open_judge, settings, reranker)
-    vision = await asyncio.to_thread(build_vision_model, settings)
-    chunks, documents, record = ChunkStore(database), DocumentStore(database), GraphRecord(database)
-    stack, room = AsyncExitStack(), Room(settings.retrieval.hot_memory)
+    async with AsyncExitStack() as stack:
+        chat = await open_chat_model(settings, stack)
+        # In threads: they import client libraries and read certificates.
+        reranker = await asyncio.to_thread(open_reranker, settings, chat)
+        judge = await asyncio.to_thread(open_judge, settings, reranker)
+        for scorer in {reranker, judge}:
+            if isinstance(scorer, HttpReranker):
+                stack.push_async_callback(scorer.close)
+        vision = await asyncio.to_thread(build_vision_model, settings)
+        if vision is not None:
+            stack.push_async_callback(vision.close)
+        yield Dependencies(
+            settings,
+            await _open_retriever(database, embedder, reranker, stack),
+            ExtractiveAnswerer(embedder),
+            chat,
+            QuoteStore(database),
+            judge,
+            vision=vision,
+            documents=DocumentStore(database),
+            tables=TableStore(database),
+        )
+
+
+async def _open_retriever(
+    database: Database, embedder: Embedder, reranker: Reranker | None, stack: AsyncExitStack
+) -> GraphRetriever:
+    settings, retrieval = database.settings, database.settings.retrieval
+    chunks, record, room = ChunkStore(database), GraphRecord(database), Room(retrieval.hot_memory)
     stack.push_async_callback(room.close)
     graph = await stack.enter_async_context(open_graph_store(settings, database))
     indexes = ScopeIndexes(
         chunks,
         record,
-        settings.retrieval.index_passages,
+        retrieval.index_passages,
         settings.data_dir,
-        vectors=settings.retrieval.index_vectors,
-        patience=settings.retrieval.lane_timeout / 2,
-        idle=settings.retrieval.index_idle,
-        files=index_files(settings) if settings.retrieval.index_on_disk else None,
+        vectors=retrieval.index_vectors,
+        patience=retrieval.lane_timeout / 2,
+        idle=retrieval.index_idle,
+        files=index_files(settings) if retrieval.index_on_disk else None,
     )
     stack.push_async_callback(indexes.close)
-    retriever = GraphRetriever(
+    return GraphRetriever(
         chunks=chunks,
         embedder=embedder,
         settings=settings,
@@ -111,29 +133,6 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
         hot=HotScopes(database, room),
         texts=Texts(chunks, record, room),
     )
-    try:
-        quotes = QuoteStore(database)
-        answerer = ExtractiveAnswerer(embedder)
-        yield Dependencies(
-            settings,
-            retriever,
-            answerer,
-            chat,
-            quotes,
-            judge,
-            vision=vision,
-            documents=documents,
-            tables=TableStore(database),
-        )
-    finally:
-        await stack.aclose()
-        if chat is not None:
-            await chat.close()
-        if vision is not None:
-            await vision.close()
-        for scorer in {reranker, judge}:
-            if isinstance(scorer, HttpReranker):
-                await scorer.close()
 
 
 @dataclass(slots=True)

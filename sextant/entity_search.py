@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AsyncExitStack
 
-from models.chat.building import build_chat_model
+from models.chat.building import open_chat_model
 from models.protocols import Embedder
 from models.reranker import HttpReranker
 from retrievers.entity_search.search import EntitySearch
@@ -29,11 +28,7 @@ async def open_entity_search(
     """
     settings = database.settings
     graph = await stack.enter_async_context(open_graph_store(settings, database))
-    # In a thread: it imports the client library and reads certificates.
-    by_chat = settings.reranker == CHAT
-    chat = await asyncio.to_thread(build_chat_model, settings) if by_chat else None
-    if chat is not None:
-        stack.push_async_callback(chat.close)
+    chat = await open_chat_model(settings, stack) if settings.reranker == CHAT else None
     reranker = open_reranker(settings, chat)
     if isinstance(reranker, HttpReranker):
         stack.push_async_callback(reranker.close)

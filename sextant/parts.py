@@ -12,7 +12,7 @@ import logging
 from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
-from domain.errors import ModelUnavailable
+from domain.errors import ModelUnavailable, SettingsInvalid
 from models.embedding.cache import CachedEmbedder
 from stores.documents.embedding_space import check_space
 from stores.postgresql.database import Database
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ingestion.parsing.hosts import ParserHosts
     from ingestion.pipeline import Ingestor
     from ingestion.transfer.importing import Importer
+    from models.chat.chat_model import ChatModel
     from models.chat.vision import VisionModel
     from nodes.context import Dependencies
     from retrievers.chunk_search.search import ChunkSearch
@@ -61,6 +62,7 @@ class Parts:
         self._opening = asyncio.Lock()
         self._workflow: tuple[Dependencies, Workflow] | None = None
         self._hosts: ParserHosts | None = None
+        self._chat: ChatModel | None = None
         self._vision: VisionModel | None = None
         self._hybrid: HybridRetrievers | None = None
         self._chunk_search: ChunkSearch | None = None
@@ -194,7 +196,24 @@ class Parts:
         return self._hosts
 
     async def extractor(self) -> ModelExtractor:
-        """The chat model that reads passages for entities and relations."""
-        from sextant.knowledge.entities import open_extractor
+        """What reads passages for entities and relations: a budget of its own, one chat model for all.
 
-        return await open_extractor(self._database, self._stack)
+        Raises:
+            SettingsInvalid: the settings name no chat model.
+        """
+        from ingestion.graph.extraction.extract_llm import ModelExtractor
+
+        settings = self._database.settings
+        async with self._opening:
+            if self._chat is None:
+                from models.chat.building import open_chat_model
+
+                self._chat = await open_chat_model(settings, self._stack)
+        if self._chat is None:
+            raise SettingsInvalid(
+                "Extraction needs a chat model, and none is set.",
+                next_step="Set SEXTANT_CHAT_MODEL with OPENAI_API_KEY or OPENAI_BASE_URL, "
+                "or SEXTANT_INGESTION__GRAPH=nlp to do without.",
+                field="chat_model",
+            )
+        return ModelExtractor(self._database, self._chat, settings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +15,18 @@ from models.chat.chat_model import ChatModel
 from models.failures import Retries, Service
 
 _CONNECT_SECONDS = 5.0
+
+
+async def open_chat_model(settings: Settings, stack: AsyncExitStack) -> ChatModel | None:
+    """What `build_chat_model` builds, off the event loop; `stack` closes its connections.
+
+    Raises:
+        SettingsInvalid: a model is named, but neither a key nor a base URL.
+    """
+    chat = await asyncio.to_thread(build_chat_model, settings)
+    if chat is not None:
+        stack.push_async_callback(chat.close)
+    return chat
 
 
 def build_chat_model(settings: Settings, *, vision: bool = False) -> ChatModel | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -144,20 +144,17 @@ class Chunks:
 
     async def _describe_by_model(self, on_progress: OnDescribed | None) -> None:
         from ingestion.metadata.by_model import ModelDescriber
-        from models.chat.building import build_chat_model
+        from models.chat.building import open_chat_model
 
-        # In a thread: it imports the client library and reads certificates.
-        chat = await asyncio.to_thread(build_chat_model, self._database.settings)
-        if chat is None:
-            raise SettingsInvalid(
-                "Passages are to be described by a chat model, and none is named.",
-                next_step="Set SEXTANT_CHAT_MODEL, or SEXTANT_INGESTION__METADATA=extract.",
-                field="ingestion.metadata",
-            )
-        try:
+        async with AsyncExitStack() as stack:
+            chat = await open_chat_model(self._database.settings, stack)
+            if chat is None:
+                raise SettingsInvalid(
+                    "Passages are to be described by a chat model, and none is named.",
+                    next_step="Set SEXTANT_CHAT_MODEL, or SEXTANT_INGESTION__METADATA=extract.",
+                    field="ingestion.metadata",
+                )
             await ModelDescriber(self._database, chat).describe(self._scope, on_progress)
-        finally:
-            await chat.close()
 
     async def searches(self, limit: int = 50) -> list[LoggedSearch]:
         """The last searches that were logged, newest first."""

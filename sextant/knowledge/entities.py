@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from domain.errors import EntityNotFound, OptionInvalid, SettingsInvalid
+from domain.errors import EntityNotFound, OptionInvalid
 from domain.graph import Entity
 from domain.language.sentences import sentence_spans
 from domain.options import in_range
@@ -303,28 +302,6 @@ class Entities:
             )
             for hop in hops
         ]
-
-
-async def open_extractor(database: Database, stack: AsyncExitStack) -> ModelExtractor:
-    """The extractor with the chat model that the settings name; `stack` closes it.
-
-    Raises:
-        SettingsInvalid: they name none.
-    """
-    from ingestion.graph.extraction.extract_llm import ModelExtractor
-    from models.chat.building import build_chat_model
-
-    # In a thread: it imports the client library and reads certificates.
-    chat = await asyncio.to_thread(build_chat_model, database.settings)
-    if chat is None:
-        raise SettingsInvalid(
-            "Extraction needs a chat model, and none is set.",
-            next_step="Set SEXTANT_CHAT_MODEL with OPENAI_API_KEY or OPENAI_BASE_URL, "
-            "or SEXTANT_INGESTION__GRAPH=nlp to do without.",
-            field="chat_model",
-        )
-    stack.push_async_callback(chat.close)
-    return ModelExtractor(database, chat, database.settings)
 
 
 def _quote(found: Mentioned) -> Quote:

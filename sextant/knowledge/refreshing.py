@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from domain.errors import GraphStoreUnavailable, SextantError
@@ -102,17 +101,13 @@ class Refresher:
         by_model = settings.communities.reports == "llm" or (
             settings.communities.reports == "auto" and settings.ingestion.graph == "llm"
         )
-        chat = None
-        if by_model:
-            from models.chat.building import build_chat_model
+        async with AsyncExitStack() as stack:
+            chat = None
+            if by_model:
+                from models.chat.building import open_chat_model
 
-            # In a thread: it imports the client library and reads certificates.
-            chat = await asyncio.to_thread(build_chat_model, settings)
-        try:
+                chat = await open_chat_model(settings, stack)
             yield GraphUpkeep(self._database, self._embedder, chat)
-        finally:
-            if chat is not None:
-                await chat.close()
 
     async def forget_projection(self, scope: Scope) -> None:
         """Neo4j keeps nothing of what is gone; if it is down, one of the same name replaces it."""

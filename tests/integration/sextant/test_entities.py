@@ -9,6 +9,7 @@ import pytest
 
 from domain.errors import GraphNotFound, OptionInvalid, SettingsInvalid
 from domain.settings import Settings
+from models.chat import building
 from sextant.facade import Sextant
 from sextant.knowledge.entities import Entities
 from testing.openai_server import ScriptedOpenAI
@@ -111,3 +112,23 @@ async def test_extraction_after_the_fact_reads_what_was_ingested_offline(
             "LOCATION",
             "Seat of the WHO.",
         )
+
+
+async def test_the_chat_model_is_opened_once_however_often_it_extracts(
+    rag: Sextant, server: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = list[object]()
+    build = building.build_chat_model
+
+    def noted(settings: Settings) -> object:
+        built.append(build(settings))
+        return built[-1]
+
+    monkeypatch.setattr(building, "build_chat_model", noted)
+    with_model = rag.settings.model_copy(
+        update={"chat_model": "scripted", "openai_base_url": server.base_url}
+    )
+    async with Sextant.open(with_model) as opened:
+        entities = await opened.entities()
+        done = [(await entities.extract(budget_tokens=most)).done for most in (10, None)]
+    assert (done, len(built)) == ([0, 2], 1)
