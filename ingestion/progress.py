@@ -1,4 +1,4 @@
-"""How far the ingestion of a file is, as whoever started it is told."""
+"""What callers are told while work goes on: how far a file is, or a stage of anything that takes long."""
 
 from __future__ import annotations
 
@@ -23,3 +23,11 @@ class Progress:
 
 
 OnProgress = Callable[[Progress], None]
+OnStage = Callable[[str, int, int], None]
+"""Called with the name of a stage, what is done of it, and how much there is (0: not known)."""
+OnCount = Callable[[int, int], None]
+"""Called with what is done and how much there is."""
+
+
+def silent(*_: object) -> None:
+    """Report to nobody."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 from domain.scope import Scope
+from ingestion.progress import OnCount
 from ingestion.running import embedding_text
 from models.protocols import Embedder
 from stores.chunks.chunk_store import ChunkStore, StoredChunk
@@ -15,11 +16,9 @@ from stores.documents.embedding_space import (
 )
 from stores.postgresql.database import Database
 
-OnChunks = Callable[[int, int], None]
-
 
 async def reembed(
-    database: Database, embedder: Embedder, on_progress: OnChunks | None = None
+    database: Database, embedder: Embedder, on_progress: OnCount | None = None
 ) -> int:
     """Give every chunk of every user a vector of `embedder`, batch by batch.
 

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from uuid import UUID
 
@@ -31,11 +30,12 @@ from domain.settings import Settings
 from ingestion.captions import Captioner, Captions
 from ingestion.graph.extraction.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer, Indexed
+from ingestion.heartbeat import Heartbeats
 from ingestion.metadata.describing import Described, describe
 from ingestion.parsing.draft import Draft
 from ingestion.parsing.hosts import ParserHosts
 from ingestion.parsing.parse import Describe, parse_file
-from ingestion.progress import OnProgress, Progress
+from ingestion.progress import OnProgress, Progress, silent
 from ingestion.stages import Stages
 from ingestion.together import Together
 from ingestion.transfer.documents import is_packed, unpack
@@ -57,10 +57,6 @@ _STORED_AT_ONCE = 2
 _SMALL = 16
 # Seconds between two tries at most.
 _LONGEST_BACKOFF = 300.0
-# How far a job is, is written down once a second: a small file would spend a tenth of its time on it.
-_NOTE_SECONDS = 1.0
-# So long goes a job on that was cancelled or whose document was deleted.
-_WATCH_SECONDS = 1.0
 
 
 def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
@@ -93,7 +89,7 @@ class JobRunner:
         self._extractor = extractor
         self._hosts = hosts
         self._captioner = captioner
-        self._noted: dict[UUID, float] = {}
+        self._heartbeats = Heartbeats(jobs, settings.ingestion.job_heartbeat)
         self._parsing = asyncio.Semaphore(PARSED_AT_ONCE)
         self._embedding = asyncio.Lock()
 
@@ -116,10 +112,10 @@ class JobRunner:
             SextantError: why it could not be done. Errors that may pass put the job back for another
                 try; any other closes it as failed and takes the unfinished version back.
         """
-        stages = Stages(on_progress or _silent)
+        stages = Stages(on_progress or silent)
         report = stages.report
         try:
-            async with stages.timed(), self._heartbeat(job):
+            async with stages.timed(), self._heartbeats.of(job):
                 return await self._run(job, report, content, together or Together(job.scope))
         except ConflictError:
             raise  # replaced, cancelled or taken over: not ours to close
@@ -147,7 +143,7 @@ class JobRunner:
                 next_step="Check that there is memory enough, then ingest the file again.",
             )
         report(Progress(job.filename, JobStage.PARSE))
-        await self._note(job, JobStage.PARSE, 0, 0)
+        await self._heartbeats.note(job, JobStage.PARSE, 0, 0)
         parsed = await self._parse(job, content)
         together.remarks[job.document_id] = parsed.warnings
         if await self._is_published(job):
@@ -157,7 +153,7 @@ class JobRunner:
         total = len(parsed.chunks)
         if self._graph is not None:
             report(Progress(job.filename, JobStage.GRAPH, total, total))
-            await self._note(job, JobStage.GRAPH, total, total)
+            await self._heartbeats.note(job, JobStage.GRAPH, total, total)
             published = Indexed(job.document_id, job.version, described.parsed, described.terms)
             await together.ask(self._graph.index_documents, published)
             await self._extract(job, report)
@@ -210,7 +206,7 @@ class JobRunner:
             report(Progress(job.filename, JobStage.EMBED, len(stored), total))
         await self._embed(job, parsed, stored, report)
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
-        await self._note(job, JobStage.PUBLISH, total, total)
+        await self._heartbeats.note(job, JobStage.PUBLISH, total, total)
         await self._documents.publish(
             job.scope, job.document_id, version=job.version, close_job=False
         )
@@ -231,13 +227,6 @@ class JobRunner:
         return job.attempts > 1 and await self._documents.is_live(
             job.scope, job.document_id, job.version
         )
-
-    async def _note(self, job: Job, stage: JobStage, done: int, total: int) -> None:
-        """Write down how far a job is, unless that was done a moment ago."""
-        now = time.monotonic()
-        if now - self._noted[job.id] >= _NOTE_SECONDS:
-            self._noted[job.id] = now
-            await self._jobs.progress(job, stage, done, total)
 
     async def _vectors(self, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Vectors:
         texts = [embedding_text(parsed.title, chunk) for chunk in chunks]
@@ -289,7 +278,7 @@ class JobRunner:
                 size, storing = going.popleft()
                 await storing
                 done += size
-                await self._note(job, JobStage.EMBED, done, total)
+                await self._heartbeats.note(job, JobStage.EMBED, done, total)
                 report(Progress(job.filename, JobStage.EMBED, done, total))
 
         try:
@@ -322,50 +311,6 @@ class JobRunner:
                 await self._documents.fail(*where, version=job.version, error=error)
             await self._jobs.fail(job, error)
 
-    @asynccontextmanager
-    async def _heartbeat(self, job: Job) -> AsyncIterator[None]:
-        """Tell the job's record, while the block runs, that this worker lives; claiming just did.
-
-        Raises:
-            ConflictError: the job is not ours any more; the block was stopped.
-        """
-        self._noted[job.id] = time.monotonic()
-        try:
-            async with asyncio.timeout(None) as ours:
-                beating = asyncio.create_task(self._beat(job, ours))
-                try:
-                    yield
-                finally:
-                    beating.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await beating
-                    del self._noted[job.id]
-        except TimeoutError:
-            if not ours.expired():
-                raise
-            raise ConflictError(
-                f"The ingestion of {job.filename} was cancelled, or somebody else has it.",
-                next_step="Nothing to do, unless you want it again: then ingest the file anew.",
-            ) from None
-
-    async def _beat(self, job: Job, ours: asyncio.Timeout) -> None:
-        """Write heartbeats; look in between whether the job is still ours, and else stop the work."""
-        beat = self._settings.ingestion.job_heartbeat
-        written = time.monotonic()
-        try:
-            while True:
-                await asyncio.sleep(min(beat, _WATCH_SECONDS))
-                with suppress(DependencyError):
-                    if time.monotonic() - written >= beat:
-                        await self._jobs.heartbeat(job)
-                        written = time.monotonic()
-                    elif not await self._jobs.is_mine(job):
-                        break
-        except ConflictError:
-            pass
-        if not ours.expired():
-            ours.reschedule(asyncio.get_running_loop().time())
-
 
 def _is_new(job: Job) -> bool:
     """Whether nothing of the document is stored, so that each batch is searchable at once."""
@@ -376,7 +321,3 @@ def _batches(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
     remaining = iter(chunks)
     while batch := list(islice(remaining, size)):
         yield batch
-
-
-def _silent(_: Progress) -> None:
-    """Report to nobody."""

@@ -35,9 +35,8 @@ from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from ingestion.pipeline import Ingested
-    from ingestion.progress import OnProgress
-    from ingestion.reembedding import OnChunks
-    from ingestion.transfer.importing import ImportReport, OnStage
+    from ingestion.progress import OnCount, OnProgress, OnStage
+    from ingestion.transfer.importing import ImportReport
     from nodes.context import Dependencies
     from sextant.knowledge.chunks import Chunks
     from sextant.knowledge.communities import Communities
@@ -244,7 +243,7 @@ class Sextant(Asking):
         await self._documents.delete(self._scope(graph_id), document_id_of(document_id))
         await self._refresher.refresh(self._scope(graph_id))
 
-    async def reembed(self, on_progress: OnChunks | None = None) -> int:
+    async def reembed(self, on_progress: OnCount | None = None) -> int:
         """Embed everything again with the configured model, after it was changed.
 
         Entities and reports of this user follow the chunks; those of others at their next ingestion.

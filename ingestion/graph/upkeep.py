@@ -20,8 +20,9 @@ from domain.scope import Scope
 from ingestion.graph.communities.hierarchy import Group, build, is_outdated, top
 from ingestion.graph.communities.joining import join
 from ingestion.graph.communities.network import Network, modularity, network_of
-from ingestion.graph.communities.reporting import OnStage, ReportKeeper
+from ingestion.graph.communities.reporting import ReportKeeper
 from ingestion.graph.resolution.resolve import resolve
+from ingestion.progress import OnStage, silent
 from models.protocols import Embedder
 from stores.chunks.partitions import look_at_sizes
 from stores.documents.embedding_space import check_space
@@ -97,7 +98,7 @@ class GraphUpkeep:
             DatabaseUnavailable: what was committed stays; the next refresh goes on from there.
             GraphStoreUnavailable: Neo4j is gone, all else is done; what it has to take over waits.
         """
-        report = on_progress or _silent
+        report = on_progress or silent
         missing: ModelUnavailable | None = None
         async with self._hierarchy.alone(scope):
             await look_at_sizes(self._database, scope.user_id)  # an import has not
@@ -226,7 +227,3 @@ def _place(group: Group) -> tuple[int, UUID | None]:
 def _passage(text: EntityText) -> str:
     name, _, description = text.text.partition("\n")
     return f"{name}: {description}" if description else name
-
-
-def _silent(*_: object) -> None:
-    """Report to nobody."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -19,6 +19,7 @@ from domain.errors import ModelRejected, SextantError
 from domain.scope import Scope
 from domain.text import language_of
 from ingestion.metadata.describing import KEYWORDS, SUMMARY_CHARS, TOPICS
+from ingestion.progress import OnCount
 from prompts import DESCRIBE, as_data, numbered
 from stores.chunks.chunk_store import StoredChunk
 from stores.documents.descriptions import Descriptions, Said
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-OnChunks = Callable[[int, int], None]
 
 TRIES = 3
 _TOGETHER = 8  # passages in one call
@@ -67,7 +67,7 @@ class ModelDescriber:
         self._database = database
         self._chat = chat
 
-    async def describe(self, scope: Scope, on_progress: OnChunks | None = None) -> DescribedByModel:
+    async def describe(self, scope: Scope, on_progress: OnCount | None = None) -> DescribedByModel:
         """Ask about every chunk that is not described so yet, three times at most over all runs.
 
         Args:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from domain.errors import DocumentNotFound
 from domain.scope import Scope
 from ingestion.metadata.describing import describe
+from ingestion.progress import OnCount
 from stores.documents.descriptions import Descriptions
 from stores.postgresql.database import Database
 
-OnDescribed = Callable[[int, int], None]
 
-
-async def fill(database: Database, scope: Scope, on_progress: OnDescribed | None = None) -> int:
+async def fill(database: Database, scope: Scope, on_progress: OnCount | None = None) -> int:
     """Say what the chunks and sections of older documents are about; stopped, it goes on later.
 
     Args:

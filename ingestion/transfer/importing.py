@@ -8,7 +8,7 @@ transaction. Everything goes by the user's own ids: the same import again change
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from uuid import UUID
@@ -16,6 +16,7 @@ from uuid import UUID
 from domain.errors import FileRejected, OptionInvalid
 from domain.scope import Scope
 from ingestion.pipeline import Ingestor
+from ingestion.progress import OnStage, silent
 from ingestion.transfer.batches import next_of
 from ingestion.transfer.documents import GAP, chunk_id, pack
 from ingestion.transfer.evidence import EvidenceWriter
@@ -29,8 +30,6 @@ from ingestion.transfer.lines import (
 from ingestion.transfer.reading import Source, read_into
 from ingestion.transfer.spool import Numbered, Spool, spool
 from stores.graph.record import GraphRecord
-
-OnStage = Callable[[str, int, int], None]
 
 _BATCH = 200
 # A file of nothing but bad lines is a wrong file: the first so many say so.
@@ -88,7 +87,7 @@ class Importer:
             DependencyError: the database or the embedding model is gone; the same import again goes
                 on from there.
         """
-        run = _Run(ImportReport(), strict, on_progress or _silent)
+        run = _Run(ImportReport(), strict, on_progress or silent)
         with spool() as lines:
             await self._read(lines, source, run)
             await self._store_documents(scope, lines, run)
@@ -197,7 +196,3 @@ def _filename(line: DocumentLine) -> str:
 
 def _ids(document_id: UUID, chunks: Sequence[ChunkLine]) -> dict[str, UUID]:
     return {chunk.id: chunk_id(document_id, chunk.id) for chunk in chunks}
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    """Report to nobody."""

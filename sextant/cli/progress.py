@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 from domain.documents import JobStage
 from domain.text import counted
 from ingestion.pipeline import Ingested
-from ingestion.progress import OnProgress, Progress
+from ingestion.progress import OnProgress, OnStage, Progress
 from sextant.cli import terminal
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
 
-OnStage = Callable[[str, int, int], None]
 
 _ENDS = (JobStage.DONE, JobStage.FAILED)
 

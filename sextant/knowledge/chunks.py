@@ -20,7 +20,7 @@ from stores.postgresql.database import Database
 from stores.search_log import LoggedSearch, SearchLog, logged_item
 
 if TYPE_CHECKING:
-    from ingestion.metadata.filling import OnDescribed
+    from ingestion.progress import OnCount
     from retrievers.chunk_search.hits import SearchHit
     from retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
 
@@ -118,7 +118,7 @@ class Chunks:
             raise not_found(document_id)
         return tree(sections)
 
-    async def describe(self, on_progress: OnDescribed | None = None) -> int:
+    async def describe(self, on_progress: OnCount | None = None) -> int:
         """Say what chunks are about that were stored before ingestion did; how many documents.
 
         With `ingestion.metadata=llm` the chat model then describes what it has not yet.
@@ -142,7 +142,7 @@ class Chunks:
             except SextantError as error:
                 log.warning("%s: described by extraction alone: %s", self._scope.graph_id, error)
 
-    async def _describe_by_model(self, on_progress: OnDescribed | None) -> None:
+    async def _describe_by_model(self, on_progress: OnCount | None) -> None:
         from ingestion.metadata.by_model import ModelDescriber
         from models.chat.building import open_chat_model
 

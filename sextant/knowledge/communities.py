@@ -19,8 +19,8 @@ from stores.graph.postgres import PostgresGraph
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
-    from ingestion.graph.communities.reporting import OnStage
     from ingestion.graph.upkeep import GraphUpkeep, Refreshed
+    from ingestion.progress import OnStage
 
 _SHOWN_ENTITIES = 30
 

@@ -34,7 +34,8 @@ from stores.scopes import find_scope
 
 if TYPE_CHECKING:
     from ingestion.graph.extraction.cost import Estimate
-    from ingestion.graph.extraction.extract_llm import ExtractionReport, ModelExtractor, OnProgress
+    from ingestion.graph.extraction.extract_llm import ExtractionReport, ModelExtractor
+    from ingestion.progress import OnCount
 
 _LONGEST_QUOTE = 300
 
@@ -207,7 +208,7 @@ class Entities:
         *,
         budget_tokens: int | None = None,
         budget_cost: float | None = None,
-        on_progress: OnProgress | None = None,
+        on_progress: OnCount | None = None,
     ) -> ExtractionReport:
         """Let the chat model read the passages that it has not read, also those that failed.
 

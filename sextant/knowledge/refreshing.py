@@ -16,9 +16,8 @@ from stores.postgresql.database import Database
 from stores.work.queue import Turns
 
 if TYPE_CHECKING:
-    from ingestion.graph.communities.reporting import OnStage
     from ingestion.graph.upkeep import GraphUpkeep
-    from ingestion.progress import OnProgress
+    from ingestion.progress import OnProgress, OnStage
 
 _log = logging.getLogger(__name__)
 

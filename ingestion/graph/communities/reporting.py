@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from ingestion.graph.communities.network import Network
 from ingestion.graph.communities.outlines import Outline, outlines
 from ingestion.graph.communities.reports import Evidence, Report, extractive_report
 from ingestion.graph.communities.revision import Present, basis_of, ids_of, stays
+from ingestion.progress import OnStage
 from stores.chunks.chunk_store import ChunkStore, StoredChunk
 from stores.graph.arrays import GraphArrays
 from stores.graph.communities.store import Basis, CommunityStore, KnownReport, StoredReport
@@ -27,7 +28,6 @@ from stores.postgresql.database import Database
 if TYPE_CHECKING:
     from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
-OnStage = Callable[[str, int, int], None]
 
 _REPORTS_AT_ONCE = 64
 

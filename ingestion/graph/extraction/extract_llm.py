@@ -9,7 +9,7 @@ document is in the graph before this begins, and stays whatever happens here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from domain.settings import Settings
 from domain.text import counted, language_of
 from ingestion.graph.extraction.cost import Budget, Estimate, cost_of, estimate_call
 from ingestion.graph.extraction.model_evidence import Extraction, entity_types, model_evidence
+from ingestion.progress import OnCount, silent
 from models.chat.structured import instruction
 from prompts import EXTRACT, GLEAN, Messages
 from stores.graph.extraction import ExtractionStore, Passage, note_done, note_failed
@@ -31,7 +32,6 @@ from stores.postgresql.database import Database
 if TYPE_CHECKING:
     from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
-OnProgress = Callable[[int, int], None]
 
 PROMPT_VERSION = EXTRACT.wordings["en"].version
 # So many calls in a row that get no answer at all: the endpoint is gone, and others wait for it.
@@ -66,7 +66,7 @@ class _Run:
     scope: Scope
     budget: Budget
     total: int
-    on_progress: OnProgress
+    on_progress: OnCount
     outcomes: asyncio.Queue[_Outcome | None] = field(default_factory=asyncio.Queue)
     done: int = 0
     failed: int = 0
@@ -104,7 +104,7 @@ class ModelExtractor:
         scope: Scope,
         *,
         document_id: UUID | None = None,
-        on_progress: OnProgress | None = None,
+        on_progress: OnCount | None = None,
     ) -> ExtractionReport:
         """Read the passages that wait, each once; those that failed too often stay as they are.
 
@@ -118,7 +118,7 @@ class ModelExtractor:
         """
         before = await self._store.counts(scope, document_id)
         total = before.waiting + before.failed
-        run = _Run(scope, self.budget, total, on_progress or _silent)
+        run = _Run(scope, self.budget, total, on_progress or silent)
         spent = self.budget.spent
         attempts = self._settings.extraction.attempts
         async with aclosing(
@@ -316,7 +316,3 @@ def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
     """The error that a person should see of those that ended a group of tasks."""
     inner = errors.exceptions[0]
     return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner
-
-
-def _silent(done: int, total: int) -> None:
-    """Report to nobody."""

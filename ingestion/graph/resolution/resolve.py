@@ -12,7 +12,7 @@ import asyncio
 import hashlib
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -26,6 +26,7 @@ from domain.text import language_of
 from ingestion.graph.resolution.merging import automatic_merges
 from ingestion.graph.resolution.minhash import like_pairs
 from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, name_key
+from ingestion.progress import OnStage, silent
 from prompts import SAME
 from stores.graph.record import GraphRecord
 from stores.graph.resolution.comparing import (
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
 _log = logging.getLogger(__name__)
-
-OnStage = Callable[[str, int, int], None]
 
 LEAST_LIKENESS = 0.6
 _MOST_CANDIDATES = 20_000
@@ -92,7 +91,7 @@ async def resolve(
     undecided = chat is not None and await candidates(store, scope, 1)
     if not version or (version == compared_version and not undecided):
         return Resolved()
-    report = on_progress or _silent
+    report = on_progress or silent
     report("names", 0, 0)
     names = await store.names(scope)
     report("names", 0, len(names.named))
@@ -131,10 +130,6 @@ async def resolve(
     if new:
         report("merges", len(new), len(new))
     return Resolved(len(new), len(old), len(compared.found), len(judged), warnings)
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    """Report to nobody."""
 
 
 async def candidates(store: ResolutionStore, scope: Scope, limit: int) -> list[Candidate]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from domain.documents import Job, JobStage
 from domain.scope import Scope
 from domain.settings import IngestionSettings
-from ingestion import running
+from ingestion import heartbeat
 from ingestion.graph.index import GraphIndexer
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingestor
@@ -26,7 +26,7 @@ from tests.integration.own_database import settings_over
 
 
 async def main(data_dir: str, stage: str, far: str) -> None:
-    running._NOTE_SECONDS = 0.0  # every step is written down, so that each can be stopped at
+    heartbeat._NOTE_SECONDS = 0.0  # every step is written down, so that each can be stopped at
 
     def stop(reached: str, done: int, _: int) -> None:
         if reached == stage and done >= int(far):
