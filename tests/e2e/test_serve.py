@@ -36,6 +36,7 @@ def test_a_port_that_is_taken_is_named_with_a_way_out(sextant: Sextant) -> None:
     assert len(ran.err.splitlines()) == 2
 
 
+@pytest.mark.parametrize("processes", ["1", "2"])
 @pytest.mark.parametrize(
     ("name", "value", "status"),
     [
@@ -44,15 +45,15 @@ def test_a_port_that_is_taken_is_named_with_a_way_out(sextant: Sextant) -> None:
     ],
 )
 def test_a_server_that_does_not_start_says_why_in_a_line_and_in_its_status(
-    sextant: Sextant, name: str, value: str, status: int
+    sextant: Sextant, name: str, value: str, status: int, processes: str
 ) -> None:
-    ran = sextant("serve", "--port", "0", **{name: value})
+    ran = sextant("serve", "--port", "0", "--workers", processes, **{name: value})
     assert ran.status == status
     assert "Traceback" not in ran.err
-    [reason] = [
-        line for line in ran.err.splitlines() if '"error"' in line and "Exiting" not in line
-    ]
-    assert ("JWT_ISSUER" if status == 2 else "PostgreSQL did not answer") in reason
+    reasons = [line for line in ran.err.splitlines() if '"error"' in line and "Exiting" not in line]
+    said = "JWT_ISSUER" if status == 2 else "PostgreSQL did not answer"
+    assert 1 <= len(reasons) <= int(processes)
+    assert all(said in reason for reason in reasons)
 
 
 def test_the_list_of_commands_says_of_each_in_a_whole_sentence_what_it_does(

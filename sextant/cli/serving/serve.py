@@ -8,6 +8,7 @@ import typer
 
 app = typer.Typer()
 
+_APP = "server.app:app"
 # Seconds after which a process that does not answer is replaced by another.
 _SILENCE = 60
 _LEVELS = ("debug", "info", "warning", "error")
@@ -33,12 +34,10 @@ def serve(
     import logging
 
     import uvicorn
-    from uvicorn.config import STARTUP_FAILURE
 
     from domain.configuration import load_settings
-    from domain.errors import SextantError
     from sextant.cli.serving import listening
-    from sextant.cli.serving.several import Several
+    from sextant.cli.serving.several import Several, refusal
     from sextant.logins import may_listen
 
     _check_level(log)
@@ -49,7 +48,7 @@ def serve(
     # By name: the server is above the command line.
     logs = importlib.import_module("server.observe.logs")
     config = uvicorn.Config(
-        "server.app:app",
+        _APP,
         host=host,
         port=port,
         workers=workers,
@@ -67,15 +66,12 @@ def serve(
     if workers > 1:
         several = Several(config, [listening.shared(bound, config.backlog, patience)])
         several.run()
-        if any(process.exitcode == STARTUP_FAILURE for process in several.processes):
-            raise typer.Exit(SextantError.exit_code)
-        return
+        raise typer.Exit(several.exit_code)
     try:
         uvicorn.Server(config).run(sockets=[listening.alone(bound, config.backlog, patience)])
     except SystemExit:
         # It does not start, and the log says why.
-        app = importlib.import_module("server.app").app
-        raise typer.Exit(getattr(app.state, "refused", SextantError).exit_code) from None
+        raise typer.Exit(refusal(_APP)) from None
 
 
 def _check_level(log: str | None) -> None:

@@ -1,11 +1,19 @@
-"""The supervisor of `sextant serve --workers`: a process that has ended is known to have, at once."""
+"""The supervisor of `sextant serve --workers`: a process that has ended is known to have, at once, and why."""
 
 from __future__ import annotations
 
+from socket import socket
+
+from uvicorn.importer import import_from_string
 from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Process
+
+from domain.errors import SextantError
 
 # Seconds for an interpreter that has closed its end to finish, so that its own exit code is seen.
 _ENDING = 10
+# Exit codes from here on are those of a process that could not start: with this added to their own.
+_UNSTARTED = 64
 
 
 class Several(Multiprocess):
@@ -13,14 +21,53 @@ class Several(Multiprocess):
 
     Uvicorn keeps the other end of each process's pipe open itself, so that one which ends after it was
     asked leaves it waiting for `timeout_worker_healthcheck`, and deaf to signals meanwhile.
+
+    Attributes:
+        exit_code: with which a process could not start, and all of them ended.
     """
+
+    exit_code = 0
+
+    def init_processes(self) -> None:
+        """See uvicorn."""
+        self.processes.extend(self._begun() for _ in range(self.processes_num))
 
     def keep_subprocess_alive(self) -> None:
         """Replace whoever has ended or is silent; stop where one cannot start."""
-        for one in self.processes:
+        for index, one in enumerate(self.processes):
             one.child_conn.close()  # held by the process alone: its end is then the pipe's
-            if not one.ping(self.config.timeout_worker_healthcheck):
-                one.process.join(_ENDING)
-                one.process.kill()
-                one.process.join()
-        super().keep_subprocess_alive()
+            if one.ping(self.config.timeout_worker_healthcheck):
+                continue
+            one.process.join(_ENDING)
+            one.kill()
+            one.process.join()
+            if (code := one.exitcode or 0) >= _UNSTARTED:
+                self.exit_code = code - _UNSTARTED
+                self.should_exit.set()
+                return
+            self.processes[index] = self._begun()
+
+    def _begun(self) -> Process:
+        process = _Process(self.config, self.sockets)
+        process.start()
+        return process
+
+
+class _Process(Process):
+    """One that serves, whose exit code says why it does not start."""
+
+    def target(self, sockets: list[socket] | None = None) -> None:
+        """See uvicorn."""
+        try:
+            super().target(sockets)
+        except SystemExit:
+            raise SystemExit(_UNSTARTED + refusal(str(self.config.app))) from None
+
+
+def refusal(name: str) -> int:
+    """The exit code of an application that did not start; the log says why."""
+    app = import_from_string(name)
+    error: type[SextantError] | SextantError = getattr(
+        getattr(app, "state", None), "refused", SextantError
+    )
+    return error.exit_code
