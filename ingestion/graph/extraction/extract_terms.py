@@ -22,6 +22,7 @@ import rjieba
 from domain.language.sentences import sentence_spans
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import CJK_LETTERS, has_cjk, normalise_name
+from ingestion.graph.extraction.openings import openings
 
 MOST_TERMS = 12
 MOST_PAIRS = 24
@@ -32,6 +33,14 @@ _LONGEST = 80
 _NOUNS = frozenset({"n", "nr", "nrfg", "nrt", "ns", "nt", "nz", "nw", "ng", "j"})
 _NAMES = frozenset({"nr", "nrfg", "nrt", "ns", "nt", "nz", "nw"})
 _VERBAL = "vn"
+# Nouns by their tag that name nothing: units, which end a run ("2 小时血糖" is 血糖), and what anything
+# has, where it stands alone ("血糖情况" is a term).
+_UNITS = "小时 小時 分钟 分鐘 工作日 星期 周岁 毫升 毫米 厘米 公里 公斤 美元 欧元"
+_UNIT_WORDS = frozenset(_UNITS.split())
+_OF_ANYTHING = """
+情况 情況 情形 内容 內容 时间 時間 时刻 時刻 时期 時期 方面 部分 方式 方法 问题 問題 结果 結果 原因 地方 东西 東西 事情
+"""
+_NAMELESS = CHINESE_STOP_WORDS | frozenset(_OF_ANYTHING.split())
 _LETTERS = rf"[^\W\d_{CJK_LETTERS}]+"
 _PART = rf"{_LETTERS}(?:['’](?!s\b){_LETTERS})*(?:-[^\W_{CJK_LETTERS}]+)*"
 _IDENTIFIER = re.compile(
@@ -133,7 +142,7 @@ def _chinese(text: str) -> Iterator[Span]:
             continue
         start, end = words[0][0], words[-1][1]
         name = text[start:end]
-        if 2 <= len(name) <= _LONGEST_CHINESE and has_cjk(name) and name not in CHINESE_STOP_WORDS:
+        if 2 <= len(name) <= _LONGEST_CHINESE and has_cjk(name) and name not in _NAMELESS:
             named = any(tag in _NAMES for *_, tag in words)
             yield Span(start, end, NAMED if named else _JOINED if len(words) > 1 else _PLAIN)
 
@@ -148,7 +157,7 @@ def _tagged(text: str) -> Iterator[tuple[int, int, int, str]]:
     inside = False
     for word, tag in rjieba.tag(text, hmm=True):
         start, at = at, at + len(word)
-        is_noun = tag in _NOUNS
+        is_noun = tag in _NOUNS and word not in _UNIT_WORDS
         opens = tag == _VERBAL and not inside
         run += (is_noun or opens) and not inside
         inside = is_noun or opens
@@ -159,8 +168,7 @@ def _latin(text: str) -> list[Span]:
     spans = [Span(m.start(), m.end(), _IDENTIFIES) for m in _IDENTIFIER.finditer(text)]
     words = [(m.group(), m.start(), m.end()) for m in _WORD.finditer(text)]
     if words:
-        begins = [begin for begin, _ in sentences_of(text)]
-        spans += _capitalised(text, words, begins)
+        spans += _capitalised(text, words, openings(text, sentences_of(text)))
     return [*spans, *_outside(_repeated(text, words), spans)]
 
 
@@ -175,7 +183,7 @@ def _outside(spans: list[Span], others: list[Span]) -> list[Span]:
 def _capitalised(text: str, words: Sequence[_Word], begins: Sequence[int]) -> Iterator[Span]:
     """Runs of capitalised words in a sentence, joined by "of" and its like.
 
-    A single word at the beginning of a sentence is capitalised anyway, so it does not count.
+    A single word where a sentence, an item or a cell begins is capitalised anyway, so it does not count.
     """
     run: list[_Word] = []
     for word in words:

@@ -41,6 +41,19 @@ def test_a_sentence_that_begins_with_a_capital_names_nothing_by_that() -> None:
     assert names("Results were good. However, nobody came.") == []
 
 
+def test_nor_does_an_item_a_cell_or_the_head_of_a_table() -> None:
+    text = (
+        "1. Check the fan.\n- Let it cool.\n- Graz\n\n"
+        "| Module | What to do |\n| --- | --- |\n| Service | Renew the seal |"
+    )
+    assert names(text) == ["Graz", "Service"]
+
+
+def test_units_and_what_anything_has_are_no_terms_but_parts_of_some() -> None:
+    assert names("餐后 2 小时血糖，在 24 小时内，视情况而定。") == ["血糖"]
+    assert names("每天看血糖情况。") == ["血糖情况"]
+
+
 @pytest.mark.parametrize("text", ["", "的的的了了", "a of the", "12 34 56", "。！？"])
 def test_text_without_content_has_no_terms(text: str) -> None:
     assert names(text) == []
