@@ -99,8 +99,8 @@ class ScopeRows:
         return [(as_document(hit.chunk, self.scope), hit.score) for hit in hits]
 
     def statement(self, keywords: Sequence[str], k: int) -> str:
-        """The named query and its values."""
-        return f"{load_queries('chunks')['keyword_search']} -- words={list(keywords)} k={k}"
+        """The server's function and its values."""
+        return self._chunks.keyword_statement(self.scope, keywords, k)
 
     async def stamp(self) -> str:
         """That of the scope's passages."""

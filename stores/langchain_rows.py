@@ -67,6 +67,15 @@ def _inner(store: PGVectorStore | AsyncPGVectorStore) -> AsyncPGVectorStore:
     return inner
 
 
+def _not_filtered_by(field: str) -> OptionInvalid:
+    # PGVectorStore does not quote names in filters, so PostgreSQL looks for them in lower case.
+    return OptionInvalid(
+        f"PGVectorStore cannot filter by the column `{field}`, whose name has capital letters.",
+        next_step=f"Rename it to `{field.lower()}`, or keep `{field}` in the JSON metadata.",
+        field="user_field",
+    )
+
+
 class TableRows:
     """One user's rows in the table of any `PGVectorStore`, read by scanning them.
 
@@ -94,6 +103,8 @@ class TableRows:
     def _owned_by(self, user_id: int | str, field: str) -> ColumnElement[bool]:
         inner = self._table
         if field in inner.metadata_columns:
+            if field != field.lower():
+                raise _not_filtered_by(field)
             return column(field) == user_id
         if inner.metadata_json_column is None:
             raise OptionInvalid(

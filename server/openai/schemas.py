@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from domain.filters import ChunkFilters
 from server.schemas.answers import CitationOut, SourceOut
+from server.schemas.wire import Filters
 
 # Messages that are looked at: more than `limits.history_turns` ever keeps, few enough to be read at once.
 _MOST_MESSAGES = 1000
@@ -88,7 +88,7 @@ class ChatRequest(_Theirs):
         None, min_length=1, max_length=200, description="The knowledge base; ours, not OpenAI's."
     )
     top_k: int | None = Field(None, ge=1, le=50, description="Passages to use; ours.")
-    filters: ChunkFilters | None = Field(None, description="Bounds on the search; ours.")
+    filters: Filters = Field(None, description="Bounds on the search; ours.")
     list_sources: bool = Field(
         default=True, description="List the sources below the answer's text; ours."
     )

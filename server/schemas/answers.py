@@ -11,9 +11,8 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from domain.answers import Answer
-from domain.filters import ChunkFilters
 from domain.scope import DEFAULT_GRAPH
-from server.schemas.wire import Wire
+from server.schemas.wire import Filters, Wire
 
 ModeName = Literal["auto", "naive", "local", "global", "hybrid", "mix", "bypass"]
 
@@ -33,7 +32,7 @@ class QueryRequest(Wire):
     mode: ModeName = "auto"
     top_k: int = Field(10, ge=1, le=50, description="Passages that the answer may use.")
     history: tuple[Turn, ...] = Field((), max_length=100, description="The oldest first.")
-    filters: ChunkFilters | None = Field(None, description="Bounds on what is searched.")
+    filters: Filters = Field(None, description="Bounds on what is searched.")
     multimodal_content: tuple[dict[str, Any], ...] = Field(
         (), max_length=20, description="Images and tables that belong to the question."
     )

@@ -6,17 +6,23 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from domain.filters import ChunkFilters
 from domain.retrieval import Mode
 from domain.scope import DEFAULT_GRAPH
 from retrievers.chunk_search.search import SearchRequest
+from retrievers.chunk_search.weights import MetadataWeights
 from server.paging import Cursor
-from server.schemas.wire import GraphName, Wire
+from server.schemas.wire import Filters, GraphName, Wire
 
 MOST_RESULTS = 100
 
-# Read by its own rules, which say what a misspelt filter was probably meant to be.
-Filters = Annotated[ChunkFilters | None, BeforeValidator(ChunkFilters.read)]
+
+_Ranking = str | dict[str, float] | None
+
+
+def _checked(given: _Ranking) -> _Ranking:
+    """As given; refused by the rules of rankings, which name what is wrong as a union's do not."""
+    MetadataWeights.read(given)
+    return given
 
 
 class SearchBody(Wire):
@@ -37,18 +43,14 @@ class SearchBody(Wire):
     rerank: bool = Field(
         default=True, description="Let the reranking model have its share, where one is configured."
     )
-    ranking: str | dict[str, float] | None = Field(
+    ranking: Annotated[_Ranking, BeforeValidator(_checked)] = Field(
         None, description="A preset, or weights of single signals; not with `mode`."
     )
     cursor: Cursor = None
     debug: bool = Field(default=False, description="Say how each score came about.")
 
     def request(self) -> SearchRequest:
-        """The same for the search of chunks.
-
-        Raises:
-            OptionInvalid: the ranking is none that there is.
-        """
+        """The same for the search of chunks."""
         return SearchRequest(
             query=self.query,
             limit=self.limit,

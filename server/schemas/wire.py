@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from domain.filters import ChunkFilters
 from domain.scope import DEFAULT_GRAPH, LONGEST_NAME
 
 
@@ -47,6 +48,9 @@ class Problem(BaseModel):
         alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True
     )
 
+
+# Read by its own rules, which say what a misspelt filter was probably meant to be.
+Filters = Annotated[ChunkFilters | None, BeforeValidator(ChunkFilters.read)]
 
 GraphName = Annotated[
     str,

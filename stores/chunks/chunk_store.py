@@ -163,6 +163,12 @@ class ChunkStore:
                 return most_held(held, k)
             looked *= _LOOKED
 
+    def keyword_statement(self, scope: Scope, keywords: Sequence[str], k: int) -> str:
+        """What `holding` asks the server at first, for a log."""
+        values = (*word_values(folded_words(keywords)), _LOOKED * k, k)
+        _, function = _SQL["held"].splitlines()
+        return f"select {function} -- {(scope.user_id, scope.graph_id, *values)}"
+
     def _lane(self, scope: Scope, function: str, *values: object) -> Awaitable[bytes | None]:
         return self._database.lane(scope, _SQL[function], *values)
 

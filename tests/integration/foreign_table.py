@@ -34,9 +34,17 @@ class Foreign:
 
 @asynccontextmanager
 async def foreign_table(
-    database: Database, passages: Sequence[Passage], *, users: Sequence[int], columns: list[str]
+    database: Database,
+    passages: Sequence[Passage],
+    *,
+    users: Sequence[int],
+    columns: list[str],
+    key: str = "user_id",
 ) -> AsyncIterator[Foreign]:
-    """A table with `passages` once for each user; `columns`: which metadata have one of their own."""
+    """A table with `passages` once for each user, whose number is under `key`.
+
+    `columns`: which metadata have one of their own.
+    """
 
     async def connect() -> AsyncConnection[object]:
         return await AsyncConnection.connect(database._owner_conninfo)
@@ -51,7 +59,7 @@ async def foreign_table(
     )
     store = await _opened(engine, table, columns, WIDTH)
     for user in users:
-        await store.aadd_documents([_document(passage, user) for passage in passages])
+        await store.aadd_documents([_document(passage, key, user) for passage in passages])
     try:
         yield Foreign(store, engine, table, columns)
     finally:
@@ -68,9 +76,9 @@ async def _opened(engine: PGEngine, table: str, columns: list[str], width: int) 
     )
 
 
-def _document(passage: Passage, user: int) -> Document:
+def _document(passage: Passage, key: str, user: int) -> Document:
     return Document(
         id=str(uuid4()),
         page_content=f"{passage.title}\n{passage.text}",
-        metadata={"user_id": user, "filename": f"{passage.id}-{user}.md"},
+        metadata={key: user, "filename": f"{passage.id}-{user}.md"},
     )

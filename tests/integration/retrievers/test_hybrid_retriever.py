@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
@@ -52,11 +53,17 @@ async def foreign(database: Database, request: pytest.FixtureRequest) -> AsyncIt
 
 
 def retriever(
-    store: PGVectorStore, user_id: int | str, indexes: BM25Indexes | None = None, **options: object
+    store: PGVectorStore,
+    user_id: int | str,
+    indexes: BM25Indexes | None = None,
+    *,
+    user_field: str = "user_id",
+    **options: object,
 ) -> HybridRetriever:
     return HybridRetriever(
         vector_store=store,
         user_id=user_id,
+        user_field=user_field,
         options=HybridRetrieverOptions.model_validate({"min_similarity": -1, **options}),
         bm25=indexes or BM25Indexes(),
     )
@@ -96,6 +103,21 @@ async def test_any_vector_store_is_searched_by_vector_and_keyword(foreign: Forei
     assert all(one.metadata["user_id"] == 1 for one in search.documents)
 
 
+async def test_a_key_of_the_seeds_name_says_whose_a_row_is(database: Database) -> None:
+    async with foreign_table(database, PASSAGES, users=(1, 2), columns=[], key="userId") as made:
+        search = await retriever(made.store, 1, user_field="userId").search("糖尿病")
+    assert search.found == {"vector": 5, "keyword": 1}
+    assert all(one.metadata["userId"] == 1 for one in search.documents)
+
+
+async def test_a_column_that_the_store_cannot_filter_by_is_refused(database: Database) -> None:
+    columns = ["userId"]
+    async with foreign_table(database, [], users=(), columns=columns, key="userId") as made:
+        with pytest.raises(OptionInvalid, match="capital letters") as caught:
+            retriever(made.store, 1, user_field="userId")
+    assert caught.value.field == "user_field"
+
+
 async def test_its_keyword_lane_counts_as_our_index_does(
     database: Database, own: ScopeVectorStore, foreign: Foreign, scope: Scope
 ) -> None:
@@ -108,6 +130,17 @@ async def test_its_keyword_lane_counts_as_our_index_does(
     statement = retriever(foreign.store, 2)._store.rows.statement(words, 10)
     assert "ILIKE" in statement
     assert "30/%" in statement
+
+
+async def test_debugging_logs_the_statement_that_our_index_is_asked(
+    own: ScopeVectorStore, scope: Scope, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Scenario: 记录性能指标."""
+    caplog.set_level(logging.INFO, "retrievers.hybrid.retriever")
+    await retriever(own, scope.user_id, debug=True).search("糖尿病有哪些症状？")
+    [statement] = [line for line in caplog.messages if "keyword statement" in line]
+    assert "select held_chunks(" in statement
+    assert "糖尿病" in statement
 
 
 async def test_synchronous_calls_work_with_and_without_a_running_loop(

@@ -130,6 +130,17 @@ async def test_a_misspelt_filter_is_refused_with_the_one_that_was_meant(
     assert "topicLabels" in answer.json()["nextStep"]
 
 
+@pytest.mark.parametrize(
+    ("ranking", "field"),
+    [({"vector": "a"}, "ranking.vector"), ({"keyword": -1}, "ranking.keyword"), ([], "ranking")],
+)
+async def test_a_ranking_that_means_nothing_is_refused_by_name(
+    client: httpx.AsyncClient, ranking: object, field: str
+) -> None:
+    answer = await client.post("/search", json=ASKED | {"ranking": ranking})
+    assert (answer.status_code, answer.json()["field"]) == (422, field)
+
+
 async def test_debug_says_how_a_score_came_about(client: httpx.AsyncClient) -> None:
     found = await search(client, debug=True)
     signals = found["results"][0]["signals"]

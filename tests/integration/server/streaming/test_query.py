@@ -84,7 +84,7 @@ FAULTS: list[tuple[dict[str, Any], int, str]] = [
     ({"query": "x" * 3000}, 422, "question_invalid"),
     ({"mode": "telepathy"}, 422, "request_invalid"),
     ({"topK": 51}, 422, "request_invalid"),
-    ({"filters": {"tag": ["a"]}}, 422, "request_invalid"),
+    ({"filters": {"tag": ["a"]}}, 422, "option_invalid"),
     ({"surprise": 1}, 422, "request_invalid"),
 ]
 
@@ -99,6 +99,18 @@ async def test_a_bad_request_is_a_problem_document_streamed_or_not(
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert answer.headers["content-type"] == "application/problem+json"
     assert served.runs.live == 0
+
+
+@pytest.mark.parametrize("path", ["/api/query", "/v1/chat/completions"])
+async def test_a_misspelt_filter_is_refused_with_the_one_that_was_meant(
+    served: Served, path: str
+) -> None:
+    messages = [{"role": "user", "content": "?"}]
+    asked = {"model": "sextant", "messages": messages} if "v1" in path else asking()
+    async with served.client() as client:
+        answer = await client.post(path, json={**asked, "filters": {"topicLabel": ["x"]}})
+    assert answer.status_code in {400, 422}
+    assert "Did you mean `topicLabels`?" in answer.text
 
 
 async def test_a_model_that_fails_before_its_first_word_has_its_own_status(served: Served) -> None:
