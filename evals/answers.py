@@ -27,21 +27,18 @@ from pathlib import Path
 from statistics import fmean
 
 from domain.answers import Answer
-from domain.configuration import load_settings
 from domain.errors import QuestionInvalid
 from domain.events import Done
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.scope import Scope
 from domain.text import language_of
 from evals.dataset import Question
-from evals.runner import holds_answer, load_set
-from graph.dependencies import dependencies_over
-from models.embedding.choice import build_embedder
+from evals.runner import holds_answer
+from evals.sets import open_sets, sample
 from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.answering import AnswerEvent
 from nodes.answers.quoting import quoted
 from nodes.context import Dependencies
-from stores.postgresql.database import Database
 
 _DEPTH = 10
 _MOST_QUESTIONS = 100
@@ -68,20 +65,15 @@ class Outcome:
 
 async def main(folder: Path, mode: str, names: Sequence[str]) -> None:
     """Measure each set and print a line of it."""
-    settings = load_settings()
-    embedder = build_embedder(settings)
     print("| set | questions | answered | first in gold | known answer in first | in any "
           "| quotations | further astray | declined, gold removed | unanswerable |")  # fmt: skip
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    async with (
-        await Database.open(settings) as database,
-        dependencies_over(database, embedder) as dependencies,
-    ):
-        for name in names:
-            scope, questions = await load_set(database, embedder, folder / name)
-            asked = questions[:: max(1, len(questions) // _MOST_QUESTIONS)]
-            outcomes = [await outcome_of(one, scope, dependencies, mode) for one in asked]
-            print(line(name, outcomes), flush=True)
+    async for opened in open_sets(folder, names):
+        outcomes = [
+            await outcome_of(question, opened.scope, opened.dependencies, mode)
+            for question in sample(opened.questions, _MOST_QUESTIONS)
+        ]
+        print(line(opened.name, outcomes), flush=True)
 
 
 async def outcome_of(

@@ -10,7 +10,6 @@ configured database, unless they are there.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -22,11 +21,11 @@ from domain.configuration import load_settings
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from domain.settings import RetrievalSettings
-from evals.corpus import load_corpus
+from evals.corpus import EVAL_USER, corpus_scope, load_corpus
 from evals.dataset import Question as Asked
 from evals.dataset import read_passages, read_questions
 from evals.metrics import estimate, recall, reciprocal_rank
-from evals.runner import EVAL_USER
+from evals.sets import CORPUS, QUERIES
 from models.embedding.choice import build_embedder
 from models.protocols import Embedder
 from retrievers.chunk_search.metadata import Question, rank_by_metadata
@@ -62,10 +61,9 @@ class Found:
 
 async def found_by_lanes(database: Database, embedder: Embedder, folder: Path) -> list[Found]:
     """The first three hundred questions of a set."""
-    passages = read_passages(folder / "corpus.jsonl.gz")
-    questions = [q for q in read_questions(folder / "queries.jsonl.gz") if q.gold_ids]
-    content = (folder / "corpus.jsonl.gz").read_bytes()
-    scope = Scope(EVAL_USER, f"eval-{hashlib.sha256(content).hexdigest()[:16]}-described")
+    passages = read_passages(folder / CORPUS)
+    questions = [q for q in read_questions(folder / QUERIES) if q.gold_ids]
+    scope = Scope(EVAL_USER, f"{corpus_scope(folder / CORPUS).graph_id}-described")
     await load_corpus(database, embedder, scope, passages)
     chunks = ChunkStore(database)
     lanes = (VectorLane(chunks, embedder), KeywordLane(chunks))

@@ -1,4 +1,4 @@
-"""Every mode, and the lanes over chunks, on one question set: what `sextant eval --plot` draws."""
+"""Every mode, and the single lanes over chunks, on one question set: what `sextant eval --plot` draws."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from domain.errors import OptionInvalid
 from domain.retrieval import Mode
 from domain.settings import Settings
 from evals.plot import Curve, drawn
-from evals.runner import EvalOptions, EvalReport, Progress, evaluate
+from evals.runner import EvalOptions, EvalReport, evaluate
+from ingestion.progress import OnStage
 from retrievers.lanes.lane import KEYWORD, VECTOR
 
 _LANES: dict[str, tuple[str, ...]] = {
@@ -21,7 +22,7 @@ _MODES = (Mode.NAIVE, Mode.LOCAL, Mode.GLOBAL, Mode.HYBRID, Mode.MIX)
 
 
 async def compare(
-    options: EvalOptions, settings: Settings, on_progress: Progress | None = None
+    options: EvalOptions, settings: Settings, on_progress: OnStage | None = None
 ) -> dict[str, EvalReport]:
     """Ask every question in five modes, and of the lanes that `naive` is not.
 
@@ -43,7 +44,7 @@ async def compare(
     }
 
 
-def _named(on_progress: Progress | None, name: str, stage: str, done: int, total: int) -> None:
+def _named(on_progress: OnStage | None, name: str, stage: str, done: int, total: int) -> None:
     if on_progress is not None:
         on_progress(f"{stage}, {name}", done, total)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 from domain.documents import Chunk, Job, JobStage, ParsedDocument
@@ -14,6 +15,7 @@ from domain.scope import Scope
 from evals.dataset import Passage, Triple
 from ingestion.graph.index import GraphIndexer
 from ingestion.metadata.describing import describe
+from ingestion.progress import OnCount, silent
 from ingestion.transfer.documents import joined
 from ingestion.transfer.evidence import said_by
 from ingestion.transfer.lines import ChunkLine, DocumentLine, read_line
@@ -28,6 +30,14 @@ from stores.work.jobs import JobStore
 
 # Some ten seconds of embedding, well within a job's heartbeat.
 _BATCH = 128
+# Corpora are nobody's documents, so they have a user of their own.
+EVAL_USER = "sextant-eval"
+
+
+def corpus_scope(corpus: Path, triples: Path | None = None) -> Scope:
+    """The knowledge base of a corpus; with triples it is another one than that of the text alone."""
+    content = corpus.read_bytes() + (triples.read_bytes() if triples is not None else b"")
+    return Scope(EVAL_USER, f"eval-{hashlib.sha256(content).hexdigest()[:16]}")
 
 
 async def load_corpus(
@@ -35,7 +45,7 @@ async def load_corpus(
     embedder: Embedder,
     scope: Scope,
     passages: Sequence[Passage],
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: OnCount | None = None,
 ) -> None:
     """Store `passages` as one document: a section and a chunk for each, `external_id` its own id.
 
@@ -73,7 +83,7 @@ async def load_corpus(
             next_step="Try again in half a minute.",
         )
     if not await documents.is_live(scope, job.document_id, job.version):
-        await _store(database, embedder, job, parsed, on_progress or _silent)
+        await _store(database, embedder, job, parsed, on_progress or silent)
     bare = replace(parsed, chunks=tuple(map(_without_title, parsed.chunks)))
     await GraphIndexer(database).index_document(scope, job.document_id, job.version, bare)
     await jobs.finish(job, len(parsed.chunks))
@@ -84,7 +94,7 @@ async def _store(
     embedder: Embedder,
     job: Job,
     parsed: ParsedDocument,
-    report: Callable[[int, int], None],
+    report: OnCount,
 ) -> None:
     """Make the corpus searchable; the job stays open for the graph."""
     documents, jobs = DocumentStore(database), JobStore(database)
@@ -150,7 +160,3 @@ def _line(triples: Sequence[Triple]) -> ChunkLine:
     )
     assert isinstance(line, ChunkLine)  # noqa: S101 - as its type says
     return line
-
-
-def _silent(done: int, total: int) -> None:
-    """Report progress to nobody."""

@@ -21,20 +21,16 @@ from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
-from domain.configuration import load_settings
 from domain.scope import Scope
 from evals.dataset import Question
 from evals.metrics import all_found
-from evals.runner import load_set
-from graph.dependencies import dependencies_over
-from models.embedding.choice import build_embedder
+from evals.sets import open_sets, sample
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
 from nodes.grade import by_rule, grade
 from nodes.refine import refine
 from nodes.retrieve import retrieve
 from nodes.state import State
-from stores.postgresql.database import Database
 
 _DEPTHS = (5, 10)
 _MOST_QUESTIONS = 300
@@ -67,20 +63,15 @@ class Outcome:
 
 async def main(folder: Path, mode: str, names: Sequence[str]) -> None:
     """Measure each set and print a line of it."""
-    settings = load_settings()
-    embedder = build_embedder(settings)
     print("| set | questions | all gold @5 | all gold @10 | went round | searches | CPU ms |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    async with (
-        await Database.open(settings) as database,
-        dependencies_over(database, embedder) as dependencies,
-    ):
-        for name in names:
-            scope, questions = await load_set(database, embedder, folder / name)
-            questions = [one for one in questions if one.gold_ids]
-            asked = questions[:: max(1, len(questions) // _MOST_QUESTIONS)]
-            outcomes = [await run_loop(one, scope, dependencies, mode) for one in asked]
-            print(line(name, outcomes), flush=True)
+    async for opened in open_sets(folder, names):
+        answerable = [one for one in opened.questions if one.gold_ids]
+        outcomes = [
+            await run_loop(question, opened.scope, opened.dependencies, mode)
+            for question in sample(answerable, _MOST_QUESTIONS)
+        ]
+        print(line(opened.name, outcomes), flush=True)
 
 
 async def run_loop(

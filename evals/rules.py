@@ -2,10 +2,9 @@
 
     python -m evals.rules FOLDER xquad cmrc2018 …
 
-FOLDER has one folder per question set with `corpus.jsonl.gz` and `queries.jsonl.gz`. Each set becomes a
-knowledge base `eval-<set>` in the configured store; a second run finds it there. Columns:
+FOLDER has one folder for each question set (`evals.sets`). Columns:
 
-- small talk: questions that `analyze` would answer without looking (each one is a mistake here).
+- small talk: questions that `analyze` would answer without searching (each one is a mistake here).
 - sufficient | found: share called sufficient after the first search, of those with all gold in its
   first five; weak | not found: share called weak, of those without any.
 - all gold @10: all gold passages among the ten, after the first search and after the loop.
@@ -20,17 +19,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
-from domain.configuration import load_settings
 from domain.retrieval import Mode
-from domain.scope import Scope
-from evals.corpus import load_corpus
-from evals.dataset import read_passages, read_questions
 from evals.loop import Outcome, run_loop
 from evals.metrics import all_found
-from graph.dependencies import dependencies_over
-from models.embedding.choice import build_embedder
+from evals.sets import open_sets, sample
 from nodes.analyze import is_small_talk
-from stores.postgresql.database import Database
 
 _FIRST, _ALL = 5, 10
 _MOST_QUESTIONS = 300
@@ -38,26 +31,17 @@ _MOST_QUESTIONS = 300
 
 async def main(folder: Path, names: Sequence[str]) -> None:
     """Measure each set and print a line of it."""
-    settings = load_settings()
-    embedder = build_embedder(settings)
     print("| set | questions | small talk | sufficient given found | weak given not found "
           "| all gold @10: first search | after the loop | rounds |")  # fmt: skip
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    async with (
-        await Database.open(settings) as database,
-        dependencies_over(database, embedder) as dependencies,
-    ):
-        for name in names:
-            scope = Scope(settings.user_id, f"eval-{name}")
-            passages = read_passages(folder / name / "corpus.jsonl.gz")
-            await load_corpus(database, embedder, scope, passages)
-            questions = read_questions(folder / name / "queries.jsonl.gz")
-            outcomes = [
-                await run_loop(question, scope, dependencies, Mode.NAIVE, _ALL)
-                for question in questions[:: max(1, len(questions) // _MOST_QUESTIONS)]
-            ]
-            chatty = sum(is_small_talk(question.query) for question in questions)
-            print(_line(name, len(questions), chatty, outcomes), flush=True)
+    async for opened in open_sets(folder, names):
+        questions = opened.questions
+        outcomes = [
+            await run_loop(question, opened.scope, opened.dependencies, Mode.NAIVE, _ALL)
+            for question in sample(questions, _MOST_QUESTIONS)
+        ]
+        chatty = sum(is_small_talk(question.query) for question in questions)
+        print(_line(opened.name, len(questions), chatty, outcomes), flush=True)
 
 
 def _line(name: str, asked: int, chatty: int, outcomes: Sequence[Outcome]) -> str:

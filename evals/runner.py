@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,9 +18,10 @@ from domain.retrieval import ItemKind, Mode, Retrieval
 from domain.scope import Scope
 from domain.settings import Settings
 from domain.text import language_of
-from evals.corpus import add_triples, load_corpus
+from evals.corpus import add_triples, corpus_scope, load_corpus
 from evals.dataset import Question, read_passages, read_questions, read_triples
 from evals.metrics import Estimate, all_found, auroc, estimate, ndcg, recall, reciprocal_rank
+from ingestion.progress import OnStage, silent
 from models.embedding.choice import build_embedder
 from models.offline.extractive import ExtractiveAnswerer
 from models.protocols import Embedder
@@ -32,12 +32,8 @@ from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 
-# Corpora are nobody's documents: they live under a user of their own.
-EVAL_USER = "sextant-eval"
 _DEPTH = 10
 _AT_ONCE = 4
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +93,7 @@ class _Outcome:
 async def evaluate(
     options: EvalOptions,
     settings: Settings,
-    on_progress: Progress | None = None,
+    on_progress: OnStage | None = None,
 ) -> EvalReport:
     """Load the corpus into the database, unless it is there, and ask every question.
 
@@ -116,7 +112,7 @@ async def evaluate(
         empty = options.queries if passages else options.corpus
         raise OptionInvalid(f"{empty} is empty.", next_step="Name a file with rows.")
     triples = await asyncio.to_thread(read_triples, options.triples) if options.triples else []
-    report = on_progress or _silent
+    report = on_progress or silent
     embedder = build_embedder(settings)
     async with await Database.open(settings) as database:
         scope = await asyncio.to_thread(corpus_scope, options.corpus, options.triples)
@@ -133,32 +129,6 @@ async def evaluate(
     return _report(options, embedder.name, len(passages), outcomes)
 
 
-def corpus_scope(corpus: Path, triples: Path | None = None) -> Scope:
-    """The knowledge base of a corpus; with triples it is another one than that of the text alone."""
-    content = corpus.read_bytes() + (triples.read_bytes() if triples is not None else b"")
-    return Scope(EVAL_USER, f"eval-{hashlib.sha256(content).hexdigest()[:16]}")
-
-
-async def load_set(
-    database: Database, embedder: Embedder, folder: Path
-) -> tuple[Scope, list[Question]]:
-    """Load the corpus of a set's folder, unless it is there; its knowledge base and questions.
-
-    A set is `corpus.jsonl.gz`, `queries.jsonl.gz` and, for some, `triples.jsonl.gz`.
-
-    Raises:
-        OptionInvalid: a file cannot be read.
-        SextantError: whatever loading raises.
-    """
-    corpus, stated = folder / "corpus.jsonl.gz", folder / "triples.jsonl.gz"
-    triples = stated if stated.exists() else None
-    scope = corpus_scope(corpus, triples)
-    await load_corpus(database, embedder, scope, read_passages(corpus))
-    if triples is not None:
-        await add_triples(database, scope, read_triples(triples))
-    return scope, read_questions(folder / "queries.jsonl.gz")
-
-
 async def _ask_all(
     questions: Sequence[Question],
     *,
@@ -166,7 +136,7 @@ async def _ask_all(
     scope: Scope,
     database: Database,
     embedder: Embedder,
-    on_progress: Progress,
+    on_progress: OnStage,
 ) -> list[_Outcome]:
     chunks = ChunkStore(database)
     settings = database.settings
@@ -309,7 +279,3 @@ def _refusal(outcomes: Sequence[_Outcome]) -> dict[str, float]:
 
 def _share_declined(outcomes: Sequence[_Outcome]) -> float:
     return sum(outcome.declined is True for outcome in outcomes) / len(outcomes)
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    """Report progress to nobody."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from domain.retrieval import ItemKind, RetrievedItem
 from evals.dataset import Passage, read_passages, read_questions
 from evals.metrics import auroc
+from evals.sets import CORPUS, QUERIES, sample
 from nodes.citing.cited_text import GROUNDED_SUPPORT, MARKER_SUPPORT
 from nodes.citing.support import QuotedPassage, claim_of
 
@@ -34,11 +35,11 @@ def main(folder: Path, names: Sequence[str]) -> None:
 
 def _supports(folder: Path) -> tuple[list[float], list[list[float]]]:
     """For each statement, the support by its gold passages and by each of the others."""
-    passages = {p.id: _quoted(p) for p in read_passages(folder / "corpus.jsonl.gz")}
-    questions = [q for q in read_questions(folder / "queries.jsonl.gz") if q.gold_ids and q.answers]
+    passages = {p.id: _quoted(p) for p in read_passages(folder / CORPUS)}
+    questions = [q for q in read_questions(folder / QUERIES) if q.gold_ids and q.answers]
     chance = random.Random(1)  # noqa: S311 -- a sample, not a secret
     gold, others = list[float](), list[list[float]]()
-    for question in questions[:: max(1, len(questions) // _MOST_QUESTIONS)]:
+    for question in sample(questions, _MOST_QUESTIONS):
         statement = f"{question.query} {question.answers[0]}"
         drawn = set(chance.sample(list(passages), _OTHERS)) - set(question.gold_ids)
         gold.append(max(_support(passages[id_], statement) for id_ in question.gold_ids))
