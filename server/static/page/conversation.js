@@ -118,7 +118,7 @@ async function one(turn, body, signal) {
       form.requestSubmit();
       byId("stop").focus();
     });
-    tell(status, message, !stopped);
+    tell(status, message); // for the ear: the eye has it in the answer's place
     attachments.blame(error.field ?? "");
     return false;
   }

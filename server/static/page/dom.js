@@ -28,13 +28,14 @@ export function button(text, action, { label = "", className = "" } = {}) {
   return made;
 }
 
-/** Something to fold out; `fill` makes its content when it is first opened. */
-export function fold(title, fill) {
+/** Something to fold out; `fill` makes its content when it is first opened. `beside` its title something may stand. */
+export function fold(title, fill, { open = false, beside = [] } = {}) {
   const inside = element("div");
-  const made = element("details", {}, [element("summary", { textContent: title }), inside]);
+  const made = element("details", {}, [element("summary", {}, [title, ...beside]), inside]);
   made.addEventListener("toggle", () => {
     if (made.open && !inside.childElementCount) inside.append(fill());
   });
+  made.open = open;
   return made;
 }
 

@@ -48,15 +48,22 @@ function describe(entity) {
     element("h3", { textContent: entity.name, tabIndex: -1 }),
     element("p", { className: "note", textContent: [kind(entity.entityType), entity.aliases.length && say("aliases", entity.aliases.join(", "))].filter(Boolean).join(" · ") }),
     ...(entity.description ? [element("p", { className: "answer", textContent: entity.description })] : []),
-    ...section("relations", entity.relations.map((one) => {
+    ...section("relations", alike(entity.relations).map(([type, ones]) => [`${relation(type)} `, ...ones.flatMap((one, index) => {
       const [otherId, name] = other(one);
-      return [`${relation(one.relationType)} `, button(name, () => go(otherId), { className: "link" })];
-    })),
+      return [index ? ", " : "", button(name, () => go(otherId), { className: "link" })];
+    })])),
     ...section("mentions", entity.mentions.map((one) => [
       element("q", { textContent: one.sentence }), " ",
       button(placeOf(one), () => openPassage({ ...one, kind: "mention", text: one.sentence }), { className: "link note" }),
     ])),
   ];
+}
+
+/** Relations of one type together, in the order in which they come. */
+function alike(relations) {
+  const types = new Map();
+  for (const one of relations) types.set(one.relationType, [...(types.get(one.relationType) ?? []), one]);
+  return [...types];
 }
 
 function section(title, items) {

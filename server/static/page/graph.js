@@ -9,12 +9,14 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 /**
  * A picture of a graph with a list beside it.
  *
- * @param {{id: string, name: string, type: string}[]} nodes
+ * @param {{id: string, name: string, type: string}[]} all the entities; the list has them all, the picture those that are
+ *   related or strong, since dots beside each other say nothing
  * @param {{source: string, target: string, type: string}[]} edges between these nodes
  * @param {{pick: (id: string) => void, strong: (node: any) => boolean, width: number, height?: number}} how
  *   what a click or Enter on an entity does, and which are drawn strongly
  */
-export function draw(nodes, edges, { pick, strong, width, height = Math.min(420, Math.max(280, width * 0.5)) }) {
+export function draw(all, edges, { pick, strong, width, height = Math.min(420, Math.max(280, width * 0.5)) }) {
+  const nodes = worthDrawing(all, edges, strong);
   const at = new Map(nodes.map(({ id }, index) => [id, index]));
   const pairs = edges.map(({ source, target }) => /** @type {[number, number]} */ ([at.get(source), at.get(target)]));
   const degrees = nodes.map(() => 0);
@@ -29,7 +31,7 @@ export function draw(nodes, edges, { pick, strong, width, height = Math.min(420,
       transform: `translate(${places.x[index].toFixed(1)} ${places.y[index].toFixed(1)})`,
       "aria-label": say("entityIs", node.name, node.type, degrees[index]),
     }, [
-      shape("circle", { r: (4 + Math.min(7, 1.6 * Math.sqrt(degrees[index]))).toFixed(1) }),
+      shape("circle", { r: size(degrees[index]).toFixed(1) }),
       shape("text", { x: inside(places.x[index], wide(short(node.name)), width), y: -11, "text-anchor": "middle" }, [short(node.name)]),
       shape("title", {}, [say("entityIs", node.name, node.type, degrees[index])]),
     ]);
@@ -43,13 +45,19 @@ export function draw(nodes, edges, { pick, strong, width, height = Math.min(420,
   const near = (index, is) => pairs.forEach((pair, line) => {
     if (pair.includes(index)) lines[line].classList.toggle("near", is);
   });
-  hideCrowded(dots, nodes, places, degrees, strong);
+  placeNames(dots, nodes, places, degrees, strong);
   const picture = shape("svg", {
     viewBox: `0 0 ${width} ${height}`, class: "graph", role: "group", "aria-label": say("picture", nodes.length, edges.length),
   }, [...lines, ...dots]);
   walk(picture, dots, places, (index) => pick(nodes[index].id));
   return element("figure", {}, [picture, element("figcaption", { className: "note", textContent: say("pictureHint") }),
-    fold(say("asList"), () => list(nodes, edges, at, pick))]);
+    fold(say("asList"), () => list(all, edges, pick))]);
+}
+
+function worthDrawing(nodes, edges, strong) {
+  const related = new Set(edges.flatMap(({ source, target }) => [source, target]));
+  const worth = nodes.filter((node) => related.has(node.id) || strong(node));
+  return worth.length ? worth : nodes;
 }
 
 /** One stop of the tab key; arrows go to the nearest node that way, Enter opens. */
@@ -76,30 +84,33 @@ function walk(picture, dots, { x, y }, open) {
   });
 }
 
-/** Names that would lie on others are shown only while their node is looked at; the weightier stay. */
-function hideCrowded(dots, nodes, { x, y }, degrees, strong) {
+/** Names stand above or below their node, the weightier first; what would lie on others is shown only while looked at. */
+function placeNames(dots, nodes, { x, y }, degrees, strong) {
   const taken = nodes.map((_, index) => [x[index] - 7, x[index] + 7, y[index] - 7, y[index] + 7]);
   const order = nodes.map((_, index) => index)
     .sort((a, b) => Number(strong(nodes[b])) - Number(strong(nodes[a])) || degrees[b] - degrees[a]);
   for (const index of order) {
     const half = wide(short(nodes[index].name)) / 2;
-    const box = [x[index] - half, x[index] + half, y[index] - 24, y[index] - 8];
-    const free = taken.every((other) => box[1] < other[0] || box[0] > other[1] || box[3] < other[2] || box[2] > other[3]);
-    if (free) taken.push(box);
-    else dots[index].classList.add("crowded");
+    const below = 11 + size(degrees[index]);
+    const boxes = [[-24, -8], [below - 10, below + 5]].map(([top, bottom]) => [x[index] - half, x[index] + half, y[index] + top, y[index] + bottom]);
+    const free = boxes.findIndex((box) => taken.every((other, of) => of === index || box[1] < other[0] || box[0] > other[1] || box[3] < other[2] || box[2] > other[3]));
+    if (free < 0) dots[index].classList.add("crowded");
+    else taken.push(boxes[free]);
+    if (free === 1) dots[index].querySelector("text").setAttribute("y", below.toFixed(1));
   }
 }
 
-function list(nodes, edges, at, pick) {
-  const name = (id) => nodes[at.get(id)].name;
+function list(nodes, edges, pick) {
+  const names = new Map(nodes.map(({ id, name }) => [id, name]));
   return element("div", { className: "as-list" }, [
     element("ul", {}, nodes.map((node) => element("li", {}, [button(node.name, () => pick(node.id), { className: "link" }), ` ${node.type}`]))),
-    element("ul", {}, edges.map(({ source, target, type }) => element("li", { textContent: `${name(source)} — ${relation(type)} — ${name(target)}` }))),
+    element("ul", {}, edges.map(({ source, target, type }) => element("li", { textContent: `${names.get(source)} — ${relation(type)} — ${names.get(target)}` }))),
   ]);
 }
 
 // How far a name must be moved to lie within the picture.
 const inside = (x, long, width) => Math.max(0, long / 2 - x) - Math.max(0, x + long / 2 - width);
+const size = (degree) => 4 + Math.min(7, 1.6 * Math.sqrt(degree));
 const short = (name) => (name.length > 22 ? `${name.slice(0, 20)}…` : name);
 // About what 12 px letters take; Chinese ones are square.
 const wide = (text) => Array.from(text).reduce((sum, letter) => sum + (letter > "⺀" ? 12 : 6.6), 6);

@@ -40,9 +40,47 @@ async function around(source, citation) {
   }
 }
 
-/** Text with its part from `start` to `end` marked; offsets count characters, not UTF-16. */
+/** Text with its part from `start` to `end` marked, its tables drawn; offsets count characters, not UTF-16. */
 function cut(text, from, { start, end }) {
   const characters = Array.from(text);
   const part = (first, last) => characters.slice(first - from, last - from).join("");
-  return [part(from, start), element("mark", { textContent: part(start, end) }), part(end, from + characters.length)];
+  /** What lies between two offsets, with what of it is marked. */
+  const pieces = (first, last) => {
+    const [open, close] = [start, end].map((place) => Math.min(Math.max(place, first), last));
+    const marked = open < close ? [element("mark", { textContent: part(open, close) })] : [];
+    return [part(first, open), ...marked, part(close, last)].filter(Boolean);
+  };
+  return blocks(characters, from).flatMap(({ rows, first, last }) => (rows ? [table(rows, pieces)] : pieces(first, last)));
+}
+
+/** The text as runs of lines, from offset to offset; those of a table with its cells. */
+function blocks(characters, from) {
+  const found = [];
+  let at = from;
+  for (const line of characters.join("").split(/(?<=\n)/)) {
+    const [first, last] = [at, at += Array.from(line).length];
+    const cells = cellsOf(line, first);
+    const before = found.at(-1);
+    if (before && Boolean(before.rows) === Boolean(cells)) {
+      before.last = last;
+      before.rows?.push(cells);
+    } else found.push({ first, last, rows: cells && [cells] });
+  }
+  return found;
+}
+
+/** The cells of a table's whole row as offsets, or null; none for the rule below its head. */
+function cellsOf(line, at) {
+  if (!/^\|.*\|\s*$/.test(line)) return null;
+  if (/^\|(?:\s*:?-+:?\s*\|)+\s*$/.test(line)) return [];
+  const characters = Array.from(line.trimEnd());
+  const bars = characters.flatMap((one, index) => (one === "|" && characters[index - 1] !== "\\" ? [index] : []));
+  return bars.slice(0, -1).map((bar, index) => [at + bar + 1, at + bars[index + 1]]);
+}
+
+/** A table; its first row is a head where a rule follows. */
+function table(rows, pieces) {
+  const drawn = rows.filter((cells) => cells.length).map((cells, index) => element("tr", {}, cells.map(([first, last]) =>
+    element(index === 0 && rows[1]?.length === 0 ? "th" : "td", {}, pieces(first, last)))));
+  return element("table", {}, drawn);
 }

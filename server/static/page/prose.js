@@ -5,6 +5,9 @@ import { element } from "./dom.js";
 const FENCE = /^\s*(?:```|~~~)([^`]*)$/;
 const ROW = /^\s*\|.*\|/;
 const RULE = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
+// The rows that an answer without a model quotes of a table: "Article: SC-110; Price: 12400".
+const FIELDS = /[;；]\s*/;
+const FIELD = /^\s*([^:：\[\]]{1,60})[:：]\s*(.+)$/;
 const INLINE = /\*\*([^*\n]+)\*\*|`([^`\n]+)`|\[(\d{1,4}|[IT]\d{1,3}(?::[rc\d]+)?)\]/g;
 const LINES = [
   [/^\s*[-*•]\s+(.*)$/, "ul", "li"],
@@ -21,7 +24,9 @@ export function prose(text, mark) {
     if (code && !fence) return code.append(`${line}\n`);
     if (code) code = null;
     else if (fence) return blocks.push(code = element("pre", { tabIndex: 0 }));
-    if (ROW.test(line) && RULE.test(lines[index + 1])) blocks.push(table(line, mark));
+    const keys = keysOf(line);
+    if (keys && [index - 1, index + 1].some((at) => keys === keysOf(lines[at]))) record(blocks, line, keys, mark);
+    else if (ROW.test(line) && RULE.test(lines[index + 1])) blocks.push(table(line, mark));
     else add(blocks, fence ? fence[1] : line, mark); // a marker may stand behind a fence
   });
   return blocks.filter(Boolean);
@@ -31,7 +36,7 @@ function add(blocks, line, mark) {
   const found = LINES.map(([pattern, list, tag]) => ({ inside: line.match(/** @type {RegExp} */ (pattern))?.[1], list, tag })).find(({ inside }) => inside !== undefined);
   const last = blocks.at(-1);
   if (!line.trim()) blocks.push(null);
-  else if (last?.className === "wide" && ROW.test(line)) grow(last.firstChild, line, mark);
+  else if (last?.className === "wide" && !last.dataset.keys && ROW.test(line)) grow(last.firstChild, line, mark);
   else if (found?.list) {
     const item = element("li", {}, inline(found.inside, mark));
     if (last?.localName === found.list) last.append(item);
@@ -41,9 +46,28 @@ function add(blocks, line, mark) {
   else blocks.push(element("p", {}, inline(line, mark)));
 }
 
+/** What a row that is told as "key: value; key: value" tells of, or nothing where a line is none. */
+function keysOf(line = "") {
+  const fields = line.split(FIELDS).map((field) => field.match(FIELD)?.[1]);
+  return fields.length > 2 && fields.every(Boolean) ? fields.join("\n") : "";
+}
+
+/** A row told like the one beside it is one of a table. */
+function record(blocks, line, keys, mark) {
+  if (blocks.at(-1)?.dataset.keys !== keys) {
+    blocks.push(tabular(keys.split("\n").map((key) => element("th", { scope: "col", textContent: key }))));
+    blocks.at(-1).dataset.keys = keys;
+  }
+  const values = line.split(FIELDS).map((field) => field.match(FIELD)[2]);
+  blocks.at(-1).firstChild.append(element("tr", {}, values.map((value) => element("td", {}, inline(value, mark)))));
+}
+
 /** A table begins; it may be wider than the page. */
 function table(line, mark) {
-  const head = cells(line).map((text) => element("th", { scope: "col" }, inline(text, mark)));
+  return tabular(cells(line).map((text) => element("th", { scope: "col" }, inline(text, mark))));
+}
+
+function tabular(head) {
   return element("div", { className: "wide", tabIndex: 0 }, [element("table", {}, [element("tr", {}, head)])]);
 }
 

@@ -1,20 +1,57 @@
-// What was done when, as bars.
+// What was done when, as bars: one line of all steps, and a row for each.
 
 import { element } from "./dom.js";
 import { say } from "./words.js";
 
-/** A bar for each step of `trace` (`debug` of POST /api/query), to the answer's end at `total` ms. */
-export function bars(trace, total) {
-  const steps = trace.filter(({ event }) => event === "status");
-  return element("ol", { className: "trace plain" }, steps.map((step, index) => {
-    const end = steps[index + 1]?.ms ?? total;
-    const bar = element("span", { className: "bar" });
-    bar.style.marginInlineStart = `${(100 * step.ms) / total}%`;
-    bar.style.width = `${(100 * (end - step.ms)) / total}%`;
+// What `timings` of a retrieval holds beside its lanes.
+const NO_LANES = ["total", "fusion", "texts"];
+
+/** The steps of `trace` (`debug` of POST /api/query), to the answer's end at `total` ms; a search has its lanes. */
+function steps(trace, total) {
+  const begun = trace.filter(({ event }) => event === "status");
+  return begun.map((step, index) => {
+    const end = begun[index + 1]?.ms ?? total;
+    const told = trace.find(({ event, ms }) => event === "retrieval" && ms >= step.ms && ms <= end);
     const name = [say(step.node) ?? step.node, step.attempt ? `${step.attempt + 1}.` : "", step.detail].filter(Boolean).join(" ");
-    return element("li", {}, [
-      element("span", { textContent: name }), element("span", { className: "rail", ariaHidden: "true" }, [bar]),
-      element("span", { className: "number", textContent: say("milliseconds", Math.round(end - step.ms)) }),
-    ]);
+    return { node: step.node, name, from: step.ms, end, found: told?.count, lanes: lanes(told) };
+  });
+}
+
+/** When each lane of a retrieval was at work: they begin together. */
+function lanes(told) {
+  const from = told ? told.ms - (told.timings.total ?? 0) : 0;
+  return Object.entries(told?.timings ?? {}).filter(([lane]) => !NO_LANES.includes(lane))
+    .map(([lane, took]) => ({ name: say("lanes")[lane] ?? lane, from, end: from + took }));
+}
+
+/** All steps in one line, each as long as it took; the rows say it in words. */
+export function strip(trace, total) {
+  const parts = steps(trace, total).map(({ node, name, from, end }) => {
+    const part = element("span", { title: `${name}: ${took(from, end)}` });
+    part.dataset.node = node;
+    part.style.flexGrow = String(Math.max(end - from, total / 100));
+    return part;
+  });
+  return element("span", { className: "strip", ariaHidden: "true" }, parts);
+}
+
+/** A row for each step, and below a search one for each of its lanes. */
+export function bars(trace, total) {
+  return element("ol", { className: "trace plain" }, steps(trace, total).map(({ node, name, from, end, found, lanes }) => {
+    const told = found === undefined ? name : `${name}: ${say("passages", found)}`;
+    return element("li", {}, [row(told, from, end, total, node), ...lanes.map((lane) => row(lane.name, lane.from, lane.end, total, "lane"))]);
   }));
 }
+
+function row(name, from, end, total, node) {
+  const bar = element("span", { className: "bar" });
+  bar.dataset.node = node;
+  bar.style.marginInlineStart = `${Math.min(99.5, Math.max(0, (100 * from) / total))}%`;
+  bar.style.width = `${(100 * (end - from)) / total}%`;
+  return element("div", { className: node === "lane" ? "lane" : "" }, [
+    element("span", { textContent: name }), element("span", { className: "rail", ariaHidden: "true" }, [bar]),
+    element("span", { className: "number", textContent: took(from, end) }),
+  ]);
+}
+
+const took = (from, end) => say("milliseconds", Math.round(end - from));

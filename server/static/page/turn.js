@@ -5,10 +5,12 @@ import { button, byId, element, fold, renew } from "./dom.js";
 import { draw } from "./graph.js";
 import { openPassage, placeOf } from "./passage.js";
 import { prose } from "./prose.js";
-import { bars } from "./trace.js";
+import { bars, strip } from "./trace.js";
 import { kind, say } from "./words.js";
 
 const NODES = ["analyze", "route", "retrieve", "grade", "refine", "generate"];
+// Lanes that find; `mix` and other modes fuse what these found.
+const FINDING = ["keyword", "vector", "walk", "reports"];
 // As the server ends sentences (docs/streaming.md): what is read out loud comes by whole ones.
 const SENTENCE = /^[^]*(?:[。！？!?]|\.(?=\s)|\n)(?:\[[^\]]*\])*/;
 
@@ -39,7 +41,8 @@ export class Turn {
   }
 
   show({ type, data }) {
-    if (type === "status") this.step(data.node);
+    if (type === "status") this.step(data.node, data.attempt);
+    else if (type === "retrieval") this.found(data.count);
     else if (type === "token") this.text += data.text;
     else if (type === "citation") this.citations.push(data.citation);
     else if (type === "reset") [this.text, this.citations, this.spoken] = ["", [], 0];
@@ -49,13 +52,20 @@ export class Turn {
     this.drawing ||= requestAnimationFrame(() => { this.drawing = 0; this.draw(); });
   }
 
-  /** Light up the node at work; those that have worked stay tinted. */
-  step(node) {
+  /** Light up the node at work, searching with its round from the second on; those that have worked stay tinted. */
+  step(node, attempt = 0) {
     this.steps.hidden = node === null;
     for (const item of this.steps.children) {
       if (item.ariaCurrent === "step") item.classList.add("done");
       item.ariaCurrent = item.dataset.node === node ? "step" : null;
+      if (item.ariaCurrent && attempt && node === "retrieve") item.textContent = `${say(node)} ${attempt + 1}.`;
     }
+  }
+
+  /** What the search at work has found. */
+  found(count) {
+    const item = /** @type {HTMLElement} */ (this.steps.querySelector("[data-node=retrieve]"));
+    item.textContent = `${item.textContent.split(":")[0]}: ${say("passages", count)}`;
   }
 
   /** The answer is whole: what it rests on, and how it came about. */
@@ -69,10 +79,10 @@ export class Turn {
     ].filter(Boolean).join(" ");
     const notes = [...answer.warnings, said].filter(Boolean);
     this.rest.replaceChildren(...notes.map((text) => element("p", { className: "note", textContent: text })));
-    if (answer.sources.length) this.rest.append(fold(say("sources", answer.sources.length), () => this.list()));
+    if (answer.sources.length) this.rest.append(fold(say("sources", answer.sources.length), () => this.list(), { open: true }));
     const graph = answer.graphContext;
     if (graph?.entities?.length) this.rest.append(fold(say("around", graph.entities.length), () => this.picture(graph)));
-    if (answer.trace) this.rest.append(fold(say("trace"), () => bars(answer.trace, total)));
+    if (answer.trace) this.rest.append(fold(say("trace"), () => bars(answer.trace, total), { beside: [strip(answer.trace, total)] }));
     this.draw();
   }
 
@@ -85,8 +95,8 @@ export class Turn {
 
   list() {
     return element("ul", { className: "plain sources" }, this.sources.map((source) => element("li", {}, [
-      `[${source.marker || source.label}] `,
-      button(placeOf(source) || source.label, () => this.open(source, 0), { className: "link" }),
+      element("span", { textContent: `[${source.marker || source.label}]` }),
+      element("div", {}, [button(placeOf(source) || source.label, () => this.open(source, 0), { className: "link" }), ...ranks(source)]),
     ])));
   }
 
@@ -147,4 +157,10 @@ export class Turn {
     const uses = this.citations.filter((one) => (source.marker ? one.marker === source.marker : one.cell === marker));
     return openPassage(source, source.kind === "quote" ? undefined : uses[Math.min(nth, uses.length - 1)]);
   }
+}
+
+/** By which lanes a source was found, and at which place of each. */
+function ranks({ lanes = {} }) {
+  const found = FINDING.filter((lane) => lanes[lane]?.rank);
+  return found.map((lane) => element("span", { className: "rank", textContent: say("rank", say("lanes")[lane], lanes[lane].rank), title: say("rankHint") }));
 }

@@ -3,7 +3,7 @@
 export const WORDS = {
   en: {
     skip: "Skip to the content", views: "Views", base: "Knowledge base", key: "API key or token", enter: "Sign in",
-    leave: "Sign out", keyHint: "This server asks who you are. A key is made by `sextant keys create`.",
+    leave: "Sign out", keyHint: "This server asks who you are. Whoever runs it makes a key: sextant keys create.",
     badKey: "The server does not take this key.", ask: "Ask", documents: "Documents", graph: "Graph",
     threads: "Conversations", fresh: "New conversation", noThreads: "None yet.", forget: "Delete",
     sureThread: (title) => `Delete the conversation “${title}”?`, threadGone: "This conversation is not there any more.",
@@ -46,10 +46,12 @@ export const WORDS = {
     later: (seconds) => `Try again in ${seconds} seconds.`, forbidden: "Ask whoever runs the server for a key with this permission.",
     kindsOf: { TERM: "term", PERSON: "person", ORGANIZATION: "organisation", LOCATION: "place", EVENT: "event", PRODUCT: "product", WORK: "work", DISEASE: "disease", SUBSTANCE: "substance", CONCEPT: "concept" },
     relationsOf: { CO_OCCURS: "appears with" },
+    lanes: { keyword: "words", vector: "meaning", walk: "graph", reports: "reports", local: "entities", global: "topics", mix: "words, meaning, graph", rerank: "rerank" },
+    rank: (lane, place) => `${lane} #${place}`, rankHint: "Found by this lane, at this place",
   },
   zh: {
     skip: "跳到正文", views: "视图", base: "知识库", key: "API 密钥或令牌", enter: "登录",
-    leave: "退出", keyHint: "此服务器需要知道你是谁。密钥由 `sextant keys create` 生成。",
+    leave: "退出", keyHint: "此服务器需要知道你是谁。密钥由管理者生成：sextant keys create。",
     badKey: "服务器不接受这个密钥。", ask: "提问", documents: "文档", graph: "图谱",
     threads: "对话", fresh: "新对话", noThreads: "还没有对话。", forget: "删除",
     sureThread: (title) => `删除对话“${title}”？`, threadGone: "这个对话已经不在了。",
@@ -92,6 +94,8 @@ export const WORDS = {
     later: (seconds) => `请在 ${seconds} 秒后重试。`, forbidden: "请向服务器的管理者索取有此权限的密钥。",
     kindsOf: { TERM: "术语", PERSON: "人物", ORGANIZATION: "组织", LOCATION: "地点", EVENT: "事件", PRODUCT: "产品", WORK: "作品", DISEASE: "疾病", SUBSTANCE: "物质", CONCEPT: "概念" },
     relationsOf: { CO_OCCURS: "同时出现于" },
+    lanes: { keyword: "词语", vector: "语义", walk: "图谱", reports: "报告", local: "实体", global: "主题", mix: "词语、语义、图谱", rerank: "重排" },
+    rank: (lane, place) => `${lane} #${place}`, rankHint: "由此通道找到，及其名次",
   },
 };
 
