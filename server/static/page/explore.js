@@ -53,11 +53,14 @@ function describe(entity) {
       return [index ? ", " : "", button(name, () => go(otherId), { className: "link" })];
     })])),
     ...section("mentions", entity.mentions.map((one) => [
-      element("q", { textContent: one.sentence }), " ",
+      element("q", { textContent: plain(one.sentence) }), " ",
       button(placeOf(one), () => openPassage({ ...one, kind: "mention", text: one.sentence }), { className: "link note" }),
     ])),
   ];
 }
+
+/** A sentence as it is read: the row of a table without its bars. */
+const plain = (sentence) => sentence.replace(/^\|\s*|\s*\|$/g, "").replaceAll(" | ", " · ");
 
 /** Relations of one type together, in the order in which they come. */
 function alike(relations) {

@@ -32,7 +32,7 @@ export function draw(all, edges, { pick, strong, width, height = Math.min(420, M
       "aria-label": say("entityIs", node.name, node.type, degrees[index]),
     }, [
       shape("circle", { r: size(degrees[index]).toFixed(1) }),
-      shape("text", { x: inside(places.x[index], wide(short(node.name)), width), y: -11, "text-anchor": "middle" }, [short(node.name)]),
+      shape("text", { x: inside(places.x[index], wide(short(node.name)), width), y: -(size(degrees[index]) + 4), "text-anchor": "middle" }, [short(node.name)]),
       shape("title", {}, [say("entityIs", node.name, node.type, degrees[index])]),
     ]);
     dot.addEventListener("click", () => pick(node.id));
@@ -91,8 +91,8 @@ function placeNames(dots, nodes, { x, y }, degrees, strong) {
     .sort((a, b) => Number(strong(nodes[b])) - Number(strong(nodes[a])) || degrees[b] - degrees[a]);
   for (const index of order) {
     const half = wide(short(nodes[index].name)) / 2;
-    const below = 11 + size(degrees[index]);
-    const boxes = [[-24, -8], [below - 10, below + 5]].map(([top, bottom]) => [x[index] - half, x[index] + half, y[index] + top, y[index] + bottom]);
+    const [above, below] = [-4 - size(degrees[index]), 11 + size(degrees[index])];
+    const boxes = [[above - 12, above + 3], [below - 10, below + 5]].map(([top, bottom]) => [x[index] - half, x[index] + half, y[index] + top, y[index] + bottom]);
     const free = boxes.findIndex((box) => taken.every((other, of) => of === index || box[1] < other[0] || box[0] > other[1] || box[3] < other[2] || box[2] > other[3]));
     if (free < 0) dots[index].classList.add("crowded");
     else taken.push(boxes[free]);
