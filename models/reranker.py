@@ -101,6 +101,14 @@ class LocalReranker:
         """The model's name or path."""
         return self._local.name
 
+    async def warm_up(self) -> None:
+        """Load the model now; a question that waited for it would be past its deadline.
+
+        Raises:
+            ModelUnavailable: the extra is not installed, or the model cannot be loaded.
+        """
+        await self.score("warm up", ["warm up"])
+
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score per text, in order.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import ModelUnavailable, SettingsInvalid
 from models.embedding.cache import CachedEmbedder
+from models.reranker import LocalReranker
 from stores.documents.embedding_space import check_space
 from stores.postgresql.database import Database
 
@@ -82,8 +83,11 @@ class Parts:
     async def warm_up(self) -> None:
         """Load what a first question would wait for; a model that is not there is a warning."""
         try:
-            await self.workflow()
+            dependencies, _ = await self.workflow()
             await self._embedder.embed_query("warm up")
+            for scorer in {dependencies.retriever.reranker, dependencies.judge}:
+                if isinstance(scorer, LocalReranker):
+                    await scorer.warm_up()
         except ModelUnavailable as error:
             log.warning("not warmed up: %s", error)
 

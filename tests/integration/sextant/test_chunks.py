@@ -210,3 +210,13 @@ async def test_warming_up_loads_the_model_and_a_missing_one_is_no_error(
     async with AsyncExitStack() as stack:
         gone = Sextant(database, CachedEmbedder(BrokenEmbedder(384), 8), stack)
         await gone.warm_up()
+
+
+async def test_warming_up_loads_a_local_reranker_and_a_missing_one_is_a_warning(
+    database: Database, user: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    reranker = "sentence-transformers:/no/such/model"
+    async with opened(database, user, reranker=reranker) as rag:
+        await rag.warm_up()
+    assert "not warmed up: " in caplog.text
+    assert "/no/such/model" in caplog.text
