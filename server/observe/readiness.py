@@ -19,8 +19,10 @@ from stores.postgresql.overview import is_current, queue_of
 
 _log = logging.getLogger(__name__)
 
-# A dependency that says nothing for so long is down, for this purpose.
-_PATIENCE = 2.0
+# So long whoever asks waits: what is slower is told as it was last, for a busy machine is not a broken one.
+_WAITED = 2.0
+# A dependency that says nothing for so long is down.
+_PATIENCE = 10.0
 _KEPT_SECONDS = 1.0
 # Others' servers are not knocked at every second.
 _KEPT_OUTSIDE = 10.0
@@ -60,6 +62,7 @@ class _Known:
     seconds: float
     state: State | None = None
     until: float = 0.0
+    asking: asyncio.Task[None] | None = None
 
 
 class Readiness:
@@ -75,7 +78,6 @@ class Readiness:
         self._settings = settings
         self._database = database
         self._embedder = embedder
-        self._asking = asyncio.Lock()
         near, far = _KEPT_SECONDS, _KEPT_OUTSIDE
         self._known = {
             "database": _Known(self._postgres, required=True, seconds=near),
@@ -88,17 +90,24 @@ class Readiness:
 
     async def dependencies(self) -> list[Dependency]:
         """How each is now, or was a moment ago."""
-        async with self._asking:
-            now = time.monotonic()
-            due = [name for name, known in self._known.items() if now >= known.until]
-            await asyncio.gather(*map(self._ask, due))
+        now = time.monotonic()
+        asked = [self._asked(*one) for one in self._known.items() if now >= one[1].until]
+        if asked:
+            answered, _ = await asyncio.wait(asked, timeout=_WAITED)
+            for one in answered:
+                one.result()
         return [
             Dependency(name, known.state or State.DOWN, known.required)
             for name, known in self._known.items()
         ]
 
-    async def _ask(self, name: str) -> None:
-        known = self._known[name]
+    def _asked(self, name: str, known: _Known) -> asyncio.Task[None]:
+        """One question at a time, however many wait for its answer."""
+        if known.asking is None or known.asking.done():
+            known.asking = asyncio.create_task(self._ask(name, known))
+        return known.asking
+
+    async def _ask(self, name: str, known: _Known) -> None:
         try:
             async with asyncio.timeout(_PATIENCE):
                 state = await known.check()
@@ -132,7 +141,7 @@ class Readiness:
         return State.UP
 
     async def _chat(self) -> State:
-        if self._settings.chat_model is None:
+        if not self._settings.chat_model:  # left out, or left empty
             return State.OFF
         return await _reachable(self._settings.openai_base_url or _OPENAI)
 

@@ -25,10 +25,13 @@ async def opened(*, to_answer: bool = False, unattended: bool = False) -> AsyncI
 
     Args:
         to_answer: load the embedding model from now on, beside the imports that an answer needs.
-        unattended: nobody waits for what the command says, so it logs.
+        unattended: nobody waits for what the command says, so it logs as `sextant serve` does.
     """
     settings = await asyncio.to_thread(load_settings)
-    show_log(settings, always=unattended)
+    if unattended:
+        _log_as_a_server(settings)
+    else:
+        show_log(settings)
     _tell_of_beginning(settings)
     embedder = await _loading(settings) if to_answer else None
     facade = await asyncio.to_thread(importlib.import_module, "sextant.facade")
@@ -53,10 +56,17 @@ async def _loading(settings: Settings) -> CachedEmbedder:
     return embedder
 
 
-def show_log(settings: Settings, *, always: bool = False) -> None:
+def _log_as_a_server(settings: Settings) -> None:
+    from logging.config import dictConfig
+
+    # By name: the server is above the command line.
+    logs = importlib.import_module("server.observe.logs")
+    dictConfig(logs.log_config(settings))
+
+
+def show_log(settings: Settings) -> None:
     """Log to standard error, but only where a level was asked for: a command tells its own errors."""
-    wanted = always or "log_level" in settings.model_fields_set
-    level = settings.log_level if wanted else logging.CRITICAL
+    level = settings.log_level if "log_level" in settings.model_fields_set else logging.CRITICAL
     handler = logging.StreamHandler()
     handler.setLevel(level)  # psycopg gives its own loggers a level, which passes the root's by
     form = "%(asctime)s %(levelname)s %(name)s: %(message)s"

@@ -56,8 +56,10 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
 
     Raises:
         ConflictError: a file that was applied has changed since, or the database is newer than we are.
-        DatabaseUnavailable: the owner may not do what is needed (extension, role, schema).
+        DatabaseUnavailable: it holds no Unicode, or the owner may not do what is needed (extension,
+            role, schema).
     """
+    _require_unicode(owner)
     wanted = migrations()
     known = await _applied(owner) == {one.version: one.sha256 for one in wanted}
     if known and await queue_schema.is_current(owner):
@@ -80,6 +82,15 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
             next_step="Let an administrator run `CREATE EXTENSION vector; CREATE ROLE sextant_app; "
             "GRANT sextant_app TO <user>;` or give the user these rights.",
         ) from error
+
+
+def _require_unicode(owner: AsyncConnection[Any]) -> None:
+    encoding = owner.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise DatabaseUnavailable(
+            f"The database has the encoding {encoding}, which does not hold every text.",
+            next_step="Make one that does: `CREATE DATABASE sextant ENCODING 'UTF8' TEMPLATE template0`.",
+        )
 
 
 async def _applied(owner: AsyncConnection[Any]) -> dict[int, str]:

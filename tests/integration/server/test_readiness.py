@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import numpy as np
 import pytest
 from fastapi import FastAPI
 
@@ -16,6 +17,8 @@ from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.calling import started
+
+PATIENCE = 60.0
 
 
 def states(found: list[Dependency]) -> dict[str, State]:
@@ -36,8 +39,12 @@ async def test_a_server_without_its_database_is_not_ready(
 
 
 async def test_a_chat_model_or_neo4j_that_is_away_leaves_the_server_ready(
-    settings: Settings, database: Database, caplog: pytest.LogCaptureFixture
+    settings: Settings,
+    database: Database,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("server.observe.readiness._WAITED", PATIENCE)
     async with ScriptedOpenAI() as endpoint:
         gone = endpoint.base_url
     chosen = settings.model_copy(
@@ -73,6 +80,48 @@ async def test_the_log_says_of_what_is_silent_that_no_answer_came(
     found = await Readiness(settings, database, _Silent(384)).dependencies()
     assert states(found)["embedding"] is State.DOWN
     assert "embedding is down: no answer in time" in caplog.text
+
+
+class _Busy(_Silent):
+    """A model that answered once."""
+
+    answers = 1
+
+    async def embed_query(self, text: str) -> Vectors:
+        self.answers -= 1
+        if self.answers < 0:
+            await super().embed_query(text)
+        return np.zeros((1, 384), np.float32)
+
+
+async def test_what_is_slow_to_answer_is_as_it_was_until_patience_ends(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, seconds in (("_WAITED", 0.0), ("_KEPT_OUTSIDE", 0.0), ("_PATIENCE", 1.0)):
+        monkeypatch.setattr(f"server.observe.readiness.{name}", seconds)
+    readiness = Readiness(settings, database, _Busy(384))
+
+    async def embedding() -> State:
+        return states(await readiness.dependencies())["embedding"]
+
+    async def until(state: State) -> State:
+        while (told := await embedding()) is not state:
+            assert told is not State.OFF
+        return told
+
+    assert await until(State.UP) is State.UP
+    assert await embedding() is State.UP
+    async with asyncio.timeout(PATIENCE):
+        assert await until(State.DOWN) is State.DOWN
+
+
+async def test_a_chat_model_that_is_left_empty_is_none(
+    settings: Settings, database: Database
+) -> None:
+    """As compose passes on what nobody has written into its file of variables."""
+    empty = settings.model_copy(update={"chat_model": "", "openai_base_url": ""})
+    found = await Readiness(empty, database, HashEmbedder(384)).dependencies()
+    assert states(found)["chat"] is State.OFF
 
 
 async def test_what_is_down_is_told_without_saying_where_it_is(settings: Settings) -> None:

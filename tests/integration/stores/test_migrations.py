@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
 import pytest
@@ -12,6 +13,7 @@ import pytest_asyncio
 from psycopg import AsyncConnection, sql
 from psycopg.conninfo import make_conninfo
 
+from domain.errors import DatabaseUnavailable
 from stores.chunks.grams import fold, salted_grams
 from stores.graph.ids import relation_id
 from stores.postgresql import migrations, queue_schema
@@ -24,10 +26,20 @@ TEXTS = ["糖尿病患者的血糖控制", "Ownership moves when a value is assi
 @pytest_asyncio.fixture
 async def empty(database: Database) -> AsyncIterator[AsyncConnection[Any]]:
     """The owner's connection to a database of the test server without any schema."""
+    async with made(database) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def made(
+    database: Database, encoding: LiteralString = "UTF8"
+) -> AsyncIterator[AsyncConnection[Any]]:
+    """The owner's connection to a new database, which is dropped at the end."""
     name = sql.Identifier(f"old-{uuid4()}")
+    create = sql.SQL("create database {} encoding {} locale 'C' template template0")
     async with database.owner() as connection:
         await connection.set_autocommit(True)
-        await connection.execute(sql.SQL("create database {}").format(name))
+        await connection.execute(create.format(name, sql.Literal(encoding)))
         own = make_conninfo(connection.info.dsn, dbname=name.as_string()[1:-1])
         async with await AsyncConnection.connect(own, autocommit=True) as opened:
             yield opened
@@ -43,6 +55,17 @@ async def migrate_to(
         then.setattr(migrations, "migrations", lambda: older)
         await migrations.migrate(connection)
     await connection.execute("set search_path = sextant, public")
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+async def test_a_database_that_does_not_hold_every_text_is_left_as_it_is(
+    database: Database, encoding: LiteralString
+) -> None:
+    async with made(database, encoding) as narrow:
+        with pytest.raises(DatabaseUnavailable, match=f"{encoding}.* ENCODING 'UTF8'"):
+            await migrations.migrate(narrow)
+        found = await narrow.execute("select to_regnamespace('sextant')")
+        assert await found.fetchone() == (None,)
 
 
 async def test_grams_of_the_first_version_become_those_of_this_one(
