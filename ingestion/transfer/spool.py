@@ -7,12 +7,10 @@ sorted, so that memory stays flat however large the import is.
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -76,13 +74,14 @@ class Spool:
         size: how many lines there are; such as take another's place are not counted again.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self) -> None:
         self.size = 0
-        self._rows = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        # A file without a name, so that nothing is left of it even by a process that is killed.
+        self._rows = sqlite3.connect("", check_same_thread=False, isolation_level=None)
         self._rows.executescript(_TABLES)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, which is its end."""
         self._rows.close()
 
     def add(self, lines: Sequence[Numbered[Line]]) -> list[Problem]:
@@ -236,19 +235,18 @@ def _body(line: Line) -> bytes:
 
 @contextmanager
 def spool() -> Iterator[Spool]:
-    """A spool in a temporary folder that is gone afterwards.
+    """A spool that is gone afterwards.
 
     Raises:
-        DependencyError: the folder has no room left.
+        DependencyError: where temporary files are kept is no room left.
     """
-    with tempfile.TemporaryDirectory(prefix="sextant-import-") as folder:
-        opened = Spool(Path(folder) / "lines.sqlite")
-        try:
-            yield opened
-        except sqlite3.OperationalError as error:
-            raise DependencyError(
-                f"The import's lines cannot be kept in {folder}: {error}.",
-                next_step="Make room there, or let TMPDIR name a folder that has some.",
-            ) from error
-        finally:
-            opened.close()
+    opened = Spool()
+    try:
+        yield opened
+    except sqlite3.OperationalError as error:
+        raise DependencyError(
+            f"The import's lines cannot be kept in a temporary file: {error}.",
+            next_step="Make room there, or let TMPDIR name a folder that has some.",
+        ) from error
+    finally:
+        opened.close()

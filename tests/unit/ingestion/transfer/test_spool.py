@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import resource
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -67,3 +70,18 @@ def test_a_folder_without_room_is_told_with_the_way_out() -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert "TMPDIR" in (raised.value.next_step or "")
+
+
+def test_the_file_has_no_name_so_that_whoever_is_killed_leaves_none() -> None:
+    before = set(_open_files())
+    with spool() as lines:
+        lines.add([Numbered(n, entity(f"e{n}", f"Name {n} " + "x" * 500)) for n in range(8_000)])
+        kept = set(_open_files()) - before
+    assert [one for one in kept if one.endswith("(deleted)")]
+    assert not [one for one in kept if Path(one).exists()]
+
+
+def _open_files() -> Iterator[str]:
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # closed meanwhile
+            yield str(link.readlink())
