@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
@@ -104,6 +105,7 @@ def all_new(candidates: Iterable[str], searched: Iterable[str]) -> list[str]:
     return new
 
 
+@lru_cache(maxsize=256)  # each round compares its queries with all before, several times
 def _plain(query: str) -> str:
     return _NO_WORD.sub("", normalise(query))
 

@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 
 from domain.errors import RetrievalError
 from domain.events import Retrieved, as_values
+from domain.language.other_words import as_tables_say
 from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from domain.text import ideographs, language_of
 from nodes.context import RunContext, scope_of
@@ -34,6 +35,9 @@ _BRIDGE_DEPTH = 5
 _OTHER_LANGUAGE = {"en": "zh", "zh": "en"}
 _DEEPER = 3
 _BARELY = 20
+# Passages of tables that the words of their columns bring beside what was found, and their tag.
+_TABULAR = 3
+_OF_TABLES = {"tags": ["table"]}
 
 
 async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -61,15 +65,16 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         return _late(state, run)
     warnings = [*failed, *(said for one in found.values() for said in one.warnings)]
     passages = {query: _passages(one) for query, one in found.items()}
+    tabular = [item for query in due.tabular for item in passages.pop(query, ())]
     longest = max(found.values(), key=lambda one: one.timings["total"])
-    count = len({item.id for items in passages.values() for item in items})
+    count = len({item.id for items in (*passages.values(), tabular) for item in items})
     event = Retrieved(mode, count, longest.timings, tuple(dict.fromkeys(warnings)))
     runtime.stream_writer(as_values(event))
     around = _once([*(item for one in found.values() for item in one.graph_items), *state.around])
     ids = {query: _ids(items) for query, items in passages.items()}
     return {
         "searched": [*state.searched, *due.queries],
-        "items": merged(state, passages, top_k),
+        "items": with_tables(merged(state, passages, top_k), tabular),
         "found_for": state.found_for | ids,
         "around": around,
         "graph_context": assemble_graph_context(around),
@@ -87,25 +92,29 @@ def _late(state: State, run: RunContext) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """Queries to be searched as the mode says, by meaning alone, and in the other language's documents.
+    """Queries to be searched as the mode says, by meaning alone, in the other language's documents, and in tables.
 
-    The last is the question once more: nothing in its own language holds it, and passages in the
-    question's language stand before all others in any ranking by meaning (docs/evaluation.md).
+    The third is the question once more: nothing in its own language holds it, and passages in the
+    question's language stand before all others in any ranking by meaning (docs/evaluation.md). The last, with
+    the first search, has what columns are called: tables are read whole once one of their passages is found.
     """
 
     wide: tuple[str, ...]
     near: tuple[str, ...]
     abroad: tuple[str, ...]
+    tabular: tuple[str, ...]
 
     @classmethod
     def of(cls, state: State) -> _Due:
         wide = tuple(dict.fromkeys(filter(None, [state.search, *state.beside])))
         near = tuple(query for query in state.bridges if query not in wide)
-        return cls(wide, near, tuple(state.abroad))
+        bounded = state.attempts or (state.filters or {}).get("tags")
+        tabular = "" if bounded else as_tables_say(state.question)
+        return cls(wide, near, tuple(state.abroad), tuple(filter(None, [tabular])))
 
     @property
     def queries(self) -> tuple[str, ...]:
-        return (*self.wide, *self.near, *self.abroad)
+        return (*self.wide, *self.near, *self.abroad, *self.tabular)
 
 
 async def _found(
@@ -138,6 +147,17 @@ async def _found(
             for query in due.near
         ),
         *(_found_abroad(state, runtime, top_k) for _ in due.abroad),
+        *(
+            retriever.search(
+                scope,
+                query[: runtime.context.deps.settings.limits.question_chars],
+                mode=Mode.NAIVE,
+                top_k=_TABULAR,
+                filters={**(state.filters or {}), **_OF_TABLES},
+                lanes=(KEYWORD,),
+            )
+            for query in due.tabular
+        ),
     ]
     if len(searches) == 1:
         return {due.queries[0]: await searches[0]}, []
@@ -151,7 +171,7 @@ async def _found(
             raise outcome
         else:
             found[query] = outcome
-    if not found:
+    if found.keys() <= set(due.tabular):
         raise failed[0]
     return found, [error.message for error in failed]
 
@@ -218,6 +238,15 @@ def merged(state: State, found: dict[str, list[RetrievedItem]], top_k: int) -> l
     evidence = [id_ for id_ in state.evidence if id_ in unique]
     order = dict.fromkeys([*evidence, *interleaved(before, new, _KEPT)])
     return [unique[id_] for id_ in list(order)[: max(top_k, len(evidence))]]
+
+
+def with_tables(
+    items: Sequence[RetrievedItem], tabular: Sequence[RetrievedItem]
+) -> list[RetrievedItem]:
+    """`items`, whose last give way to passages of tables that are not among them."""
+    known = set(_ids(items))
+    new = [item for item in tabular if item.id not in known]
+    return [*items[: max(_KEPT, len(items) - len(new))], *new]
 
 
 def fused(rankings: Sequence[Sequence[str]]) -> list[str]:

@@ -20,8 +20,8 @@ from domain.language.stopwords import ENGLISH_STOP_WORDS
 
 # A line has the words of one meaning, parted by commas.
 _LINES = """
-price, 价格, 单价, 报价, 多少钱
-cost, 费用, 成本
+price, cost, 价格, 单价, 报价, 多少钱
+cost, fee, 费用, 成本
 amount, 金额
 quantity, 数量
 stock, 库存
@@ -174,6 +174,15 @@ def synonyms(question: str) -> dict[str, list[str]]:
         match["en"] or match["zh"] for match in _KNOWN.finditer(plain_of(question))
     )
     return {word: [one for one in _MEANING[word] if one != word] for word in words}
+
+
+def as_tables_say(question: str) -> str:
+    """What a question speaks of, in the words that columns and cells may have for it; "" where none are known.
+
+    "How much does the Heron 3 cost?" shares no word with the head of a price list.
+    """
+    known = [other for others in synonyms(question).values() for other in others]
+    return f"{question} {' '.join(dict.fromkeys(known))}" if known else ""
 
 
 def other_names(name: str) -> list[str]:

@@ -90,6 +90,19 @@ def findings_unasked(
     return [one for part in found for one in part] if all(found) else []
 
 
+def may_be_asked(question: str, table: DataTable) -> bool:
+    """Whether a table has the columns of what `question` computes; another may, then."""
+    columns = table.columns()
+    asked = [asked_of(part, table, columns) for part in each_of(question)]
+    return all(one and _is_of_named(one, question, table) for one in asked)
+
+
+def _is_of_named(asked: Asked, question: str, table: DataTable) -> bool:
+    """Whether it is computed of a column that the question names, or of the rows."""
+    column = None if asked.operation is Operation.VALUE else asked.column
+    return column is None or names_column(question, table.names[column])
+
+
 def _unasked(
     question: str, table: DataTable, columns: Sequence[Column], language: str, about: str
 ) -> list[Finding]:
@@ -109,8 +122,8 @@ def _unasked(
             return []
         counted = [Asked(Operation.COUNT, None, asked.conditions)] * (len(rows) > 1)
     else:
-        named = asked.column is None or names_column(question, table.names[asked.column])
-        if not named or not all(_is_named(question, table, one) for one in asked.conditions):
+        named = all(_is_named(question, table, one) for one in asked.conditions)
+        if not (named and _is_of_named(asked, question, table)):
             return []
         distinct = asked.operation is Operation.DISTINCT
         counted = [Asked(Operation.COUNT, asked.column)] * distinct

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from domain.documents import Modality
@@ -16,7 +16,7 @@ from domain.language.stopwords import CHINESE_STOP_WORDS
 from domain.retrieval import RetrievedItem
 from domain.tables.computing import sums_up
 from domain.tables.dates import ANY_YEAR
-from domain.tables.findings import findings_unasked
+from domain.tables.findings import findings_unasked, may_be_asked
 from domain.tables.reading import PERSONS, names_column, plain_name, says_kind
 from domain.tables.speaking import computes, without_asking
 from domain.tables.stored import Line, StoredTable, TablePart, tables_of
@@ -24,6 +24,7 @@ from domain.tables.values import ValueKind
 from domain.tables.wording import MEASURED, find_whole
 from domain.tables.written import Finding
 from domain.text import has_cjk
+from models.offline.sentence_ranking import table_heads
 from models.offline.wording import content_words, terms
 from nodes.answers.harmless import harmless
 from nodes.answers.rows import told_row
@@ -122,7 +123,8 @@ async def computed_tables(
     for item in items:
         if item.metadata.get("modality") == Modality.TABLE and item.document_id:
             first.setdefault((item.document_id, item.metadata.get("section_id")), item)
-    chosen = list(first.values())[:_TABLES]
+    named = sorted(first.values(), key=lambda item: not _names_any(question, _heads_of(item)))
+    chosen = named[:_TABLES]
     read = await asyncio.gather(*(parts(item.id) for item in chosen))
     found = {item.id for item in items}
 
@@ -134,9 +136,10 @@ async def computed_tables(
             if not found.isdisjoint(part.id for part in table.parts)
             and _speaks_of_all(question, item, table)
         ]
-        tables = [one for one in tables if _names_any(question, one[1])] or tables
+        tables = [one for one in tables if _names_any(question, one[1].table.names)] or tables
         if _ASKS_WHO.search(plain_of(question)):
             tables = [one for one in tables if _of_persons(*one)] or tables
+        tables = [one for one in tables if may_be_asked(question, one[1].table)]
         # What the best one does not tell is not asked of another; years of one table all count.
         alike = [one for one in tables if one[1].table.names == tables[0][1].table.names]
         computed = [_computed(question, item, table, language) for item, table in alike]
@@ -184,9 +187,14 @@ def _computed(
     return ComputedTable(headings(beside), rows, ids, told, listed)
 
 
-def _names_any(question: str, table: StoredTable) -> bool:
+def _names_any(question: str, names: Iterable[str]) -> bool:
     """Whether a question names a column, and not only what stands in cells."""
-    return any(names_column(question, name) for name in table.table.names)
+    return any(names_column(question, name) for name in names)
+
+
+def _heads_of(item: RetrievedItem) -> list[str]:
+    """The names of the columns of the table that a passage has a part of."""
+    return [cell.strip() for head in table_heads(item) for cell in head.split("|")]
 
 
 def _of_persons(beside: RetrievedItem, table: StoredTable) -> bool:
@@ -205,7 +213,6 @@ def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> 
     known = {*terms(above), *_OF_ANY_ROW}
     if any(_OF_PERSONS.search(plain_of(name)) for name in names):
         known |= PERSONS | _ENGLISH_PERSONS
-    otherwise = {stem(word): form for word, form in said_otherwise(question).items()}
     whole = {*map(plain_of, (*cells, *names)), *map(plain_name, names)}
     dated = any(column.kind is ValueKind.DATE for column in table.table.columns())
 
@@ -215,7 +222,6 @@ def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> 
             or word in known
             or word.startswith("哪")
             or MEASURED.fullmatch(word) is not None
-            or (word in otherwise and otherwise[word].search(said) is not None)
         )
 
     def composed(word: str) -> bool:
@@ -231,8 +237,10 @@ def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> 
 
     text = without_asking(question, dated=dated, year=ANY_YEAR)
     # Whole values first: the segmenter joins them with what is beside them, 在东 of 不在东校区.
-    for one in sorted(filter(text.__contains__, whole), key=len, reverse=True):
-        if len(one) > 1 and (span := find_whole(text, one)):
+    values = sorted(filter(text.__contains__, whole), key=len, reverse=True)
+    otherwise = [word for word, form in said_otherwise(text).items() if form.search(said)]
+    for one in (*values, *otherwise):
+        while len(one) > 1 and (span := find_whole(text, one)):
             text = f"{text[: span[0]]} {text[span[1] :]}"
     words = content_words(text)
     return all(told(word) or composed(word) for word in words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 
 from domain.language.identifiers import codes_in, unmentioned
@@ -68,6 +69,7 @@ class Claim:
         return frozenset(word for word in self.words if word[0].isdigit())
 
 
+@lru_cache(maxsize=256)
 def claim_of(statement: str) -> Claim:
     """Return the terms of `statement`; of unrelated statements they have (almost) none in common."""
     text = plain_of(_ITEM.sub("", statement))
