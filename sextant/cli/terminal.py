@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from domain.errors import SextantError
+from sextant.cli.wrapping import columns, width_of_terminal, wrapped
 
 _BRIEF = 120
 
@@ -78,6 +79,11 @@ def write(text: str) -> None:
     sys.stdout.flush()
 
 
+def prose(text: str, indent: str = "") -> None:
+    """Print text of a document behind `indent`, in lines that a terminal need not break in a word."""
+    say(wrapped(indent + " ".join(text.split()), width_of_terminal(), indent))
+
+
 def note(text: str) -> None:
     """Print a line on standard error, beside the result."""
     typer.echo(printable(text), err=True)
@@ -113,7 +119,7 @@ def brief(text: str) -> str:
 
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Print rows in aligned columns; the last column is not padded."""
-    widths = [max(_width(cell) for cell in column) for column in zip(header, *rows, strict=True)]
+    widths = [max(columns(cell) for cell in column) for column in zip(header, *rows, strict=True)]
     heading(_line(header, widths))
     for row in rows:
         say(_line(row, widths))
@@ -121,13 +127,6 @@ def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
 
 def _line(cells: tuple[str, ...], widths: list[int]) -> str:
     padded = [
-        cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True)
+        cell + " " * (width - columns(cell)) for cell, width in zip(cells, widths, strict=True)
     ]
     return "  ".join(padded).rstrip()
-
-
-def _width(text: str) -> int:
-    """Columns that `text` takes on a terminal: two for a wide (Chinese) character."""
-    from unicodedata import east_asian_width
-
-    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)

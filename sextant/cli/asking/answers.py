@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from functools import partial
 
 from domain.answers import Answer, Source
 from domain.events import Event, Reset, Token, answer_of
 from sextant.cli import terminal
+from sextant.cli.wrapping import Wrapping, width_of_terminal
 
 _SHOWN_CHARS = 300
 _SEE_LOG = "Run again with SEXTANT_LOG_LEVEL=ERROR to see why."
@@ -22,18 +24,24 @@ async def print_answer(events: AsyncGenerator[Event], *, quiet: bool = False) ->
     Raises:
         SextantError: the run failed on the way.
     """
-    answer = await answer_of(events, None if quiet else _show, next_step=_SEE_LOG)
+    lines = Wrapping(terminal.write, width_of_terminal())
+    show = None if quiet else partial(_show, lines)
+    try:
+        answer = await answer_of(events, show, next_step=_SEE_LOG)
+    finally:
+        lines.end()
     if not quiet:
         _print_sources(answer)
     return answer
 
 
-async def _show(event: Event) -> None:
+async def _show(lines: Wrapping, event: Event) -> None:
     match event:
         case Token(text=text):
-            terminal.write(text)
+            lines.add(text)
         case Reset(reason=reason):
-            terminal.say("")
+            lines.add("\n")
+            lines.end()
             terminal.warn(reason)
 
 
@@ -43,7 +51,7 @@ def _print_sources(answer: Answer) -> None:
         terminal.say("")
         terminal.heading(f"[{source.label or source.marker}] {place_of(source)}")
         for quote in _quotes(answer, source) or [_opening(source)]:
-            terminal.say(f"    “{' '.join(quote.split())}”")
+            terminal.prose(f"“{quote}”", "    ")
     for warning in answer.warnings:
         terminal.warn(f"Note: {warning}")
     terminal.say("")

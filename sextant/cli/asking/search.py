@@ -73,7 +73,7 @@ async def _search(
 def _print_item(rank: int, item: RetrievedItem) -> None:
     terminal.heading(f"{rank}. {_place(item)}  {item.score:.4f}")
     text = " ".join(item.text.split())
-    terminal.say("   " + (text[:_SHOWN_CHARS] + "…" if len(text) > _SHOWN_CHARS else text))
+    terminal.prose(text[:_SHOWN_CHARS] + "…" if len(text) > _SHOWN_CHARS else text, "   ")
 
 
 def _place(item: RetrievedItem) -> str:

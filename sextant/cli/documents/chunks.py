@@ -120,7 +120,7 @@ def run(graph: str, work: Callable[[Chunks], Awaitable[R]], *, to_answer: bool =
 def _print(rank: int, hit: SearchHit) -> None:
     place = " › ".join((hit.filename, *hit.parent_section_path))
     terminal.heading(f"{rank}. {place}  {hit.score:.4f}")
-    terminal.say("   " + _short(hit.text))
+    terminal.prose(_short(hit.text), "   ")
     for name, words in (
         ("Summary", [hit.summary] if hit.summary != " ".join(hit.text.split()) else []),
         ("Keywords", hit.keywords),

@@ -149,11 +149,12 @@ def _print_view(view: CommunityView) -> None:
         for chunk in view.cited
     }
     for number, finding in enumerate(one.findings, start=1):
-        terminal.say(f"\n{number}. {finding.text}")
+        terminal.say("")
+        terminal.prose(f"{number}. {finding.text}")
         for chunk_id in finding.chunk_ids:
             terminal.faint(f"   {places.get(chunk_id, chunk_id)}")
     terminal.heading(f"\n{counted(len(one.entity_ids), 'entity')}")
-    terminal.say(", ".join(entity.name for entity in view.entities))
+    terminal.prose(", ".join(entity.name for entity in view.entities))
     if view.parts:
         terminal.heading(f"\n{counted(len(view.parts), 'part')}")
         for part in view.parts:

@@ -231,7 +231,7 @@ def _print_view(view: EntityView) -> None:
         )
     for quote in view.mentions:
         page = f", page {quote.page}" if quote.page is not None else ""
-        terminal.say(f"  “{quote.sentence}” ({quote.filename}{page})")
+        terminal.prose(f"“{quote.sentence}” ({quote.filename}{page})", "  ")
 
 
 def _print_estimate(estimate: Estimate) -> None:

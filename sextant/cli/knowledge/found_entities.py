@@ -37,7 +37,7 @@ def _print_result(rank: int, one: EntityResult) -> None:
     terminal.heading(f"{name}  {one.scores.final:.4f}  ({', '.join(one.sources)})")
     said = " ".join(one.entity.description.split())
     if said:
-        terminal.say("   " + (said[:_SHOWN] + "…" if len(said) > _SHOWN else said))
+        terminal.prose(said[:_SHOWN] + "…" if len(said) > _SHOWN else said, "   ")
     for other in one.related_entities:
         terminal.say(f"   {other.relation_type}: {terminal.brief(other.entity.name)}")
     if one.explanation is not None:

@@ -1,0 +1,49 @@
+"""Where lines of prose are broken on a terminal."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sextant.cli.wrapping import Wrapping, columns, wrapped
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("It costs 12400 euros", ["It costs", "12400", "euros"]),
+        ("价格是一万二千四百。好", ["价格是一", "万二千四", "百。好"]),
+        ("价格是一万。好", ["价格是一", "万。好"]),
+        ("一二三四。", ["一二三", "四。"]),
+        ("averylongword is", ["averylongword", "is"]),
+        ("one\n\ntwo three", ["one", "", "two three"]),
+    ],
+)
+def test_lines_end_between_words_and_begin_with_no_stop(text: str, lines: list[str]) -> None:
+    assert wrapped(text, 9).split("\n") == lines
+
+
+def test_lines_after_the_first_stand_behind_the_indent() -> None:
+    assert wrapped("  “one two three”", 9, "  ") == "  “one\n  two\n  three”"
+
+
+def test_a_word_that_comes_in_two_pieces_is_not_broken() -> None:
+    written: list[str] = []
+    lines = Wrapping(written.append, 10)
+    for piece in ("It costs 12", "400", " euros."):
+        lines.add(piece)
+    lines.end()
+    assert "".join(written) == "It costs\n12400\neuros."
+
+
+def test_what_is_no_terminal_gets_the_text_as_it_comes() -> None:
+    assert wrapped("one two  three\n", 0) == "one two  three\n"
+
+
+@given(st.text(alphabet="ab，。一二 \n", max_size=60), st.integers(6, 20))
+def test_nothing_is_lost_and_lines_without_long_words_fit(text: str, width: int) -> None:
+    told = wrapped(text, width)
+    assert "".join(told.split()) == "".join(text.split())
+    for line in told.split("\n"):
+        assert columns(line) <= width or " " not in line.strip()
