@@ -21,6 +21,7 @@ All functions block; call them in a thread.
 from __future__ import annotations
 
 import atexit
+import errno
 import fcntl
 import os
 import shutil
@@ -270,6 +271,11 @@ def _log_tail(root: Path) -> str:
 
 
 def _cannot_start(root: Path, error: Exception) -> DatabaseUnavailable:
+    if os.strerror(errno.ENOSPC) in str(error):
+        return DatabaseUnavailable(
+            f"The disk that {root} lies on is full, so that the embedded PostgreSQL cannot start.",
+            next_step="Free some space there, 1 GB to begin with, or set SEXTANT_DATA_DIR to a folder on another disk.",
+        )
     return DatabaseUnavailable(
         f"The embedded PostgreSQL in {root} could not be started: {error}.",
         next_step="Run `sextant doctor`, set SEXTANT_DATA_DIR to a folder you may write, "

@@ -32,7 +32,11 @@ def ingest(
 
     from ingestion.files import left_out
 
-    results = asyncio.run(_ingest(paths, graph, as_json=as_json))
+    try:
+        results = asyncio.run(_ingest(paths, graph, as_json=as_json))
+    except KeyboardInterrupt:
+        terminal.note("Stopped. The same command goes on where it was.")
+        raise
     others = left_out(paths)
     if as_json:
         files = [_described(result) for result in results]
