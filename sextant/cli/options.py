@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
+from uuid import UUID
 
 import typer
 
@@ -17,6 +18,20 @@ Mode = Annotated[
     typer.Option("--mode", "-m", help="auto, naive, local, global, hybrid, mix or bypass."),
 ]
 TopK = Annotated[int | None, typer.Option("--top-k", "-k", help="Passages the answer may use.")]
+
+
+def document_id(given: str) -> UUID:
+    """The id of a document as it is listed.
+
+    Raises:
+        typer.BadParameter: it is none.
+    """
+    try:
+        return UUID(given)
+    except ValueError:
+        raise typer.BadParameter(
+            f"`{given}` is no id of a document; `sextant documents list` shows them"
+        ) from None
 
 
 def read_filters(given: list[str] | None) -> dict[str, list[str] | str]:

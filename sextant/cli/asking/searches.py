@@ -44,6 +44,9 @@ def searches(
     if as_json:
         terminal.emit(found)
         return
+    if not found:
+        terminal.say("None was kept. SEXTANT_SEARCH_LOG__ENABLED=true keeps those to come.")
+        return
     rows = [
         (
             one.at.strftime("%Y-%m-%d %H:%M:%S"),

@@ -9,7 +9,7 @@ import typer
 
 from domain.text import counted
 from sextant.cli import terminal
-from sextant.cli.options import GRAPH, AsJson, GraphId
+from sextant.cli.options import GRAPH, AsJson, GraphId, document_id
 
 if TYPE_CHECKING:
     from domain.documents import Document
@@ -40,7 +40,10 @@ def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
 
 @documents.command("delete")
 def delete_documents(
-    ids: Annotated[list[UUID], typer.Argument(metavar="ID…", help="From `documents list`.")],
+    ids: Annotated[
+        list[UUID],
+        typer.Argument(metavar="ID…", help="From `documents list`.", parser=document_id),
+    ],
     graph: GraphId = GRAPH,
     *,
     as_json: AsJson = False,

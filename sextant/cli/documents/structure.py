@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import GRAPH, AsJson, GraphId
+from sextant.cli.options import GRAPH, AsJson, GraphId, document_id
 
 if TYPE_CHECKING:
     from sextant.knowledge.chunks import StructureNode
@@ -18,7 +18,9 @@ app = typer.Typer()
 
 @app.command("structure")
 def structure(
-    document: Annotated[UUID, typer.Argument(metavar="ID", help="From `documents list`.")],
+    document: Annotated[
+        UUID, typer.Argument(metavar="ID", help="From `documents list`.", parser=document_id)
+    ],
     graph: GraphId = GRAPH,
     *,
     as_json: AsJson = False,

@@ -19,13 +19,13 @@ def config(*, as_json: AsJson = False) -> None:
     if as_json:
         terminal.emit(listed)
         return
-    terminal.table(
-        ("SETTING", "VALUE", "DEFAULT", "ORIGIN", "MEANING"),
-        [
-            (row.variable, _text(row.value), _text(row.default), row.origin, row.description)
-            for row in listed
-        ],
-    )
+    for row in listed:
+        said = f"{row.variable} = {_text(row.value)}"
+        if row.origin == "default":
+            terminal.say(said)
+        else:  # what was set stands out
+            terminal.heading(f"{said}  ({row.origin}; default {_text(row.default)})")
+        terminal.prose(row.description, "    ")
 
 
 def _text(value: object) -> str:

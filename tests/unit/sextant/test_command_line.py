@@ -154,6 +154,15 @@ def test_a_bad_setting_stops_every_command_with_its_name(
     assert "SEXTANT_RETRIEVAL__TOP_K" in error["next_step"]
 
 
+@pytest.mark.parametrize("command", [["documents", "delete"], ["structure"]])
+def test_what_is_no_id_of_a_document_is_told_where_ids_are(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([*command, "handbook.pdf"]) == 2
+    told = capsys.readouterr().err
+    assert "`handbook.pdf` is no id of a document; `sextant documents list` shows them" in told
+
+
 def test_columns_line_up_under_wide_characters(capsys: pytest.CaptureFixture[str]) -> None:
     terminal.table(("NAME", "SIZE"), [("合同.md", "1"), ("contract.md", "2")])
     assert capsys.readouterr().out.splitlines() == [
