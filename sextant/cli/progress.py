@@ -33,9 +33,9 @@ def print_summary(results: Sequence[Ingested]) -> None:
     """Print what became of the files: each failure with its reason, then the totals."""
     for result in results:
         if result.error is not None:
-            terminal.warn(f"✗ {result.source}: {result.error}")
+            terminal.warn(f"✗ {terminal.on_one_line(result.source)}: {result.error}")
         elif result.same_as is not None:
-            terminal.note(f"= {result.source}: same as {result.same_as}")
+            terminal.note(terminal.on_one_line(f"= {result.source}: same as {result.same_as}"))
     failed = sum(result.error is not None for result in results)
     same = sum(result.same_as is not None and result.error is None for result in results)
     unchanged = sum(result.unchanged and result.same_as is None for result in results)
@@ -105,9 +105,10 @@ def _line(progress: Progress) -> None:
 
 
 def _ended(progress: Progress) -> str:
+    name = terminal.on_one_line(progress.filename)
     if progress.stage is JobStage.FAILED:
-        return f"✗ {progress.filename}" + (f": {progress.note}" if progress.note else "")
-    return f"✓ {progress.filename}: {progress.note or counted(progress.total, 'passage')}"
+        return f"✗ {name}" + (f": {progress.note}" if progress.note else "")
+    return f"✓ {name}: {progress.note or counted(progress.total, 'passage')}"
 
 
 @contextmanager
@@ -124,7 +125,7 @@ def _bars() -> Iterator[OnProgress]:
         tasks = dict[str, TaskID]()
 
         def show(progress: Progress) -> None:
-            shown = escape(terminal.printable(progress.filename))
+            shown = escape(terminal.printable(terminal.on_one_line(progress.filename)))
             if progress.stage in _ENDS:
                 bars.console.print(escape(terminal.printable(_ended(progress))), highlight=False)
                 if (task := tasks.pop(progress.filename, None)) is not None:

@@ -111,9 +111,14 @@ def first_of(names: Sequence[str], most: int) -> str:
     return f"{shown} and {rest} more; --json lists them" if rest > 0 else shown
 
 
+def on_one_line(text: str) -> str:
+    """Return `text` without line breaks: even the name of a file may have some."""
+    return " ".join(text.split())
+
+
 def brief(text: str) -> str:
     """Return `text` on one line, cut where it is long: a name may fill pages. JSON has it whole."""
-    said = " ".join(text.split())
+    said = on_one_line(text)
     return said if len(said) <= _BRIEF else said[: _BRIEF - 1] + "…"
 
 

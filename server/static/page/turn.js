@@ -80,9 +80,9 @@ export class Turn {
     const notes = [...answer.warnings, said].filter(Boolean);
     this.rest.replaceChildren(...notes.map((text) => element("p", { className: "note", textContent: text })));
     if (answer.sources.length) this.rest.append(fold(say("sources", answer.sources.length), () => this.list(), { open: true }));
+    if (answer.trace) this.rest.append(fold(say("trace"), () => bars(answer.trace, total), { beside: [strip(answer.trace, total)] }));
     const graph = answer.graphContext;
     if (graph?.entities?.length) this.rest.append(fold(say("around", graph.entities.length), () => this.picture(graph)));
-    if (answer.trace) this.rest.append(fold(say("trace"), () => bars(answer.trace, total), { beside: [strip(answer.trace, total)] }));
     this.draw();
   }
 

@@ -88,8 +88,8 @@ def test_a_pipe_gets_a_line_for_each_finished_file(capsys: pytest.CaptureFixture
         assert on_progress is not None
         for stage in (JobStage.PARSE, JobStage.EMBED, JobStage.DONE):
             on_progress(Progress("a.md", stage, 3, 3))
-        on_progress(Progress("b.md", JobStage.FAILED))
-    assert capsys.readouterr().err.splitlines() == ["✓ a.md: 3 passages", "✗ b.md"]
+        on_progress(Progress("b\n.md", JobStage.FAILED))
+    assert capsys.readouterr().err.splitlines() == ["✓ a.md: 3 passages", "✗ b .md"]
 
 
 def test_bars_survive_equal_names_and_files_that_fail_at_once(
