@@ -42,7 +42,7 @@ def report(error: SextantError, *, as_json: bool) -> None:
         sys.stderr.write(encoded({"error": described(error)}).decode() + "\n")
         return
     sentence = " ".join(f"Error: {error.message}".split())
-    typer.secho(printable(sentence), err=True, fg=typer.colors.RED)
+    typer.secho(_fitting(sentence, err=True), err=True, fg=typer.colors.RED)
     if error.next_step:
         note(error.next_step)
 
@@ -60,12 +60,12 @@ def described(error: SextantError) -> dict[str, object]:
 
 def heading(text: str) -> None:
     """Print a line that stands out on a terminal."""
-    typer.secho(printable(text), bold=True)
+    typer.secho(_fitting(text), bold=True)
 
 
 def faint(text: str) -> None:
     """Print a line that steps back on a terminal."""
-    typer.secho(printable(text), dim=True)
+    typer.secho(_fitting(text), dim=True)
 
 
 def say(text: str) -> None:
@@ -81,17 +81,17 @@ def write(text: str) -> None:
 
 def prose(text: str, indent: str = "") -> None:
     """Print text of a document behind `indent`, in lines that a terminal need not break in a word."""
-    say(wrapped(indent + " ".join(text.split()), width_of_terminal(), indent))
+    say(wrapped(indent + " ".join(text.split()), width_of_terminal(sys.stdout), indent))
 
 
 def note(text: str) -> None:
     """Print a line on standard error, beside the result."""
-    typer.echo(printable(text), err=True)
+    typer.echo(_fitting(text, err=True), err=True)
 
 
 def warn(text: str) -> None:
     """Print a line on standard error."""
-    typer.secho(printable(text), err=True, fg=typer.colors.YELLOW)
+    typer.secho(_fitting(text, err=True), err=True, fg=typer.colors.YELLOW)
 
 
 def date(moment: datetime | None) -> str:
@@ -125,9 +125,15 @@ def brief(text: str) -> str:
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Print rows in aligned columns; the last column is not padded."""
     widths = [max(columns(cell) for cell in column) for column in zip(header, *rows, strict=True)]
-    heading(_line(header, widths))
+    typer.secho(printable(_line(header, widths)), bold=True)
     for row in rows:
         say(_line(row, widths))
+
+
+def _fitting(text: str, *, err: bool = False) -> str:
+    """`text` without control characters, in lines as wide as the terminal it goes to, indented as it is."""
+    indent = text[: len(text) - len(text.lstrip(" "))]
+    return wrapped(printable(text), width_of_terminal(sys.stderr if err else sys.stdout), indent)
 
 
 def _line(cells: tuple[str, ...], widths: list[int]) -> str:

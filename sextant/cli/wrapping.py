@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from collections.abc import Callable
+from typing import TextIO
 from unicodedata import east_asian_width
 
 # A line's end, a gap, a wide character with the stops that must not begin a line, or a word.
@@ -61,9 +61,9 @@ class Wrapping:
         self._column, self._gap = columns(indent), ""
 
 
-def width_of_terminal() -> int:
-    """How wide lines may be; 0 where standard output is no terminal."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+def width_of_terminal(stream: TextIO) -> int:
+    """How wide the lines of a stream may be; 0 where it is no terminal."""
+    return shutil.get_terminal_size().columns if stream.isatty() else 0
 
 
 def wrapped(text: str, width: int, indent: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncGenerator
 from functools import partial
 
@@ -24,7 +25,7 @@ async def print_answer(events: AsyncGenerator[Event], *, quiet: bool = False) ->
     Raises:
         SextantError: the run failed on the way.
     """
-    lines = Wrapping(terminal.write, width_of_terminal())
+    lines = Wrapping(terminal.write, width_of_terminal(sys.stdout))
     show = None if quiet else partial(_show, lines)
     try:
         answer = await answer_of(events, show, next_step=_SEE_LOG)

@@ -47,7 +47,7 @@ def _print(node: StructureNode, depth: int) -> None:
     page = f"  (page {node.page})" if node.page is not None else ""
     terminal.heading(f"{space}{node.title}{page}")
     if node.summary:
-        terminal.say(f"{space}  {node.summary}")
+        terminal.prose(node.summary, f"{space}  ")
     if node.keywords:
         terminal.faint(f"{space}  {', '.join(node.keywords)}")
     for child in node.children:
