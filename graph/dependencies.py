@@ -170,7 +170,7 @@ async def shared_dependencies(settings: Settings | None = None) -> Dependencies:
 
 @contextmanager
 def lent(dependencies: Dependencies) -> Iterator[None]:
-    """Have the running loop use these, which stay the lender's to close, where it has none yet."""
+    """Let the running loop use these dependencies, if it has none yet; the lender closes them."""
     shared = _by_loop.setdefault(asyncio.get_running_loop(), _Shared())
     if shared.opened is None:
         shared.opened = dependencies

@@ -1,4 +1,4 @@
-"""What the outside is told of a run that failed."""
+"""What callers learn of a run that failed."""
 
 from __future__ import annotations
 

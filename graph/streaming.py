@@ -79,7 +79,7 @@ async def _run(
             config,
             context=context,
             stream_mode=["custom", "values"],
-            # Of a conversation only its end is wanted, which takes a quarter of the time.
+            # Only the final checkpoint is kept, which takes a quarter of the time.
             durability="exit" if graph.checkpointer else None,
             version="v2",
         ):

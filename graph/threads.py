@@ -31,7 +31,7 @@ LONGEST_THREAD = 200
 _TITLE = 160
 
 _SQL = load_queries("threads")
-# What a checkpoint may bring to life again, beside LangGraph's own and LangChain's messages; anything
+# Classes that a checkpoint may restore, beside LangGraph's own and LangChain's messages; anything
 # else comes back as plain data (LangGraph CVE-2025-64439: reliability anchors §3).
 _ALLOWED = (RetrievedItem, LaneScore, ItemKind)
 
@@ -78,7 +78,7 @@ class Threads(AsyncPostgresSaver):
             yield cursor
 
     def config_of(self, thread_id: str) -> RunnableConfig:
-        """What a run is given to be a turn of the conversation `thread_id`.
+        """The config that makes a run a turn of the conversation `thread_id`.
 
         Raises:
             OptionInvalid: the name is empty or too long.
@@ -89,13 +89,13 @@ class Threads(AsyncPostgresSaver):
     async def turn(
         self, thread_id: str, question: str, most: timedelta, keep: timedelta
     ) -> AsyncIterator[Turn]:
-        """Have a conversation for one turn, alone among all processes; only its end is kept.
+        """Hold a conversation for one turn, to the exclusion of all processes; only its end is kept.
 
         Args:
             thread_id: the conversation; begun when it is new.
             question: of the turn.
             most: after this time a turn that has not ended counts as lost.
-            keep: conversations in which nothing was said for so long go when a new one was begun.
+            keep: when a new conversation was begun, those idle for longer than this are deleted.
 
         Raises:
             OptionInvalid: the name is empty or too long.

@@ -140,11 +140,11 @@ def create_query_workflow(
 
 
 def _bound(node: Node, resolve: Resolve, seconds: float | None, tries: int) -> _BoundNode:
-    """`node` with its dependencies at hand, announced and timed; says why when it fails for good.
+    """`node` with its dependencies, announced and timed; its final failure is an event.
 
-    It says so as an event because LangGraph's server shows callers no exception's message. The nodes
-    of the loop are held to `seconds` here: LangGraph's own limit takes two more tasks. What they wait
-    for ends at once when cancelled (`retrieve` leaves its searches to end by themselves).
+    It is an event because LangGraph's server shows callers no exception's message. The nodes of the
+    loop are held to `seconds` here, since LangGraph's own limit takes two more tasks. What they wait for
+    ends at once when cancelled (`retrieve` leaves its searches to end by themselves).
     """
     name = node.__name__
 
@@ -177,7 +177,7 @@ def _bound(node: Node, resolve: Resolve, seconds: float | None, tries: int) -> _
 
 
 async def _in_time(name: str, seconds: float, work: Awaitable[Update]) -> Update:
-    """What a node returns, if it does so within `seconds`; a failure of its own is its own."""
+    """Await a node for at most `seconds`; a timeout from inside the node is passed on as it is."""
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
@@ -199,8 +199,8 @@ def _calls_left(node: Node, state: State, run: RunContext) -> int:
 def _accounted(result: Update, name: str, state: State, milliseconds: float, calls: int) -> Update:
     """Add what the node cost to the update's `timings` and `costs`; the rounds of one node add up.
 
-    A node tells its tokens; its calls are counted where they are made: those that failed are among them,
-    those that were refused for want of calls are not.
+    A node reports its tokens; its calls are counted where they are made, failed ones included, those
+    refused because no call was left excluded.
     """
     update = (result.update or {}) if isinstance(result, Command) else result
     timings, costs = (update.get(key, getattr(state, key)) for key in ("timings", "costs"))

@@ -26,7 +26,7 @@ NOT_DESCRIBED = "{failed} of {images} images were not described: {reason}"
 
 @dataclass(frozen=True, slots=True)
 class Captions:
-    """What was said of images, by their sha256; those that nothing was said of are not in it."""
+    """Captions of images by their sha256; images without one are not in it."""
 
     texts: Mapping[str, str]
     warnings: tuple[str, ...] = ()

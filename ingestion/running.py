@@ -1,10 +1,10 @@
 """One job's way through the stages: parse → embed and store in batches → publish → graph.
 
-What a document is about follows from all of it, which takes a second per 600 chunks: the first chunks
-of a long one are searchable before that, and get what is said of them afterwards.
+Describing a document takes all of it, and a second per 600 chunks. So the first chunks of a long one become
+searchable undescribed, and are described afterwards.
 
-Each batch is committed, so a worker that is killed loses at most two: whoever takes the job over parses
-again (ids follow from content and place) and goes on with the chunks that are not stored yet. A small
+Each batch is committed, so a worker that is killed loses at most two batches: whoever takes the job over
+parses again (ids follow from content and place) and goes on with the chunks that are not stored yet. A small
 document is stored and published in one step, and several of them in one together.
 """
 
@@ -187,7 +187,7 @@ class JobRunner:
         return described
 
     async def _store_first(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
-        """Let the first chunks be found while nothing is said of them; `begin` says it later."""
+        """Make the first chunks searchable undescribed; `begin` describes them later."""
         first = parsed.chunks[: min(_FIRST_BATCH, self._settings.ingestion.embed_batch)]
         total = len(parsed.chunks)
         report(Progress(job.filename, JobStage.EMBED, 0, total))

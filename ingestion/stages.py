@@ -36,7 +36,7 @@ class Stages:
 
     @asynccontextmanager
     async def timed(self) -> AsyncIterator[None]:
-        """Tell how the stage ended in which the block leaves."""
+        """Report how the stage ended during which the block was left."""
         try:
             yield
         except asyncio.CancelledError:

@@ -53,9 +53,9 @@ class Sextant(Asking):
     entities by `search`, `search_entities` and `hybrid_retriever`; `chunks`, `entities`, `communities`
     and `graph` hand out what looks after these.
 
-    What needs a knowledge base raises GraphNotFound where there is none; what embeds raises
-    EmbeddingModelChanged where the stored vectors come from another model; and whatever a dependency
-    is missing for raises a DependencyError. What was stored stays.
+    Calls that need a knowledge base raise GraphNotFound where there is none; those that embed raise
+    EmbeddingModelChanged where the stored vectors come from another model; and any call may raise a
+    DependencyError when a service that it needs is down. What was stored stays.
     """
 
     def __init__(self, database: Database, embedder: CachedEmbedder, stack: AsyncExitStack) -> None:
@@ -109,7 +109,7 @@ class Sextant(Asking):
         await self._parts.warm_up()
 
     async def dependencies(self) -> Dependencies:
-        """What the workflow works with, for graphs of one's own (`graph.create_query_workflow`)."""
+        """The workflow's dependencies, for a graph of your own (`graph.create_query_workflow`)."""
         return (await self._parts.workflow())[0]
 
     async def ingest(
@@ -153,7 +153,7 @@ class Sextant(Asking):
         return Library(self.database, self.user_id)
 
     async def _refresh(self, scope: Scope) -> None:
-        """Let what follows from a graph follow, whoever has it."""
+        """Bring what derives from a graph up to date, whichever user it belongs to."""
         from sextant.knowledge.chunks import Chunks
 
         await Chunks(self.database, scope, self._parts.chunk_search).describe_ingested()

@@ -28,7 +28,7 @@ async def may_listen(settings: Settings, host: str) -> None:
 
     Raises:
         SettingsInvalid: the address can be reached from elsewhere, and no login is configured.
-        DatabaseUnavailable: nobody knows whether there are keys.
+        DatabaseUnavailable: whether there are keys cannot be found out.
     """
     auth = settings.auth
     if is_loopback(host) or auth.required or auth.jwt_secret or auth.jwks_url:

@@ -92,7 +92,7 @@ class Parts:
             log.warning("not warmed up: %s", error)
 
     async def workflow(self) -> tuple[Dependencies, Workflow]:
-        """What answers questions, and what it is made of."""
+        """The dependencies of the workflow, and the workflow."""
         async with self._opening:
             if self._workflow is None:
                 self._workflow = await self._open_workflow()
@@ -184,7 +184,7 @@ class Parts:
         return Captioner(self._vision, CaptionStore(self._database), settings)
 
     async def importer(self) -> Importer:
-        """What takes a graph in that somebody brings."""
+        """What imports a graph of the user's own."""
         from ingestion.transfer.importing import Importer
         from stores.graph.record import GraphRecord
 

@@ -1,7 +1,7 @@
 """A worker: takes turns from the queue and does the ingestion jobs of all users, one server or many.
 
 What makes work survive a worker is in the jobs' table (heartbeats, claims, attempts); the queue only
-says who goes next (`stores.work.queue`). So a worker needs nothing but the database, and may die any time.
+says who goes next (`stores.work.queue`). So a worker needs nothing but the database, and may die at any time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A turn of which no notification tells, because its time has come, is seen after this.
+# A turn that becomes due without a notification is noticed after this.
 _POLL_SECONDS = 1.0
 # After the database was gone, a worker begins anew.
 _AGAIN_SECONDS = 2.0
@@ -104,7 +104,7 @@ class Worker:
                 await _first_of(taking, sweeping, stopping)
 
     async def _sweep(self, app: App) -> None:
-        """Offer the turns that are missing: of dead workers, of those who told nobody of their jobs."""
+        """Offer missing turns: those of dead workers, and those of jobs that were queued without one."""
         while True:
             with suppress(SextantError):
                 await free_turns_of_dead(app, self._turns, self._settings.ingestion.job_stale)
@@ -138,7 +138,7 @@ class Worker:
         return self._ingestor
 
     async def _announce(self, scope: Scope) -> None:
-        """Before a document is done, so that a worker which dies then leaves no graph behind."""
+        """Queue the graph's refresh before the document is done: it is due even if this worker dies."""
         await self._turns.offer_refresh(scope, since=time.time(), wait=_QUIET_SECONDS)
 
     async def _refresh(self, user_id: str, graph_id: str, since: float) -> None:
@@ -152,7 +152,7 @@ class Worker:
 
 
 async def _first_of(*tasks: asyncio.Task[Any]) -> None:
-    """Wait for the first, and end the others; the library takes that as the order to stop well."""
+    """Wait for the first, then cancel the others, which the library takes as an order to stop gracefully."""
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -53,7 +53,7 @@ class ApiKeyStore:
         return KeyInUse(**(row | {"permissions": _permissions(row)})) if row else None
 
     async def exist(self) -> bool:
-        """Whether a key was ever made here, be it revoked by now.
+        """Whether a key was ever made here, even one that is revoked by now.
 
         Raises:
             DatabaseUnavailable: nobody knows.

@@ -1,7 +1,7 @@
 """Arrays that are kept in the data folder from one process to the next, a file for each knowledge base.
 
-PostgreSQL stays the truth. A file that is missing, damaged, of other code or of somebody else is as if
-it were not there, and losing one costs the time to make it again.
+PostgreSQL remains the source of truth. A file that is missing, damaged, written by other code or owned by
+another user is ignored; losing one costs no more than the time to make it again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 _WHOSE = "whose"
 # A knowledge base that changes with every question is written this often, not each time.
 _EVERY_SECONDS = 60.0
-# What a process left that ended while it wrote.
+# Left behind by a process that died while it was writing.
 _ABANDONED_SECONDS = 3600.0
 
 
@@ -74,10 +74,10 @@ class ArrayFiles:
         return arrays
 
     def save(self, scope: Scope, code: str, arrays: Arrays) -> None:
-        """Keep arrays of a scope in place of others, unless those were written a moment ago."""
+        """Store the arrays of a scope in place of older ones, unless those were written a moment ago."""
         file = self._file(scope)
         with suppress(OSError):
-            # Of a time to come: the clock was set back, or the file comes from another machine.
+            # In the future: the clock was set back, or the file comes from another machine.
             if file.exists() and 0 <= time.time() - file.stat().st_mtime < _EVERY_SECONDS:
                 return
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ class ArrayFiles:
             self._make_room()
 
     def forget(self, scope: Scope) -> None:
-        """Remove what is kept of a scope, and what is being written of it or was by a process that died."""
+        """Remove the file of a scope, and what is being written to replace it or was by a process that died."""
         with suppress(OSError):
             for file in self._folder.glob(f"{self._file(scope).stem}.*"):
                 file.unlink(missing_ok=True)

@@ -52,7 +52,7 @@ async def find_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
 async def rows_of(
     database: Database, scope: Scope, kind: type[T], query: LiteralString, **values: object
 ) -> list[T]:
-    """What a query over `scope_id` finds, as objects of a kind; nothing where the scope is not there."""
+    """The rows of a query over `scope_id`, as objects of `kind`; none where there is no such scope."""
     async with database.transaction(scope.user_id) as connection:
         found = await find_scope(connection, scope)
         if found is None:
@@ -78,7 +78,7 @@ async def doom_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
 
 
 async def lock_scope(connection: Connection, scope: Scope) -> ScopeRow:
-    """The same, created when new, with all who register in the scope or share it kept out."""
+    """The row of `scope`, created if new, and locked against all who register in it or share it."""
     key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
     while True:
         await connection.execute(_SQL["create_scope"], key)

@@ -3,7 +3,7 @@
 Everything said is evidence of the document's own chunks, except that its titles are new names, which
 passages of other documents may have used all along; those are linked too. A document's evidence
 follows from its content alone, and a link from one passage and one name, so the graph does not
-depend on the order in which documents came. What goes with a document is the record's matter
+depend on the order in which documents came. Removing a document's evidence is the record's task
 (`stores.graph.writing.forget_document`).
 """
 
@@ -121,7 +121,7 @@ class GraphIndexer:
         return [None] * len(documents)
 
     async def _known(self, scope: Scope, writer: GraphWriter) -> _Known:
-        """The names as the writer sees them; taken away, since a failure would leave them wrong."""
+        """The names as the writer sees them, removed from the cache, since a failure would leave them wrong."""
         version, known = self._names.pop(scope, (-1, None))
         if known is not None and version == writer.version:
             return known

@@ -46,7 +46,7 @@ _EMBEDDED_AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What a refresh did: entities embedded, communities there are, reports written, full run or not."""
+    """What a refresh did: entities embedded, communities there are, reports written, whether in full."""
 
     entities_embedded: int = 0
     communities: int = 0
@@ -88,15 +88,15 @@ class GraphUpkeep:
         Args:
             scope: whose graph.
             on_progress: called with (stage, done, total; 0 where the total is not known).
-            full: partition the whole graph anew, whatever has changed, and write the reports anew
-                that somebody else has written than would now.
+            full: partition the whole graph again, whatever has changed, and rewrite the reports whose
+                writer (a chat model, or none) is not the one that would write them now.
             patient: communities of a large graph may wait until `communities.patience` of it is new.
-                They cost what the graph is large, so a passage costs the same however large it is.
+                Their cost grows with the graph; waiting keeps the cost of a passage the same.
 
         Raises:
             ModelUnavailable: vectors are missing, all else is done.
             DatabaseUnavailable: what was committed stays; the next refresh goes on from there.
-            GraphStoreUnavailable: Neo4j is gone, all else is done; what it has to take over waits.
+            GraphStoreUnavailable: Neo4j is gone, all else is done; the changes wait for it.
         """
         report = on_progress or silent
         missing: ModelUnavailable | None = None
@@ -147,7 +147,7 @@ class GraphUpkeep:
             report("report vectors", done, 0)
 
     async def _project(self, scope: Scope, report: OnStage) -> None:
-        """Let Neo4j take over what has changed, where the settings name a server."""
+        """Copy what has changed to Neo4j, where the settings name a server."""
         async with open_projector(self._database) as projector:
             if projector is not None and await standing(self._database, scope) is not None:
                 await projector.sync(scope, lambda rows: report("projection", rows, 0))

@@ -13,7 +13,7 @@ from stores.postgresql.database import Database
 
 
 async def fill(database: Database, scope: Scope, on_progress: OnCount | None = None) -> int:
-    """Say what the chunks and sections of older documents are about; stopped, it goes on later.
+    """Describe the chunks and sections of older documents; if it is stopped, it goes on later.
 
     Args:
         database: the store.

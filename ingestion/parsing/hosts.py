@@ -115,7 +115,7 @@ class _Host:
         self._channel.settimeout(0)
 
     async def is_ready(self) -> bool:
-        """Wait until it can take a request; False when it has ended."""
+        """Wait until it can take a request; False if it has ended instead."""
         try:
             return bool(await self._receive(len(READY)))
         except EOFError:

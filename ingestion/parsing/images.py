@@ -37,7 +37,7 @@ def image_in(address: str | None, alt: str) -> Image | None:
 def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundImage]]:
     """Put captions in the place of images; and return the images that have none yet.
 
-    Without captions an image is what the document says it is (`alt`), or nothing. Each image counts
+    Without captions an image is represented by its alternative text (`alt`), or by nothing. Each image counts
     once, however often it is shown; small ones are decoration; what cannot be read is left out.
     """
     found: dict[str, FoundImage] = {}

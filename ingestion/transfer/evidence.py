@@ -115,7 +115,7 @@ class EvidenceWriter:
         owners: Mapping[UUID, Known],
         known: Mapping[str, Known],
     ) -> tuple[list[MentionRow], list[AliasRow]]:
-        """What the user calls entities; the first of a name, stored or here, has the name's id."""
+        """Entities as the user names them; the first of a name, stored or in this import, has the name's id."""
         mentions, aliases, ids = list[MentionRow](), list[AliasRow](), list[tuple[int, UUID]]()
         for named, group in zip(plain, groups, strict=True):
             owner = owners[named].external_id if named in owners else None
@@ -133,9 +133,9 @@ class EvidenceWriter:
         return mentions, aliases
 
     async def _name_own(self) -> None:
-        """Entities are found by their own names, in passages too.
+        """Let entities be found by their own names, in passages too.
 
-        Last, since a graph of assertions alone is stored in a fraction of the time.
+        This comes last, since a graph of assertions alone is stored in a fraction of the time.
         """
         if self._own:
             await self._writer.derive()

@@ -225,7 +225,7 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[str]]:
 
 
 def check_sections(sections: Sequence[SectionLine], length: int | None) -> None:
-    """See that sections end behind their start and inside a text of `length`; None: not known yet.
+    """Check that sections end after their start and within a text of `length` (None: not known yet).
 
     Raises:
         LineInvalid: the first that does not, and the way out.

@@ -71,7 +71,7 @@ class Spool:
     """The lines of one import; every method blocks, so call them in a thread.
 
     Attributes:
-        size: how many lines there are; such as take another's place are not counted again.
+        size: how many lines there are; one that replaces another is not counted again.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Spool:
         self._rows.close()
 
     def add(self, lines: Sequence[Numbered[Line]]) -> list[Problem]:
-        """Keep lines; one that repeats the id of another takes its place, and that is said."""
+        """Keep lines; one that repeats the id of another replaces it, which is reported."""
         self._rows.execute("begin")
         problems = [problem for one in lines for problem in self._add(*one)]
         self._rows.execute("commit")

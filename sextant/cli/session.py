@@ -25,7 +25,7 @@ async def opened(*, to_answer: bool = False, unattended: bool = False) -> AsyncI
 
     Args:
         to_answer: load the embedding model from now on, beside the imports that an answer needs.
-        unattended: nobody waits for what the command says, so it logs as `sextant serve` does.
+        unattended: nobody reads what the command prints, so it logs as `sextant serve` does.
     """
     settings = await asyncio.to_thread(load_settings)
     if unattended:

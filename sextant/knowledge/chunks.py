@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StructureNode:
-    """A section of a document, and those right inside of it, in reading order (seed 004)."""
+    """A section of a document with its direct subsections, in reading order (seed 004)."""
 
     section_id: UUID
     parent_section_id: UUID | None
@@ -119,7 +119,7 @@ class Chunks:
         return tree(sections)
 
     async def describe(self, on_progress: OnCount | None = None) -> int:
-        """Say what chunks are about that were stored before ingestion did; how many documents.
+        """Describe the chunks that were stored before ingestion described any; returns how many documents.
 
         With `ingestion.metadata=llm` the chat model then describes what it has not yet.
 
@@ -135,7 +135,7 @@ class Chunks:
         return documents
 
     async def describe_ingested(self) -> None:
-        """Let the chat model describe what came in, if it is to; what was extracted stays."""
+        """Let the chat model describe new chunks, where configured; if it fails, the extracted ones stay."""
         if self._database.settings.ingestion.metadata == "llm":
             try:
                 await self.describe()

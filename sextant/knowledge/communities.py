@@ -30,7 +30,7 @@ class CommunityView:
     """A community with its report, the best connected members, and the passages it cites.
 
     `writer` is the chat model that wrote the report, empty for one of the documents' sentences; `note`
-    says why it is not what was asked for. `parts` are the communities right inside of it.
+    says why it is not what was asked for. `parts` are the communities directly inside it.
     """
 
     community: Community
@@ -81,7 +81,7 @@ class Communities:
         parent_id: UUID | None = None,
         after: CommunityPlace | None = None,
     ) -> list[ListedCommunity]:
-        """The next of `all` after a place, without their members; of a level, or right inside of one.
+        """The next of `all` after a place, without their members; of a level, or directly inside one.
 
         Raises:
             OptionInvalid: the level or the limit is no number that there can be.
@@ -123,8 +123,8 @@ class Communities:
         """Bring them up to date; done by itself after every ingestion, import and deletion.
 
         Args:
-            full: partition the whole graph anew, and write reports anew that somebody else has
-                written than the settings now say.
+            full: partition the whole graph again, and rewrite reports by another writer than the
+                settings now name.
             on_progress: called with (stage, done, total; 0 where the total is not known).
 
         Raises:

@@ -34,7 +34,7 @@ class GraphStatus:
         version: how often the graph has changed.
         neo4j: version of the server; None where none is named or it does not answer.
         projection: what Neo4j holds; None where it holds nothing of it.
-        waiting: changes that Neo4j has yet to take over.
+        waiting: changes that are still to be copied to Neo4j.
         problem: why Neo4j could not be asked.
     """
 
@@ -72,7 +72,7 @@ class Graph:
         self._scope = scope
 
     async def status(self) -> GraphStatus:
-        """How large the graph is, and how far Neo4j follows; a server that is down is told of."""
+        """How large the graph is, and how far Neo4j has followed; if it is down, the reason."""
         record = GraphRecord(self._database)
         counts, version = await record.counts(self._scope), await record.version(self._scope)
         async with open_projector(self._database) as projector:
@@ -86,7 +86,7 @@ class Graph:
         return GraphStatus(counts, version, held.server, held.projection, held.waiting)
 
     async def sync(self, on_progress: OnProgress | None = None) -> int:
-        """Let Neo4j take over what waits; returns how many rows that were.
+        """Copy the changes that wait to Neo4j; returns how many rows that were.
 
         Raises:
             OptionInvalid: the settings name no Neo4j server.
@@ -96,7 +96,7 @@ class Graph:
             return await _required(projector).sync(self._scope, on_progress)
 
     async def rebuild(self, on_progress: OnProgress | None = None) -> int:
-        """Let Neo4j take over the whole graph anew; like `sync`."""
+        """Copy the whole graph to Neo4j again; like `sync`."""
         async with open_projector(self._database) as projector:
             return await _required(projector).rebuild(self._scope, on_progress)
 

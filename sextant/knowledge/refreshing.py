@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# What progress calls the work that no single file is the reason for.
+# The name under which progress shows work that belongs to no single file.
 _GRAPH = "knowledge graph"
 # After so long a worker sees whether Neo4j is back.
 _GONE_SECONDS = 30.0
@@ -44,7 +44,7 @@ class Refresher:
     ) -> tuple[str, ...]:
         """Bring communities up to date; a failure costs no document, so it is a warning.
 
-        What Neo4j could not take over, a worker offers it again, until the server is back.
+        While Neo4j is down, a worker tries again and again to bring its copy up to date.
 
         Args:
             scope: whose graph.
@@ -93,7 +93,7 @@ class Refresher:
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[GraphUpkeep]:
-        """What does the work, with the chat model where that writes reports."""
+        """Open what does the work, with the chat model where that writes reports."""
         from ingestion.graph.upkeep import GraphUpkeep
 
         settings = self._database.settings
@@ -109,7 +109,7 @@ class Refresher:
             yield GraphUpkeep(self._database, self._embedder, chat)
 
     async def forget_projection(self, scope: Scope) -> None:
-        """Neo4j keeps nothing of what is gone; if it is down, one of the same name replaces it."""
+        """Delete a knowledge base's copy from Neo4j; if Neo4j is down, the next of that name replaces it."""
         from stores.graph.neo4j.projector import open_projector
 
         async with open_projector(self._database) as projector:

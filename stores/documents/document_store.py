@@ -225,7 +225,7 @@ class DocumentStore:
         version: int | None = None,
         error: BaseException | None = None,
     ) -> None:
-        """Take the pending version back: a live version serves on, a first version shows no chunk.
+        """Withdraw the pending version: a live one stays searchable, a first one loses its chunks.
 
         Its job ends with `error`. A first version stays listed as failed and keeps its bytes;
         registering them again retries.

@@ -1,4 +1,4 @@
-"""The moves of a document's versions, each inside a caller's transaction."""
+"""How the versions of a document change state: each step runs inside a caller's transaction."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ async def drop_pending(connection: Connection, row: ScopeRow, document_id: UUID)
 
 
 async def take_back(connection: Connection, opened: OpenVersion) -> None:
-    """Undo a pending version: a live one serves on; a first one stays listed, and shows no chunk."""
+    """Undo a pending version: a live one stays searchable; a first one stays listed, without chunks."""
     if opened.first:
         await remove_chunks(connection, opened.key)
         await connection.execute(_SQL["clear_sections"], opened.key)
@@ -153,7 +153,7 @@ async def remove_chunks(connection: Connection, key: dict[str, Any]) -> None:
 
 
 async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[UUID]) -> set[UUID]:
-    """Which of the wanted chunks an earlier try has stored; what else it stored is removed."""
+    """Return which of the wanted chunks an earlier try has stored; remove whatever else it stored."""
     cursor = await connection.execute(_CHUNK_SQL["stored_ids"], opened.key)
     stored = {row[0] async for row in cursor}
     if stray := stored - wanted:
@@ -168,9 +168,9 @@ async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[U
 async def write_parsed(
     connection: Connection, opened: OpenVersion, parsed: ParsedDocument
 ) -> set[UUID]:
-    """Write text and sections; says which of the chunks an earlier try has stored.
+    """Write text and sections; return which of the chunks an earlier try has stored.
 
-    Those of them that were stored before they were described, and are searchable, get what is said now.
+    Chunks that became searchable before they were described get their descriptions now.
     """
     await connection.execute(_SQL["save_parsed"], {**opened.key, **_parsed_values(parsed)})
     await connection.execute(_SQL["clear_sections"], opened.key)
@@ -202,13 +202,13 @@ async def bring_chunks(
     chunks: Mapping[UUID, Sequence[Chunk]],
     vectors: Vectors,
 ) -> None:
-    """Bring a batch to the server, for `write_brought`; no lock is needed for this half of the work."""
+    """Copy a batch to the server, where `write_brought` takes it up; this half of the work needs no lock."""
     await connection.execute(_CHUNK_SQL["relax"])
     await copy_incoming(connection, scope_id, chunks, vectors)
 
 
 async def write_brought(connection: Connection, opened: OpenVersion) -> None:
-    """Write what was brought: searchable at once in a first version, staged in a replacement."""
+    """Store the batch that was brought: searchable at once in a first version, staged in a replacement."""
     action = "add_chunks" if opened.first else "stage_chunks"
     await connection.execute(_CHUNK_SQL[action], opened.key)
 
@@ -228,7 +228,7 @@ async def write_first_versions(
     """Write and publish first versions of which nothing is stored yet, all in the same few steps.
 
     Raises:
-        ConflictError: one of them is not of that kind, or is there no more.
+        ConflictError: one of them is not of that kind, or no longer exists.
     """
     row = await share_scope(connection, scope)
     ids = [one.document_id for one in ready]
@@ -319,7 +319,7 @@ def document_id_of(given: UUID | str) -> UUID:
 
 
 def not_found(document_id: UUID | str) -> DocumentNotFound:
-    """The same error for a document that is not there and for one of somebody else."""
+    """One error for a document that does not exist and for one of another user, so that neither can be told."""
     return DocumentNotFound(
         f"No document {document_id} in this knowledge base.",
         next_step="List the documents; it may have been deleted.",

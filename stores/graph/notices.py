@@ -1,4 +1,4 @@
-"""What a store wants its caller's caller to know: that it went on, but not as it was asked to."""
+"""Notices from a store to whoever answers the user: it went on, but not in the way it was asked to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _collected: ContextVar[list[str] | None] = ContextVar("notices", default=None)
 
 @contextmanager
 def collected_notices() -> Iterator[list[str]]:
-    """Sentences that are told while the block runs, each once; tasks started in it tell here, too."""
+    """Collect the notices given while the block runs, each once, those of tasks started in it included."""
     collected: list[str] = []
     token = _collected.set(collected)
     try:

@@ -87,7 +87,7 @@ class GraphRecord:
             await writer.execute(_SQL["bump"])
 
     async def project(self, scope: Scope, *, projected: bool = True) -> None:
-        """From now on note in `graph_outbox` what changes, for a graph database that follows."""
+        """From now on note changes in `graph_outbox`, for a graph database that keeps a copy."""
         async with self.writing(scope) as writer:
             await writer.execute(_SQL["project"], projected=projected)
 

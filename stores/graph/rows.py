@@ -1,4 +1,4 @@
-"""What both graph stores read, as the domain's words; ids are UUIDs, or their text as Neo4j keeps them."""
+"""Rows of either graph store as objects of the domain; ids are UUIDs, or their text as Neo4j keeps them."""
 
 from __future__ import annotations
 

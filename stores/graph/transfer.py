@@ -66,13 +66,13 @@ async def chunks_by_external_id(
 
 
 async def merged_entities(writer: GraphWriter, ids: Sequence[UUID]) -> dict[UUID, UUID]:
-    """What those of these entities are now that have become another."""
+    """For each of these entities that has been merged, what it was merged into."""
     rows = await _rows(writer.connection, "merged", writer.scope_id, ids=[*ids])
     return {row["id"]: row["root_id"] for row in rows}
 
 
 async def distinguish(writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]) -> None:
-    """Note that the two of each pair are two, by the user's word."""
+    """Note, by the user's decision, that the two of each pair are different."""
     values = {"ones": [one for one, _ in pairs], "others": [other for _, other in pairs]}
     await writer.execute(_SQL["distinguish"], **values)
 
@@ -128,7 +128,7 @@ class GraphPages:
     async def names(self, ids: Iterable[UUID]) -> dict[UUID, str]:
         """The user's own id of each entity, else its name.
 
-        Each is looked up once: that of an entity that is mentioned everywhere takes reading all that.
+        Each is looked up once: for an entity that is mentioned everywhere, that means reading every mention.
         """
         wanted = set(ids)
         if lost := wanted - self._called.keys():

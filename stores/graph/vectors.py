@@ -61,7 +61,7 @@ class EntityVectors:
             return int(row[0]) if row else 0
 
     async def store(self, scope: Scope, texts: Sequence[EntityText], vectors: Vectors) -> None:
-        """Store vectors, shape (len(texts), dimension), L2-normalised, of texts that are still so."""
+        """Store vectors, shape (len(texts), dimension), L2-normalised, of texts that have not changed."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_scope(connection, scope)
             if found is None:

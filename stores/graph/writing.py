@@ -1,4 +1,4 @@
-"""Changing a graph inside a transaction: evidence comes or goes, and what follows from it follows.
+"""Changing a graph inside a transaction: evidence is added or removed, and what derives from it updated.
 
 The steps are statements of `sql/queries/graph.sql`, which also says what each is for. A change is
 noted in temporary tables as rows with a sign; deriving adds their sums to what is stored. Sums
@@ -107,7 +107,7 @@ class GraphWriter:
             await self._copy(table, batch)
 
     async def forget(self, document_id: UUID, ids: Sequence[UUID] | None = None) -> None:
-        """Take away what a document said: all of it, or what the chunks `ids` of it said."""
+        """Remove the evidence of a document, or only that of its chunks `ids`."""
         await self.derive()
         values = {"document_id": document_id, "ids": None if ids is None else list(ids)}
         for table in ("mentions", "relations"):
@@ -157,7 +157,7 @@ class GraphWriter:
             await self._run("note_projection")
 
     async def _derive_changes(self) -> None:
-        """What only a graph that was there before can need."""
+        """The steps that only a graph with earlier content needs."""
         await self._run("mark_communities")
         if self._losses:
             await self._run("forget_gone_entities")

@@ -87,7 +87,7 @@ async def restore(
             f"There is no file {source}.", next_step="Name a backup.", field="source"
         )
     if others := await _others(database):
-        # They would go on with what they knew of the schema that is dropped.
+        # They would go on using what they remember of the schema that is dropped.
         raise ConflictError(
             f"The database is in use by other processes of Sextant: {others}.",
             next_step="Stop its servers, workers and commands, and restore then.",
@@ -127,7 +127,7 @@ def _private(path: Path) -> BinaryIO:
 
 
 def _settle(file: BinaryIO) -> None:
-    """Have what was written on the disk."""
+    """Flush what was written to the disk."""
     file.flush()
     os.fsync(file.fileno())
 

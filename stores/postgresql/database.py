@@ -194,10 +194,10 @@ class Database:
         return await self._calls.ask(scope, Statement(function, (*whose, *values)))
 
     async def lane(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
-        """As `call`, of a search's lane, which need not be of the moment of the others.
+        """As `call`, for a lane of a search, which need not see the same moment as the others.
 
-        Where the scope's lanes took long and nothing else is under way, the server has a core for each;
-        else a statement for all is cheaper.
+        Where the scope's lanes took long and nothing else is under way, each goes by itself, so that the
+        server can give each a core; otherwise one statement for all is cheaper.
         """
         alone = self._pace.is_long(scope) and not self._under_way
         together = _Lanes(scope, function if alone else None)
@@ -236,7 +236,7 @@ class Database:
         try:
             async with self._answering():
                 pool = await self._pools.here()
-                # Not `pool.connection()`, which ends a transaction that there is not.
+                # Not `pool.connection()`, which would end a transaction that was never begun.
                 connection = await pool.getconn()
                 try:
                     cursor = connection.cursor(binary=True)
@@ -259,7 +259,7 @@ class Database:
                     for cursor, statement in zip(cursors, statements, strict=True):
                         await cursor.execute(statement.query, statement.values)
             except BaseException:
-                # What the server gave up unread, the driver takes to be prepared, here and for good.
+                # The driver believes that statements which the server skipped are prepared, and would for good.
                 await connection.close()
                 raise
             return [await cursor.fetchall() for cursor in cursors]
@@ -275,7 +275,7 @@ class Database:
 
     @asynccontextmanager
     async def _answering(self) -> AsyncIterator[None]:
-        """Remember that the server has gone, and before the next call see to one of our own."""
+        """Notice that the server has gone; before the next call, start an embedded one again."""
         if self._lost and self._server is not None:
             await asyncio.to_thread(self._server.revive)
             self._lost, before = False, self.app_conninfo

@@ -30,7 +30,7 @@ class Statement:
 
 
 class Pace:
-    """Whose statements take long, by the last of them."""
+    """Which keys have slow statements, judged by their latest."""
 
     def __init__(self) -> None:
         self._long: set[Hashable] = set()
@@ -64,8 +64,8 @@ class Trips(Generic[K, T]):
     """Statements of one key that are asked in one turn of the event loop, as by `asyncio.gather`.
 
     Args:
-        answer: what some statements of a key (a tenant, say) come to, in one round trip and in their
-            order.
+        answer: gives the results of some statements of a key (a tenant, say), in their order and in one
+            round trip.
         most: how many go together.
     """
 
@@ -75,9 +75,10 @@ class Trips(Generic[K, T]):
         self._waiting: dict[tuple[asyncio.AbstractEventLoop, K], _Trip[K, T]] = {}
 
     async def ask(self, key: K, statement: Statement) -> T:
-        """What a statement comes to; a failure is raised here, and nowhere else unless the server is gone.
+        """The result of a statement.
 
-        Where several go together and fail, or take too long for `answer`, each goes by itself.
+        Where several go together and fail, or take too long for `answer`, each is tried by itself, so
+        that a failure reaches its own caller only, unless the server is gone.
         """
         loop = asyncio.get_running_loop()
         trip = self._waiting.get((loop, key))

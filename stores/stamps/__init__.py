@@ -1,1 +1,1 @@
-"""Stamps: what tells whether something kept in memory is still so."""
+"""Stamps: whether what is kept in memory still agrees with the database."""

@@ -1,4 +1,4 @@
-"""What tells whether a search for entities would find the same again."""
+"""The stamp of entities: as long as it is the same, a search for them finds the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells whether something kept in memory of a knowledge base is still so."""
+"""The stamp of a knowledge base: as long as it is the same, what is kept of it in memory is current."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ from psycopg.pq.abc import PGresult
 from domain.scope import Scope
 from stores.stamps.stamp import STAMP, Stamp, stamp_from
 
-# More would only wait for each other's Python: then a stamp takes the way of everything else.
+# More would only wait for each other's Python, so further stamps go through the pool.
 _MOST = 2
-# An answer that is not there so long after the work is done does not come at all, as far as we wait for it.
+# An answer that comes later than this after the work is done is not waited for.
 _PATIENCE_MS = 100
 _NAME = b"asked"
 _PREPARE = b"prepare asked (text, text) as select " + (STAMP % ("$1", "$2")).encode()
@@ -32,7 +32,7 @@ Answer = Callable[[], Stamp | None]
 
 
 class StampLines:
-    """Connections that are asked for nothing else, opened in the background when they are first missed.
+    """Connections used for nothing else, opened in the background when they are first needed.
 
     Args:
         conninfo: what a connection is opened with now.
@@ -50,8 +50,8 @@ class StampLines:
         """Ask for the stamp of a scope now, and for the answer once there is nothing else to do.
 
         Yields:
-            What gives the stamp as it is between now and then; None where no line is free or the server
-            does not answer at once, so that whoever asks must ask another way.
+            A function that returns the stamp as of some moment between now and its call. None: no line is
+            free or the server does not answer at once, so ask another way.
         """
         line = self._taken()
         try:
@@ -98,7 +98,7 @@ class StampLines:
             self._open -= 1
 
     def _give_back(self, line: Connection[Any]) -> None:
-        """Keep a line that has nothing more to say."""
+        """Keep a line for the next question, if its answer was read to the end."""
         with self._lock:
             idle = line.pgconn.transaction_status == TransactionStatus.IDLE
             if idle and not self._closed:

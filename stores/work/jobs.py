@@ -31,7 +31,7 @@ class JobStore:
     ) -> Job | None:
         """Take a job that waits or whose worker sent no heartbeat for `job_stale` seconds.
 
-        Urgent ones go first, then those that lie longest.
+        Urgent ones go first, then the oldest.
 
         Args:
             worker: a name for the log.

@@ -24,7 +24,7 @@ _SWEEPS = 8
 
 
 def join(network: Network, arrays: GraphArrays, standing: Sequence[Group]) -> list[Group]:
-    """The standing communities with what is new joined to them, and what has left them gone."""
+    """The stored communities, with new entities joined and departed ones removed."""
     leaves = leaves_of(standing)
     label = labels([standing[leaf].members for leaf in leaves], network.size)
     label = _settle(network, label, len(leaves))

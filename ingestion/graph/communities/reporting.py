@@ -1,4 +1,4 @@
-"""Writes the reports of the communities that are dirty, those of them that need it."""
+"""Writes the reports of dirty communities, as far as they need new ones."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ReportKeeper:
         arrays: the graph as it is.
         network: what joins its entities.
         chat: writes the reports; None: they are put together from sentences.
-        full: write anew whatever would be another report now, also where little has changed.
+        full: rewrite every report that would come out differently now, even where little has changed.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class ReportKeeper:
     async def _staying(
         self, part: Sequence[Outline], known: Mapping[UUID, KnownReport]
     ) -> set[UUID]:
-        """Communities whose reports say what is so and lack little."""
+        """Communities whose reports are still correct and lack little."""
         writer = self._writer.name if self._writer else ""
         asked = [one for one in known.values() if one.writer == writer and one.basis]
         bases = [one.basis for one in asked if one.basis]
@@ -206,7 +206,7 @@ def _portions(drawn: Sequence[Outline]) -> Iterator[list[Outline]]:
 def _by_extraction(
     evidence: Sequence[Evidence], known: Mapping[UUID, KnownReport]
 ) -> list[StoredReport]:
-    """The reports that are others than those that there are."""
+    """The extracted reports that differ from the stored ones."""
     reports = [_extracted(one) for one in evidence]
     return [one for one in reports if _is_news(known.get(one.id), one.writer, one.evidence)]
 

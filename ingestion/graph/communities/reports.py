@@ -152,7 +152,7 @@ class _Candidate:
     words: frozenset[str]
 
     def worth(self, chosen: Sequence[_Candidate]) -> float:
-        """What it adds to the community's report: names that are known count little."""
+        """What it adds to the community's report: names that it has already count little."""
         known = {name for one in chosen for name in one.named}
         told = sum(
             weight * (_REPEATED if name in known else 1.0) for name, weight in self.named.items()
@@ -196,10 +196,10 @@ def _fragments(text: str) -> Iterator[str]:
 
 
 def _findings(evidence: Evidence) -> list[Finding]:
-    """What models or users said of relations first, then sentences; bare relations only for want.
+    """What models or users said of relations, then sentences; bare relations if there are no others.
 
-    Where there is none of these, as for a list without sentences, its rows have to do; where they do
-    not name a member as they should, what the best passage begins with.
+    A community without any of these, such as a list without sentences, falls back on its rows and, if
+    those name no member, on the beginning of its best passage.
     """
     said = facts(evidence)
     described = [

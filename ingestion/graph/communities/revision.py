@@ -105,7 +105,7 @@ def stays(present: Present, outline: Outline, known: KnownReport) -> bool:
 
 
 def lacks_little(arrays: GraphArrays, outline: Outline, basis: Basis) -> bool:
-    """Whether what there is now was nearly all in the report's present."""
+    """Whether nearly all of what there is now was there when the report was made."""
     entities, passages, relations = ids_of(arrays, outline)
     weights = arrays.relation_weight[outline.relations]
     return (

@@ -133,7 +133,7 @@ def _with_kind(name: str, entity_type: str, chunks: Sequence[StoredChunk], langu
 
 
 def _kinds(name: str, chunks: Sequence[StoredChunk]) -> Iterator[str]:
-    """What passages say that `name`, at the beginning of a sentence, is."""
+    """What passages say `name` is, in sentences that begin with it."""
     for chunk in chunks:
         for start, end in sentence_spans(chunk.text):
             sentence = chunk.text[start:end].lstrip("#>*•·|- \t")

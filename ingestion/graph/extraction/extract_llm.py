@@ -61,7 +61,7 @@ class _Outcome:
 
 @dataclass(slots=True)
 class _Run:
-    """One run: what is under way ends, but nothing new begins once `stopped` is set."""
+    """One run: once `stopped` is set, calls under way end and no new one begins."""
 
     scope: Scope
     budget: Budget

@@ -1,4 +1,4 @@
-"""The supervisor of `sextant serve --workers`: a process that has ended is known to have, at once, and why."""
+"""The supervisor of `sextant serve --workers`, which notices at once that a process has ended, and why."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _UNSTARTED = 64
 
 
 class Several(Multiprocess):
-    """Uvicorn's supervisor, which hears of a process that ends while it is asked whether it lives.
+    """Uvicorn's supervisor, but a process that ends while being asked whether it lives is noticed.
 
-    Uvicorn keeps the other end of each process's pipe open itself, so that one which ends after it was
-    asked leaves it waiting for `timeout_worker_healthcheck`, and deaf to signals meanwhile.
+    Uvicorn itself keeps the other end of each process's pipe open. When a process ends after it was
+    asked, uvicorn waits for `timeout_worker_healthcheck`, and is deaf to signals meanwhile.
 
     Attributes:
         exit_code: with which a process could not start, and all of them ended.

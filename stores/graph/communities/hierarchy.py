@@ -1,4 +1,4 @@
-"""Who is in which community, and how far that follows the graph; the reports are another matter."""
+"""Who is in which community, and which version of the graph that reflects; `store.py` has the reports."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PAIR = np.dtype([("community", (">u8", 2)), ("entity", (">u8", 2))])
 
 @dataclass(frozen=True, slots=True)
 class Follows:
-    """version: of the graph that the communities follow. edges, modularity: of the last full run."""
+    """The graph `version` that communities reflect; `edges` and `modularity` of the last full run."""
 
     version: int
     edges: int
@@ -42,7 +42,7 @@ class Follows:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When a graph is about to be read, and how many passages whole documents have by then."""
+    """When a graph was about to be read, and how many passages its complete documents had by then."""
 
     at: datetime
     passages: int
@@ -60,7 +60,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A community that is new, or of which the place or (`members`) the entities are others now."""
+    """A community that is new, or whose place in the hierarchy or entities (`members`) have changed."""
 
     id: UUID
     level: int
@@ -76,12 +76,12 @@ class HierarchyStore:
 
     @asynccontextmanager
     async def alone(self, scope: Scope) -> AsyncIterator[None]:
-        """Keep every other process that brings this graph's communities up to date waiting.
+        """Hold the lock under which one process at a time updates this graph's communities.
 
-        On a connection of its own: the pool is for the work that goes on meanwhile. And by asking again
-        and again, outside of any transaction: a statement that waits, like a transaction that is idle,
-        may keep a snapshot, for the end of which `create index concurrently` waits in turn, and
-        PostgreSQL does not see through such a deadlock.
+        It is held on a connection of its own, since the pool is for the work that goes on meanwhile, and
+        polled for outside any transaction: a statement that waits, like a transaction that is idle, may
+        hold a snapshot that `create index concurrently` waits for in turn, and PostgreSQL does not detect
+        that deadlock.
 
         Raises:
             DatabaseUnavailable: the database is gone; the lock goes with the connection.
@@ -114,14 +114,14 @@ class HierarchyStore:
             return bool(row and row[0])
 
     async def moment(self, scope: Scope) -> Moment:
-        """To be asked for before the graph is read, and given to `write` with what follows from it."""
+        """The present moment: ask for it before reading the graph, and pass it to `write` with the result."""
         async with self._database.transaction(scope.user_id) as connection:
             cursor = connection.cursor(row_factory=class_row(Moment))
             [moment] = await (await cursor.execute(_MOMENT, key_of(scope))).fetchall()
             return moment
 
     async def read(self, scope: Scope) -> tuple[Follows | None, list[Standing]]:
-        """What is stored, of one moment, ordered by level and id."""
+        """The stored communities as of one moment, ordered by level and id."""
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, scope)
             if found is None:
@@ -141,9 +141,9 @@ class HierarchyStore:
         follows: Follows,
         moment: Moment,
     ) -> None:
-        """Store what has changed in one transaction; communities of other members become dirty.
+        """Store changes in one transaction; communities whose members have changed become dirty.
 
-        A report stays until another is written; a new community has none and is not shown till then.
+        A report stays until another is written; a new community has none and is not shown until then.
         """
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_scope(connection, scope)

@@ -56,7 +56,7 @@ class CommunityPages:
         parent_id: UUID | None = None,
         after: CommunityPlace | None = None,
     ) -> list[ListedCommunity]:
-        """The next communities after a place: of a level (0 is the coarsest), or right inside of one."""
+        """The next communities after a place: of a level (0 is the coarsest), or directly inside one."""
         values = {
             "limit": limit,
             "level": level,

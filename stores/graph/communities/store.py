@@ -33,7 +33,7 @@ class ReportText:
 class Basis:
     """What a report was made from: its entities, passages and relations, the weightiest first.
 
-    `words` is a hash of the names, statements and passages that it may tell.
+    `words` is a hash of the names, statements and passages that it may mention.
     """
 
     entities: tuple[UUID, ...]
@@ -126,7 +126,7 @@ class CommunityStore:
             return [row[0] async for row in cursor]
 
     async def known(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, KnownReport]:
-        """Of those of these communities that have a report: what is known of it."""
+        """What is known of the reports of those of these communities that have one, by community."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
@@ -136,7 +136,7 @@ class CommunityStore:
             return {row[0]: _known(*row) async for row in cursor}
 
     async def parts(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, list[StoredReport]]:
-        """The reports of the communities right inside of each of these."""
+        """The reports of the communities directly inside each of these."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
@@ -159,7 +159,7 @@ class CommunityStore:
             return (row[0], row[1]) if row else ("", "")
 
     async def reopen(self, scope: Scope, writer: str) -> None:
-        """Have every report written again that is not by `writer`."""
+        """Mark every report dirty that is not by `writer`, so that it is written again."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_scope(connection, scope)
             if found is not None:
@@ -173,7 +173,7 @@ class CommunityStore:
             if found is None:
                 return
             key = {"scope_id": found.scope_id, "version": version}
-            # Whoever changes the graph now either has marked what is dirty before, or does it after.
+            # Whoever changes the graph meanwhile has marked what is dirty before this, or does so after it.
             await connection.execute(_SQL["hold_version"], key)
             rows = [
                 key
@@ -190,12 +190,12 @@ class CommunityStore:
     async def settle(
         self, scope: Scope, version: int, reports: Mapping[UUID, Basis | None]
     ) -> None:
-        """These reports still say what is so, as of this version of the graph.
+        """Note that these reports are still correct, as of this version of the graph.
 
         Args:
             scope: whose.
             version: of the graph.
-            reports: with what they would be made from now, where they would be the same.
+            reports: by community; with the material of today where it gives the same report, else None.
         """
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_scope(connection, scope)
@@ -216,7 +216,7 @@ class CommunityStore:
     async def store_vectors(
         self, scope: Scope, reports: Sequence[ReportText], vectors: Vectors
     ) -> None:
-        """Store vectors, shape (len(reports), dimension), of reports that still say this."""
+        """Store vectors, shape (len(reports), dimension), of reports whose text has not changed."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_scope(connection, scope)
             if found is None:

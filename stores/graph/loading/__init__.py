@@ -1,1 +1,1 @@
-"""The first import of a graph by the user's own word: all that follows from it, worked out here."""
+"""The first import of a graph, loaded in bulk: what the database would derive is computed here."""

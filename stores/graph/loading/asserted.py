@@ -1,4 +1,4 @@
-"""What the user says of entities and relations, checked by columns: most batches have nothing wrong."""
+"""The user's assertions, checked column by column, since most batches have nothing wrong with them."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Asserted(NamedTuple):
 def asserted(evidence: GraphEvidence) -> Asserted | None:
     """`evidence` as columns, in a quarter of the time that `Accepted` takes.
 
-    None where rows have to be looked at one by one: something is wrong with one of them, a passage
-    speaks, or there are aliases.
+    None where rows have to be looked at one by one: something is wrong with one of them, one comes from
+    a passage, or there are aliases.
     """
     if evidence.aliases:
         return None
@@ -86,6 +86,6 @@ def _stated(
 
 
 def _each(make: Callable[[str], Made], texts: Iterable[str]) -> list[Made]:
-    """What is made of each text; of equal ones once."""
+    """The result of `make` for each text, computed once for equal ones."""
     made = {text: make(text) for text in {*texts}}
     return [made[text] for text in texts]

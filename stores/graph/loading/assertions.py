@@ -1,8 +1,8 @@
-"""The first import of a graph by the user's own word: all that follows from it, worked out here.
+"""The first import of a graph, loaded in bulk: what the database would derive is computed here.
 
-Where nothing was there before and no passage says anything, each entity is called one thing and each
-relation is stated once. So the rows of every table are known without asking the server, which is sent
-them in the order of its indexes: it neither sorts, joins nor sums, half of what an import cost it.
+Into an empty graph, and without evidence from passages, each entity has one name and each relation is
+stated once. So the rows of every table can be computed without asking the server, which receives them in
+the order of its indexes and need not sort, join or sum: half of what an import cost it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Array = npt.NDArray[Any]
 
 
 def _numbering() -> dict[Any, int]:
-    """What is looked up gets the next number when it is new."""
+    """A dictionary that numbers its keys in the order in which they are first looked up."""
     numbers = defaultdict[Any, int]()
     numbers.default_factory = numbers.__len__
     return numbers
@@ -47,7 +47,7 @@ def _numbering() -> dict[Any, int]:
 
 @dataclass(slots=True)
 class Assertions:
-    """What the user says of entities and relations; of what is said twice the last counts.
+    """The entities and relations that the user asserts; of duplicates the last counts.
 
     Ids are kept once, as 128-bit integers; relations are columns of numbers of ids and texts.
     """

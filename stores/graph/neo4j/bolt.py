@@ -35,7 +35,8 @@ _LEAST = (5, 23)
 # From here on a vector index can be searched within a graph.
 _PREFILTERED = (2026, 1)
 _RETRY_SECONDS = 1.0
-# By the driver's own delay of a second the last try may end after three, and whoever waits less never hears why.
+# With the driver's own delay of a second the last try may end after three, too late for a caller with a shorter
+# limit to learn the reason.
 _RETRY_DELAY = 0.2
 _INDEX_SECONDS = 600
 
@@ -103,7 +104,7 @@ class Bolt:
         await self._make_indexes(*_INDEXES, vectors)
 
     async def prepare_keys(self) -> None:
-        """The same of what a graph's first load needs: full text is indexed at half the cost afterwards."""
+        """Only what a graph's first load needs: full text is indexed at half the cost afterwards."""
         if (version := await self.version()) < _LEAST:
             raise GraphStoreUnavailable(
                 f"Neo4j {'.'.join(map(str, version))} is too old.",
@@ -123,7 +124,7 @@ class Bolt:
         await self.write([(_SCHEMA["await_indexes"], {"seconds": _INDEX_SECONDS})])
 
     async def _clear(self, key: str) -> None:
-        """Remove the index that a constraint left over when its maker was killed, if it is one."""
+        """Remove an index left without its constraint by a process that was killed while making it."""
         if await self.fetch(_SCHEMA["left_over"], name=f"sextant_{key}"):
             await self.write([(_SCHEMA[f"drop_{key}"], {})])
 

@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 class Whose(Enum):
-    """Whose a copy in Neo4j is; nobody's is one that may be wiped."""
+    """Whose copy Neo4j holds: ours, another database's, or nobody's, which may be wiped."""
 
     OURS = auto()
     NOBODY = auto()
@@ -65,8 +65,8 @@ class Projection:
     async def whose(self) -> Whose:
         """Whose copy Neo4j holds under this name.
 
-        A knowledge base that was deleted and made anew has another number or time. A copy from before
-        databases were told apart is ours if these are.
+        A knowledge base that was deleted and created again has another number or creation time. A copy
+        from before databases had ids is ours if number and time are.
         """
         rows = await self.bolt.fetch(_READ["graph"], graph=self._graph)
         if not rows:
@@ -92,7 +92,7 @@ class Projection:
         return bool(rows)
 
     async def introduce(self, vectors: int, *, anew: bool = False) -> None:
-        """Say that the graph is there, whose it is and how many entities have vectors.
+        """Write the node that says that the graph is here, whose it is and how many entities have vectors.
 
         `anew`: nothing of it has been loaded yet.
         """
@@ -139,7 +139,7 @@ class Projection:
         await self.bolt.write([self._statement("load_relations", note=note, **columns)])
 
     async def write_entities(self, ids: Sequence[UUID]) -> list[UUID]:
-        """Write entities with what hangs on them; returns those that were not there before."""
+        """Write entities with their mentions, merges and vectors; returns those that were not there before."""
         fresh: list[UUID] = []
         async for some, rows in ahead(self.entity_rows, _slices(ids, BATCH)):
             there = {row["id"] for row in rows}
@@ -157,7 +157,7 @@ class Projection:
         return fresh
 
     async def write_relations(self, ids: Sequence[UUID]) -> None:
-        """Write relations; of one whose end is not there the end's own turn has not come."""
+        """Write relations; one with a missing end follows when that end is written (`write_relations_of`)."""
         async for some, columns in ahead(self.relation_columns, _slices(ids, 2 * BATCH)):
             await self.bolt.write(
                 [
@@ -167,7 +167,7 @@ class Projection:
             )
 
     async def write_relations_of(self, entity_ids: Sequence[UUID]) -> None:
-        """Write the relations of entities that have come into sight, though these have not changed."""
+        """Write the relations of entities that have just become visible, though these have not changed."""
         if entity_ids:
             rows = await self._fetch(_SQL["relations_of"], ids=list(entity_ids))
             await self.write_relations([row["relation_id"] for row in rows])
@@ -190,7 +190,7 @@ class Projection:
             )
 
     def _detach(self, rows: Sequence[Row]) -> list[Statement]:
-        """Statements that take from entities what does not hang on them any more."""
+        """Statements that remove stale mentions, merges and vectors from entities."""
         bare = [row["id"] for row in rows if row["embedding"] is None]
         return [
             self._statement("unmention", rows=[_pick(row, "chunks") for row in rows]),
@@ -199,7 +199,7 @@ class Projection:
         ]
 
     def _attach(self, rows: Sequence[Row]) -> list[Statement]:
-        """Statements that hang on entities what hangs on them."""
+        """Statements that write the mentions, merges and vectors of entities."""
         chunks = [_pick(row, "chunks") for row in rows if row["chunks"]]
         merged = [_pick(row, "merged") for row in rows if row["merged"]]
         return [
@@ -213,7 +213,7 @@ class Projection:
         return [self._statement(statement, rows=some) for some in _slices(own, _VECTORS)]
 
     async def _own(self) -> Row:
-        """What tells this knowledge base from others of its name."""
+        """What distinguishes this knowledge base from others of its name."""
         [row] = await self._fetch(_SQL["whose"])
         made_at = row["made_at"] and row["made_at"].astimezone(UTC).isoformat()
         return {"database": row["database"], "scope_id": self.scope_id, "made_at": made_at}

@@ -1,10 +1,10 @@
-"""Takes over into Neo4j what has changed in the record: one projector at a time for a graph.
+"""Copies to Neo4j what has changed in the record: one projector at a time for a graph.
 
-`graph_outbox` holds notes: ids of rows that have changed. A round takes some, reads how these rows are
-now, writes that, and only then forgets the notes; so it may be broken off anywhere and repeated, and
-the effect is as if it had happened once. A whole graph goes the same way: what is there is wiped, all
-its ids are noted, and note by note is written as if nothing were there, which takes half the work; the
-projection keeps the number of the last such note in the same transaction.
+`graph_outbox` holds notes: ids of rows that have changed. A round takes some notes, reads the present state
+of these rows, writes it to Neo4j, and only then deletes the notes. So it may break off anywhere and be
+repeated, with the same effect as running once. A whole graph is copied the same way: the old copy is
+wiped, all ids are noted, and note by note is written without looking for older rows, which halves the
+work; the number of the last such note is kept in the projection, in the same transaction.
 """
 
 from __future__ import annotations
@@ -83,26 +83,26 @@ class Projector:
         self._bolt = bolt
 
     async def sync(self, scope: Scope, on_progress: OnProgress | None = None) -> int:
-        """Take over what waits; a graph that Neo4j does not have is taken over whole.
+        """Copy the changes that wait; a graph that Neo4j does not have is copied whole.
 
         Waits for another projector of this graph to end.
 
         Args:
             scope: the knowledge base.
-            on_progress: called with the number of ids taken over so far.
+            on_progress: called with the number of ids copied so far.
 
         Returns:
-            How many ids were taken over.
+            How many ids were copied.
 
         Raises:
             GraphNotFound: there is no such knowledge base.
             GraphStoreUnavailable: Neo4j is gone, or holds another database's knowledge base of this
-                name; what was not taken over still waits.
+                name; what was not copied still waits.
         """
         return await self._sync(scope, on_progress, seize=False)
 
     async def _sync(self, scope: Scope, on_progress: OnProgress | None, *, seize: bool) -> int:
-        """`seize`: the copy that another database has there goes."""
+        """`seize`: replace the copy that another database has under this name."""
         found = await self._standing(scope)
         if not found.projected:
             await GraphRecord(self._database).project(scope)
@@ -123,7 +123,7 @@ class Projector:
         return taken
 
     async def rebuild(self, scope: Scope, on_progress: OnProgress | None = None) -> int:
-        """Take over the whole graph anew, in place of any other of this name; else like `sync`."""
+        """Copy the whole graph again, in place of any other of this name; otherwise like `sync`."""
         found = await self._standing(scope)
         if found.projected:
             await self._note_everything(
@@ -132,14 +132,14 @@ class Projector:
         return await self._sync(scope, on_progress, seize=True)
 
     async def drop(self, scope: Scope) -> None:
-        """Delete what Neo4j holds of a knowledge base that is there no more."""
+        """Delete the copy of a knowledge base that no longer exists."""
         projection = Projection(self._database, self._bolt, scope, 0)
         if await projection.whose() is not Whose.ANOTHER_DATABASE:
             await projection.wipe()
             await projection.leave()
 
     async def status(self, scope: Scope) -> ProjectionStatus:
-        """What Neo4j holds, and what it has yet to take over; raises what `sync` raises."""
+        """What Neo4j holds, and how much is still to be copied; raises what `sync` raises."""
         found = await self._standing(scope)
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
         [counts] = await self._bolt.fetch(_READ["counts"], graph=str(graph_key(scope)))
@@ -152,7 +152,7 @@ class Projector:
         )
 
     async def waiting(self, scope: Scope) -> int:
-        """How many ids Neo4j has yet to take over.
+        """How many ids are still to be copied.
 
         Raises:
             GraphNotFound: there is no such knowledge base.
@@ -173,7 +173,7 @@ class Projector:
 
     @asynccontextmanager
     async def _alone(self, scope_id: int) -> AsyncIterator[None]:
-        """Keep other projectors of this graph waiting; by a connection of its own, as it may be long."""
+        """Lock out other projectors of this graph; on a connection of its own, since it may take long."""
         async with self._database.owner() as connection:
             await connection.execute(_SQL["lock"], {"scope_id": scope_id})
             yield
@@ -183,7 +183,7 @@ class Projector:
             await connection.execute(_SQL["note_everything"], {"scope_id": projection.scope_id})
 
     async def _take(self, projection: Projection, notes: Sequence[Note]) -> int:
-        """Take over what the next notes name; returns how many ids, at least 1."""
+        """Copy what the next notes name; returns how many ids, at least 1."""
         match notes[0].kind:
             case "everything":
                 await projection.wipe()
@@ -232,7 +232,7 @@ class Projector:
     async def _forget(
         self, projection: Projection, notes: Sequence[Note], *, everything: bool = False
     ) -> None:
-        """These notes are done with; with `everything`, all ids of the graph are noted instead."""
+        """Delete notes that are done; with `everything`, note all ids of the graph in their place."""
         values = {"scope_id": projection.scope_id, "user_id": projection.scope.user_id}
         async with self._database.transaction(projection.scope.user_id) as connection:
             if everything:

@@ -192,7 +192,7 @@ def graph_word(scope: Scope) -> str:
 
 
 def _phrases(words: Sequence[str]) -> list[str]:
-    """Words of letters and digits alone, with which nothing can be said to Lucene but themselves.
+    """Words of letters and digits only, so that none of them is syntax to Lucene.
 
     Without stop words: a phrase of which the analyzer leaves nothing would be found in every entity.
     """

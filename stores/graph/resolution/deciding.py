@@ -1,4 +1,4 @@
-"""What an owner looks at before he says which entities are one or two, and his decision."""
+"""What an owner needs to see to decide which entities are the same, and the decision itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SQL = load_queries("graph_resolution")
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """A passage that mentions an entity; `start` and `end` lie in `text`, 0 where it is only titled so."""
+    """A passage that mentions an entity; `start` and `end` lie in `text`, 0 where only its title does."""
 
     chunk_id: UUID
     document_id: UUID
@@ -70,7 +70,7 @@ class MergeReader:
         return await rows_of(self._database, scope, MergedName, _SQL["merged"], id=entity_id)
 
     async def component(self, scope: Scope, ids: Sequence[UUID]) -> list[Member]:
-        """Everything that is one with these entities; those that are not merged by themselves."""
+        """Everything merged with these entities; one that is not merged stands by itself."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             return await component(connection, found.scope_id, ids) if found else []
@@ -83,7 +83,7 @@ async def component(connection: Connection, scope_id: int, ids: Sequence[UUID]) 
 
 
 async def decide_one(writer: GraphWriter, merges: Sequence[Merge]) -> int:
-    """The user says that entities are one; automatic merges around them are left to be found again.
+    """Merge entities by the user's decision; automatic merges around them are left to be found again.
 
     Returns how many decisions were new.
 
@@ -100,7 +100,7 @@ async def decide_one(writer: GraphWriter, merges: Sequence[Merge]) -> int:
 
 
 async def decide_two(writer: GraphWriter, entity_id: UUID) -> int:
-    """The user says that an entity is not what it is merged with, and never was.
+    """Separate an entity, by the user's decision and for good, from what it is merged with.
 
     Returns 0 when it is not merged into another.
     """
