@@ -20,7 +20,7 @@ from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
-from tests.integration.own_database import settings_over, short_folder
+from tests.integration.own_database import fresh_database, settings_over, short_folder
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +46,13 @@ def settings(data_dir: Path) -> Settings:
 async def database(settings: Settings) -> AsyncIterator[Database]:
     """The session's open database; tests keep apart by `scope`."""
     async with await Database.open(settings) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture
+async def own_database() -> AsyncIterator[Database]:
+    """The test's own database: which embedding model has filled it is one thing for all tenants."""
+    async with fresh_database() as opened:
         yield opened
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
-import pytest_asyncio
 
 from domain.errors import DatabaseUnavailable
 from domain.scope import Scope
-from domain.settings import Settings
 from evals.corpus import load_corpus
 from evals.dataset import Passage
 from ingestion.graph.index import GraphIndexer
@@ -24,14 +19,6 @@ PASSAGES = [
     Passage("p1", "张三", "张三的妻子是李四。"),
     Passage("p2", "李四", "李四生于北京。"),
 ]
-
-
-@pytest_asyncio.fixture
-async def own_database(tmp_path: Path) -> AsyncIterator[Database]:
-    """A server of its own, which has met no embedding model yet."""
-    settings = Settings(_env_file=None, data_dir=tmp_path, database_url=None)
-    async with await Database.open(settings) as opened:
-        yield opened
 
 
 async def test_upkeep_leaves_the_vectors_of_a_corpus_where_they_are(

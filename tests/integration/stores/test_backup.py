@@ -6,7 +6,6 @@ import asyncio
 import os
 import stat
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,23 +18,15 @@ from stores.documents.document_store import DocumentStore
 from stores.postgresql.backup import backup, count_graphs, restore
 from stores.postgresql.database import Database
 from stores.postgresql.migrations import APP_ROLE
-from tests.integration.own_database import settings_over, short_folder
+from tests.integration.own_database import fresh_database
 
 SCOPES = (Scope("ann", "notes"), Scope("bob", "notes"))
-
-
-@asynccontextmanager
-async def fresh() -> AsyncIterator[Database]:
-    """An embedded database of its own."""
-    with short_folder() as folder:
-        async with await Database.open(settings_over(folder)) as opened:
-            yield opened
 
 
 @pytest_asyncio.fixture(scope="module")
 async def source() -> AsyncIterator[Database]:
     """A database with a document of each of two users."""
-    async with fresh() as opened:
+    async with fresh_database() as opened:
         for scope in SCOPES:
             await add(opened, scope)
         yield opened
@@ -44,7 +35,7 @@ async def source() -> AsyncIterator[Database]:
 @pytest_asyncio.fixture
 async def target() -> AsyncIterator[Database]:
     """Another server, with nothing in it."""
-    async with fresh() as opened:
+    async with fresh_database() as opened:
         yield opened
 
 

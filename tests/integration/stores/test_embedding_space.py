@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 from uuid import uuid5
 
 import numpy as np
 import pytest
-import pytest_asyncio
 
 from domain.documents import Chunk, ParsedDocument, Section
 from domain.errors import ConflictError, EmbeddingModelChanged
 from domain.scope import Scope
-from domain.settings import Settings
 from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.documents.document_store import DocumentStore
 from stores.documents.embedding_space import (
@@ -35,14 +31,6 @@ class Space:
 
 def unit(count: int, dimension: int) -> Vectors:
     return np.asarray(np.eye(count, dimension), np.float32)
-
-
-@pytest_asyncio.fixture
-async def own_database(tmp_path: Path) -> AsyncIterator[Database]:
-    """A server of its own, since the embedding space is one for all tenants."""
-    settings = Settings(_env_file=None, data_dir=tmp_path, database_url=None)
-    async with await Database.open(settings) as opened:
-        yield opened
 
 
 async def store(database: Database, scope: Scope, texts: list[str], vectors: Vectors) -> None:

@@ -21,15 +21,14 @@ from stores.graph.notices import collected_notices
 from stores.graph.opening import BEHIND, ProjectedGraph
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
-from tests.integration.own_database import settings_over, short_folder
+from tests.integration.own_database import fresh_database
 
 
 @pytest_asyncio.fixture(scope="module")
 async def other() -> AsyncIterator[Database]:
     """A database in a data folder of its own."""
-    with short_folder() as folder:
-        async with await Database.open(settings_over(folder)) as opened:
-            yield opened
+    async with fresh_database() as opened:
+        yield opened
 
 
 async def says(database: Database, scope: Scope, name: str) -> None:
