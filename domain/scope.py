@@ -16,6 +16,9 @@ LONGEST_NAME = 200
 class Scope:
     """The key that every store call carries: a tenant and one of its knowledge bases.
 
+    Every query binds it, and `Database.transaction` sets the tenant for row-level security besides
+    (`stores/postgresql/database.py`; policies: `stores/sql/migrations/0001_store.sql`).
+
     Raises:
         OptionInvalid: a name is no text, blank, longer than 200 characters, or holds what no store
             can hold.

@@ -1,4 +1,8 @@
-"""Runs the workflow and yields its events; the one code path for every stream we serve."""
+"""Runs the workflow and yields its events; the one code path for every stream we serve.
+
+A reader that leaves is noticed by `server.sse`, which stops the run (`server.run`), which closes the
+generator here, which cancels the workflow and with it the call of the model.
+"""
 
 from __future__ import annotations
 

@@ -133,7 +133,12 @@ async def end_job(
 
 
 async def delete_document(connection: Connection, row: ScopeRow, document_id: UUID) -> bool:
-    """Remove a document and all that came from it; False when it was not there."""
+    """Remove a document and all that came from it; False when it was not there.
+
+    In the caller's one transaction: chunks with their vectors and grams, then the evidence that they and
+    the titles put into the graph, of which entities and relations are sums (`stores.graph.writing`), and
+    last the document, whose versions, sections and jobs go with it by cascade.
+    """
     key = {
         "scope_id": row.scope_id,
         "partition_key": row.partition_key,

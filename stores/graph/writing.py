@@ -293,6 +293,9 @@ async def writing(connection: Connection, scope_id: int) -> AsyncIterator[GraphW
 async def forget_document(
     connection: Connection, scope_id: int, document_id: UUID, ids: Sequence[UUID] | None = None
 ) -> None:
-    """Take out of the graph what a document, or only its chunks `ids`, put into it."""
+    """Remove the evidence of a document, or only of its chunks `ids`, and derive what follows.
+
+    Afterwards the graph equals the one that the other documents alone would have made.
+    """
     async with writing(connection, scope_id) as writer:
         await writer.forget(document_id, ids)
