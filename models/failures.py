@@ -22,9 +22,9 @@ from domain.text import clean_text
 
 _log = logging.getLogger(__name__)
 
+_FIRST_ERROR = 400  # RFC 9110 §15; a 200 that cannot be read is a failure of another kind
 # 408, 425 and 429 ask for another try (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4); 5xx is the
 # server's fault, save 501: what is not implemented now will not be in a second.
-_FIRST_ERROR = 400  # RFC 9110 §15; a 200 that cannot be read is a failure of another kind
 _TRANSIENT_STATUS = frozenset({408, 425, 429, *range(500, 600)} - {501})
 # Roots of "no answer came" in httpx, httpx2, openai and anthropic, known by name because the
 # last three are heavy to import and another provider's package may not be installed at all.

@@ -8,7 +8,7 @@ transaction. Everything goes by the user's own ids: the same import again change
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from uuid import UUID
@@ -128,27 +128,10 @@ class Importer:
         run: _Run,
     ) -> None:
         line = document.line
-        if not chunks and not (line.text or "").strip():
-            run.note([Problem(document.number, "The document has neither text nor chunks.")])
+        if fault := _fault(line, chunks):
+            run.note([Problem(document.number, fault)])
             return
-        try:
-            if not line.text:  # else it was seen to when the line was read
-                check_sections(line.sections, len(GAP.join(chunk.text for chunk in chunks)))
-        except LineInvalid as error:
-            run.note([Problem(document.number, str(error))])
-            return
-        run.note(
-            [
-                Problem(
-                    document.number,
-                    f"Its chunk {chunk.id!r:.80} names section {chunk.section}, of "
-                    f"{len(line.sections)} (from 0); it was put in none.",
-                    kept=True,
-                )
-                for chunk in chunks
-                if chunk.section is not None and chunk.section >= len(line.sections)
-            ]
-        )
+        run.note([Problem(document.number, one, kept=True) for one in _misplaced(line, chunks)])
         named = line.title or line.id
         content = pack(line, chunks) if chunks else (line.text or "").encode()
         try:
@@ -188,6 +171,28 @@ class _Run:
         self.report.problem_count += len(problems)
         room = _PROBLEMS_KEPT - len(self.report.problems)
         self.report.problems.extend(problems[: max(0, room)])
+
+
+def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> str:
+    """Why a document cannot be stored, as a sentence; empty when it can."""
+    if not chunks and not (line.text or "").strip():
+        return "The document has neither text nor chunks."
+    try:
+        if not line.text:  # else its sections were checked when the line was read
+            check_sections(line.sections, len(GAP.join(chunk.text for chunk in chunks)))
+    except LineInvalid as error:
+        return str(error)
+    return ""
+
+
+def _misplaced(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iterator[str]:
+    """A remark on each chunk that names a section which its document does not have."""
+    for chunk in chunks:
+        if chunk.section is not None and chunk.section >= len(line.sections):
+            yield (
+                f"Its chunk {chunk.id!r:.80} names section {chunk.section}, of "
+                f"{len(line.sections)} (from 0); it was put in none."
+            )
 
 
 def _filename(line: DocumentLine) -> str:

@@ -140,8 +140,7 @@ async def read_arrays(connection: Connection, scope_id: int, version: int) -> Gr
     """Read a graph; `connection` is in a snapshot transaction, so that all of it is of one moment."""
     values: dict[str, Any] = {"scope_id": scope_id, "nil": NIL, "co_occurs": CO_OCCURS}
     values["types"] = [name for (name,) in await _fetch(connection, "relation_types", values)]
-    tables = ("chunks", "entities", "mentions", "relations", "statements", "aliases", "roots")
-    blocks = {table: await _fetch(connection, table, values) for table in tables}
+    blocks = {table: await _fetch(connection, table, values) for table in _COLUMNS}
     return await asyncio.to_thread(_decode, version, tuple(values["types"]), blocks)
 
 
@@ -155,20 +154,9 @@ async def _fetch(connection: Connection, query: str, values: dict[str, Any]) -> 
 
 
 def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> GraphArrays:
-    chunks = _rows(blocks["chunks"], id=_UUID)["id"]
-    entities = _rows(blocks["entities"], id=_UUID)["id"]
-    roots = _rows(blocks["roots"], merged=_UUID, root=_UUID)
-    mentions = _rows(blocks["mentions"], entity=_UUID, chunk=_UUID, kind=np.dtype("i1"))
-    relations = _rows(
-        blocks["relations"],
-        source=_UUID,
-        target=_UUID,
-        weight=np.dtype(">f8"),
-        type=np.dtype(">i4"),
-    )
-    statements = _rows(
-        blocks["statements"], source=_UUID, target=_UUID, chunk=_UUID, type=np.dtype(">i4")
-    )
+    rows = {table: _rows(blocks[table], **columns) for table, columns in _COLUMNS.items()}
+    chunks, entities, roots = rows["chunks"]["id"], rows["entities"]["id"], rows["roots"]
+    mentions, relations, statements = rows["mentions"], rows["relations"], rows["statements"]
 
     def numbers(ids: Ids) -> Indices:
         return places_of(entities, _resolve(ids, roots))
@@ -207,11 +195,21 @@ def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> 
         statement_relation=stated[placed],
         statement_chunk=stated_in[placed],
         alias_norms=_lines(blocks["aliases"], 1),
-        alias_entity=numbers(_rows(blocks["aliases"], id=_UUID)["id"]),
+        alias_entity=numbers(rows["aliases"]["id"]),
     )
 
 
-_UUID = np.dtype((">u8", 2))
+_UUID, _INT, _FLOAT = np.dtype((">u8", 2)), np.dtype(">i4"), np.dtype(">f8")
+# The columns that each query of `graph_arrays.sql` packs into the first value of its rows.
+_COLUMNS: dict[str, dict[str, np.dtype[Any]]] = {
+    "chunks": {"id": _UUID},
+    "entities": {"id": _UUID},
+    "roots": {"merged": _UUID, "root": _UUID},
+    "mentions": {"entity": _UUID, "chunk": _UUID, "kind": np.dtype("i1")},
+    "relations": {"source": _UUID, "target": _UUID, "weight": _FLOAT, "type": _INT},
+    "statements": {"source": _UUID, "target": _UUID, "chunk": _UUID, "type": _INT},
+    "aliases": {"id": _UUID},
+}
 
 
 def _rows(blocks: Blocks, **columns: np.dtype[Any]) -> dict[str, npt.NDArray[Any]]:

@@ -12,7 +12,7 @@ import asyncio
 import hashlib
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -31,6 +31,7 @@ from prompts import SAME
 from stores.graph.record import GraphRecord
 from stores.graph.resolution.comparing import (
     Candidate,
+    Decided,
     Named,
     Names,
     Pair,
@@ -39,7 +40,7 @@ from stores.graph.resolution.comparing import (
     note_pairs,
     note_version,
 )
-from stores.graph.resolution.merges import replace_merges
+from stores.graph.resolution.merges import Merge, replace_merges
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
@@ -98,19 +99,11 @@ async def resolve(
     compared = await asyncio.to_thread(_compare, names)
     pairs, judged, warnings = compared.kept, list[Pair](), tuple[str, ...]()
     if chat is not None:
-        known = {(pair.one_id, pair.other_id) for pair in pairs}
-        near = [
-            pair async for pair in _near(store, scope) if (pair.one_id, pair.other_id) not in known
-        ]
-        pairs = [*pairs, *near]
-        judged, warnings = await _judge(chat, names, pairs, calls)
-        verdicts = {(pair.one_id, pair.other_id): pair for pair in judged}
-        pairs = [verdicts.get((pair.one_id, pair.other_id), pair) for pair in pairs]
+        known = _by_ids(map(_open, await _near(store, scope))) | _by_ids(pairs)
+        judged, warnings = await _judge(chat, names, list(known.values()), calls)
+        pairs = list((known | _by_ids(judged)).values())
     wanted = await asyncio.to_thread(automatic_merges, scope, replace(names, pairs=pairs))
-    there = {one.from_id: one.into_id for one in names.merges if one.automatic}
-    wanted_into = {merge.from_id: merge.into_id for merge in wanted}
-    old = sorted(one for one, into in there.items() if wanted_into.get(one) != into)
-    new = [merge for merge in wanted if there.get(merge.from_id) != merge.into_id]
+    old, new = _difference(names.merges, wanted)
     report("names", len(names.named), len(names.named))
     if new:
         report("merges", 0, len(new))
@@ -135,14 +128,30 @@ async def resolve(
 async def candidates(store: ResolutionStore, scope: Scope, limit: int) -> list[Candidate]:
     """Pairs for the user to decide: alike in spelling first, then in meaning."""
     alike = await store.candidates(scope, limit)
-    near = [one for one in await store.near(scope) if marks(one.one_name) == marks(one.other_name)]
-    return [*alike, *near][:limit]
+    return [*alike, *await _near(store, scope)][:limit]
 
 
-async def _near(store: ResolutionStore, scope: Scope) -> AsyncIterator[Pair]:
-    for one in await store.near(scope):
-        if marks(one.one_name) == marks(one.other_name):
-            yield Pair(one.one_id, one.other_id, "open", one.reason, one.score)
+async def _near(store: ResolutionStore, scope: Scope) -> list[Candidate]:
+    """Pairs alike in meaning of which nothing is known yet, without those whose marks tell them apart."""
+    return [one for one in await store.near(scope) if marks(one.one_name) == marks(one.other_name)]
+
+
+def _open(one: Candidate) -> Pair:
+    return Pair(one.one_id, one.other_id, "open", one.reason, one.score)
+
+
+def _by_ids(pairs: Iterable[Pair]) -> dict[tuple[UUID, UUID], Pair]:
+    return {(pair.one_id, pair.other_id): pair for pair in pairs}
+
+
+def _difference(
+    decided: Sequence[Decided], wanted: Sequence[Merge]
+) -> tuple[list[UUID], list[Merge]]:
+    """The entities whose automatic merges are no longer wanted, and the merges that are new."""
+    there = {one.from_id: one.into_id for one in decided if one.automatic}
+    into = {merge.from_id: merge.into_id for merge in wanted}
+    old = sorted(one for one, root in there.items() if into.get(one) != root)
+    return old, [merge for merge in wanted if there.get(merge.from_id) != merge.into_id]
 
 
 @dataclass(frozen=True, slots=True)
