@@ -201,15 +201,25 @@ async def test_documents_of_an_older_version_are_described_from_what_is_stored(
     assert await chunks.describe() == 0
 
 
-async def test_warming_up_loads_the_model_and_a_missing_one_is_no_error(
-    database: Database, user: str
+class Loading(HashEmbedder):
+    """Knows whether it was loaded."""
+
+    loaded = False
+
+    async def warm_up(self) -> None:
+        self.loaded = True
+
+
+async def test_warming_up_loads_the_model_and_a_missing_one_is_a_warning(
+    database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Seed 004: "预热 `VectorClient`、缓存常见查询向量"."""
-    async with opened(database, user) as rag:
-        await rag.warm_up()
     async with AsyncExitStack() as stack:
-        gone = Sextant(database, CachedEmbedder(BrokenEmbedder(384), 8), stack)
-        await gone.warm_up()
+        model = Loading(384)
+        await Sextant(database, CachedEmbedder(model, 8), stack).warm_up()
+        assert (model.loaded, caplog.messages) == (True, [])
+        await Sextant(database, CachedEmbedder(BrokenEmbedder(384), 8), stack).warm_up()
+    assert [message.partition(":")[0] for message in caplog.messages] == ["not warmed up"]
 
 
 async def test_warming_up_loads_a_local_reranker_and_a_missing_one_is_a_warning(

@@ -34,7 +34,7 @@ def test_reciprocal_rank_counts_the_first_gold_passage_only() -> None:
     assert reciprocal_rank([], {"f"}, 5) == 0.0
 
 
-def test_ndcg_by_hand() -> None:
+def test_ndcg_is_what_it_comes_to_by_hand() -> None:
     # Gains 2^3-1 = 7 at rank 2 and 2^1-1 = 1 at rank 3; the best order is 7, 1.
     found = 7 / math.log2(3) + 1 / math.log2(4)
     best = 7 / math.log2(2) + 1 / math.log2(3)

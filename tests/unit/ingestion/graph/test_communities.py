@@ -203,7 +203,7 @@ def test_a_full_run_is_due_when_edges_or_modularity_have_changed_much() -> None:
     assert is_outdated(graph, groups, edges=edges, modularity_then=now + 0.02)
 
 
-def test_modularity_is_newmans() -> None:
+def test_modularity_is_what_newmans_formula_gives() -> None:
     two = network(6, [(0, 1, 1), (1, 2, 1), (0, 2, 1), (3, 4, 1), (4, 5, 1), (3, 5, 1), (2, 3, 1)])
     assert modularity(two, np.array([0, 0, 0, 1, 1, 1])) == pytest.approx(6 / 7 - 0.5)
     assert modularity(two, np.zeros(6, np.int64)) == pytest.approx(0)

@@ -35,7 +35,9 @@ def archive(*names: str) -> bytes:
         (archive("xl/workbook.xml"), "a.xlsx", FileType.XLSX),
     ],
 )
-def test_the_usual_case(content: bytes, filename: str, expected: FileType) -> None:
+def test_a_file_is_what_its_content_and_its_name_agree_on(
+    content: bytes, filename: str, expected: FileType
+) -> None:
     assert detect(content, filename) is expected
 
 

@@ -207,7 +207,9 @@ class TestWord:
             (103, "chineseCounting", "一百零三"), (110, "chineseCounting", "一百一十"), (7, "decimalEnclosedCircle", "⑦"),
         ],
     )  # fmt: skip
-    def test_number_formats(self, value: int, style: str, shown: str) -> None:
+    def test_a_number_is_written_in_each_style_that_word_knows(
+        self, value: int, style: str, shown: str
+    ) -> None:
         assert format_number(value, style) == shown
 
 

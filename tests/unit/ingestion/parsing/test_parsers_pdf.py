@@ -242,18 +242,18 @@ class TestTables:
 
 
 class TestRefused:
-    def test_a_password(self) -> None:
+    def test_a_file_that_needs_a_password_is_refused(self) -> None:
         with pytest.raises(FileEncrypted):
             parse(write_pdf([lines(["secret"])], password="hush"), LIMITS)
 
-    def test_pages_one_over_the_limit(self) -> None:
+    def test_a_file_of_one_page_too_many_is_refused(self) -> None:
         pages = [lines([f"Page {number}."]) for number in range(6)]
 
         assert parse(write_pdf(pages), Limits(pdf_pages=6)).page_count == 6
         with pytest.raises(FileUnsafe, match="6 pages"):
             parse(write_pdf(pages), Limits(pdf_pages=5))
 
-    def test_only_images(self) -> None:
+    def test_a_file_of_images_only_is_refused(self) -> None:
         with pytest.raises(FileEmpty, match="only images"):
             read([[Picture()], [Picture()]])
 
@@ -261,6 +261,6 @@ class TestRefused:
         assert read([[Picture()], lines(["Text."])]).warnings == ("1 of 2 pages hold only images",)
 
     @pytest.mark.parametrize("content", [b"%PDF-1.7\ngarbage", b"%PDF-"])
-    def test_damage(self, content: bytes) -> None:
+    def test_a_damaged_file_is_refused(self, content: bytes) -> None:
         with pytest.raises(FileBroken):
             parse(content, LIMITS)
