@@ -170,12 +170,13 @@ class Parts:
     async def _captioner(self) -> Captioner | None:
         """What describes images in documents, where a vision model is configured."""
         settings = self._database.settings
-        if self._vision is None and settings.vision_model:
-            from models.chat.vision import build_vision_model
+        async with self._opening:
+            if self._vision is None and settings.vision_model:
+                from models.chat.vision import build_vision_model
 
-            self._vision = await asyncio.to_thread(build_vision_model, settings)
-            if self._vision is not None:
-                self._stack.push_async_callback(self._vision.close)
+                self._vision = await asyncio.to_thread(build_vision_model, settings)
+                if self._vision is not None:
+                    self._stack.push_async_callback(self._vision.close)
         if self._vision is None:
             return None
         from ingestion.captions import Captioner
