@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 
 # A turn that becomes due without a notification is noticed after this.
 _POLL_SECONDS = 1.0
-# After the database was gone, a worker begins anew.
+# Pause before a worker that has lost the database starts again.
 _AGAIN_SECONDS = 2.0
-# A graph is refreshed when no more documents come for so long.
+# A graph is refreshed once no documents have come for this long.
 _QUIET_SECONDS = 1.0
 
 

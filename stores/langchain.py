@@ -86,7 +86,7 @@ class ScopeRows:
 
     @property
     def key(self) -> Hashable:
-        """Which database, whose knowledge base, who asks."""
+        """The database, the knowledge base, and the user who asks."""
         return (self.database.app_conninfo, self.scope, self.user_id)
 
     async def keyword_search(

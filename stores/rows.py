@@ -23,7 +23,7 @@ class Rows(Protocol):
 
     @property
     def key(self) -> Hashable:
-        """Whose texts, and of which store."""
+        """The user and the store that the texts are of."""
         ...
 
     async def keyword_search(

@@ -181,9 +181,9 @@ def _next(
     old: Sequence[Group],
     follows: Follows | None,
 ) -> tuple[list[Group], Follows, bool]:
-    """The communities now, what they follow, and whether they were built anew or joined to.
+    """The communities now, what they reflect, and whether they were built from scratch or joined to.
 
-    Without `follows` they are built anew.
+    Without `follows` they are built from scratch.
     """
     if follows is not None:
         joined = join(network, arrays, old)
@@ -208,7 +208,7 @@ def _groups(arrays: GraphArrays, standing: Sequence[Standing]) -> list[Group]:
 def _changes(
     arrays: GraphArrays, old: Sequence[Group], groups: Sequence[Group]
 ) -> tuple[list[Change], list[UUID]]:
-    """Communities that are new or others now, and those that are no more."""
+    """Communities that are new or have changed, and those that are gone."""
     before, changes = {group.id: group for group in old}, []
     for group in groups:
         known = before.pop(group.id, None)

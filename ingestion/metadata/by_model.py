@@ -1,7 +1,7 @@
 """What chunks are about in a chat model's words; where it fails, what was extracted stays.
 
-Chunks are read a few at a time. What became of each is kept with it: described, or asked in vain and
-how often, so that a run which was stopped goes on, and none is asked about for ever.
+Chunks are read a few at a time. The outcome is kept with each, described or failed and how often, so that
+a run which was stopped goes on, and none is tried for ever.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Passages(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class DescribedByModel:
-    """How many chunks the model described, and how many it was asked about in vain."""
+    """How many chunks the model described, and how many it failed at."""
 
     described: int = 0
     failed: int = 0

@@ -166,7 +166,7 @@ class _Host:
 
 
 async def _start() -> _Host:
-    """A new host; one that is started in vain, because this call was cancelled, is ended."""
+    """A new host; if this call is cancelled while it starts, it is ended."""
     starting = asyncio.ensure_future(asyncio.to_thread(_Host))
     try:
         return await asyncio.shield(starting)

@@ -1,4 +1,4 @@
-"""Images inside of documents: encoded anew where they were found, in the parser's own process."""
+"""Images inside documents, re-encoded where they are found: in the parser's own process."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ async def _decisions(pages: GraphPages) -> list[DecisionLine]:
 
 
 def _named(rows: Sequence[Row], names: dict[UUID, str]) -> list[Row]:
-    """Rows of which both ends have names: nothing speaks of the others any more."""
+    """Rows whose ends both have names: an entity without one has no evidence left."""
     return [row for row in rows if row["source_id"] in names and row["target_id"] in names]
 
 

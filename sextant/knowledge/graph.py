@@ -21,7 +21,8 @@ OnProgress = Callable[[int], None]
 
 # As far as anybody can follow a drawing, and as a walk costs.
 DEEPEST, MOST_ENTITIES = 2, 500
-# Heaviest relations of each of the entities with most relations, of which those among them are kept.
+# Of each of the entities with most relations so many heaviest relations are read, and those among these
+# entities kept.
 _BETWEEN = 50
 
 

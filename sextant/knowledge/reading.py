@@ -172,7 +172,7 @@ def _chunk_id(given: UUID | str) -> UUID:
 
 
 def _not_found(chunk_id: UUID | str) -> ChunkNotFound:
-    """The same error for a chunk that is not there and for one of somebody else."""
+    """One error for a chunk that does not exist and for one of another user, so that neither can be told."""
     return ChunkNotFound(
         f"No passage {str(chunk_id)[:80]} in this knowledge base.",
         next_step="Search again, in the same knowledge base: a changed document has other passages.",

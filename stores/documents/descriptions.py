@@ -88,7 +88,7 @@ class Descriptions:
         return [stored_chunk(row) for row in await self._rows("to_ask", values)]
 
     async def write_by_model(self, said: Sequence[Said], failed: Sequence[UUID]) -> None:
-        """Store what a chat model said, and which chunks it was asked about in vain."""
+        """Store what a chat model said, and which chunks it failed at."""
         async with self._database.transaction(self._scope.user_id) as connection:
             row = await hold_scope(connection, self._scope)
             if row is None:

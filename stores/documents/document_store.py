@@ -172,7 +172,7 @@ class DocumentStore:
         """The same for several, all or none.
 
         Raises:
-            ConflictError: not all of them wait for their first version, of which nothing is stored.
+            ConflictError: one of them is not waiting for its first version, or has stored some of it.
         """
         if len(ready) == 1:
             await self.store(scope, ready[0])

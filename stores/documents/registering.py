@@ -48,7 +48,7 @@ class Registered:
 
 @dataclass(slots=True)
 class _New:
-    """Uploads of which neither the name nor the bytes are known, each once."""
+    """Uploads whose name and bytes are both unknown, each once."""
 
     uploads: dict[str, Upload] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)

@@ -230,7 +230,7 @@ async def make_live(connection: Connection, opened: OpenVersion) -> None:
 async def write_first_versions(
     connection: Connection, scope: Scope, ready: Sequence[Ready]
 ) -> None:
-    """Write and publish first versions of which nothing is stored yet, all in the same few steps.
+    """Write and publish first versions that have stored nothing yet, all in the same few steps.
 
     Raises:
         ConflictError: one of them is not of that kind, or no longer exists.

@@ -25,7 +25,7 @@ _TRIM_SECONDS = 60.0
 
 
 def trim_log(root: Path) -> None:
-    """Begin the server's log anew once it is larger than `LOG_BYTES`; the last of it stays beside it.
+    """Start the server's log over once it is larger than `LOG_BYTES`; its last part is kept beside it.
 
     The server goes on with the file that it has open, at its new end: it appends. What it writes
     between the copy and the cut is lost.

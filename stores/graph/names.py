@@ -52,7 +52,7 @@ async def chunks_containing(
 
 
 async def live(writer: GraphWriter, versions: Mapping[UUID, int]) -> set[UUID]:
-    """Those documents of which search sees this version now."""
+    """The documents whose live version is the given one."""
     key = {
         "scope_id": writer.scope_id,
         "document_ids": list(versions),

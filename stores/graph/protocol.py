@@ -114,7 +114,7 @@ class GraphStore(Protocol):
 
         Words are Chinese character pairs and whole words otherwise, without stop words. score =
         2 × shared words ÷ (words of the name + words of the text), so a name that the text contains
-        comes before one of which it has a part. No text is a syntax error.
+        comes before one that it contains in part. No text is a syntax error.
         """
         ...
 

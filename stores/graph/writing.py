@@ -170,7 +170,7 @@ class GraphWriter:
         await self._run("resolve")
 
     async def note(self, query: LiteralString, **values: object) -> int:
-        """Execute a statement that notes changes, of which some may take away."""
+        """Execute a statement that notes changes, some of which may be removals."""
         changed = await self._gain(query, **values)
         self._losses += changed
         return changed

@@ -3,7 +3,7 @@
 By PostgreSQL's own programs, which the embedded server brings along and which reach any other server
 too. A backup is a consistent snapshot taken beside running work (`pg_dump`); a restore is one
 transaction, so that a file that breaks off or comes from a newer Sextant leaves everything as it was.
-Neo4j holds a projection, which is made anew from what was restored.
+Neo4j holds a projection, which is rebuilt from what was restored.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ async def restore(
 ) -> None:
     """Put what `source` holds in the place of everything that the database has.
 
-    Open the database anew afterwards: it may come from an older version.
+    Open the database again afterwards: the backup may come from an older version.
 
     Args:
         database: where to; no other process of Sextant may use it.

@@ -59,7 +59,7 @@ class Material:
 
     @property
     def digest(self) -> UUID:
-        """A hash of what the model would be shown, but for the order of names."""
+        """A hash of what the model would be shown, whatever the order of names."""
         said = [*sorted(self.evidence.names[:_NAMES]), *(one.text for one in self.sources())]
         return UUID(bytes=hashlib.md5("\0".join(said).encode(), usedforsecurity=False).digest())
 
@@ -108,7 +108,7 @@ class ReportWriter:
             try:
                 return await self._ask(material)
             except ModelUnavailable as error:
-                self._gone = str(error)  # the next call would wait in vain, too
+                self._gone = str(error)  # the next call would get no answer either
                 return await self._extracted(material, self._gone)
             except SextantError as error:
                 return await self._extracted(material, str(error))

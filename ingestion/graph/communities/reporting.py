@@ -146,7 +146,7 @@ class ReportKeeper:
         known: Mapping[UUID, KnownReport],
         writer: ReportWriter,
     ) -> list[StoredReport]:
-        """Ask the model about the communities of which the material has changed."""
+        """Ask the model about the communities whose material has changed."""
         inner = await self._communities.parts(
             self._scope, [one.outline.group.id for one in evidence]
         )

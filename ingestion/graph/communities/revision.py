@@ -1,4 +1,4 @@
-"""When a report is written anew: when what it was made from has changed, not at every small join.
+"""When a report is rewritten: when what it was made from has changed, not at every small join.
 
 A batch of documents touches many communities: a term more, a relation a little heavier. A report stays
 as long as both hold:
@@ -93,7 +93,7 @@ class Present:
 
 
 def stays(present: Present, outline: Outline, known: KnownReport) -> bool:
-    """Whether a report need not be written anew."""
+    """Whether a report can stay as it is."""
     basis = known.basis
     return (
         basis is not None

@@ -87,7 +87,7 @@ def name_key(name: str) -> str:
 
 
 def marks(name: str) -> tuple[str, ...]:
-    """The pieces of a name of which none may differ between spellings of it, in order."""
+    """The pieces of a name that must be the same in all its spellings, in order."""
     found = _PIECES.findall(_APOSTROPHES.sub("", normalise_name(name)))
     return tuple(sorted(piece for piece in found if _tells_apart(piece)))
 

@@ -1,7 +1,7 @@
 """Entity resolution: names that mean one thing become one entity, safely, or are listed as candidates.
 
-After every change of a graph the automatic merges are computed anew from its names and the user's
-decisions (`ingestion.graph.resolution.merging`); what is no longer so is taken back. Merges are thus the same
+After every change of a graph the automatic merges are recomputed from its names and the user's decisions
+(`ingestion.graph.resolution.merging`), and those that no longer follow are taken back. So merges are the same
 whatever the order in which documents came and went. Looking for similar names, which only gives
 candidates, is done for names that are new or have changed.
 """

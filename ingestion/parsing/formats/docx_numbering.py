@@ -74,7 +74,7 @@ def _levels(element: Element) -> dict[int, _Level]:
 
 
 def _overridden(element: Element, shared: _List) -> _List:
-    """The list itself, or one that counts anew where the document says so."""
+    """The list itself, or one that restarts where the document says so."""
     overrides = element.findall(qn("w:lvlOverride"))
     if not overrides:
         return shared

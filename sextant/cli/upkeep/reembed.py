@@ -1,4 +1,4 @@
-"""`sextant reembed`: all vectors anew, after the embedding model was changed."""
+"""`sextant reembed`: computes all vectors again, after the embedding model was changed."""
 
 from __future__ import annotations
 

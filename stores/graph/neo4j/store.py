@@ -43,7 +43,7 @@ _CYPHER = load_cypher("reads")
 _LETTERS = re.compile(r"[^\W_]+")
 # Lucene takes 1024 clauses in a query.
 _MOST_WORDS = 1000
-# Names that share a word with a text, of which the best by that are wanted; Lucene's own order
+# Names that share a word with a text are fetched up to this number and ranked here; Lucene's own order
 # decides only in a graph where more names share one.
 _MOST_NAMES = 5000
 # 5.x filters what the index found: so many times as many as a fair share are asked for, which found
@@ -194,7 +194,7 @@ def graph_word(scope: Scope) -> str:
 def _phrases(words: Sequence[str]) -> list[str]:
     """Words of letters and digits only, so that none of them is syntax to Lucene.
 
-    Without stop words: a phrase of which the analyzer leaves nothing would be found in every entity.
+    Without stop words: a phrase that the analyzer empties would match every entity.
     """
     runs = (_LETTERS.findall(normalise(clean_text(word))) for word in words)
     telling = (" ".join(run) for run in runs if not ENGLISH_STOP_WORDS.issuperset(run))

@@ -1,8 +1,8 @@
 """What comparing names reads and writes: names, what is known of pairs, and candidates for the user.
 
-The user's merges and distinctions stay until he takes them back. Automatic merges are a function of
-the names that are there and of his decisions, computed anew after every change (`replace_merges`),
-so they do not depend on the order in which documents came and went.
+Merges and distinctions by the user stay until the user takes them back. Automatic merges are a function
+of the names that are there and of these decisions, recomputed after every change (`replace_merges`), so
+they do not depend on the order in which documents came and went.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class ResolutionStore:
         return await rows_of(self._database, scope, Candidate, query, limit=max(0, limit))
 
     async def near(self, scope: Scope) -> list[Candidate]:
-        """Pairs with near vectors among what is mentioned most, of which nothing is known yet.
+        """Pairs with near vectors, among the entities mentioned most, that nothing is known about yet.
 
         Nearness alone proves nothing: 共產黨 and 共和黨 have 0.970, US and USA 0.978 (packaged model).
         """

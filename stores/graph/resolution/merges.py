@@ -25,7 +25,7 @@ _TABLES = ("mentions", "aliases", "relations")
 class Merge:
     """`from_id` is another name of `into_id`; `reason` says who or what found so.
 
-    `automatic`: by comparing names, which decides anew whenever they change; else by the user.
+    `automatic`: by comparing names, which is repeated whenever they change; else by the user.
     """
 
     from_id: UUID
