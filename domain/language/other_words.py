@@ -135,6 +135,8 @@ backup, 备份
 root cause, 根因, 根本原因
 battery, 电池
 symptom, 症状
+english, 英语, 英文
+chinese, 中文, 汉语
 blood sugar, blood glucose, 血糖
 blood pressure, 血压
 """

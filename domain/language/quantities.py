@@ -53,6 +53,7 @@ _VERSION = re.compile(
     r"|\bv ?\d|\b(?:version|release)s? ?\d|\d ?(?:版|or (?:newer|later))|第.{1,3}版|\b(?:19|20)\d\d\b"
 )
 _NO_NUMBERS = (_COLOUR, _WHEN, _CLOCK, _VERSION)
+_OF_SECTIONS = (_WHEN, _VERSION)
 # Units of periods that answer for each other: half a year is no number of days.
 _PERIODS = (
     (
@@ -91,12 +92,14 @@ _BARE_NUMBER = re.compile(r"(?<![\w.,:×-])\d++(?:[.,:]\d++)*+(?!\s*[^\W\d_]|\s*
 class Quantity:
     """What is asked for: the question's word for it, and where a normalised text has one such.
 
-    `is_number`: a number alone may tell it, where a table's head says what is counted.
+    `is_number`: a number alone may tell it, where a table's head says what is counted. `of_sections`: sections
+    are called by it, as releases are by their versions.
     """
 
     word: str
     told: re.Pattern[str]
     is_number: bool = True
+    of_sections: bool = False
 
     def told_by(self, text: str) -> bool:
         """Whether `text` has such a quantity; the unit of a table's number may stand anywhere, or nowhere.
@@ -169,7 +172,7 @@ _KINDS = [
     ),
     (
         re.compile(
-            r"\b(?:what|which) (?:\w+ )?(version)s?\b|[哪什][^，。；？?]{0,12}版本|版本(?:是|要求)"
+            r"\b(?:what|which) (?:\w+ )?(version|release)s?\b|[哪什][^，。；？?]{0,12}版本|版本(?:是|要求)"
         ),
         _VERSION,
     ),
@@ -208,5 +211,6 @@ def asked_quantity(question: str) -> Quantity | None:
     plain = normalise(question)
     for asked, told in _KINDS:
         if match := asked.search(plain):
-            return Quantity(match[match.lastindex or 0], told, told not in _NO_NUMBERS)
+            number, of_sections = told not in _NO_NUMBERS, told in _OF_SECTIONS
+            return Quantity(match[match.lastindex or 0], told, number, of_sections)
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -14,6 +14,7 @@ from domain.language.simplified import plain_of
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.tables.computing import Comparison, Condition, Operation, sums_up
 from domain.tables.dates import dates_in
+from domain.tables.speaking import lists
 from domain.tables.table import Column, DataTable
 from domain.tables.units import comparable, counted_in, in_units_of, unit_counted
 from domain.tables.values import ValueKind
@@ -41,6 +42,9 @@ _SHORT = 3
 _PERSONS = "员工 职工 同事 人员 职员 雇员 同学 队员 会员 人 生 士"
 PERSONS = frozenset(_PERSONS.split())
 _KINDS = frozenset("级等类组班性档型区款的期量额数")
+# What cells of such columns say.
+_YES = frozenset(("yes", "y", "true", "✓", "✔", "√", "是", "有"))
+_NO = frozenset(("no", "n", "false", "✗", "✘", "×", "-", "–", "否", "无"))
 _MASK, _VALUE_MASK = "\0", "\x01"
 _HOW = re.compile(r"\bhow\s+$|多$")  # how high
 _AMOUNT_BEFORE = re.compile(r"\d\s*%?\s*(?:\S{1,6}\s*)?$")  # at least 10 below their minimum
@@ -86,19 +90,13 @@ def take_names(
     """Take out the columns and the values of word columns that the question names, longest first."""
     names = [(plain_name(name), index) for index, name in enumerate(table.names)]
     others = [(name, index) for own, index in names for name in _also_called(own)]
-    # By what they say in any case and width, since people write one thing in several.
-    values = dict[tuple[str, int], set[str]]()
-    for column in columns:
-        for row in table.rows if column.kind is ValueKind.TEXT else ():
-            if not sums_up(row):
-                value = row[column.index].strip()
-                values.setdefault((plain_of(value), column.index), set()).add(value)
+    values = _written_values(question, table, columns)
+    if lists(question) or OPERATIONS[Operation.COUNT].search(reading.text):
+        so = {index: _saying_so(values, index) for _, index in names}
+        values |= {(name, index): so[index] for name, index in (*names, *others) if so[index]}
     named = dict[int, set[str]]()
-    for word, meant in translated(question).items():
-        for value, index in [(one, at) for one in meant for at in range(len(table.names))]:
-            if (value, index) in values:
-                values.setdefault((word, index), set()).update(values[value, index])
-    offered = [(name, index, True) for name, index in (*names, *others) if name]
+    called = [one for one in (*names, *others) if one[0] and one not in values]
+    offered = [(name, index, True) for name, index in called]
     offered += [(value, index, False) for value, index in sorted(values)]
     for text, index, is_column in sorted(offered, key=lambda one: -len(one[0])):
         find = (
@@ -119,6 +117,33 @@ def take_names(
     _take_scattered(reading, names)
     _take_partly_named(reading, names if not reading.columns else _wanted(reading, table, columns))
     return [Condition(index, words=frozenset(words)) for index, words in sorted(named.items())]
+
+
+def _written_values(
+    question: str, table: DataTable, columns: Sequence[Column]
+) -> dict[tuple[str, int], set[str]]:
+    """How the values of word columns are written, and what they are called in the question's language.
+
+    By what they say in any case and width, since people write one thing in several.
+    """
+    values = dict[tuple[str, int], set[str]]()
+    for column in columns:
+        for row in table.rows if column.kind is ValueKind.TEXT else ():
+            if not sums_up(row):
+                value = row[column.index].strip()
+                values.setdefault((plain_of(value), column.index), set()).add(value)
+    for word, meant in translated(question).items():
+        for value, index in [(one, at) for one in meant for at in range(len(table.names))]:
+            if (value, index) in values:
+                values.setdefault((word, index), set()).update(values[value, index])
+    return values
+
+
+def _saying_so(values: Mapping[tuple[str, int], set[str]], column: int) -> set[str]:
+    """What a column that only says yes or no has where it is so: its name is a value, "which fields are required?"."""
+    said = {plain: written for (plain, index), written in values.items() if index == column}
+    answers = said.keys() <= _YES | _NO
+    return {one for plain in said.keys() & _YES for one in said[plain]} if answers else set()
 
 
 def _wanted(reading: Reading, table: DataTable, columns: Sequence[Column]) -> list[tuple[str, int]]:

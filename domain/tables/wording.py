@@ -204,7 +204,7 @@ _AGAINST += [
     (Comparison.LESS, re.compile(r"比\s*(?=\0+\s*[还要更]?[低少小短])")),
 ]
 # 没有库存, "no stock": nothing of a column of numbers.
-NONE_OF = re.compile(r"(?:没有任何|没有|无|\b(?:no|without(?: any)?))\s*(?=\0)")
+NONE_OF = re.compile(r"(?:没有任何|没有|无|\b(?:no|out of|without(?: any)?))\s*(?=\0)")
 # Also where no column follows.
 _THAN = (
     r"\b(?:more|less|fewer|greater|larger|higher|lower|smaller)\b(?=.*\bthan\b)"

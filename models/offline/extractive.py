@@ -12,12 +12,12 @@ from domain.errors import SextantError
 from domain.language.designators import marks_in
 from domain.language.identifiers import codes_in, without_codes
 from domain.language.particles import with_joined
-from domain.language.quantities import asked_quantity
 from domain.language.simplified import simplified
 from domain.language.spelling import respelled
 from domain.retrieval import RetrievedItem
 from domain.tables.by_place import asks_by_place
 from domain.text import has_cjk, language_of, normalise
+from models.offline.asked_kind import asked_kind
 from models.offline.asked_rows import (
     asked_themselves,
     is_beside_computed,
@@ -85,12 +85,16 @@ _USUAL_SIMILARITY = {
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """A quoted sentence: `items[source].text[start:end] == sentence`."""
+    """A quoted sentence: `items[source].text[start:end] == sentence`.
+
+    `under`: the heading over it, where that tells what is asked for and the sentence does not.
+    """
 
     sentence: str
     source: int
     start: int
     end: int
+    under: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,13 @@ class ExtractiveAnswerer:
             source, start, end = spans[0]
             told = _told_by(items[source].text, start, end)
             spans = list(dict.fromkeys([*((source, *span) for span in told), *spans[1:]]))
-        quoted = [Quotation(items[source].text[a:b], source, a, b) for source, a, b in spans]
+        kind = asked_kind(question)
+        quoted = [
+            Quotation(
+                text := items[source].text[a:b], source, a, b, kind.only_under(text, items[source])
+            )
+            for source, a, b in spans
+        ]
         return replace(found, quotations=tuple(quoted))
 
     async def _extract(
@@ -169,9 +179,16 @@ class ExtractiveAnswerer:
         """What answers of the ranked sentences, or of those in the other language."""
         named = [one for one in ranked if one.source in about]
         compared = await self._compared((named or ranked)[:_COMPARED], written)
-        compared = _telling_first(compared, question)
+        kind = asked_kind(question)
+        compared = sorted(
+            compared,
+            key=lambda one: not kind.tells(one.candidate.meaning, items[one.candidate.source]),
+        )
         best = compared[0]
-        convincing = bool(named) and self._convinces(best, question)
+        convincing = kind.tells(
+            best.candidate.meaning, items[best.candidate.source]
+        ) and self._convinces(best, question)
+        convincing = convincing and bool(named)
         within: list[Candidate] = []
         if convincing:
             within = rows_within(best.candidate, ranked, items, question)
@@ -196,13 +213,13 @@ class ExtractiveAnswerer:
         """The sentences in the other language that answer; none without a known scale of cosines."""
         found = await asyncio.to_thread(foreign_sentences, question, items)
         found = asked_themselves(found, question)
-        known = (one for one in found if one.source in about)
-        quantity = asked_quantity(question)
+        kind = asked_kind(question)
         offered = [
             one
-            for one in known
-            if not is_beside_computed(one, question)
-            and (quantity is None or quantity.told_by(one.meaning))
+            for one in found
+            if one.source in about
+            and not is_beside_computed(one, question)
+            and kind.tells(one.meaning, items[one.source])
         ]
         usual = _USUAL_SIMILARITY.get(self._embedder.name if self._embedder else "")
         if self._embedder is None or not offered or usual is None:
@@ -254,9 +271,6 @@ class ExtractiveAnswerer:
 
     def _convinces(self, best: _Compared, question: str) -> bool:
         """Whether the best sentence is evidence enough to be shown as an answer."""
-        quantity = asked_quantity(question)
-        if quantity and not quantity.told_by(best.candidate.meaning):
-            return False
         asked, said = language_of(question), language_of(best.candidate.meaning)
         usual = _USUAL_SIMILARITY.get(self._embedder.name if self._embedder else "")
         near = _UNKNOWN_SIMILARITY
@@ -294,14 +308,6 @@ class _Compared:
     candidate: Candidate
     score: float
     similarity: float | None
-
-
-def _telling_first(compared: list[_Compared], question: str) -> list[_Compared]:
-    """With those that tell the quantity asked for in front, since others cannot answer."""
-    quantity = asked_quantity(question)
-    if quantity is None:
-        return compared
-    return sorted(compared, key=lambda one: not quantity.told_by(one.candidate.meaning))
 
 
 def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:

@@ -22,7 +22,9 @@ from domain.language.identifiers import unmentioned
 from domain.language.other_words import told_otherwise
 from domain.language.sentences import code_spans, sentence_spans
 from domain.retrieval import RetrievedItem
+from domain.tables.wording import find_whole
 from domain.text import language_of, normalise
+from models.offline.asked_kind import asked_kind
 from models.offline.wording import (
     IDENTIFIER,
     WORD,
@@ -81,6 +83,8 @@ _ASKS_HOW = re.compile(
 # A row that has the asked BM-40 as a cell is about it, in whatever language its table is.
 _ROW_BONUS = 0.4
 _CELLS = " | "
+# So is one with a cell that the question names in words, beside one that mentions it.
+_NAMED_ROW_BONUS = 0.1
 # Of sentences about what is asked of, the one that says what it is.
 _DEFINITION_BONUS = 0.3
 _ASKS_FOR_MORE = re.compile(
@@ -173,6 +177,7 @@ class _Ranking:
         self._language = language
         self._wants_number = asks_for_number(question)
         self._wants_labels = _LABELS.search(question) is not None
+        self._asked = normalise(question)
         self._asked_codes = marks_in(normalise(question)).union(identifiers(question))
         self._spans = [
             (source, start, end)
@@ -186,6 +191,8 @@ class _Ranking:
         asked = frozenset(terms(question))
         # Who asks for more is not answered by the words of the question.
         self._repeated = asked if _ASKS_FOR_MORE.search(question) else frozenset[str]()
+        kind = asked_kind(question)
+        self._told_above = [bool(kind.heading_of(passage)) for passage in passages]
         self._definition = definition_asked(question)
         self._settings = frozenset(terms(asked_settings(question)))
         self._weights = _weights(asked, asked_instead(question), self._terms)
@@ -218,7 +225,8 @@ class _Ranking:
         """Every sentence with its score, but for those that only repeat their heading or the question."""
         for place, (source, start, end) in enumerate(self._spans):
             held = self._terms[place]
-            if held <= self._headings[source] or held <= self._repeated:
+            repeated = frozenset[str]() if self._told_above[source] else self._repeated
+            if held <= self._headings[source] or held <= repeated:
                 continue
             above = self._headings[source] | self._asked_before(place)
             if self._table_heads[source]:
@@ -287,13 +295,16 @@ class _Ranking:
 
     def _manner(self, text: str) -> float:
         """What the sentence's form adds or costs."""
+        cells = normalise(text).split(_CELLS)
+        named = len(cells) > 1 and any(find_whole(self._asked, cell) for cell in cells)
         wanted_number = self._wants_number and holds_number(text)
         defines = self._definition is not None and self._definition.search(normalise(text))
         return (
             (_DEFINITION_BONUS if defines else 0.0)
             + _NUMBER_BONUS * wanted_number
             + _LANGUAGE_BONUS * (language_of(text) == self._language)
-            + _ROW_BONUS * (not self._asked_codes.isdisjoint(normalise(text).split(_CELLS)))
+            + _ROW_BONUS * (not self._asked_codes.isdisjoint(cells))
+            + _NAMED_ROW_BONUS * named
             - _QUESTION_COST * (is_question(text) or self._only_labels(text))
         )
 

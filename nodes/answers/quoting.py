@@ -182,7 +182,7 @@ def _quotations(
     for quotation in found.quotations:
         marker = given.shown(quotation.source)
         told = told_row(quotation.sentence, items[quotation.source], quotation.start)
-        shown = _shown(told, items)
+        shown = _shown(f"{quotation.under}: {told}" if quotation.under else told, items)
         yield given.token(f"\n{shown}")
         yield given.token(marker)
         offset = int(items[quotation.source].metadata.get("start") or 0)

@@ -172,3 +172,24 @@ def test_a_table_that_comes_with_the_question_is_not_computed_of_rows_beside_tho
 def test_a_column_without_a_name_is_not_what_any_question_asks_for(name: str) -> None:
     rows = make_table([["Item", name], ["Lamp", "10"], ["Desk", "30"]], header_rows=1)
     assert findings_unasked("What is the average age?", rows, "en") == []
+
+
+FIELDS = make_table(
+    [["Field", "Type", "Required"], ["amount", "integer", "yes"], ["currency", "string", "yes"], ["note", "string", "no"]],
+    header_rows=1,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "places"),
+    [
+        ("Which fields are required?", ["head", "r1c1", "r2c1"]),
+        ("Which fields are not required?", ["r3c1"]),
+        ("How many fields are required?", ["head"]),
+    ],
+)
+def test_a_column_that_says_yes_or_no_is_named_by_what_is_so(
+    question: str, places: list[str]
+) -> None:
+    found = findings_unasked(question, FIELDS, "en")
+    assert [one.place if one.place.startswith("r") else "head" for one in found] == places

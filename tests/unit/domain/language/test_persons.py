@@ -1,0 +1,50 @@
+"""Who is asked for, and which sentences speak of nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.language.persons import asks_who, tells_of_someone
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who repairs the printer?",
+        "To whom do I send it?",
+        "And who pays?",
+        "谁负责盘点？",
+        "押金由哪位收取？",
+    ],
+)
+def test_a_person_is_asked_for(question: str) -> None:
+    assert asks_who(question)
+
+
+@pytest.mark.parametrize("question", ["What did the man who founded it sell?", "Which team won?"])
+def test_something_else_is_asked_for(question: str) -> None:
+    assert not asks_who(question)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna repairs it.",
+        "It is repaired by Seeblick Elektronik AG.",
+        "The warehouse manager counts them.",
+        "She signs it.",
+        "由乙方负责。",
+        "刘思远批准。",
+        "| Team | Lead |\n| Motion | Ana Roth |",
+    ],
+)  # fmt: skip
+def test_a_sentence_with_somebody_may_answer(text: str) -> None:
+    assert tells_of_someone(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Refunds are possible for 90 days after capture.", "The printer is on the second floor.", "每月18日盘点一次。"],
+)  # fmt: skip
+def test_a_sentence_with_nobody_answers_no_such_question(text: str) -> None:
+    assert not tells_of_someone(text)
