@@ -1,6 +1,7 @@
 """Chunk search of a hundred tenants beside plain designs: `python -m benchmarks.hybrid`.
 
     python -m benchmarks.hybrid [CHUNKS] [SEED] [QUERIES] [GATE_QUERIES] [--vectors PASSAGES QUESTIONS]
+    python -m benchmarks.hybrid --harness FOLDER [--database URL]
 
 Without numbers: 10,000 chunks and 60 questions, some two minutes. Figures to report are those of
 `100000 2 300 1000`; designs were chosen on seed 1. Questions are spread evenly over large, middle and
@@ -8,9 +9,10 @@ small tenants, half in the tenant's topics and half outside. Every query runs th
 its group, in an order that turns; embedding is excluded. Gates come first; a row whose gate fails is
 worth nothing. The rival of the vector lane stands there twice: at 100 candidates, and at as many as it
 takes for a recall of 0.99 in every size and kind. `--vectors` names two NumPy files of vectors that a
-model gave real texts, instead of drawn ones. ILIKE and N2 stand there by the case rules of libc, which
-nearly every server has, and by the built-in ones of ours (`rivals.py`). The packages in `requirements.txt` beside this file add N2
-and LanceDB.
+model gave real texts, instead of drawn ones. `--harness` takes the library, with its questions, over which
+the limits were set (`harness.py`); `--database` a server of other settings, which nobody else may use
+meanwhile. ILIKE and N2 stand there by the case rules of libc, which nearly every server has, and by the
+built-in ones of ours (`rivals.py`). The packages in `requirements.txt` beside this file add N2 and LanceDB.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ import numpy as np
 
 from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import Library, make_library
+from benchmarks.hybrid.harness import read_library
 from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
 from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.rivals import (
@@ -39,6 +42,7 @@ from benchmarks.hybrid.rivals import (
     installed,
 )
 from benchmarks.hybrid.store import fill, scope_of, settings_of
+from domain.settings import Settings
 from retrievers.memory.hot import HotScopes
 from stores.chunks.chunk_store import ChunkHit
 from stores.postgresql.binary import Nearest
@@ -67,7 +71,7 @@ class Bench(Ours):
 
     async def backends(self) -> list[int]:
         """The server processes of all connections, the rivals' too."""
-        return [self.plain.backend, self.wide.backend, *await super().backends()]
+        return [*{self.plain.backend, self.wide.backend, *await super().backends()}]
 
     async def one_table(self, number: int) -> list[int]:
         """The rival's vector lane."""
@@ -152,32 +156,25 @@ class Bench(Ours):
         return right and sorted(best.values(), reverse=True) == most, everything == true
 
 
-async def run(
-    chunks: int, seed: int, queries: int, gate: int, vectors: list[Path] | None = None
-) -> None:
-    """Build everything on a server of its own, check, measure, print."""
+async def run(library: Library, queries: int, settings: Settings) -> None:
+    """Build everything, check, measure, print."""
     started = time.perf_counter()
-    embedded = (np.load(vectors[0]), np.load(vectors[1])) if vectors else None
-    library = make_library(chunks, max(queries, gate), seed, embedded)
     print(
-        f"{chunks} chunks, seed {seed}, {queries} queries, gates over {len(library.questions)}, "
-        f"made in {time.perf_counter() - started:.0f} s",
+        f"{len(library.texts)} chunks, {queries} queries, gates over {len(library.questions)}",
         flush=True,
     )
-    with tempfile.TemporaryDirectory(prefix="sxt-", ignore_cleanup_errors=True) as folder:
-        settings = settings_of(Path(folder) / "data", chunks)
-        async with await Database.open(settings) as database:
-            ids = await fill(database, library)
-            print(f"stored after {time.perf_counter() - started:.0f} s", flush=True)
-            plain = await PlainTables.build(database.owner_conninfo, library)
-            print(f"plain tables after {time.perf_counter() - started:.0f} s", flush=True)
-            wide = await PlainTables.open(database.owner_conninfo)
-            bench = Bench(library, ids, database, plain, wide)
-            try:
-                await measure(bench, Path(folder), queries)
-            finally:
-                await plain.close()
-                await wide.close()
+    async with await Database.open(settings) as database:
+        ids = await fill(database, library)
+        print(f"stored after {time.perf_counter() - started:.0f} s", flush=True)
+        plain = await PlainTables.build(database.owner_conninfo, library)
+        print(f"plain tables after {time.perf_counter() - started:.0f} s", flush=True)
+        wide = await PlainTables.open(database.owner_conninfo)
+        bench = Bench(library, ids, database, plain, wide)
+        try:
+            await measure(bench, settings.data_dir, queries)
+        finally:
+            await plain.close()
+            await wide.close()
     print(f"all in {time.perf_counter() - started:.0f} s")
 
 
@@ -239,11 +236,27 @@ async def compared(
     print(table(await side_by_side(designs, queries, bench.backends), rivals), flush=True)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Make or read the library, and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     defaults = {"chunks": 10_000, "seed": 1, "queries": 60, "gate": 60}
     for argument, default in defaults.items():
         parser.add_argument(argument, type=int, nargs="?", default=default)
     parser.add_argument("--vectors", type=Path, nargs=2, metavar=("PASSAGES", "QUESTIONS"))
+    parser.add_argument("--harness", type=Path, metavar="FOLDER")
+    parser.add_argument("--database", metavar="URL")
     given = parser.parse_args()
-    asyncio.run(run(given.chunks, given.seed, given.queries, given.gate, given.vectors))
+    if given.harness:
+        library = read_library(given.harness)
+        queries = len(library.questions)
+    else:
+        embedded = tuple(map(np.load, given.vectors)) if given.vectors else None
+        queries = given.queries
+        library = make_library(given.chunks, max(queries, given.gate), given.seed, embedded)
+    with tempfile.TemporaryDirectory(prefix="sxt-", ignore_cleanup_errors=True) as folder:
+        settings = settings_of(Path(folder) / "data", len(library.texts), given.database)
+        asyncio.run(run(library, queries, settings))
+
+
+if __name__ == "__main__":
+    main()

@@ -29,6 +29,8 @@ _TOPICS, _SUBJECTS, _TOPIC_WORDS = 400, 40, 80
 _CHUNKS_PER_TOPIC = 150
 _DIRECTIONS = 24
 _BLOCK = 10_000
+# Chunks that a tenant stores at a time: a document of ten passages.
+_TOGETHER = 10
 # What products of equal vectors may differ by.
 _EQUAL = 1e-6
 _PARTICLES = list("的了是在和与对中为有也就不")
@@ -71,6 +73,19 @@ class Library:
         """The chunks of a tenant."""
         first, last = np.searchsorted(self.tenants, [tenant, tenant + 1])
         return range(int(first), int(last))
+
+    def arrivals(self) -> list[range]:
+        """Rows of a tenant, ten at a time, in the order in which they are stored: tenants take turns.
+
+        Stored tenant after tenant, a tenant's rows would share pages, as they do in no grown table.
+        """
+        parts = [
+            range(first, min(first + _TOGETHER, rows.stop))
+            for rows in map(self.rows_of, np.unique(self.tenants).tolist())
+            for first in range(rows.start, rows.stop, _TOGETHER)
+        ]
+        np.random.default_rng(0).shuffle(parts)
+        return parts
 
     def nearest(self, question: Question) -> tuple[list[int], list[int]]:
         """Rows of chunks nearer than the tenth nearest, and of those as near, by comparing all of the tenant.

@@ -29,10 +29,10 @@ class Ours:
         )
 
     async def backends(self) -> list[int]:
-        """The server processes of all connections."""
+        """The server processes of all connections; with a server of one's own, of that login."""
         async with self.database.transaction("anybody") as connection:
             cursor = await connection.execute(
-                "select pid from pg_stat_activity where usename = current_user"
+                "select pid from pg_stat_activity where usename = session_user"
             )
             return [row[0] async for row in cursor]
 

@@ -76,15 +76,17 @@ class PlainTables:
         async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
             await register_vector_async(connection)
             await connection.execute(_TABLES)
+            order = [row for rows in library.arrivals() for row in rows]
+            tenants = library.tenants.tolist()
             async with connection.cursor() as cursor:
                 async with cursor.copy("copy bench.vectors from stdin (format binary)") as rows:
                     rows.set_types(["int4", "int4", "vector"])
-                    for row, tenant in enumerate(library.tenants.tolist()):
-                        await rows.write_row((row, tenant, library.vectors[row]))
+                    for row in order:
+                        await rows.write_row((row, tenants[row], library.vectors[row]))
                 async with cursor.copy("copy bench.texts from stdin (format binary)") as rows:
                     rows.set_types(["int4", "int4", "text"])
-                    for row, tenant in enumerate(library.tenants.tolist()):
-                        await rows.write_row((row, tenant, library.texts[row]))
+                    for row in order:
+                        await rows.write_row((row, tenants[row], library.texts[row]))
             await connection.execute(_INDEXES)
         return await cls.open(conninfo)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import numpy as np
+from pydantic import SecretStr
 
 from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import DIMENSION, Library, Question
@@ -16,8 +17,6 @@ from models.protocols import Vectors
 from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
-
-_BATCH = 500
 
 
 class GivenVectors(HashEmbedder):
@@ -32,13 +31,13 @@ class GivenVectors(HashEmbedder):
         return self._given[text]
 
 
-def settings_of(data_dir: Path, chunks: int) -> Settings:
+def settings_of(data_dir: Path, chunks: int, url: str | None = None) -> Settings:
     """Those under which a library of so many chunks is stored and asked: its largest tenants have an index."""
     own_index = min(RetrievalSettings().exact_below, chunks // 20)
     return Settings(
         _env_file=None,
         data_dir=data_dir,
-        database_url=None,
+        database_url=SecretStr(url) if url else None,
         database_pool=4,
         retrieval=RetrievalSettings(exact_below=own_index, hot_memory=memory.ROOM),
     )
@@ -50,23 +49,32 @@ def scope_of(tenant: int) -> Scope:
 
 
 async def fill(database: Database, library: Library) -> list[UUID]:
-    """Store every tenant's chunks as one document; returns their ids by row."""
+    """Store every tenant's chunks as one document, tenants taking turns; returns their ids by row."""
     documents, ids = DocumentStore(database), [uuid4() for _ in library.texts]
-    for tenant in np.unique(library.tenants).tolist():
-        scope, rows = scope_of(tenant), library.rows_of(tenant)
-        opened = await documents.register(
-            scope, source="b", filename="b", media_type="text/plain", content=uuid4().bytes
-        )
-        section = Section(uuid4(), None, "", 0, 0, 0, 1)
-        parsed = ParsedDocument("", "x", "zh", (section,), ())
-        await documents.begin(scope, opened.document_id, parsed)
-        for first in range(rows.start, rows.stop, _BATCH):
-            batch = range(first, min(first + _BATCH, rows.stop))
-            chunks = [
-                Chunk(ids[row], section.id, row, 0, len(library.texts[row]), library.texts[row])
-                for row in batch
-            ]
-            vectors = library.vectors[batch.start : batch.stop]
-            await documents.add_chunks(scope, opened.document_id, chunks, vectors)
-        await documents.publish(scope, opened.document_id)
+    opened = {tenant: await _begun(documents, tenant) for tenant in _tenants(library)}
+    for batch in library.arrivals():
+        tenant = int(library.tenants[batch[0]])
+        document, section = opened[tenant]
+        chunks = [
+            Chunk(ids[row], section, row, 0, len(library.texts[row]), library.texts[row])
+            for row in batch
+        ]
+        vectors = library.vectors[batch.start : batch.stop]
+        await documents.add_chunks(scope_of(tenant), document, chunks, vectors)
+    for tenant, (document, _) in opened.items():
+        await documents.publish(scope_of(tenant), document)
     return ids
+
+
+def _tenants(library: Library) -> list[int]:
+    return [int(tenant) for tenant in np.unique(library.tenants)]
+
+
+async def _begun(documents: DocumentStore, tenant: int) -> tuple[UUID, UUID]:
+    """A document of a tenant's, and its only section."""
+    scope, section = scope_of(tenant), Section(uuid4(), None, "", 0, 0, 0, 1)
+    opened = await documents.register(
+        scope, source="b", filename="b", media_type="text/plain", content=uuid4().bytes
+    )
+    await documents.begin(scope, opened.document_id, ParsedDocument("", "x", "zh", (section,), ()))
+    return opened.document_id, section.id
