@@ -113,7 +113,8 @@ function draw(document) {
   if (running) {
     const stage = job?.stage ?? document.status;
     const name = say("stages")[stage] ?? stage;
-    parts.push(element("div", { className: "note", textContent: job?.total ? say("counted", name, job.done, job.total) : name }), bar(filename, job?.done, job?.total));
+    parts.push(element("div", { className: "note", textContent: job?.total ? say("counted", name, job.done, job.total) : name }));
+    if (stage !== "queued" && stage !== "pending") parts.push(bar(filename, job?.done, job?.total)); // nothing moves while it waits
   } else if (document.status === "failed") {
     parts.push(element("p", { className: "bad", textContent: document.error ?? job?.error ?? say("stages").failed }));
   } else {
