@@ -64,7 +64,7 @@ format: .venv/.all ## Format the code and mend what the linter can
 	$(PY) -m ruff check --fix .
 
 clean: ## Remove .venv, the demo's data and every cache
-	rm -rf .venv .sextant .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api
+	rm -rf .venv .sextant .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Installation: one stamp for what the demo needs, one for what development adds.
