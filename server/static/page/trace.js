@@ -12,7 +12,7 @@ function steps(trace, total) {
   return begun.map((step, index) => {
     const end = begun[index + 1]?.ms ?? total;
     const told = trace.find(({ event, ms }) => event === "retrieval" && ms >= step.ms && ms <= end);
-    const name = [say(step.node) ?? step.node, step.attempt ? `${step.attempt + 1}.` : "", step.detail].filter(Boolean).join(" ");
+    const name = [say(step.node) ?? step.node, step.attempt ? `#${step.attempt + 1}` : "", step.detail].filter(Boolean).join(" ");
     return { node: step.node, name, from: step.ms, end, found: told?.count, lanes: lanes(told) };
   });
 }
@@ -38,7 +38,7 @@ export function strip(trace, total) {
 /** A row for each step, and below a search one for each of its lanes. */
 export function bars(trace, total) {
   return element("ol", { className: "trace plain" }, steps(trace, total).map(({ node, name, from, end, found, lanes }) => {
-    const told = found === undefined ? name : `${name}: ${say("passages", found)}`;
+    const told = found === undefined ? name : say("stepFound", name, say("passages", found));
     return element("li", {}, [row(told, from, end, total, node), ...lanes.map((lane) => row(lane.name, lane.from, lane.end, total, "lane"))]);
   }));
 }

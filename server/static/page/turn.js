@@ -58,14 +58,14 @@ export class Turn {
     for (const item of this.steps.children) {
       if (item.ariaCurrent === "step") item.classList.add("done");
       item.ariaCurrent = item.dataset.node === node ? "step" : null;
-      if (item.ariaCurrent && attempt && node === "retrieve") item.textContent = `${say(node)} ${attempt + 1}.`;
+      if (item.ariaCurrent && attempt && node === "retrieve") item.textContent = `${say(node)} #${attempt + 1}`;
     }
   }
 
   /** What the search at work has found. */
   found(count) {
     const item = /** @type {HTMLElement} */ (this.steps.querySelector("[data-node=retrieve]"));
-    item.textContent = `${item.textContent.split(":")[0]}: ${say("passages", count)}`;
+    item.textContent = say("stepFound", item.textContent.split(/[:：]/)[0], say("passages", count));
   }
 
   /** The answer is whole: what it rests on, and how it came about. */
