@@ -8,7 +8,7 @@ when a node first asks for them, and closed by whoever ends the loop (a server's
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
@@ -36,31 +36,25 @@ from stores.chunks.quotes import QuoteStore
 from stores.chunks.tables import TableStore
 from stores.documents.document_store import DocumentStore
 from stores.documents.embedding_space import check_space
-from stores.graph.opening import open_graph_store
+from stores.graph.opening import graph_store
 from stores.graph.record import GraphRecord
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 
 
-@asynccontextmanager
-async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
-    """Open store and models as the settings name them; close them at the end.
-
-    Raises:
-        DatabaseUnavailable: PostgreSQL cannot be reached or started.
-        SettingsInvalid: a setting names a model that cannot be used.
-        EmbeddingModelChanged: the stored vectors come from another embedding model.
-    """
+async def _opened(settings: Settings, stack: AsyncExitStack) -> Dependencies:
+    """Store and models as the settings name them; `stack` closes them."""
     embedder = await asyncio.to_thread(build_embedder, settings)
     database, loaded, _ = await asyncio.gather(
         Database.open(settings),
         _load(embedder),
         asyncio.to_thread(words_of, ""),  # a server's first Chinese question shall not wait for it
     )
-    async with database, dependencies_over(database, embedder) as dependencies:
-        if loaded:
-            await check_space(database, embedder)
-        yield dependencies
+    await stack.enter_async_context(database)
+    dependencies = await _opened_over(database, embedder, stack)
+    if loaded:
+        await check_space(database, embedder)
+    return dependencies
 
 
 async def _load(embedder: Embedder) -> bool:
@@ -79,38 +73,44 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
     Raises:
         SettingsInvalid: a chat model is named, but no endpoint; the reranker is of no known form.
     """
-    settings = database.settings
     async with AsyncExitStack() as stack:
-        chat = await open_chat_model(settings, stack)
-        # In threads: they import client libraries and read certificates.
-        reranker = await asyncio.to_thread(open_reranker, settings, chat)
-        judge = await asyncio.to_thread(open_judge, settings, reranker)
-        for scorer in {reranker, judge}:
-            if isinstance(scorer, HttpReranker):
-                stack.push_async_callback(scorer.close)
-        vision = await asyncio.to_thread(build_vision_model, settings)
-        if vision is not None:
-            stack.push_async_callback(vision.close)
-        yield Dependencies(
-            settings,
-            await _open_retriever(database, embedder, reranker, stack),
-            ExtractiveAnswerer(embedder),
-            chat,
-            QuoteStore(database),
-            judge,
-            vision=vision,
-            documents=DocumentStore(database),
-            tables=TableStore(database),
-        )
+        yield await _opened_over(database, embedder, stack)
 
 
-async def _open_retriever(
+async def _opened_over(
+    database: Database, embedder: Embedder, stack: AsyncExitStack
+) -> Dependencies:
+    settings = database.settings
+    chat = await open_chat_model(settings, stack)
+    # In threads: they import client libraries and read certificates.
+    reranker = await asyncio.to_thread(open_reranker, settings, chat)
+    judge = await asyncio.to_thread(open_judge, settings, reranker)
+    for scorer in {reranker, judge}:
+        if isinstance(scorer, HttpReranker):
+            stack.push_async_callback(scorer.close)
+    vision = await asyncio.to_thread(build_vision_model, settings)
+    if vision is not None:
+        stack.push_async_callback(vision.close)
+    return Dependencies(
+        settings,
+        _retriever(database, embedder, reranker, stack),
+        ExtractiveAnswerer(embedder),
+        chat,
+        QuoteStore(database),
+        judge,
+        vision=vision,
+        documents=DocumentStore(database),
+        tables=TableStore(database),
+    )
+
+
+def _retriever(
     database: Database, embedder: Embedder, reranker: Reranker | None, stack: AsyncExitStack
 ) -> GraphRetriever:
     settings, retrieval = database.settings, database.settings.retrieval
     chunks, record, room = ChunkStore(database), GraphRecord(database), Room(retrieval.hot_memory)
     stack.push_async_callback(room.close)
-    graph = await stack.enter_async_context(open_graph_store(settings, database))
+    graph = graph_store(settings, database, stack)
     indexes = ScopeIndexes(
         chunks,
         record,
@@ -137,11 +137,11 @@ async def _open_retriever(
 
 @dataclass(slots=True)
 class _Shared:
-    """One loop's dependencies: opened under the lock, closed by unwinding the stack."""
+    """One loop's dependencies: opened under the lock, closed by closing `closer`."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     opened: Dependencies | None = None
+    closer: AsyncGenerator[None] | None = None
 
 
 _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
@@ -150,11 +150,15 @@ _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDiction
 async def shared_dependencies(settings: Settings | None = None) -> Dependencies:
     """Return the running loop's dependencies, opening them when this loop has none yet.
 
+    After an error the next call tries again.
+
     Args:
         settings: used by the call that opens; by default those of the environment and `.env`.
 
     Raises:
-        What `open_dependencies` raises; the next call tries again.
+        DatabaseUnavailable: PostgreSQL cannot be reached or started.
+        SettingsInvalid: a setting names a model that cannot be used.
+        EmbeddingModelChanged: the stored vectors come from another embedding model.
     """
     shared = _by_loop.setdefault(asyncio.get_running_loop(), _Shared())
     if shared.opened is not None:
@@ -163,9 +167,24 @@ async def shared_dependencies(settings: Settings | None = None) -> Dependencies:
         if shared.opened is None:
             if settings is None:
                 settings = await asyncio.to_thread(load_settings)
-            opening = open_dependencies(settings)
-            shared.opened = await shared.stack.enter_async_context(opening)
+            async with AsyncExitStack() as stack:
+                opened = await _opened(settings, stack)
+                shared.closer = _closer(stack.pop_all())
+            await anext(shared.closer)
+            shared.opened = opened
         return shared.opened
+
+
+async def _closer(stack: AsyncExitStack) -> AsyncGenerator[None]:
+    """Unwinds the stack when it is closed itself: by `asyncio.run` at the loop's end, if by nobody before.
+
+    Nothing on the stack may be such a generator: `asyncio.run` closes all of them at once, and one that
+    another is closing fails.
+    """
+    try:
+        yield
+    finally:
+        await stack.aclose()
 
 
 @contextmanager
@@ -184,5 +203,5 @@ def lent(dependencies: Dependencies) -> Iterator[None]:
 async def close_shared_dependencies() -> None:
     """Close what the running loop has open; does nothing when it has nothing open."""
     shared = _by_loop.pop(asyncio.get_running_loop(), None)
-    if shared is not None:
-        await shared.stack.aclose()
+    if shared is not None and shared.closer is not None:
+        await shared.closer.aclose()

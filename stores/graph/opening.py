@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
@@ -44,20 +44,23 @@ BEHIND = "Neo4j 尚未同步最新图谱，图检索改用 PostgreSQL (Neo4j is 
 
 @asynccontextmanager
 async def open_graph_store(settings: Settings, database: Database) -> AsyncIterator[GraphStore]:
-    """The graph store that the settings name; closes the connection to Neo4j.
+    """The graph store that the settings name; closes the connection to Neo4j."""
+    async with AsyncExitStack() as stack:
+        yield graph_store(settings, database, stack)
+
+
+def graph_store(settings: Settings, database: Database, stack: AsyncExitStack) -> GraphStore:
+    """The graph store that the settings name; `stack` closes its connection to Neo4j.
 
     Nothing is asked of Neo4j here: a server that is down holds nobody up.
     """
     if not settings.neo4j_uri:
-        yield PostgresGraph(database)
-        return
+        return PostgresGraph(database)
     from stores.graph.neo4j.bolt import Bolt  # the driver takes a quarter of a second to load
 
     bolt = Bolt(settings)
-    try:
-        yield ProjectedGraph(database, bolt, settings)
-    finally:
-        await bolt.close()
+    stack.push_async_callback(bolt.close)
+    return ProjectedGraph(database, bolt, settings)
 
 
 class ProjectedGraph:

@@ -159,6 +159,19 @@ async def test_each_loop_opens_its_own_dependencies_once(own_settings: Settings)
     await close_shared_dependencies()
 
 
+async def test_a_loop_that_ends_without_closing_closes_quietly(
+    own_settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def ask() -> bool:
+        result = await create_query_workflow(settings=own_settings).ainvoke({"query": "你好"})
+        return bool(result["answer"])
+
+    async with await Database.open(own_settings):  # one server for all loops
+        for _ in range(5):
+            assert await asyncio.to_thread(lambda: asyncio.run(ask()))
+    assert "closing of asynchronous generator" not in caplog.text
+
+
 async def test_vectors_of_another_model_are_refused_before_any_search(
     own_settings: Settings, scope: Scope
 ) -> None:
