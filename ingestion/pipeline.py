@@ -238,7 +238,7 @@ class Ingestor:
         chunks = (
             job
             if isinstance(job, int)
-            else await self._runner.run(job, on_progress, upload.content, together)
+            else await self._runner.run(job, on_progress, upload.given, together)
         )
         warnings = (
             *together.remarks.pop(document_id, ()),

@@ -38,10 +38,11 @@ from ingestion.parsing.parse import Describe, parse_file
 from ingestion.progress import OnProgress, Progress, silent
 from ingestion.stages import Stages
 from ingestion.together import Together
-from ingestion.transfer.documents import is_packed, unpack
+from ingestion.transfer.documents import dated, is_packed, unpack
 from models.protocols import Embedder, Vectors
 from stores.chunks.chunk_store import StoredChunk
 from stores.documents.document_store import DocumentStore
+from stores.documents.registering import Given
 from stores.documents.versions import Ready
 from stores.work.jobs import JobStore
 
@@ -97,7 +98,7 @@ class JobRunner:
         self,
         job: Job,
         on_progress: OnProgress | None = None,
-        content: bytes | None = None,
+        given: Given | None = None,
         together: Together | None = None,
     ) -> int:
         """Do a claimed job to its end and return the number of chunks.
@@ -105,7 +106,7 @@ class JobRunner:
         Args:
             job: what to do.
             on_progress: called whenever it gets further.
-            content: of the job's version, where the caller has it; else it is read.
+            given: the job's version, where the caller has it; else it is read.
             together: the files that go the same way at the same time.
 
         Raises:
@@ -116,7 +117,7 @@ class JobRunner:
         report = stages.report
         try:
             async with stages.timed(), self._heartbeats.of(job):
-                return await self._run(job, report, content, together or Together(job.scope))
+                return await self._run(job, report, given, together or Together(job.scope))
         except ConflictError:
             raise  # replaced, cancelled or taken over: not ours to close
         except asyncio.CancelledError as stopped:
@@ -134,7 +135,7 @@ class JobRunner:
             raise
 
     async def _run(
-        self, job: Job, report: OnProgress, content: bytes | None, together: Together
+        self, job: Job, report: OnProgress, given: Given | None, together: Together
     ) -> int:
         broken_off = job.attempts - 1 - job.released
         if broken_off >= self._settings.ingestion.job_attempts:
@@ -144,7 +145,7 @@ class JobRunner:
             )
         report(Progress(job.filename, JobStage.PARSE))
         await self._heartbeats.note(job, JobStage.PARSE, 0, 0)
-        parsed = await self._parse(job, content)
+        parsed = await self._parse(job, given)
         together.remarks[job.document_id] = parsed.warnings
         if await self._is_published(job):
             described = await asyncio.to_thread(describe, parsed)
@@ -233,20 +234,20 @@ class JobRunner:
         async with self._embedding:
             return await self._embedder.embed_passages(texts)
 
-    async def _parse(self, job: Job, content: bytes | None) -> ParsedDocument:
-        if content is None:
-            content = await self._documents.content(job.scope, job.document_id)
-        if is_packed(content):
-            return await asyncio.to_thread(unpack, content, job.document_id)
+    async def _parse(self, job: Job, given: Given | None) -> ParsedDocument:
+        given = given or await self._documents.given(job.scope, job.document_id)
+        if is_packed(given.content):
+            return await asyncio.to_thread(unpack, given.content, job.document_id)
         async with self._parsing:
-            return await parse_file(
-                content,
+            parsed = await parse_file(
+                given.content,
                 job.filename,
                 document_id=job.document_id,
                 settings=self._settings,
                 hosts=self._hosts,
                 describe=self._describer(job),
             )
+        return dated(parsed, given.metadata)
 
     def _describer(self, job: Job) -> Describe | None:
         captioner = self._captioner

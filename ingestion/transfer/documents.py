@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 from uuid import UUID, uuid5
 
 import orjson
@@ -11,7 +13,7 @@ from pydantic import ValidationError
 from domain.documents import Chunk, HeadingSource, Modality, ParsedDocument, Section
 from domain.errors import FileBroken
 from domain.text import estimate_tokens, language_of
-from ingestion.transfer.lines import ChunkLine, DocumentLine
+from ingestion.transfer.lines import ChunkLine, DocumentLine, created_at
 
 GAP = "\n\n"
 _MARK = b'{"format":"sextant-document"}\n'
@@ -42,6 +44,15 @@ def unpack(content: bytes, document_id: UUID) -> ParsedDocument:
         return joined(document, [ChunkLine.model_validate(line) for line in rest], document_id)
     except (ValueError, ValidationError) as error:
         raise FileBroken(f"The imported document is damaged: {error}") from error
+
+
+def dated(parsed: ParsedDocument, metadata: Mapping[str, Any]) -> ParsedDocument:
+    """A document whose chunks are as old as its metadata say it is, where they do."""
+    written = created_at(metadata)
+    if written is None:
+        return parsed
+    chunks = tuple(replace(chunk, created_at=written) for chunk in parsed.chunks)
+    return replace(parsed, chunks=chunks)
 
 
 def chunk_id(document_id: UUID, external_id: str) -> UUID:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -63,6 +64,13 @@ Type = Annotated[str, Field(max_length=LONGEST_TYPE), AfterValidator(_said)]
 MOST_LEVELS = 64
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
+
+def _zoned(time: datetime) -> datetime:
+    """A time without zone is UTC, as in filters."""
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_zoned)]
 Metadata = Annotated[dict[str, Any], AfterValidator(storable)]
 
 
@@ -99,7 +107,7 @@ class DocumentLine(_Line):
     title: Text = ""
     text: Text | None = None
     metadata: Metadata = {}
-    created_at: datetime | None = None
+    created_at: Moment | None = None
     filename: Annotated[Text, Field(max_length=255)] = ""
     page_count: Place | None = None
     sections: list[SectionLine] = []
@@ -121,6 +129,14 @@ class DocumentLine(_Line):
         return cls.model_validate(
             {"created_at": own.pop(_CREATED, None), "metadata": own, **values}
         )
+
+
+def created_at(metadata: Mapping[str, Any]) -> datetime | None:
+    """When a stored document was made, by its author's word (`DocumentLine.stored_metadata`)."""
+    said = metadata.get(_CREATED)
+    with suppress(ValueError):
+        return _zoned(datetime.fromisoformat(said)) if isinstance(said, str) else None
+    return None
 
 
 class Mentioned(_Line):

@@ -28,7 +28,7 @@ from domain.scope import Scope
 from stores.array_files import forget_words
 from stores.chunks.chunk_store import Vectors
 from stores.chunks.partitions import settle
-from stores.documents.registering import Registered, Upload, register
+from stores.documents.registering import Given, Registered, Upload, register
 from stores.documents.versions import (
     Ready,
     bring_chunks,
@@ -88,8 +88,8 @@ class DocumentStore:
         async with self._database.transaction(scope.user_id) as connection:
             return await register(connection, scope, uploads)
 
-    async def content(self, scope: Scope, document_id: UUID) -> bytes:
-        """The bytes to ingest: those of the pending version, else of the live one.
+    async def given(self, scope: Scope, document_id: UUID) -> Given:
+        """What there is to ingest: the pending version, else the live one.
 
         Raises:
             DocumentNotFound: no such document in this scope.
@@ -97,10 +97,10 @@ class DocumentStore:
         async with self._database.transaction(scope.user_id) as connection:
             row = require_scope(await find_scope(connection, scope), document_id)
             key = {"scope_id": row.scope_id, "document_id": document_id}
-            found = await fetch_one(connection, "content", key)
+            found = await fetch_one(connection, "given", key)
             if found is None:
                 raise not_found(document_id)
-            return bytes(found["content"])
+            return Given(bytes(found["content"]), found["metadata"])
 
     async def begin(
         self,

@@ -21,6 +21,14 @@ _SQL = load_queries("documents")
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """The bytes of a version, and what the user says of it."""
+
+    content: bytes
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Upload:
     """A file to take in. `source` names it in its scope, `external_id` and `metadata` are the user's."""
 
@@ -30,6 +38,11 @@ class Upload:
     content: bytes
     external_id: str | None = None
     metadata: dict[str, Any] | None = None
+
+    @property
+    def given(self) -> Given:
+        """What there is to ingest."""
+        return Given(self.content, self.metadata or {})
 
 
 @dataclass(frozen=True, slots=True)

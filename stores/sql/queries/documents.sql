@@ -108,9 +108,9 @@ where scope_id = %(scope_id)s and id = %(document_id)s;
 update documents set status = 'failed', chunk_count = 0, updated_at = now()
 where scope_id = %(scope_id)s and id = %(document_id)s;
 
--- name: content
--- The bytes to ingest: the pending version's, else the live one's.
-select v.content from documents d join document_versions v
+-- name: given
+-- What there is to ingest: the pending version, else the live one.
+select v.content, v.metadata from documents d join document_versions v
   on v.document_id = d.id and v.version = coalesce(d.pending_version, d.live_version)
 where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
 
 from domain.errors import GraphNotFound
+from domain.filters import ChunkFilters
 from domain.scope import Scope
 from ingestion.pipeline import Ingestor
 from ingestion.transfer.importing import Importer, ImportReport
@@ -54,6 +56,29 @@ async def test_everything_arrives_whatever_the_order_of_lines(
         "PLANET",
         "METAL",
     }
+
+
+@pytest.mark.parametrize("said", ["2023-01-01", "2023-01-01T00:00:00", "2023-01-01T08:00+08:00"])
+async def test_a_documents_date_is_that_of_its_passages_whoever_cuts_them(
+    importer: Importer, chunks: ChunkStore, scope: Scope, said: str
+) -> None:
+    report = await importer.import_graph(
+        scope,
+        stream(
+            [
+                {"type": "document", "id": "cut", "text": "Bananas are yellow.", "createdAt": said},
+                {"type": "document", "id": "given", "createdAt": said},
+                {"type": "chunk", "id": "c", "documentId": "given", "text": "Apples are red."},
+            ]
+        ),
+    )
+
+    assert not report.problems
+    day = datetime(2023, 1, 1, tzinfo=UTC)
+    assert len(await chunks.matching(scope, ChunkFilters(created_after=day))) == 2
+    assert len(await chunks.matching(scope, ChunkFilters(created_before=day))) == 0
+    next_day = day + timedelta(days=1)
+    assert len(await chunks.matching(scope, ChunkFilters(created_before=next_day))) == 2
 
 
 async def test_chunks_keep_ids_and_lie_in_the_given_text(
