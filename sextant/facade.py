@@ -144,7 +144,8 @@ class Sextant(Asking):
         from sextant.working import Worker
 
         most = concurrency or self.settings.worker.concurrency
-        return Worker(self.database, self._parts.ingestor, self._refresh, concurrency=most)
+        opened = partial(self._parts.ingestor, working=True)
+        return Worker(self.database, opened, self._refresh, concurrency=most)
 
     def library(self) -> Library:
         """All documents of the user, in whatever knowledge base: to add, watch, retry and delete."""

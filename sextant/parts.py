@@ -145,8 +145,12 @@ class Parts:
         self._hybrid = self._hybrid or HybridRetrievers(self._database, self._embedder)
         return self._hybrid
 
-    async def ingestor(self) -> Ingestor:
-        """What takes documents in, as the settings say."""
+    async def ingestor(self, *, working: bool = False) -> Ingestor:
+        """What takes documents in, as the settings say.
+
+        Args:
+            working: it is a worker's: what extraction may cost bounds each document, not all of them.
+        """
         from ingestion.graph.index import GraphIndexer
         from ingestion.pipeline import Ingestor
         from stores.documents.document_store import DocumentStore
@@ -162,7 +166,7 @@ class Parts:
             self._embedder,
             settings,
             graph=GraphIndexer(self._database) if has_graph else None,
-            extractor=await self.extractor() if by_model else None,
+            extractor=await self.extractor(renewed=working) if by_model else None,
             hosts=self._parser_hosts(),
             captioner=await self._captioner(),
         )
@@ -200,8 +204,11 @@ class Parts:
             self._stack.callback(self._hosts.close)
         return self._hosts
 
-    async def extractor(self) -> ModelExtractor:
+    async def extractor(self, *, renewed: bool = False) -> ModelExtractor:
         """What reads passages for entities and relations: a budget of its own, one chat model for all.
+
+        Args:
+            renewed: the budget begins anew with each document.
 
         Raises:
             SettingsInvalid: the settings name no chat model.
@@ -221,4 +228,4 @@ class Parts:
                 "or SEXTANT_INGESTION__GRAPH=nlp to do without.",
                 field="chat_model",
             )
-        return ModelExtractor(self._database, self._chat, settings)
+        return ModelExtractor(self._database, self._chat, settings, renewed=renewed)

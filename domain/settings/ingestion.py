@@ -61,7 +61,9 @@ class ExtractionSettings(Group):
         3, ge=1, le=10, description="Tries of one passage before it is left without extraction."
     )
     budget_tokens: int | None = Field(
-        None, ge=1, description="Tokens that one run of extraction may cost; empty: no limit."
+        None,
+        ge=1,
+        description="Tokens that extraction may cost in one run (`ingest`, `entities extract`), in a worker for one document; empty: no limit.",
     )
     budget_cost: float | None = Field(
         None, gt=0, description="The same in money, by the prices below; empty: no limit."

@@ -83,6 +83,7 @@ class ModelExtractor:
         chat: the model.
         settings: `extraction` applies.
         budget: a cap for all runs together; by default that of the settings.
+        renewed: each run has a budget of its own instead, as in a worker, whose runs never end.
     """
 
     def __init__(
@@ -91,6 +92,8 @@ class ModelExtractor:
         chat: ChatModel,
         settings: Settings,
         budget: Budget | None = None,
+        *,
+        renewed: bool = False,
     ) -> None:
         self._record = GraphRecord(database)
         self._store = ExtractionStore(database)
@@ -98,6 +101,7 @@ class ModelExtractor:
         self._settings = settings
         self._types = entity_types(settings.extraction.entity_types)
         self.budget = budget or Budget.of(settings.extraction)
+        self._renewed = renewed
 
     async def extract(
         self,
@@ -118,15 +122,16 @@ class ModelExtractor:
         """
         before = await self._store.counts(scope, document_id)
         total = before.waiting + before.failed
-        run = _Run(scope, self.budget, total, on_progress or silent)
-        spent = self.budget.spent
+        budget = Budget.of(self._settings.extraction) if self._renewed else self.budget
+        run = _Run(scope, budget, total, on_progress or silent)
+        spent = budget.spent
         attempts = self._settings.extraction.attempts
         async with aclosing(
             self._store.waiting(scope, document_id=document_id, attempts=attempts)
         ) as passages:
             await self._together(run, passages)
         after = await self._store.counts(scope, document_id)
-        usage = _difference(self.budget.spent, spent)
+        usage = _difference(budget.spent, spent)
         return ExtractionReport(
             run.done,
             run.failed,

@@ -82,7 +82,7 @@ class World:
         self.extractor = ModelExtractor(database, chat, self.settings)
         self.graph = PostgresGraph(database)
 
-    async def ingest(self, scope: Scope, content: bytes) -> Ingested:
+    async def ingest(self, scope: Scope, content: bytes, name: str = "curie.md") -> Ingested:
         ingestor = Ingestor(
             DocumentStore(self.database),
             JobStore(self.database),
@@ -91,7 +91,7 @@ class World:
             GraphIndexer(self.database),
             extractor=self.extractor,
         )
-        return await ingestor.ingest_bytes(scope, content, "curie.md")
+        return await ingestor.ingest_bytes(scope, content, name)
 
     async def counts(self, scope: Scope) -> tuple[int, int, int]:
         """(done, failed, waiting)."""
@@ -283,6 +283,19 @@ async def test_the_budget_stops_before_it_is_passed_and_says_what_is_left(
         assert report.done > 0
         assert report.cost == pytest.approx(report.usage.prompt_tokens * 2 / 1e6)
         assert (report.left == 0) == (not report.warnings)
+
+
+async def test_a_worker_has_the_budget_anew_for_each_document(world: Start, scope: Scope) -> None:
+    async with world(lambda _: as_json(NOTHING), budget_tokens=4000) as opened:
+        opened.extractor = ModelExtractor(
+            opened.database, opened.chat, opened.settings, renewed=True
+        )
+        read = []
+        for place, name in enumerate(("one.md", "two.md")):
+            await opened.ingest(scope, some_sections(12 + place), name)
+            read.append((await opened.counts(scope))[0])
+        assert 0 < read[0] < 12
+        assert read[0] < read[1] < 25
 
 
 async def test_an_estimate_sends_nothing_and_comes_near(world: Start, scope: Scope) -> None:
