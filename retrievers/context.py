@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from domain.retrieval import GraphContext, ItemKind, RetrievedItem
+from domain.retrieval import GraphContext, ItemKind, Retrieval, RetrievedItem
 
 # An entity without relations is still worth naming when the question is about it.
 _LEAST_CENTRALITY = 0.1
@@ -25,21 +25,25 @@ def importance(relevance: Number, centrality: Number) -> Number:
     return relevance * (_LEAST_CENTRALITY + (1 - _LEAST_CENTRALITY) * centrality)
 
 
-def assemble_graph_context(items: Iterable[RetrievedItem]) -> dict[str, list[dict[str, Any]]]:
+def assemble_graph_context(
+    items: Retrieval | Iterable[RetrievedItem],
+) -> dict[str, list[dict[str, Any]]]:
     """The entities and relations among `items`, most important first.
 
     Args:
-        items: what was retrieved, of any kind; the score of an entity or relation is its importance.
+        items: a retrieval, or what was retrieved, of any kind; the score of an entity or relation is its
+            importance.
 
     Returns:
         `{"entities": [{id, name, type}], "relationships": [{source, target, type}]}`; a relationship
         leads from `source` to `target`, both ids of entities that are listed.
     """
-    told = GraphContext.of(sorted(items, key=lambda item: (-item.score, item.id)))
+    found = items.graph_items if isinstance(items, Retrieval) else items
+    told = GraphContext.of(sorted(found, key=lambda item: (-item.score, item.id)))
     return {"entities": list(told.entities), "relationships": list(told.relationships)}
 
 
-def assemble_vector_context(items: Iterable[RetrievedItem]) -> list[dict[str, Any]]:
+def assemble_vector_context(items: Retrieval | Iterable[RetrievedItem]) -> list[dict[str, Any]]:
     """The passages among `items` in their order: `{text, metadata, score}`.
 
     `metadata` says where a passage is from: `chunk_id`, `document_id`, `source`, and what else the
@@ -56,6 +60,6 @@ def assemble_vector_context(items: Iterable[RetrievedItem]) -> list[dict[str, An
             },
             "score": item.score,
         }
-        for item in items
+        for item in (items.results if isinstance(items, Retrieval) else items)
         if item.kind is ItemKind.CHUNK
     ]

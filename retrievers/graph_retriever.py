@@ -335,5 +335,6 @@ def _results(
 
 
 def _as_document(item: RetrievedItem) -> Document:
-    metadata = {**item.metadata, "document_id": item.document_id, "score": item.score}
+    told = {"document_id": item.document_id, "external_id": item.external_id, "score": item.score}
+    metadata = {**item.metadata, **told}
     return Document(id=item.id, page_content=item.text, metadata=metadata)

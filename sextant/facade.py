@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import (
-    AsyncIterable,
     AsyncIterator,
     Iterable,
-    Mapping,
 )
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from ingestion.pipeline import Ingested
     from ingestion.progress import OnCount, OnProgress, OnStage
     from ingestion.transfer.importing import ImportReport
+    from ingestion.transfer.reading import Source
     from nodes.context import Dependencies
     from sextant.knowledge.chunks import Chunks
     from sextant.knowledge.communities import Communities
@@ -162,7 +161,7 @@ class Sextant(Asking):
 
     async def import_graph(
         self,
-        source: str | Path | AsyncIterable[Mapping[str, Any]] | AsyncIterable[bytes],
+        source: Source,
         graph_id: str = DEFAULT_GRAPH,
         *,
         strict: bool = False,
@@ -173,7 +172,8 @@ class Sextant(Asking):
         Ids are yours and come back in every result; the same import again changes nothing.
 
         Args:
-            source: a file of JSON Lines, plain or gzip-compressed, or its lines as bytes or dicts.
+            source: a file of JSON Lines, plain or gzip-compressed, or its lines as bytes or dicts, which
+                may come asynchronously.
             graph_id: the knowledge base; made when it is new.
             strict: stop at the first line that cannot be used.
             on_progress: called with (stage, done, total; 0 where the total is not known).

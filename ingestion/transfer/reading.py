@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import zlib
-from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,7 +20,8 @@ _BATCH = 500
 _BATCH_BYTES = 8_000_000
 
 Raw = bytes | Mapping[str, Any]
-Source = str | Path | AsyncIterable[Mapping[str, Any]] | AsyncIterable[bytes]
+Rows = AsyncIterable[Mapping[str, Any]] | AsyncIterable[bytes] | Iterable[Mapping[str, Any]]
+Source = str | Path | Rows
 
 
 async def read_into(spool: Spool, source: Source) -> AsyncIterator[list[Problem]]:
@@ -95,9 +96,18 @@ def _is_full(batch: list[tuple[int, Raw]], size: int) -> bool:
     return len(batch) == _BATCH or size > _BATCH_BYTES
 
 
-async def _gathered(source: AsyncIterable[Raw]) -> AsyncIterator[list[tuple[int, Raw]]]:
+async def _each(rows: Rows) -> AsyncIterator[Raw]:
+    if isinstance(rows, AsyncIterable):
+        async for row in rows:
+            yield row
+    else:
+        for one in rows:
+            yield one
+
+
+async def _gathered(source: Rows) -> AsyncIterator[list[tuple[int, Raw]]]:
     batch, size, number = list[tuple[int, Raw]](), 0, 0
-    async for row in source:
+    async for row in _each(source):
         number += 1
         if isinstance(row, bytes):
             if not row.strip():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
+
+from langchain_core.documents import Document
 
 from domain.errors import OptionInvalid
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
@@ -14,9 +16,14 @@ from nodes.citing.support import COMPUTED, headings
 from nodes.multimodal.items import SHOWN, label_of
 from prompts import as_data
 
-ContextLike = Retrieval | Sequence[RetrievedItem | str | Mapping[str, Any]]
-"""What an answer can be made from: a retrieval, items, plain texts, or mappings with `text`."""
+Passage = RetrievedItem | Document | str | Mapping[str, Any]
+ContextLike = Retrieval | Passage | Sequence[Passage]
+"""What an answer can be made from: a retrieval; or passages, or one, as items, LangChain documents, plain
+texts, or mappings with `text` like those of `retrievers.assemble_vector_context`."""
 
+# What `stores.langchain` calls the same.
+_PATH_SEPARATOR = " > "
+_OFFSETS = {"start_offset": "start", "end_offset": "end"}
 
 # How passages, reports, and entities with relations divide a budget that does not hold all of them.
 # Passages come first because only they can be cited.
@@ -61,36 +68,57 @@ def laid_out(items: Sequence[RetrievedItem], tokens: int) -> Layout:
 def as_items(context: ContextLike) -> list[RetrievedItem]:
     """Return `context` as items, in order; a retrieval's graph items follow its results.
 
-    A mapping's other keys become the item's metadata (`filename`, `title`, `page`, `start`, …).
+    A mapping's other keys, and a document's metadata, become the item's metadata (`filename`, `title`,
+    `page`, `start`, …).
 
     Raises:
         OptionInvalid: a mapping has no `text`.
     """
     if isinstance(context, Retrieval):
         return list({item.id: item for item in (*context.results, *context.graph_items)}.values())
-    found = context
+    one = isinstance(context, RetrievedItem | Document | str | Mapping)
+    found: Iterable[Passage] = [cast("Passage", context)] if one else cast("Any", context)
     return [_as_item(passage, number) for number, passage in enumerate(found, start=1)]
 
 
-def _as_item(passage: RetrievedItem | str | Mapping[str, Any], number: int) -> RetrievedItem:
+def _as_item(passage: Passage, number: int) -> RetrievedItem:
     if isinstance(passage, RetrievedItem):
         return passage
-    if isinstance(passage, str):
-        passage = {"text": passage}
-    text = passage.get("text")
+    told = _told_of(passage)
+    text = told.pop("text", None)
     if not isinstance(text, str):
         raise OptionInvalid(
             f"Passage {number} of the context has no text.",
-            next_step='Give strings, retrieved items, or mappings like {"text": "…"}.',
+            next_step='Give strings, retrieved items, LangChain documents, or mappings like {"text": "…"}.',
             field="context",
         )
+    document_id, external_id = told.get("document_id"), told.get("external_id")
     return RetrievedItem(
         ItemKind.CHUNK,
-        id=str(passage.get("id") or f"passage-{number}"),
+        id=str(told.pop("id", None) or told.get("chunk_id") or f"passage-{number}"),
         text=clean_text(text),
-        score=float(passage.get("score") or 1.0),
-        metadata={key: value for key, value in passage.items() if key not in {"id", "text"}},
+        score=float(told.get("score") or 1.0),
+        document_id=str(document_id) if document_id else None,
+        external_id=str(external_id) if external_id else None,
+        metadata=told,
     )
+
+
+def _told_of(passage: Document | str | Mapping[str, Any]) -> dict[str, Any]:
+    """The text and all that is said of it, by the names of an item's metadata."""
+    if isinstance(passage, str):
+        return {"text": passage}
+    if isinstance(passage, Document):
+        passage = {
+            "id": passage.id,
+            "text": passage.page_content,
+            "metadata": passage.metadata,
+        }
+    said = {key: value for key, value in passage.items() if key != "metadata"}
+    told = {**(passage.get("metadata") or {}), **said}
+    if isinstance(path := told.get("section_path"), str):
+        told["section_path"] = tuple(path.split(_PATH_SEPARATOR))
+    return {_OFFSETS.get(key, key): value for key, value in told.items()}
 
 
 def within_budget(items: Iterable[RetrievedItem], tokens: int) -> list[RetrievedItem]:

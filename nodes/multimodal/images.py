@@ -89,7 +89,7 @@ def _decoded(part: Part, way: str, uri: str, start: int, limits: PictureLimits) 
 async def _uploaded(part: Part, value: str, scope: Scope, documents: DocumentStore | None) -> bytes:
     if documents is None:
         raise part.wrong("upload_id", "There are no uploads here.", "Give a data URI in `data`.")
-    return await documents.content(scope, document_id_of(value))
+    return (await documents.given(scope, document_id_of(value))).content
 
 
 def _from_folder(

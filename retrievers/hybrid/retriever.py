@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -85,6 +85,8 @@ class HybridRetriever(BaseRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True, populate_by_name=True)
 
+    lc_namespace: ClassVar[list[str]] = ["mirror", "retrievers"]  # seed 000
+
     vector_store: SkipValidation[VectorStore] = Field(
         validation_alias=AliasChoices("vector_store", "vectorStore")
     )
@@ -107,8 +109,8 @@ class HybridRetriever(BaseRetriever):
 
     @classmethod
     def get_lc_namespace(cls) -> list[str]:
-        """The namespace that seed 000 names."""
-        return ["mirror", "retrievers"]
+        """Where LangChain files it."""
+        return cls.lc_namespace
 
     async def search(self, query: str) -> HybridSearch:
         """Search, and tell keywords, counts, warnings and times.

@@ -10,10 +10,12 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 import numpy as np
+from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import Document
 
 from domain.errors import OptionInvalid
 from domain.retrieval import RetrievedItem, rescored
+from models.cross_encoders import as_reranker
 from models.protocols import Reranker
 from retrievers.ranking.decay import age_in_days, time_decay
 from retrievers.ranking.diversity import (
@@ -132,14 +134,20 @@ class ResultRanker:
     """Orders results by a reranking model; late or broken, it leaves them as they were.
 
     Args:
-        reranker: scores passages against the question; None leaves the order as it is.
+        reranker: scores passages against the question, or a `CrossEncoder` of sentence-transformers or
+            LangChain; None leaves the order as it is.
         limits: how long it may take, and how much it reads.
+
+    Raises:
+        OptionInvalid: the reranker scores nothing.
     """
 
     def __init__(
-        self, reranker: Reranker | None = None, limits: RerankLimits | None = None
+        self,
+        reranker: Reranker | BaseCrossEncoder | None = None,
+        limits: RerankLimits | None = None,
     ) -> None:
-        self._reranker = reranker
+        self._reranker = None if reranker is None else as_reranker(reranker)
         self._limits = limits or RerankLimits()
 
     async def arerank(

@@ -12,7 +12,7 @@ from server.openapi import answers
 from server.routing import router as new_router
 from server.schemas import examples
 from server.schemas.structure import StructureBody
-from server.schemas.wire import OfGraph
+from server.schemas.wire import OfAnyGraph
 
 router = new_router("documents")
 
@@ -21,9 +21,13 @@ DocumentId = Annotated[UUID, Path(alias="documentId", examples=[examples.SOME_ID
 
 @router.get("/documents/{documentId}/structure", responses=answers(examples.STRUCTURE, 404))
 async def get_structure(
-    request: Request, principal: Reader, document_id: DocumentId, asked: Annotated[OfGraph, Query()]
+    request: Request,
+    principal: Reader,
+    document_id: DocumentId,
+    asked: Annotated[OfAnyGraph, Query()],
 ) -> StructureBody:
     """The sections of a document, and what each is about."""
-    chunks = await rag_of(request, principal).chunks(asked.graph_id)
-    root = await chunks.structure(document_id)
-    return StructureBody.of(document_id, asked.graph_id, root)
+    rag = rag_of(request, principal)
+    graph_id = asked.graph_id or (await rag.library().standing(document_id)).graph_id
+    root = await (await rag.chunks(graph_id)).structure(document_id)
+    return StructureBody.of(document_id, graph_id, root)

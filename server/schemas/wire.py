@@ -67,3 +67,11 @@ class OfGraph(Wire):
     """Query parameters of what belongs to a knowledge base."""
 
     graph_id: GraphName = DEFAULT_GRAPH
+
+
+class OfAnyGraph(Wire):
+    """Query parameters of a document, whose id says which knowledge base it is of."""
+
+    graph_id: GraphName | None = Field(
+        None, description="Where the document must be; by default wherever it is."
+    )

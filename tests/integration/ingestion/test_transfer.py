@@ -38,7 +38,7 @@ from tests.integration.ingestion.transferred import (
 async def test_everything_arrives_whatever_the_order_of_lines(
     importer: Importer, database: Database, documents: DocumentStore, scope: Scope
 ) -> None:
-    report = await importer.import_graph(scope, stream(LINES))
+    report = await importer.import_graph(scope, LINES)
 
     assert report == ImportReport(documents=2, chunks=3, entities=5, relations=4)
     [guide, alone] = await documents.list(scope)

@@ -264,6 +264,7 @@ async def test_it_is_a_langchain_retriever(retriever: GraphRetriever, filled: Sc
     assert len(documents) == 2
     assert documents[0].page_content == PASSAGES[3].unit
     assert documents[0].metadata["filename"] == "corpus.txt"
+    assert documents[0].metadata.keys() >= {"document_id", "external_id", "score"}
 
 
 async def test_the_synchronous_twin_works_inside_a_running_loop(

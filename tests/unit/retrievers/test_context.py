@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
+from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from retrievers import assemble_graph_context, assemble_vector_context
 from retrievers.context import importance
 
@@ -30,6 +30,12 @@ def test_the_graphs_context_has_entities_and_directed_relations() -> None:
         ],
         "relationships": [{"source": "e2", "target": "e1", "type": "TREATS"}],
     }
+
+
+def test_a_retrieval_has_both_contexts() -> None:
+    found = Retrieval((PASSAGE,), Mode.HYBRID, graph_items=(DIABETES, INSULIN, TREATS))
+    assert assemble_graph_context(found) == assemble_graph_context(found.graph_items)
+    assert assemble_vector_context(found) == assemble_vector_context([PASSAGE])
 
 
 def test_it_is_ordered_by_importance_however_the_items_come() -> None:

@@ -100,6 +100,8 @@ async def test_sections_come_in_reading_order_each_after_the_one_it_lies_in(
     found = (await client.post("/search", json=examples.SEARCH)).json()
     document = found["results"][0]["documentId"]
     structure = await got(client, f"/documents/{document}/structure")
+    unsaid = await client.get(f"/documents/{document}/structure")
+    assert unsaid.json() == structure  # its id alone says which knowledge base it is of
     sections = structure["sections"]
     assert [one["title"] for one in sections] == ["Rust 程序设计", "所有权", "借用"]
     known = {None}

@@ -1,6 +1,8 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatResult
@@ -10,6 +12,7 @@ from domain.events import Cited, Done, Sources, Token
 from domain.retrieval import Mode, Retrieval
 from nodes import AnswerGenerator
 from nodes.answers.passages import as_items, numbered, within_budget
+from retrievers import assemble_vector_context
 from tests.unit.nodes.conftest import chat, item
 
 SYMPTOMS = "糖尿病的典型症状为多饮、多尿、多食和体重下降。"
@@ -70,6 +73,34 @@ def test_context_may_be_a_retrieval_items_texts_or_mappings() -> None:
     assert mapped.metadata == {"filename": "c.md", "start": 3}
     with pytest.raises(OptionInvalid):
         as_items([{"title": "no text"}])
+
+
+def test_one_passage_need_not_stand_in_a_list() -> None:
+    for one in (item(SYMPTOMS), SYMPTOMS, {"text": SYMPTOMS}, Document(page_content=SYMPTOMS)):
+        [read] = as_items(one)
+        assert read.text == SYMPTOMS
+    with pytest.raises(OptionInvalid):
+        as_items({"chunks": [SYMPTOMS]})
+
+
+@pytest.mark.parametrize("path", [("一", "二"), "一 > 二"])
+def test_the_documents_of_a_langchain_retriever_are_cited_by_their_metadata(path: object) -> None:
+    told = {"document_id": "d1", "filename": "指南.md", "section_path": path, "start_offset": 40}
+    found = Document(id="c1", page_content=SYMPTOMS, metadata=told)
+    response = AnswerGenerator(chat(ANSWER)).generate("糖尿病的主要症状是什么？", [found])
+    [source], [citation] = response.sources, response.citations
+    assert (source.document_id, source.chunk_id) == ("d1", "c1")
+    assert (source.filename, source.section_path) == ("指南.md", ("一", "二"))
+    assert citation.start == 40
+
+
+def test_the_assembled_vector_context_is_cited_as_what_it_was_made_of() -> None:
+    passage = replace(item(SYMPTOMS, "指南.md"), document_id="d1")
+    asked = "糖尿病的主要症状是什么？"
+    [whole] = AnswerGenerator(chat(ANSWER)).generate(asked, [passage]).sources
+    context = assemble_vector_context([passage])
+    [assembled] = AnswerGenerator(chat(ANSWER)).generate(asked, context).sources
+    assert assembled == replace(whole, lanes=assembled.lanes)
 
 
 def test_the_budget_leaves_out_whole_passages_but_never_all() -> None:

@@ -26,6 +26,7 @@ def test_it_is_a_langchain_retriever_of_the_named_namespace() -> None:
     """Scenario: 类定义和继承."""
     assert issubclass(HybridRetriever, BaseRetriever)
     assert HybridRetriever.get_lc_namespace() == ["mirror", "retrievers"]
+    assert HybridRetriever.lc_namespace == ["mirror", "retrievers"]
 
 
 async def test_the_vector_lane_asks_for_twice_the_limit_and_drops_the_dissimilar() -> None:

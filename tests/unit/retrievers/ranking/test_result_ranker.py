@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import Document
 
 from domain.errors import ModelUnavailable, OptionInvalid
@@ -242,3 +243,32 @@ async def test_documents_are_reranked_as_well_and_without_a_model_nothing_change
     reranked = await ResultRanker(Judge({"A": 0.1, "B": 0.2})).arerank("?", documents)
     assert [one.metadata for one in reranked] == [{"filename": "x", "score": 1.0}, {"score": 0.5}]
     assert await ResultRanker(Judge({})).arerank("?", []) == []
+
+
+class SentenceTransformersEncoder:
+    """A `CrossEncoder` of sentence-transformers, as far as it is called."""
+
+    def predict(self, sentences: list[tuple[str, str]]) -> list[float]:
+        return [float(len(passage)) for _, passage in sentences]
+
+
+class LangChainEncoder(BaseCrossEncoder):
+    def score(self, text_pairs: list[tuple[str, str]]) -> list[float]:
+        return [float(len(passage)) for _, passage in text_pairs]
+
+
+@pytest.mark.parametrize("encoder", [SentenceTransformersEncoder(), LangChainEncoder()])
+def test_a_cross_encoder_that_the_caller_has_loaded_reranks(encoder: BaseCrossEncoder) -> None:
+    results = [
+        item("a", 0.9, "short"),
+        item("b", 0.5, "the longest of them"),
+        item("c", 0.4, "mid"),
+    ]
+    reranked = ResultRanker(encoder).rerank(query="糖尿病治疗", results=results, top_k=2)
+    assert names(reranked) == ["b", "a"]
+    assert reranked[0].score >= reranked[1].score
+
+
+def test_what_scores_nothing_is_refused_at_once() -> None:
+    with pytest.raises(OptionInvalid, match="no reranking model"):
+        ResultRanker("BAAI/bge-reranker-v2-m3")  # type: ignore[arg-type]
