@@ -39,8 +39,9 @@ class StoreVectorLane:
             found = await self.store.nearest(query.text, query.limit)
         except Exception as error:
             if _is_about_dimensions(error):
+                said, *_ = str(error).splitlines()  # the rest is SQL, with the question's vector
                 raise EmbeddingModelChanged(
-                    f"The question's vector does not have the length of the stored ones: {error}.",
+                    f"The question's vector does not have the length of the stored ones: {said}.",
                     next_step="Open the vector store with the embedding model it was filled with.",
                     field="vector_store",
                 ) from error

@@ -298,8 +298,9 @@ def _fitting() -> Iterator[None]:
     try:
         yield
     except DataException as error:  # pgvector: "different vector dimensions 384 and 8"
+        said, *_ = str(error).splitlines()  # the rest is our SQL
         raise EmbeddingModelChanged(
-            f"The question's vector does not fit those that are stored: {error}.",
+            f"The question's vector does not fit those that are stored: {said}.",
             next_step="Search with the embedding model that the documents were ingested "
             "with, or run `sextant reembed`.",
             field="embedding",

@@ -199,8 +199,9 @@ async def test_without_its_model_the_search_goes_on_by_keywords(
 
 
 async def test_a_model_of_another_dimension_is_an_error(database: Database, filled: Scope) -> None:
-    with pytest.raises(EmbeddingModelChanged):
+    with pytest.raises(EmbeddingModelChanged, match="different vector dimensions") as caught:
         await ask(ChunkSearch(database, HashEmbedder(64)), filled, "付款节点")
+    assert "select" not in caught.value.message
 
 
 async def test_another_user_finds_nothing(search: ChunkSearch, filled: Scope) -> None:

@@ -170,6 +170,7 @@ async def test_a_store_opened_with_another_model_is_told_apart_from_a_failing_on
     with pytest.raises(EmbeddingModelChanged) as caught:
         await retriever(other, 1).search("糖尿病")
     assert caught.value.field == "vector_store"
+    assert "SELECT" not in caught.value.message
 
 
 async def test_a_table_that_is_gone_is_an_error_with_both_causes(
