@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+# A row of a table, and the rule below its head.
+_ROW = re.compile(r"\|.*\|")
+_RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 # C0 and C1 controls but tab and line feed (ECMA-48), and the marks that reverse text (Unicode TR36).
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -114,6 +117,13 @@ def first_of(names: Sequence[str], most: int) -> str:
 def on_one_line(text: str) -> str:
     """Return `text` without line breaks: even the name of a file may have some."""
     return " ".join(text.split())
+
+
+def read_out(text: str) -> str:
+    """A passage on one line as one would read it out: rows of a table by their cells, heads without their rule."""
+    lines = [line.strip() for line in text.splitlines() if not _RULE.fullmatch(line.strip())]
+    rows = [f"{line.strip('| ')};" if _ROW.fullmatch(line) else line for line in lines]
+    return on_one_line(" ".join(rows)).removesuffix(";")
 
 
 def brief(text: str) -> str:

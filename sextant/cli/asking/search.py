@@ -72,7 +72,7 @@ async def _search(
 
 def _print_item(rank: int, item: RetrievedItem) -> None:
     terminal.heading(f"{rank}. {_place(item)}  {item.score:.4f}")
-    text = " ".join(item.text.split())
+    text = terminal.read_out(item.text)
     terminal.prose(text[:_SHOWN_CHARS] + "…" if len(text) > _SHOWN_CHARS else text, "   ")
 
 

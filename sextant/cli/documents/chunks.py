@@ -153,5 +153,5 @@ def _print(rank: int, hit: SearchHit) -> None:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
+    line = terminal.read_out(text)
     return line[:_SHOWN_CHARS] + "…" if len(line) > _SHOWN_CHARS else line

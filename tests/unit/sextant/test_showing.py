@@ -156,6 +156,12 @@ def test_the_summary_names_the_file_whose_bytes_another_has(
     assert shown.err == "= b.md: same as a.md\n"
 
 
+def test_a_passage_is_told_on_one_line_without_what_draws_its_table() -> None:
+    table = "Prices:\n\n| Part | Price |\n| --- | ---: |\n| BM-40 | 980 |"
+    assert terminal.read_out(table) == "Prices: Part | Price; BM-40 | 980"
+    assert terminal.read_out("a | b\nc") == "a | b c"
+
+
 def test_names_beyond_the_first_are_counted() -> None:
     names = [f"name {number}" for number in range(23)]
     assert terminal.first_of(names, 20).endswith("name 19 and 3 more; --json lists them")
