@@ -22,5 +22,5 @@ def definition_asked(question: str) -> re.Pattern[str] | None:
     name = re.escape(asked["en"] or asked["does"] or asked["zh"] or asked["what"])
     if asked["en"] or asked["does"]:
         verbs = "is|are|was|were|means?|refers?|stands? for|denotes?|provides?|describes?|contains?|lets?|allows?|returns?"
-        return re.compile(rf"\b{name}s?\b(?:[^.;:]|\.\d){{0,40}}?\b(?:{verbs})\b")
+        return re.compile(rf"(?<!\w){name}s?(?!\w)(?:[^.;:]|\.\d){{0,40}}?\b(?:{verbs})\b")
     return re.compile(rf"{name}[^，。；]{{0,12}}?(?:是|为|指|即|用于|用来|负责|提供)")

@@ -15,15 +15,22 @@ from domain.text import normalise
 _PARTICLES = "up|out|in|off|down|on|over|back|away|around|through"
 _TWO = re.compile(rf"\b([a-z]{{3,}})[ -]({_PARTICLES})\b")
 _ONE = re.compile(rf"\b([a-z]{{3,}})({_PARTICLES})s?\b")
+# "logging" is of "log", "setting" of "set"; "calling" and "passing" have both letters of their own.
+_DOUBLED = re.compile(r"([bdgmnprt])\1$")
 
 
 def joined(question: str) -> list[tuple[str, str]]:
     """Each verb of a question with its particle, as it is there and as one word: `backing up`, `backup`."""
     return [
-        (match[0], stem(match[1]) + match[2])
+        (match[0], _base(match[1]) + match[2])
         for match in _TWO.finditer(normalise(question))
         if match[1] not in ENGLISH_STOP_WORDS
     ]
+
+
+def _base(verb: str) -> str:
+    bare = stem(verb)
+    return bare if bare == verb else _DOUBLED.sub(r"\1", bare)
 
 
 def with_joined(question: str, texts: Iterable[str]) -> str:

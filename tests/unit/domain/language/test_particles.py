@@ -13,6 +13,8 @@ from domain.language.particles import joined, parted, with_joined
         ("How do I back up the data?", "Backup and restore", "How do I backup the data?"),
         ("How is it backed up?", "Daily backups are kept.", "How is it backup?"),
         ("Where do I Log In?", "The login page", "Where do I login?"),
+        ("What does logging in need?", "The login page", "What does login need?"),
+        ("Who is calling off the run?", "A calloff ends it.", "Who is calloff the run?"),
         ("How do I back up the data?", "Data is backed up daily.", "How do I back up the data?"),
         ("What goes on in there?", "The ongoing work", "What goes on in there?"),
         ("备份怎么做？", "backup", "备份怎么做？"),
