@@ -9,8 +9,10 @@ from pathlib import Path
 from domain.errors import FileRejected, FileTooLarge
 from ingestion.parsing.detect import EXTENSIONS
 
+Paths = str | Path | Iterable[str | Path]
 
-def find_files(paths: Iterable[str | Path]) -> list[Path]:
+
+def find_files(paths: Paths) -> list[Path]:
     """Absolute paths of the files meant, each once: named files, and the readable ones in folders.
 
     A folder gives, in order of name and recursively, what has an extension we read (`left_out` says of the others); hidden files
@@ -20,7 +22,7 @@ def find_files(paths: Iterable[str | Path]) -> list[Path]:
     return _each(file for file, is_read in _files(paths) if is_read)
 
 
-def left_out(paths: Iterable[str | Path]) -> list[Path]:
+def left_out(paths: Paths) -> list[Path]:
     """The files in folders that `find_files` leaves out for their extension; hidden ones do not count."""
     return _each(file for file, is_read in _files(paths) if not is_read)
 
@@ -47,9 +49,11 @@ def read_file(path: Path, most_bytes: int) -> bytes:
     return content
 
 
-def _files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, bool]]:
+def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
     """Every file, and whether it is read."""
-    for path in (Path(path).expanduser().absolute() for path in paths):
+    # One path alone is no iterable of its letters: the first is often `/`, the whole machine.
+    named = [paths] if isinstance(paths, str | Path) else paths
+    for path in (Path(path).expanduser().absolute() for path in named):
         if not path.is_dir():
             yield path, True
             continue

@@ -16,7 +16,7 @@ from domain.errors import DependencyError, SextantError, error_of
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.captions import Captioner
-from ingestion.files import find_files, read_file
+from ingestion.files import Paths, find_files, read_file
 from ingestion.graph.extraction.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer
 from ingestion.parsing.detect import media_type
@@ -108,7 +108,7 @@ class Ingestor:
     async def ingest(
         self,
         scope: Scope,
-        paths: Iterable[str | Path],
+        paths: Paths,
         on_progress: OnProgress | None = None,
     ) -> list[Ingested]:
         """Take files, and the readable files of folders, into a knowledge base.

@@ -15,6 +15,7 @@ import prompts
 from domain.answers import Usage
 from domain.breadth import is_broad
 from domain.errors import OptionInvalid
+from domain.filters import ChunkFilters
 from domain.questions import checked_question
 from domain.retrieval import AUTO, Mode
 from domain.text import clean_text, language_of, normalise
@@ -143,12 +144,15 @@ def _check_options(state: State) -> None:
             next_step="Ask for fewer passages or for at least one.",
             field="top_k",
         )
-    if not all(isinstance(turn, Mapping) for turn in state.history):
+    history: object = state.history or ()
+    listed = isinstance(history, Sequence) and all(isinstance(turn, Mapping) for turn in history)
+    if not listed:
         raise OptionInvalid(
             "The history holds something else than turns of a conversation.",
             next_step='Give it as [{"role": "user", "content": "…"}, …].',
             field="history",
         )
+    ChunkFilters.read(state.filters or None)
 
 
 def _new_turn(state: State, asked_for: Asked, run: RunContext) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from domain.answers import Answer
 from domain.events import Event, answer_of
+from domain.filters import ChunkFilters
 from domain.options import in_range
 from domain.retrieval import AUTO, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
@@ -148,9 +149,9 @@ class Asking:
             "user_id": self.user_id,
             "mode": mode,
             "top_k": top_k,
-            "history": [dict(turn) for turn in history],
-            "filters": dict(filters) if filters else None,
-            "multimodal_content": [dict(part) for part in multimodal_content],
+            "history": list(history),
+            "filters": dict(filters) if isinstance(filters, Mapping | ChunkFilters) else filters,
+            "multimodal_content": multimodal_content,
             "rerank": rerank,
         }
         if thread_id is None:

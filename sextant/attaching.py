@@ -22,18 +22,22 @@ _PATHS = ("img_path", "imgPath", "image_path")
 
 async def with_local_images(
     content: Sequence[Mapping[str, Any]], settings: Settings
-) -> list[dict[str, Any]]:
+) -> Sequence[Mapping[str, Any]]:
     """The parts of a question with the files that their `img_path` names read into them.
 
-    With `multimodal.image_dir` set, paths stay as they are and count within that folder.
+    With `multimodal.image_dir` set, paths stay as they are and count within that folder. What is of no
+    shape of parts stays for the workflow to name.
 
     Raises:
         OptionInvalid: a file cannot be read.
     """
-    if settings.multimodal.image_dir is not None:
-        return [dict(part) for part in content]
+    if settings.multimodal.image_dir is not None or isinstance(content, str | Mapping):
+        return content
     return await asyncio.to_thread(
-        lambda: [_with_image(part, number, settings) for number, part in enumerate(content)]
+        lambda: [
+            _with_image(part, number, settings) if isinstance(part, Mapping) else part
+            for number, part in enumerate(content)
+        ]
     )
 
 

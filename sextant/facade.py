@@ -10,12 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import (
     AsyncIterator,
-    Iterable,
 )
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -32,6 +30,7 @@ from stores.documents.versions import document_id_of
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
+    from ingestion.files import Paths
     from ingestion.pipeline import Ingested
     from ingestion.progress import OnCount, OnProgress, OnStage
     from ingestion.transfer.importing import ImportReport
@@ -113,14 +112,14 @@ class Sextant(Asking):
 
     async def ingest(
         self,
-        paths: Iterable[str | Path],
+        paths: Paths,
         graph_id: str = DEFAULT_GRAPH,
         on_progress: OnProgress | None = None,
     ) -> list[Ingested]:
         """Take files, and the readable files of folders, into a knowledge base.
 
         Args:
-            paths: files and folders.
+            paths: files and folders, or one.
             graph_id: the knowledge base; made when it is new.
             on_progress: called whenever a file gets further.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,24 @@ async def test_a_file_that_is_no_image_is_named_as_the_caller_named_it(
         with pytest.raises(SextantError) as caught:
             await rag.aquery_with_multimodal("Was?", [part], mode="bypass")
     assert caught.value.field == "multimodal_content[0].img_path"
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        (["a table"], "multimodal_content[0]"),
+        ({"type": "table", "table_data": "a"}, "multimodal_content"),
+        ("a table", "multimodal_content"),
+    ],
+)
+async def test_what_is_no_list_of_parts_is_named(
+    database: Database, settings: Settings, content: Any, field: str
+) -> None:
+    async with Sextant.open(settings, embedder=CachedEmbedder(HashEmbedder(384), 0)) as rag:
+        for asked in (rag.aquery_with_multimodal, rag.query):
+            with pytest.raises(OptionInvalid) as caught:
+                await asked("Was?", multimodal_content=content, mode="bypass")
+            assert caught.value.field == field
 
 
 async def test_with_a_folder_for_images_paths_count_within_it(

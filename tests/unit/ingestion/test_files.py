@@ -25,3 +25,8 @@ def test_a_named_file_and_a_link_to_nothing_are_never_left_out(tmp_path: Path) -
     photo = tmp_path / "sub" / "photo.heic"
     assert find_files([tmp_path, photo]) == [tmp_path / "gone.md", photo]
     assert left_out([tmp_path, photo]) == []
+
+
+def test_one_path_alone_is_that_path_and_not_its_letters(tmp_path: Path) -> None:
+    file = tmp_path / "handbook.md"
+    assert find_files(file) == find_files(str(file)) == [file]

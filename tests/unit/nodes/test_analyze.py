@@ -36,6 +36,29 @@ async def test_a_mode_that_cannot_be_served_is_refused_with_those_that_can(
         await analyze(State(query="Why?", mode=mode), bench().runtime)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("filters", "tags=a"),
+        ("filters", ["tags"]),
+        ("history", "Hello"),
+        ("history", [("user", "?")]),
+    ],
+)
+async def test_what_is_of_another_shape_is_refused_by_its_name(
+    bench: Build, field: str, value: Any
+) -> None:
+    with pytest.raises(OptionInvalid) as refused:
+        await analyze(State(query="Why?", **{field: value}), bench().runtime)
+    assert refused.value.field == field
+
+
+async def test_no_history_may_be_given_as_none(bench: Build) -> None:
+    nothing: Any = None
+    update = await analyze(State(query="Why?", history=nothing), bench().runtime)
+    assert update["history"] == []
+
+
 @pytest.mark.parametrize("top_k", [0, -1, 51, "many"])
 async def test_top_k_out_of_range_is_refused(bench: Build, top_k: Any) -> None:
     with pytest.raises(OptionInvalid):
