@@ -28,6 +28,7 @@ from stores.chunks.traits import Traits
 # Seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank".
 HYBRID_SHARE, RERANK_SHARE = 0.6, 0.4
 HALF_LIFE = 365.0  # days, as in `rank_results`
+CONSTANTS = {"hybridShare": HYBRID_SHARE, "rerankShare": RERANK_SHARE, "halfLifeDays": HALF_LIFE}
 # Scores are promised to be > 0.
 _LEAST_SCORE = 1e-9
 # A section's own title says most of what is in it; each level up says less.

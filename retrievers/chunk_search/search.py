@@ -33,7 +33,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
 from retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
-from retrievers.chunk_search.metadata import Ranked
+from retrievers.chunk_search.metadata import CONSTANTS, Ranked
 from retrievers.chunk_search.ranking import ChunkRanker, ChunkRanking
 from retrievers.chunk_search.weights import MetadataWeights
 from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
@@ -262,5 +262,6 @@ def _debug(asked: _Asked, ranking: ChunkRanking, spent: float) -> dict[str, Any]
     return {
         "keywords": asked.query.keywords,
         "weights": asdict(asked.weights),
+        "constants": CONSTANTS,
         "timings": {**ranking.timings, "total": spent},
     }

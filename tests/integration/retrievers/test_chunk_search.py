@@ -144,6 +144,8 @@ async def test_every_share_lies_in_0_to_1_and_contributions_sum_to_the_hybrid_sc
     assert scores == sorted(scores, reverse=True)
     assert found.debug is not None
     assert found.debug["weights"]["vector"] > 0
+    # Seed 004: 最终得分 = 0.6 * hybrid + 0.4 * rerank.
+    assert found.debug["constants"].items() >= {"hybridShare": 0.6, "rerankShare": 0.4}.items()
 
 
 async def test_neighbours_stand_in_the_section_or_share_entities(
