@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from domain.language.persons import asks_who, tells_of_someone
 from domain.language.quantities import asked_quantity
 from domain.retrieval import RetrievedItem
+
+# Chapters have numbers, too (5.3), and codes a year (INC-2025-017).
+_VERSION_OR_DAY = re.compile(
+    r"\bv?\d+\.\d+\.\d+|\b(?:v|version|release) ?\d|第.{1,3}版|版本 ?\d|(?<![\w-])\d{4}[-/.年]\d{1,2}(?!\d)"
+    r"|\b\d{1,2}\.? [A-Z][a-z]+ \d{4}|\b[A-Z][a-z]+ \d{1,2}, \d{4}",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +37,12 @@ class AskedKind:
         return "" if self.told_by(text) else self.heading_of(item)
 
     def heading_of(self, item: RetrievedItem) -> str:
-        """The heading that has one, but not that of the whole document."""
-        path: Sequence[object] = item.metadata.get("section_path") or ()
-        heading = str(path[-1]) if self.of_sections and len(path) > 1 else ""
-        return heading if heading and self.told_by(heading) else ""
+        """The nearest heading that is a version or day and has one; not that of the whole document."""
+        path: Sequence[str] = (
+            (item.metadata.get("section_path") or ())[1:] if self.of_sections else ()
+        )
+        named = (one for one in reversed(path) if _VERSION_OR_DAY.search(one) and self.told_by(one))
+        return next(named, "")
 
 
 _ANY = AskedKind(lambda _: True)

@@ -29,6 +29,7 @@ from models.offline.asked_rows import (
 )
 from models.offline.other_language import (
     Foreign,
+    Told,
     answering,
     foreign_sentences,
     without_identifiers,
@@ -41,6 +42,7 @@ from models.offline.sentence_ranking import (
     quotable_spans,
     rank_sentences,
 )
+from models.offline.simplified_items import in_simplified
 from models.offline.wording import asked_instead, content_words, identifiers, own_words, terms
 from models.protocols import Embedder
 
@@ -135,7 +137,7 @@ class ExtractiveAnswerer:
             language: `zh` or `en`; sentences in it are preferred.
         """
         written = _Written(question, items)
-        read = [_read(item) for item in items]
+        read = [in_simplified(item) for item in items]
         found = await self._extract(simplified(question), read, language, written)
         spans = [(one.source, one.start, one.end) for one in found.quotations]
         if spans:
@@ -199,8 +201,9 @@ class ExtractiveAnswerer:
             return Extraction(tuple(map(_quotation, chosen)), None)
         if foreign := await self._in_other_language(question, items, about, written):
             return Extraction(tuple(map(_quotation, foreign[:_QUOTES])), None)
-        if convincing and best.candidate.covered:
-            return Extraction(tuple(map(_quotation, _distinct(compared, question))), None)
+        if convincing and Told(question).by(best.candidate.meaning):
+            alike = [one for one in compared if _are_alike(one.candidate, best.candidate)]
+            return Extraction(tuple(map(_quotation, _distinct(alike, question))), None)
         return Extraction((), best.candidate.source)
 
     async def _in_other_language(
@@ -276,10 +279,11 @@ class ExtractiveAnswerer:
         near = _UNKNOWN_SIMILARITY
         if usual is not None and best.similarity is not None:
             near = _SIMILARITY_WEIGHT * (best.similarity - usual[asked, said])
+        comparable = _in_language_of(question, best.candidate)
+        if comparable and best.candidate.missing >= _HALF and len(own_words(question)) <= _SHORT:
+            return False
         if asked != said:
             return best.similarity is not None and near >= 0
-        if best.candidate.missing >= _HALF and len(own_words(question)) <= _SHORT:
-            return False
         evidence = best.candidate.score + near - _MISSING_WEIGHT * best.candidate.missing
         return evidence >= _EVIDENCE
 
@@ -364,6 +368,11 @@ def _in_language_of(question: str, candidate: Candidate) -> bool:
     return has_cjk(question) and has_cjk(candidate.text)
 
 
+def _are_alike(one: Candidate, other: Candidate) -> bool:
+    """Whether two are in one language, so that their scores tell which answers better."""
+    return language_of(one.meaning) == language_of(other.meaning)
+
+
 def _told_by(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The sentence at these offsets; if it is the caption of a small table, the rows of that."""
     below = None if "|" in text[start:end] else _BELOW_CAPTION.match(text, end)
@@ -377,20 +386,6 @@ def _as_spelled(question: str, items: Sequence[RetrievedItem]) -> str:
     """The question with words as the passages spell them."""
     texts = [f"{names_above(item)} {item.text}" for item in items]
     return with_joined(respelled(question, [item.text for item in items]), texts)
-
-
-def _read(item: RetrievedItem) -> RetrievedItem:
-    """The passage in simplified characters, whichever it is written in; offsets stay."""
-    if not has_cjk(f"{item.text}{item.metadata}"):
-        return item
-    metadata = {name: _plain(value) for name, value in item.metadata.items()}
-    return replace(item, text=simplified(item.text), metadata=metadata)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, str):
-        return simplified(value)
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _quotation(found: Candidate | Foreign) -> Quotation:

@@ -94,7 +94,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     in the other one is no sentence of it, so neither is taken from passages in the question's own.
     """
     own, asked = language_of(question), identifiers(question)
-    told, disclaimed = _Told(question), disclaimed_in(question)
+    told, disclaimed = Told(question), disclaimed_in(question)
     spoken = [told.spoken(text) for text in told_by_documents(passages)]
     defining = _ASKS_WHAT_IT_IS.search(normalise(question)) is not None
     for_cell = _DEFINITION_BONUS if defining else _CELL_BONUS
@@ -129,8 +129,8 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     return sorted(best, key=lambda one: (one.source, one.start))
 
 
-class _Told:
-    """The words of a question that a text in the other language may have."""
+class Told:
+    """The words of a question that a text in the other language may have: by the same letters, or translated."""
 
     def __init__(self, question: str) -> None:
         known = {word for word in content_words(question) if word.isascii() and len(word) > 1}

@@ -37,3 +37,21 @@ async def test_who_asks_for_somebody_is_not_told_of_things() -> None:
     items = [item("The printer is repaired on the second floor of the house.")]
     found = await ExtractiveAnswerer().extract("Who repairs the printer?", items, language="en")
     assert not found.quotations
+
+
+@pytest.mark.parametrize("heading", ["5.3 Versions", "1. INC-2025-017", "Office 2019"])
+async def test_the_number_of_a_chapter_or_a_code_is_no_version(heading: str) -> None:
+    items = [item("The drum was replaced by a belt.", "Handbook", heading)]
+    found = await ExtractiveAnswerer().extract(
+        "Which version replaced the drum by a belt?", items, language="en"
+    )
+    assert not found.quotations
+
+
+async def test_a_release_is_told_above_the_heading_of_its_part() -> None:
+    path = ("Log", "3.3.0 (17 October 2024)", "New")
+    items = [item("Exits can be grouped.", *path)]
+    found = await ExtractiveAnswerer().extract(
+        "In which version can exits be grouped?", items, language="en"
+    )
+    assert [one.under for one in found.quotations] == ["3.3.0 (17 October 2024)"]
