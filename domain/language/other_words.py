@@ -135,6 +135,34 @@ backup, 备份
 root cause, 根因, 根本原因
 battery, 电池
 symptom, 症状
+dispute, 纠纷, 争议
+court, 法院
+lawyer, 律师
+printer, 打印机
+laptop, notebook computer, 笔记本电脑
+canteen, cafeteria, 食堂
+reception, front desk, 前台
+server, 服务器
+database, 数据库
+outage, 故障, 宕机
+upgrade, 升级
+currency, 货币, 币种
+hospital, 医院
+business trip, 出差
+taxi, 出租车, 打车
+country of origin, origin, 产地
+region, 地区
+country, 国家
+category, 类别, 分类
+extension, 分机
+head of department, person in charge, 负责人
+milestone, 里程碑
+version, 版本
+certificate, 证书
+user, 用户
+risk, 风险
+coffee, 咖啡
+tea, 茶
 english, 英语, 英文
 chinese, 中文, 汉语
 blood sugar, blood glucose, 血糖
