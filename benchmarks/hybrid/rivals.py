@@ -179,8 +179,7 @@ class Lance:
     """LanceDB's own hybrid search: IVF_HNSW_SQ, full text by words cut by rjieba, RRF."""
 
     def __init__(self, folder: Path, library: Library) -> None:
-        os.environ.setdefault("RUST_LOG", "error")  # else it warns of each search
-        os.environ.setdefault("LANCE_LOG", "error")
+        os.environ.setdefault("LANCEDB_LOG", "error")  # else it warns of each search
         lancedb = importlib.import_module("lancedb")
         arrow = importlib.import_module("pyarrow")
         self._fuse = importlib.import_module("lancedb.rerankers").RRFReranker()
