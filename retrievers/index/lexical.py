@@ -7,7 +7,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import islice
 
 import numpy as np
@@ -54,7 +54,7 @@ class Held:
             scores[self.holders] += self.weights
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LexicalMatch:
     """A question held against every passage.
 
@@ -108,7 +108,12 @@ class LexicalMatch:
         Near 0 when question and passages are in different languages, so it says how far to trust
         this lane.
         """
-        return float(self.scores.max(initial=0.0)) / self.whole if self.whole else 0.0
+        return self.best / self.whole if self.whole else 0.0
+
+    @cached_property
+    def best(self) -> float:
+        """The highest score, which several ask for; at least 0."""
+        return float(self.scores.max(initial=0.0))
 
     @property
     def whole(self) -> float:

@@ -132,7 +132,8 @@ class Rounded:
     def _about(self, question: Floats, rows: Places | None) -> Floats:
         """The products by steps with these vectors, or all."""
         beyond = question - self.centre
-        asked, step = _rounded(beyond[None])
+        step = np.abs(beyond).max() / _MOST or np.float32(1)  # as of many, in a quarter of the time
+        asked = np.rint(beyond / step).astype(np.int8)[None]
         if rows is None:
             about, steps, along = np.empty(len(self.steps), np.float32), self.steps, self.along
             for start in range(0, len(about), _BLOCK):

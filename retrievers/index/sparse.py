@@ -71,15 +71,28 @@ class SparseRows:
         places += np.arange(len(places))
         return places, size
 
-    def spread(
-        self, wanted: Places, weights: npt.NDArray[np.floating], width: int
-    ) -> npt.NDArray[np.float64]:
+    def spread(self, wanted: Places, weights: Floats, width: int) -> Floats:
         """Σ `weights[i]` × row `wanted[i]`, as a dense vector of `width` columns."""
         places, size = self.places(wanted)
-        amounts = np.repeat(weights, size)
-        # Of no entries `bincount` makes integers.
-        spread = np.bincount(self.columns.take(places, mode="clip"), amounts, width)
-        return spread.astype(np.float64, copy=False)
+        spread = np.zeros(width, np.float32)
+        # `bincount` sums in numbers of twice the width, and looks at all columns once more before.
+        np.add.at(spread, self.columns.take(places, mode="clip"), np.repeat(weights, size))
+        return spread
+
+
+def places_among(rows: Places, wanted: Places) -> Places:
+    """Where each wanted row is among others; -1: it is not.
+
+    Args:
+        rows: in any order, each once.
+        wanted: rising.
+    """
+    found = np.full(len(wanted), -1, np.intp)
+    if len(wanted):
+        spots = np.searchsorted(wanted, rows)
+        there = np.flatnonzero(wanted.take(spots, mode="clip") == rows)
+        found[spots[there]] = there
+    return found
 
 
 def starts_of(rows: npt.NDArray[np.integer], count: int) -> Places:

@@ -118,7 +118,7 @@ class WalkIndex:
         """The passages that bear an entity's name."""
         return self._bearers.row(self.entities + entity)
 
-    def passages_about(self, entities: Places, weights: Floats) -> npt.NDArray[np.float64]:
+    def passages_about(self, entities: Places, weights: Floats) -> Floats:
         """Spread a weight for each entity over the passages that mention or are titled with it.
 
         A mention counts `weight × information`; titles share one `weight` among them.

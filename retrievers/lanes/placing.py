@@ -7,17 +7,19 @@ import numpy.typing as npt
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from retrievers.index.passages import Near
-from retrievers.index.sparse import Floats, Places
+from retrievers.index.sparse import Floats, Places, places_among
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.reading import Reading
 from retrievers.ranking.mixing import Ranking
-from retrievers.ranking.relevance import highest
+from retrievers.ranking.relevance import highest, near_highest
 
 WALK = "walk"
 
 # Orders passages that the walk does not reach, below all that it does.
 _FIT_SHARE = 1e-4
 _LEAST_SCORE = 1e-9
+# What counts beside a passage's mass, of 1 at most, is this at most, and some rounding.
+_MOST_BESIDE = 1.01 * (_FIT_SHARE + _FIT_SHARE**2)
 # So many scores are counted faster than sorted, where a passage says little of what common words say.
 _MANY = 8192
 
@@ -31,17 +33,11 @@ def best_passages(
     passages without mass follow, by their fit to the question. `by` names what gave the mass in the
     items' `lanes`.
     """
-    scores = ranking.passages / (float(ranking.passages.max(initial=0.0)) or np.float32(1))
-    scores += _FIT_SHARE * ranking.fit
-    near = reading.near
-    scores[near.rows] += np.float32(_FIT_SHARE * _FIT_SHARE) * np.maximum(near.cosines, 0)
-    rows = _best(scores, query.limit, reading.allowed)
-    most = float(scores.max(initial=0.0)) or 1.0
-    shares = np.maximum(scores[rows] / most, _LEAST_SCORE)
+    rows, shares, places = _best(query.limit, reading, ranking)
     lanes = {
         by: _ranks(ranking.passages, rows),
         KEYWORD: _ranks(reading.evidence.match.scores, rows),
-        VECTOR: _ranks_of_nearest(near, rows, len(scores)),
+        VECTOR: _ranks_of_nearest(reading.near, places),
     }
     return [
         RetrievedItem(
@@ -57,12 +53,33 @@ def best_passages(
     ]
 
 
-def _best(scores: Floats, count: int, allowed: npt.NDArray[np.bool_] | None) -> Places:
-    """Rows of the highest scores among those allowed, best first."""
+def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Floats, Places]:
+    """The best, their scores beside the best of all, and their places among the nearest; -1: not among them.
+
+    Only of those whose mass lets them be among the best is reckoned what counts beside it.
+    """
+    near, mass = reading.near, ranking.passages
+    most = mass.max(initial=np.float32(0)) or np.float32(1)
+    rows = _contending(mass, count, float(most) * _MOST_BESIDE, reading.allowed)
+    places = places_among(near.rows, rows)
+    scores = mass[rows] / most
+    scores += _FIT_SHARE * ranking.fit[rows]
+    # A place of -1 is that of the 0 at the end.
+    cosines = np.append(np.maximum(near.cosines, 0), np.float32(0))
+    scores += np.float32(_FIT_SHARE * _FIT_SHARE) * cosines[places]
+    best = highest(scores, count)
+    whole = float(scores.max(initial=0.0)) or 1.0
+    return rows[best], np.maximum(scores[best] / whole, _LEAST_SCORE), places[best]
+
+
+def _contending(
+    mass: Floats, count: int, beside: float, allowed: npt.NDArray[np.bool_] | None
+) -> Places:
+    """Rows, rising, of those allowed that may be among the best where `beside` is the most that counts beside mass."""
     if allowed is None:
-        return highest(scores, count)
+        return near_highest(mass, count, beside)
     there = np.flatnonzero(allowed)
-    return there[highest(scores[there], count)]
+    return there[near_highest(mass[there], count, beside)]
 
 
 def _ranks(scores: Floats, rows: Places) -> list[LaneScore | None]:
@@ -77,6 +94,14 @@ def _ranks(scores: Floats, rows: Places) -> list[LaneScore | None]:
     ]
 
 
+def _ranks_of_nearest(near: Near, places: Places) -> list[LaneScore | None]:
+    """The same by meaning, where cosines are there of the nearest passages only, best first."""
+    return [
+        LaneScore(1 + place, float(near.cosines[place])) if place >= 0 else None
+        for place in places.tolist()
+    ]
+
+
 def better_of_few(scores: Floats, own: Floats) -> list[int]:
     """How many scores are higher than each of `own`, by sorting them."""
     found: list[int] = (len(scores) - np.searchsorted(np.sort(scores), own, side="right")).tolist()
@@ -86,13 +111,3 @@ def better_of_few(scores: Floats, own: Floats) -> list[int]:
 def better_of_many(scores: Floats, own: Floats) -> list[int]:
     """The same by counting: of 100,000 scores that is done in a tenth of the time that sorting takes."""
     return [int(np.count_nonzero(scores > one)) for one in own]
-
-
-def _ranks_of_nearest(near: Near, rows: Places, passages: int) -> list[LaneScore | None]:
-    """The same by meaning, where cosines are there of the nearest passages only, best first."""
-    places = np.full(passages, -1, np.intp)
-    places[near.rows] = np.arange(len(near.rows))
-    return [
-        LaneScore(1 + place, float(near.cosines[place])) if place >= 0 else None
-        for place in places[rows].tolist()
-    ]

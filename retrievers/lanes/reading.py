@@ -25,7 +25,7 @@ from retrievers.lanes.surroundings import Surroundings
 from retrievers.lanes.two_events import two_events
 from retrievers.memory.texts import ScopeTexts, Texts
 from retrievers.ranking.mixing import Evidence, fit_of
-from retrievers.ranking.relevance import blend, nearest_wanted, nearness, with_parts
+from retrievers.ranking.relevance import Nearness, blend, nearest_wanted, nearness, with_parts
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.arrays import places_of
 from stores.graph.protocol import GraphStore
@@ -292,7 +292,7 @@ def _evidence(
 ) -> Evidence:
     evidence = Evidence(
         match=index.lexical.match(question),
-        near=_nearness(index, nearest),
+        near=_nearness(nearest),
         named=named_entities(index, question),
         type_match=index.types.named_by(question),
         type_similarity=type_similarity,
@@ -310,13 +310,11 @@ def _with_events(index: ScopeIndex, fit: Floats, events: Sequence[_Sought]) -> F
     return with_parts(
         fit,
         [
-            blend(index.lexical.match(event.text), _nearness(index, event.nearest(index)))
+            blend(index.lexical.match(event.text), _nearness(event.nearest(index)))
             for event in events
         ],
     )
 
 
-def _nearness(index: ScopeIndex, nearest: Near | None) -> Floats | None:
-    if nearest is None:
-        return None
-    return nearness(nearest.rows, nearest.cosines, len(index.chunk_ids))
+def _nearness(nearest: Near | None) -> Nearness | None:
+    return None if nearest is None else nearness(nearest.rows, nearest.cosines)

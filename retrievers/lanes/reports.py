@@ -164,22 +164,20 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
     """Passages by the findings that rest on them, entities by the reports that they belong to."""
     walk, index = reading.index.walk, reading.index
     fit = fit_of(walk, reading.evidence)
-    passages = np.zeros_like(fit)
+    passages = fit.copy()
     entities: Floats = np.zeros(len(index.entities), np.float32)
     if chosen:
-        _add_findings(passages, fit, index, chosen)
+        _add_findings(passages, index, chosen)
         members, scores = _of_all(chosen, [one.report.member_ids for one in chosen])
         rows = places_of(index.entities.halves, members)
         common = 1 - walk.information[rows] + np.float32(_LEAST)
         there = rows >= 0
         np.maximum.at(entities, rows[there], (scores * common)[there])
-    return Ranking(scaled(passages) + fit, entities, fit)
+    return Ranking(passages, entities, fit)
 
 
-def _add_findings(
-    passages: Floats, fit: Floats, index: ScopeIndex, chosen: Sequence[ScoredReport]
-) -> None:
-    """Raise passages to what findings rest on them: earlier findings and better fit count more.
+def _add_findings(fit: Floats, index: ScopeIndex, chosen: Sequence[ScoredReport]) -> None:
+    """Add to the fit of passages what findings rest on them: earlier findings and better fit count more.
 
     Each report brings its best passage at its own score, so that the passages are as broad as they.
     """
@@ -194,7 +192,11 @@ def _add_findings(
         start += len(own)
         if own.any():
             own[own.argmax()] = one.score
-    np.maximum.at(passages, rows[rows >= 0], worth[rows >= 0])
+    order = np.flatnonzero(rows >= 0)
+    order = order[
+        np.argsort(worth[order])
+    ]  # of several findings on a passage the best is added, the last
+    fit[rows[order]] += scaled(worth[order].astype(np.float32))
 
 
 def _of_all(

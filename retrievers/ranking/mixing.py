@@ -19,7 +19,7 @@ from retrievers.index.sparse import Floats, Places
 from retrievers.index.statements import stated
 from retrievers.index.walk import TINY, WalkIndex
 from retrievers.ranking.normalising import scaled
-from retrievers.ranking.relevance import among_highest, blend, highest, unfamiliarity
+from retrievers.ranking.relevance import Nearness, among_highest, blend, highest, unfamiliarity
 
 # One configuration for all evaluation sets; recall@5 is flat around each value.
 _SEED_PASSAGES = 20
@@ -55,14 +55,14 @@ _FULL_STRENGTH_AT = 0.5
 class Evidence:
     """What a question shares with a graph.
 
-    `match`: its words; `near`: relevance by meaning of every passage, None without vectors; `named`:
+    `match`: its words; `near`: relevance by meaning, None without vectors; `named`:
     entity → strength of the link, above 0 to 1; `type_match`: relation type → how well the question
     names it; `type_similarity`: similarity of every relation type to the question; `fit`: `fit_of` all
     this, where it has been worked out.
     """
 
     match: LexicalMatch
-    near: Floats | None = None
+    near: Nearness | None = None
     named: Mapping[int, float] = field(default_factory=dict[int, float])
     type_match: Mapping[int, float] = field(default_factory=dict[int, float])
     type_similarity: Floats | None = None
@@ -136,7 +136,8 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
     )
     own = _FIT_SHARE + _UNFAMILIAR_FIT_SHARE * unfamiliarity(evidence.match)
     most = np.float32(at_passage.max())
-    scores = fit * np.float32(own * (1 - trust)) * most
+    scores = fit * np.float32(own * (1 - trust))
+    scores *= most
     scores[part.passages] += at_passage
     scores[best[:1]] += most * np.float32(trust) * _ahead(fit, best)
     return Ranking(scores, at_entity, fit, trust)
@@ -179,9 +180,8 @@ def _part(
     weights[named] = _NAMED_WORTH
     telling = np.flatnonzero(met)
     telling = telling[index.mention_count[telling] <= _TELLING]
-    about = index.passages_about(telling, weights[telling])
-    about *= _ABOUT_WORTH / (float(about.max()) or 1.0)
-    worth = about.astype(np.float32)
+    worth = index.passages_about(telling, weights[telling])
+    worth *= np.float32(_ABOUT_WORTH / (float(worth.max()) or 1.0))
     worth += fit
     worth[started] += 2
     return Excerpt(index, among_highest(worth, _KEPT), near)
@@ -253,7 +253,7 @@ def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Ancho
     most = np.maximum(asked.max(axis=1, initial=0.0), TINY)
     wanted = asked / most[:, None]
     if evidence.near is not None:
-        wanted = (wanted + evidence.near[part.passages]) / 2
+        wanted = (wanted + evidence.near.at(part.passages)) / 2
     amount = about * (_LEAST_FIT + wanted) ** _BRIDGE_SHARPNESS
     total = np.maximum(amount.sum(axis=1), TINY)
     share = anchors.weights * index.leaving[anchors.rows] / total

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from models.protocols import Vectors
 from retrievers.index.rounded import Rounded
+from retrievers.index.signs import Signs
 from retrievers.ranking.normalising import unit
 
 MANY = 10_000
@@ -51,6 +52,16 @@ def test_of_very_many_nearly_all_of_the_nearest_are_found_with_their_products() 
         np.testing.assert_allclose(found, products[rows], atol=2e-3)
         held.append(np.isin(np.argsort(-products)[:10], rows).mean())
     assert np.mean(held) > 0.99
+
+
+@pytest.mark.parametrize("width", [20, 100, 400], ids=["part of a word", "words and a part", "more"])
+def test_what_is_asked_about_is_among_those_alike_whatever_the_width(width: int) -> None:
+    vectors = around_topics(2_000, 1, width)
+    signs = Signs.of(vectors, vectors.mean(axis=0))
+    for row in range(0, 2_000, 100):
+        alike = signs.alike(vectors[row])
+        assert row in alike
+        assert len(alike) < 1_000
 
 
 def test_of_very_many_all_are_compared_unless_a_few_may_be_missed() -> None:

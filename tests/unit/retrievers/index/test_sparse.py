@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.index.sparse import SparseRows, starts_of
+from retrievers.index.sparse import SparseRows, places_among, starts_of
 
 ROWS, COLUMNS = 6, 40
 Entries = list[tuple[int, int]]
@@ -49,3 +49,15 @@ def test_the_first_entries_of_rows_can_be_had_alone(found: Entries, most: int) -
 
 def test_rows_begin_where_the_ones_before_them_end() -> None:
     assert starts_of(np.array([2, 0, 2]), 4).tolist() == [0, 1, 1, 3, 3]
+
+
+@given(
+    st.lists(st.integers(0, 30), unique=True, max_size=20),
+    st.lists(st.integers(0, 30), max_size=20).map(sorted),
+)
+def test_wanted_rows_are_found_among_others_or_are_said_not_to_be_there(
+    rows: list[int], wanted: list[int]
+) -> None:
+    wanted = list(dict.fromkeys(wanted))
+    found = places_among(np.array(rows, np.intp), np.array(wanted, np.intp))
+    assert found.tolist() == [rows.index(one) if one in rows else -1 for one in wanted]

@@ -9,6 +9,7 @@ from domain.language.linking import NameTrie
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.walk import GraphArrays, WalkIndex
 from retrievers.ranking.mixing import Evidence, Ranking, link_strength, rank
+from retrievers.ranking.relevance import Nearness
 
 _TITLES = ["Pocahontas Mounds", "Mississippi", "Tennessee", "Oath", "Chess", "Cheese"]
 _PASSAGES = [
@@ -48,7 +49,8 @@ def ranked(question: str = _QUESTION, near: np.ndarray | None = None) -> Ranking
         match.bearers[0]: link_strength(lexical, question[match.start : match.end])
         for match in names.find(question)
     }
-    return rank(WalkIndex(graph), Evidence(lexical.match(question), near, named))
+    nearness = None if near is None else Nearness(np.arange(len(near)), near)
+    return rank(WalkIndex(graph), Evidence(lexical.match(question), nearness, named))
 
 
 def test_the_second_hop_that_the_question_does_not_name_comes_second() -> None:

@@ -12,8 +12,11 @@ from retrievers.index.lexical import LexicalIndex, LexicalMatch
 from retrievers.ranking.bm25 import BM25
 from retrievers.ranking.normalising import scaled
 from retrievers.ranking.relevance import (
+    Nearness,
     blend,
+    highest,
     lexical_trust,
+    near_highest,
     nearest_wanted,
     nearness,
     trust_among,
@@ -38,12 +41,13 @@ def test_scaling_keeps_the_order_and_the_range(scores: np.ndarray, floor: float)
 
 
 def test_the_farthest_found_and_the_rest_are_not_near() -> None:
-    near = nearness(np.array([3, 0, 2]), np.array([0.9, 0.8, 0.85], np.float32), 5)
-    assert near == pytest.approx(np.array([0, 0, 0.5, 1, 0]))
+    near = nearness(np.array([3, 0, 2]), np.array([0.9, 0.8, 0.85], np.float32))
+    assert near.at(np.arange(5)) == pytest.approx(np.array([0, 0, 0.5, 1, 0]))
 
 
 def test_nothing_found_is_near_nothing() -> None:
-    assert nearness(np.empty(0, np.intp), np.empty(0, np.float32), 3).tolist() == [0, 0, 0]
+    near = nearness(np.empty(0, np.intp), np.empty(0, np.float32))
+    assert near.at(np.arange(3)).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize(("passages", "wanted"), [(3, 3), (40, 10), (500, 50), (10**6, 500)])
@@ -60,7 +64,7 @@ def test_without_common_words_the_meaning_ranks() -> None:
     match = LexicalIndex.build(["苹果是红的", "李子是蓝的", "别的"]).match("which plum is blue")
     near = np.array([0.2, 1.0, 0], np.float32)
     assert lexical_trust(match) == 0
-    assert blend(match, near) == pytest.approx(near)
+    assert blend(match, _near(near)) == pytest.approx(near)
 
 
 @pytest.mark.parametrize(("weight", "trust"), [(0.286, 1), (0.572, 2**0.75), (0, 0)])
@@ -78,14 +82,14 @@ def test_words_that_cover_the_question_outweigh_meaning() -> None:
         "INC-2025-017 paid invoice"
     )
     assert lexical_trust(match) > 1
-    assert blend(match, np.array([0, 0.9, 1.0], np.float32)).argmax() == 0
+    assert blend(match, _near(np.array([0, 0.9, 1.0], np.float32))).argmax() == 0
 
 
 def test_a_code_is_evidence_in_any_language() -> None:
     """Of a Chinese question English passages share the code alone, the Chinese ones its common words."""
     others = [f"第{number}章是什么意思" for number in range(20)]
     passages = ["E47 belt slips", "E48 belt too hot", *others]
-    near = np.linspace(0, 1, len(passages), dtype=np.float32)
+    near = _near(np.linspace(0, 1, len(passages), dtype=np.float32))
     fit = blend(LexicalIndex.build(passages).match("E47 是什么意思？"), near)
     assert fit.argmax() == 0
     assert fit[1] < fit[2:].min()
@@ -96,22 +100,27 @@ def test_words_that_several_near_passages_hold_tell_them_apart_less(
     holding: int, share: float
 ) -> None:
     match = _holding_half(holding)
-    near = np.full(len(match.scores), 0.5, np.float32)
+    near = _near(np.full(len(match.scores), 0.5, np.float32))
     assert trust_among(match, near) == pytest.approx(share * lexical_trust(match))
 
 
 def test_words_that_very_many_hold_still_settle_what_meaning_leaves_even() -> None:
     match = _holding_half(20)
-    near = np.full(len(match.scores), 0.5, np.float32)
+    near = _near(np.full(len(match.scores), 0.5, np.float32))
     assert trust_among(match, near) == pytest.approx(0.4)
-    assert blend(match, near).argmin() == len(near) - 1
+    assert blend(match, near).argmin() == len(match.scores) - 1
 
 
 def test_passages_that_are_far_by_meaning_take_nothing_from_the_words() -> None:
     match = _holding_half(20)
     near = np.zeros(len(match.scores), np.float32)
     near[:2] = 1
-    assert trust_among(match, near) == lexical_trust(match)
+    assert trust_among(match, _near(near)) == lexical_trust(match)
+
+
+def _near(values: np.ndarray) -> Nearness:
+    """Relevance by meaning of every passage."""
+    return Nearness(np.arange(len(values)), values)
 
 
 def _holding_half(passages: int) -> LexicalMatch:
@@ -140,3 +149,14 @@ def test_either_part_of_a_question_counts_as_much_as_the_whole() -> None:
     whole = np.array([1, 0.6, 0.4, 0], np.float32)
     parts = [np.array([1, 0.2, 0, 0], np.float32), np.array([0, 0.4, 1, 0], np.float32)]
     assert with_parts(whole, parts) == pytest.approx([1, 0.5, 0.7, 0])
+
+
+@given(_SCORES, st.integers(0, 14), st.floats(0, 3))
+def test_what_is_near_the_highest_holds_them_and_all_that_is_so_near(
+    scores: np.ndarray, count: int, margin: float
+) -> None:
+    rows = near_highest(scores, count, margin)
+    best = highest(scores, count)
+    least = scores[best].min(initial=np.inf) - np.float32(margin)
+    assert set(np.flatnonzero(scores >= least)) <= set(rows)
+    assert (np.diff(rows) > 0).all()
