@@ -12,7 +12,9 @@ from retrievers.index.sparse import Floats, Places, dot
 # Directions at most, so 40 bytes a vector.
 _DIRECTIONS = 320
 # Of n vectors so many times √n are kept: of 300 sentences about 100,000 others (all-MiniLM-L6-v2) they hold 99.9 % of the
-# 10 nearest, 98.8 of the 100 and 90.8 of the 500.
+# 10 nearest, 98.8 of the 100 and 90.8 of the 500; of 110 questions over 3,536 passages (the packaged model) 98.7 of the 10,
+# 93.0 of the 50 and 77.2 of the 200. 384 directions by chance among all: 99.9, 99.2 and 92.0 (84,000);
+# 98.9, 93.1 and 77.7.
 _KEPT = 8
 # So many vectors say along which directions vectors differ most, found in so many turns.
 _TELLING, _TURNS = 8192, 2
@@ -33,8 +35,8 @@ class Signs:
     fewer are needed (Ji, Li, Yan, Zhang and Tian, "Super-bit locality-sensitive hashing", 2012), and fewer still
     where they lie among those along which the vectors differ most (Gong and Lazebnik, "Iterative quantization", 2011).
 
-    Bits lie by column, a word for each 64 directions: numpy counts what differs of one after the other in half of the
-    time that a comparison row by row takes.
+    Bits lie by column, a word for each 64 directions: numpy counts what differs in one after the other sooner than
+    SimSIMD compares row by row.
 
     Attributes:
         centre: the vectors' middle.
@@ -100,7 +102,7 @@ def _directions(vectors: Floats) -> Floats:
     return np.ascontiguousarray((along @ turned).T)
 
 
-def _packed(products: Floats) -> npt.NDArray[np.uint64]:
+def _packed(products: npt.NDArray[np.floating]) -> npt.NDArray[np.uint64]:
     """The signs of some vectors' products, a row each, as words by column."""
     octets = np.packbits(products > 0, axis=1)
     lacking = -octets.shape[1] % np.dtype(np.uint64).itemsize

@@ -54,7 +54,9 @@ def test_of_very_many_nearly_all_of_the_nearest_are_found_with_their_products() 
     assert np.mean(held) > 0.99
 
 
-@pytest.mark.parametrize("width", [20, 100, 400], ids=["part of a word", "words and a part", "more"])
+@pytest.mark.parametrize(
+    "width", [20, 100, 400], ids=["part of a word", "words and a part", "more"]
+)
 def test_what_is_asked_about_is_among_those_alike_whatever_the_width(width: int) -> None:
     vectors = around_topics(2_000, 1, width)
     signs = Signs.of(vectors, vectors.mean(axis=0))
