@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 
 from domain.errors import Limited, Overloaded, RunNotFound
@@ -17,14 +17,12 @@ from server.run import Encode, Events, Run, nothing
 
 # How long a slot is kept for a question whose body is still to come.
 _EXPECTED_SECONDS = 1.0
-# Whose questions on their way are those of nobody who is known.
-_STRANGERS = ""
 
 
 class Expected:
     """A question on its way, counted as its caller's."""
 
-    def __init__(self, callers: Counter[str], caller: str) -> None:
+    def __init__(self, callers: Counter[Hashable], caller: Hashable) -> None:
         self._callers, self._caller = callers, caller
         self._given_up = False
         callers[caller] += 1
@@ -53,7 +51,8 @@ class Runs:
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
         self.graphs = Lately()
-        self._expected_of = Counter[str]()
+        self._expected_of = Counter[Hashable]()
+        self._strange = Counter[Hashable]()  # of nobody who is known, by what they bring
         self._turns = asyncio.Semaphore(settings.starting)
         self._live: dict[str, Run] = {}
         self._of_caller = Counter[str]()
@@ -69,9 +68,9 @@ class Runs:
     @property
     def expected(self) -> int:
         """Slots kept for questions on their way."""
-        return self._expected_of.total() - self._expected_of[_STRANGERS]
+        return self._expected_of.total()
 
-    def expect(self, principal: Principal | None) -> Expected:
+    def expect(self, principal: Principal | None, brought: bytes | None = None) -> Expected:
         """Keep a slot for a question of which only the head is there, until it starts or ends.
 
         So most of a burst is refused before anything of it is read, and not each when it would start.
@@ -79,17 +78,21 @@ class Runs:
         Args:
             principal: whose share it comes from. Strangers, however many, keep none from those who are
                 known: they are refused where they would be too many beside them.
+            brought: what a stranger's key or token is remembered by, of which no more are let on than
+                would find a slot if it holds.
 
         Raises:
             Overloaded: the server has no slot left.
             Limited: the caller has none left.
         """
         if principal is None:
-            self._check_room(self._expected_of.total())
-            return self._expect(_STRANGERS)
+            self._check_room(self.expected + self._strange.total())
+            if brought is not None and self._strange[brought] >= self.settings.per_user:
+                raise self._too_many("on their way")
+            return self._expect(self._strange, brought)
         self._check_room(self.expected)
         self._check_share(principal, self._expected_of[principal.quota_key])
-        return self._expect(principal.quota_key)
+        return self._expect(self._expected_of, principal.quota_key)
 
     def start(
         self,
@@ -145,8 +148,8 @@ class Runs:
         await asyncio.gather(*(run.over() for run in live))
         self._kept.clear()
 
-    def _expect(self, caller: str) -> Expected:
-        expected = Expected(self._expected_of, caller)
+    def _expect(self, callers: Counter[Hashable], caller: Hashable) -> Expected:
+        expected = Expected(callers, caller)
         _expected.set(expected)
         return expected
 
@@ -159,10 +162,13 @@ class Runs:
 
     def _check_share(self, principal: Principal, expected: int = 0) -> None:
         if self._of_caller[principal.quota_key] + expected >= self._share_of(principal):
-            raise Limited(
-                f"You have {self.settings.per_user} answers under way, as many as you may.",
-                next_step="Wait until one of them ends.",
-            )
+            raise self._too_many("under way")
+
+    def _too_many(self, where: str) -> Limited:
+        return Limited(
+            f"You have {self.settings.per_user} answers {where}, as many as you may.",
+            next_step="Wait until one of them ends.",
+        )
 
     def _share_of(self, principal: Principal) -> float:
         return self.settings.per_user if principal.login else math.inf

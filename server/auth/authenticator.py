@@ -103,21 +103,32 @@ class Authenticator:
         return await self._by_token(self._tokens, credential)
 
     def known(self, connection: HTTPConnection) -> Principal | None:
-        """Who asks, as far as memory says so at once; a stranger is None.
+        """Who asks, as far as that can be said at once; a stranger is None.
 
         A key or token counts that held when it was last looked at, however long ago: it lets nobody in.
+        A token that comes for the first time is verified, if what it is verified with is at hand.
         """
         try:
             if not self._login:
                 require_local(connection)
                 return self._nobody()
-            digest = digest_of(_credential(connection))
+            credential = _credential(connection)
+            digest = digest_of(credential)
+            if (bearer := self._bearers.get(digest)) is not None:
+                return bearer
+            if self._tokens is not None and not is_api_key(credential):
+                return self._tokens.principal_at_once(credential)
         except (Unauthorised, Forbidden):
             return None
-        if (bearer := self._bearers.get(digest)) is not None:
-            return bearer
         known = self._known.get(digest)
         return _principal_of(known.held) if known and known.held else None
+
+    def brought(self, connection: HTTPConnection) -> bytes | None:
+        """By what the key or token of a request is remembered, whether it holds or not; None for none."""
+        try:
+            return digest_of(_credential(connection))
+        except Unauthorised:
+            return None
 
     async def close(self) -> None:
         """End what was begun."""

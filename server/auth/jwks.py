@@ -62,12 +62,16 @@ class PublicKeys:
             jwt.InvalidKeyError: the login service has no such key.
             DependencyError: it does not answer, and never has.
         """
-        wanted = (kid if isinstance(kid, str) else None, algorithm)
+        wanted = _name(kid, algorithm)
         if wanted not in self._keys or monotonic() >= self._fresh_until:
             await self._refresh(wanted)
         if wanted not in self._keys:
             raise jwt.InvalidKeyError("unknown key")
         return self._keys[wanted]
+
+    def kept(self, kid: object, algorithm: str) -> jwt.PyJWK | None:
+        """The key that a token names, if it is here; asks nobody."""
+        return self._keys.get(_name(kid, algorithm))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -104,6 +108,10 @@ class PublicKeys:
                 if len(body) > _LARGEST_BYTES:
                     raise ValueError("too large")
         return [one for one in orjson.loads(body)["keys"] if isinstance(one, dict)]
+
+
+def _name(kid: object, algorithm: str) -> tuple[str | None, str]:
+    return (kid if isinstance(kid, str) else None, algorithm)
 
 
 def _usable(keys: list[Mapping[str, Any]]) -> Iterator[tuple[tuple[str | None, str], jwt.PyJWK]]:

@@ -14,7 +14,7 @@ from typing import Any
 import jwt
 
 from domain.api_keys import Permission, with_lesser
-from domain.errors import OptionInvalid, SettingsInvalid
+from domain.errors import OptionInvalid, SettingsInvalid, Unauthorised
 from domain.scope import Scope
 from domain.settings import AuthSettings
 from server.auth.caller import Principal, unauthorised
@@ -30,6 +30,8 @@ _ASYMMETRIC = frozenset({
 })  # fmt: skip
 _LONGEST = 8192
 _REQUIRED = ["exp", "iss", "aud", "sub"]
+# Not only InvalidTokenError: hostile headers and claims reach libraries below.
+_NOT_HOLDING = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
 
 
 class Tokens:
@@ -55,42 +57,51 @@ class Tokens:
             Unauthorised: it does not hold.
             DependencyError: the login service's keys cannot be fetched.
         """
-        claims = await self._claims(token)
+        try:
+            header = self._header(token)
+            keys = self._keys
+            key = keys if isinstance(keys, bytes) else await keys.find(*_named(header))
+            return self._principal(token, key)
+        except _NOT_HOLDING as error:
+            # For whoever sets the login service up; the caller is not told, and nothing of the token is.
+            missing = getattr(error, "claim", "")
+            _log.info("token refused: %s", " ".join([type(error).__name__, missing]).strip())
+            raise unauthorised() from None
+
+    def principal_at_once(self, token: str) -> Principal | None:
+        """Whom a token stands for, if it holds and the login service need not be asked for its keys."""
+        try:
+            header = self._header(token)
+            keys = self._keys
+            key = keys if isinstance(keys, bytes) else keys.kept(*_named(header))
+            return None if key is None else self._principal(token, key)
+        except (*_NOT_HOLDING, Unauthorised):
+            return None
+
+    def _header(self, token: str) -> Mapping[str, Any]:
+        if len(token) > _LONGEST:
+            raise jwt.DecodeError("too long")
+        header = jwt.get_unverified_header(token)
+        if header.get("alg") not in self._algorithms or "crit" in header:
+            raise jwt.InvalidAlgorithmError("not an algorithm that is taken")
+        return header
+
+    def _principal(self, token: str, key: bytes | jwt.PyJWK) -> Principal:
+        settings = self._settings
+        claims: Mapping[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=self._algorithms,
+            audience=settings.jwt_audience,
+            issuer=settings.jwt_issuer,
+            leeway=settings.jwt_leeway,
+            options={"require": _REQUIRED},
+        )
         try:
             user_id = Scope(claims["sub"]).user_id
         except OptionInvalid:
             raise unauthorised("The token's `sub` is no user id.") from None
         return Principal(user_id, self._permissions(claims))
-
-    async def _claims(self, token: str) -> Mapping[str, Any]:
-        settings = self._settings
-        try:
-            if len(token) > _LONGEST:
-                raise jwt.DecodeError("too long")
-            header = jwt.get_unverified_header(token)
-            if header.get("alg") not in self._algorithms or "crit" in header:
-                raise jwt.InvalidAlgorithmError("not an algorithm that is taken")
-            claims: Mapping[str, Any] = jwt.decode(
-                token,
-                await self._key(header),
-                algorithms=self._algorithms,
-                audience=settings.jwt_audience,
-                issuer=settings.jwt_issuer,
-                leeway=settings.jwt_leeway,
-                options={"require": _REQUIRED},
-            )
-        # Not only InvalidTokenError: hostile headers and claims reach libraries below.
-        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
-            # For whoever sets the login service up; the caller is not told, and nothing of the token is.
-            missing = getattr(error, "claim", "")
-            _log.info("token refused: %s", " ".join([type(error).__name__, missing]).strip())
-            raise unauthorised() from None
-        return claims
-
-    async def _key(self, header: Mapping[str, Any]) -> bytes | jwt.PyJWK:
-        if isinstance(self._keys, bytes):
-            return self._keys
-        return await self._keys.find(header.get("kid"), header["alg"])
 
     def _permissions(self, claims: Mapping[str, Any]) -> frozenset[Permission]:
         told = claims.get(self._settings.jwt_scope_claim)
@@ -129,6 +140,10 @@ def tokens_of(settings: AuthSettings) -> Tokens | None:
     if len(secret) < _LEAST_SECRET_BYTES:
         raise _invalid("jwt_secret", f"The secret must have {_LEAST_SECRET_BYTES} bytes or more.")
     return Tokens(settings, [_HS256], secret)
+
+
+def _named(header: Mapping[str, Any]) -> tuple[object, str]:
+    return header.get("kid"), header["alg"]
 
 
 def _invalid(name: str, sentence: str) -> SettingsInvalid:

@@ -76,7 +76,9 @@ class Slots:
         # Whoever comes back to an answer takes no slot.
         elif path in self._questions and "last-event-id" not in Headers(scope=scope):
             serving, principal = _asking(scope)
-            return serving.runs.expect(principal)
+            return serving.runs.expect(
+                principal, serving.authenticator.brought(HTTPConnection(scope))
+            )
         return None
 
 

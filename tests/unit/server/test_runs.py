@@ -139,6 +139,18 @@ async def test_strangers_keep_no_slot_from_others_and_are_refused_where_they_are
     runs.expect(None).give_up()
 
 
+async def test_of_a_key_that_nobody_knows_yet_no_more_are_let_on_than_would_find_a_slot() -> None:
+    runs = Runs(RunSettings(concurrent=4, per_user=2))
+    first = runs.expect(None, b"a new key")
+    runs.expect(None, b"a new key")
+    with pytest.raises(Limited):
+        runs.expect(None, b"a new key")
+    runs.expect(None, b"another")
+    first.give_up()
+    runs.expect(None, b"a new key")
+    assert runs.expected == 0
+
+
 async def test_who_has_its_share_under_way_or_on_its_way_is_refused_by_the_head_of_a_request() -> (
     None
 ):

@@ -75,6 +75,19 @@ async def test_a_token_of_the_login_service_holds_and_its_keys_are_fetched_once(
     assert service.asked == 1
 
 
+async def test_a_token_is_told_at_once_from_keys_that_are_there_already() -> None:
+    service = LoginService()
+    async with verifying(service) as tokens:
+        assert tokens.principal_at_once(signed(RSA)) is None
+        await tokens.principal(signed(RSA))
+        told = tokens.principal_at_once(signed(RSA, sub="bob"))
+        for wrong in (signed(OTHER), signed(RSA, kid="two"), signed(RSA, sub=""), "no token"):
+            assert tokens.principal_at_once(wrong) is None
+    assert told is not None
+    assert told.user_id == "bob"
+    assert service.asked == 1
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
