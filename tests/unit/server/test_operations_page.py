@@ -103,6 +103,20 @@ def test_six_alerts_say_what_is_wrong_and_the_page_what_to_do() -> None:
         assert f"| `{rule['alert']}` |" in page
 
 
+def test_each_alert_has_a_case_in_which_it_is_raised_and_one_in_which_none_is() -> None:
+    """`promtool test rules` runs them; it is not at hand wherever these tests run."""
+    told = yaml.safe_load((ROOT / "deploy/prometheus/alerts_test.yaml").read_text())
+    cases = [case for test in told["tests"] for case in test["alert_rule_test"]]
+    own = {rule["alert"] for rule in rules()}
+    assert {case["alertname"] for case in cases if "exp_alerts" in case} == own
+    assert {case["alertname"] for case in told["tests"][0]["alert_rule_test"]} == own
+    assert not any("exp_alerts" in case for case in told["tests"][0]["alert_rule_test"])
+    named = {
+        name for test in told["tests"] for one in test["input_series"] for name in [one["series"]]
+    }
+    assert {name.partition("{")[0] for name in named} <= set(_NAME.findall(" ".join(expressions())))
+
+
 def test_the_page_lists_all_metrics_with_their_labels(told: str) -> None:
     page = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(kb_[a-z_]+)` \|([^|]*)\|", page, re.MULTILINE))
