@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,6 +22,8 @@ MostBytes = Callable[[Scope], int]
 # Seconds that a body may be waited for, all its pauses together, and bytes that each further one buys.
 _PATIENCE = 30.0
 _LEAST_RATE = 500
+# Whoever still sends when a connection is closed gets a reset, and seldom the answer (RFC 9112 §9.6).
+_LINGERING = 2.0
 
 
 class BodyLimit:
@@ -112,7 +115,25 @@ async def _refuse(most: int, scope: Scope, receive: Receive, send: Send) -> None
         f"The body has more than the {most} bytes that are taken here.",
         next_step="Send less at once; `sextant config` shows the limits.",
     )
-    await _answer(error, error.status, scope, receive, send)
+
+    async def lingering(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            await send({**message, "more_body": True})
+            await _pass_over(receive)
+            message = {"type": "http.response.body"}
+        await send(message)
+
+    await _answer(error, error.status, scope, receive, lingering)
+
+
+async def _pass_over(receive: Receive) -> None:
+    """Take what still comes, for a moment."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LINGERING):
+            more = True
+            while more:
+                await asyncio.sleep(0)  # others, and the clock, have their turn
+                more = (await receive()).get("more_body", False)
 
 
 async def _answer(
@@ -120,5 +141,5 @@ async def _answer(
 ) -> None:
     problem = problem_of(error, scope.get("state", {}).get("request_id"))
     problem = problem.model_copy(update={"status": status})
-    # The rest of the body is not read, so the connection cannot serve another request.
+    # The rest of the body is not read to its end, so the connection cannot serve another request.
     await answer_with(problem, {"Connection": "close"})(scope, receive, send)

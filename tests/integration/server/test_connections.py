@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 import pytest_asyncio
 import uvicorn
 from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp
 
-from server.edge import connections
+from server.edge import body_limit, connections
+from server.edge.body_limit import BodyLimit
 from server.edge.connections import MOST_BYTES
 
 HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
@@ -23,10 +25,14 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 async def opened(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Streams]:
     """A connection to a server that waits half a second for a head."""
     monkeypatch.setattr(connections, "SECONDS", 0.5)
+    async with connected(PlainTextResponse("here")) as streams:
+        yield streams
+
+
+@asynccontextmanager
+async def connected(app: ASGIApp) -> AsyncIterator[Streams]:
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        PlainTextResponse("here"), http="server.edge.connections:BoundedHead", log_config=None
-    )
+    config = uvicorn.Config(app, http="server.edge.connections:BoundedHead", log_config=None)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve([listening]))
     reader, writer = await asyncio.open_connection(*listening.getsockname())
@@ -69,6 +75,21 @@ async def test_a_head_that_is_too_large_and_whole_is_refused_and_nothing_behind_
     answered = await reader.read()
     assert answered.startswith(b"HTTP/1.1 431 ")
     assert b"here" not in answered
+
+
+async def test_whoever_sends_too_much_before_it_reads_is_told_so_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its connection was reset, and the answer lost with it."""
+    monkeypatch.setattr(body_limit, "_LINGERING", 60)
+    much = 20_000_000
+    async with connected(BodyLimit(PlainTextResponse("here"), lambda _: 10)) as (reader, writer):
+        writer.write(HEAD.replace(b"GET", b"POST") + b"content-length: %d\r\n\r\n" % much)
+        writer.write(b"." * much)
+        await writer.drain()
+        answered = await reader.read()
+    assert answered.startswith(b"HTTP/1.1 413 ")
+    assert answered.endswith(b"}")
 
 
 async def test_a_connection_serves_one_request_after_another(opened: Streams) -> None:

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from server import uploading
+from server.edge import body_limit
 from tests.integration.server.documents.conftest import Settled
 
 FORM = {"content-type": "multipart/form-data; boundary=cut"}
@@ -138,8 +139,9 @@ async def test_a_form_has_a_largest_number_of_files(client: httpx.AsyncClient) -
 
 
 async def test_a_file_that_is_too_large_is_refused_before_it_has_come(
-    client: httpx.AsyncClient,
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(body_limit, "_LINGERING", 0)
     sent = 0
 
     async def endless() -> AsyncIterator[bytes]:
