@@ -78,8 +78,8 @@ class Runs:
         Args:
             principal: whose share it comes from. Strangers, however many, keep none from those who are
                 known: they are refused where they would be too many beside them.
-            brought: what a stranger's key or token is remembered by, of which no more are let on than
-                would find a slot if it holds.
+            brought: what the key or token is remembered by. Of one that nobody knows yet no more are let
+                on than would find a slot if it holds.
 
         Raises:
             Overloaded: the server has no slot left.
@@ -91,7 +91,9 @@ class Runs:
                 raise self._too_many("on their way")
             return self._expect(self._strange, brought)
         self._check_room(self.expected)
-        self._check_share(principal, self._expected_of[principal.quota_key])
+        # Those, too, that came before it was known whose they are.
+        strange = 0 if brought is None else self._strange[brought]
+        self._check_share(principal, self._expected_of[principal.quota_key] + strange)
         return self._expect(self._expected_of, principal.quota_key)
 
     def start(

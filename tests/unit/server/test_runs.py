@@ -147,8 +147,12 @@ async def test_of_a_key_that_nobody_knows_yet_no_more_are_let_on_than_would_find
         runs.expect(None, b"a new key")
     runs.expect(None, b"another")
     first.give_up()
-    runs.expect(None, b"a new key")
+    second = runs.expect(None, b"a new key")
     assert runs.expected == 0
+    with pytest.raises(Limited):  # it is known by now whose they are
+        runs.expect(ANN, b"a new key")
+    second.give_up()
+    runs.expect(ANN, b"a new key")
 
 
 async def test_who_has_its_share_under_way_or_on_its_way_is_refused_by_the_head_of_a_request() -> (
