@@ -12,7 +12,7 @@ class Source:
     """A passage that an answer cites; `marker` is the n of `[n]`.
 
     What came with the question is no document: its `kind` is `image` or `table`, its `marker` 0, and its
-    `label` is what markers call it, `I1` or `T1`.
+    `label` is what markers call it, `I1` or `T1`. `external_id` is the user's own id of an imported chunk.
     """
 
     marker: int
@@ -27,6 +27,7 @@ class Source:
     lanes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     kind: str = "document"
     label: str = ""
+    external_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,7 @@ def as_source(item: RetrievedItem, marker: int) -> Source:
         lanes={lane: asdict(score) for lane, score in item.lanes.items()},
         kind=attachment.kind.value if attachment else "document",
         label=label_of(item),
+        external_id=item.external_id,
     )
 
 

@@ -43,6 +43,7 @@ _SOURCE: dict[str, Any] = {
     "lanes": {"mix": {"rank": 1, "score": 1.0, "weight": 1.0, "contribution": 1.0}},
     "kind": "document",
     "label": "",
+    "externalId": None,
 }
 ANSWER: dict[str, Any] = {
     "answer": f"根据文档：\n{_SENTENCE}[1]",

@@ -88,6 +88,7 @@ class SourceOut(Wire):
     lanes: dict[str, Any]
     kind: Literal["document", "image", "table"]
     label: str
+    external_id: str | None = None
 
 
 class UsageOut(Wire):

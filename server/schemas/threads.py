@@ -50,6 +50,7 @@ class KeptSource(Wire):
     score: float
     kind: Literal["document", "image", "table"]
     label: str
+    external_id: str | None = None
 
 
 class TurnBody(Wire):

@@ -102,6 +102,17 @@ async def test_a_document_is_ingested_asked_listed_and_deleted(
             await rag.delete_document(gone, "hr")
 
 
+async def test_a_source_has_the_users_own_id_of_its_chunk(rag: Sextant) -> None:
+    rule = "Keys of the depot are returned by Friday noon."
+    lines = [
+        {"type": "document", "id": "d-7", "title": "Depot"},
+        {"type": "chunk", "id": "c-7", "documentId": "d-7", "text": rule},
+    ]
+    await rag.import_graph(lines, "own-ids")
+    answer = await rag.query("When are the keys of the depot returned?", graph_id="own-ids")
+    assert [source.external_id for source in answer.sources] == ["c-7"]
+
+
 @pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix", "bypass", "auto"])
 async def test_every_mode_answers_whatever_is_asked(
     rag: Sextant, handbook: Path, mode: str
