@@ -32,6 +32,12 @@ _PIECE = 1 << 20  # bytes
 _ENDING_SECONDS = (0.1, 0.4, 1.0)
 _SCHEMAS = ("sextant", QUEUE)
 
+# What pg_restore begins with from PostgreSQL 17 on, and what older servers understand, too.
+_NEWER = b"SET transaction_timeout = 0;"
+_EITHER = (
+    b"SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout';"
+)
+
 OnBytes = Callable[[int], None]
 
 
@@ -108,7 +114,7 @@ async def restore(
         assert writing.stdin is not None  # noqa: S101 - asked for
         try:
             async for piece in _pieces(reading):
-                writing.stdin.write(piece)
+                writing.stdin.write(piece if sent else piece.replace(_NEWER, _EITHER, 1))
                 await writing.stdin.drain()
                 sent += len(piece)
                 if on_bytes is not None:
@@ -177,7 +183,8 @@ async def _program(
     finally:
         if process.returncode is None:
             process.kill()
-            await process.wait()
+            # Not only `wait`: where its output is full it waits for ever (python/cpython#119710).
+            await process.communicate()
 
 
 async def _pieces(process: Process) -> AsyncIterator[bytes]:

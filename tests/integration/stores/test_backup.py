@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import stat
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 import pytest_asyncio
+from pydantic import SecretStr
 
-from domain.errors import ConflictError, OptionInvalid
+from domain.errors import ConflictError, DatabaseUnavailable, OptionInvalid
 from domain.scope import Scope
 from stores.documents.document_store import DocumentStore
+from stores.embedded.server_user import binary, server_user
+from stores.postgresql import backup as backups
 from stores.postgresql.backup import backup, count_graphs, restore
 from stores.postgresql.database import Database
 from stores.postgresql.migrations import APP_ROLE
@@ -37,6 +43,33 @@ async def target() -> AsyncIterator[Database]:
     """Another server, with nothing in it."""
     async with fresh_database() as opened:
         yield opened
+
+
+@pytest_asyncio.fixture
+async def older() -> AsyncIterator[Database]:
+    """A server of PostgreSQL 16, which the package brings, too."""
+    with short_folder() as folder:
+        who = server_user(folder)
+        if who:
+            shutil.chown(folder, who["user"])
+        cluster = ["-D", str(folder / "cluster")]
+        encoded = ["--encoding=UTF8", "--locale=C.UTF-8", "--auth=trust", "--username=postgres"]
+        heard = f"-k {folder} -c listen_addresses=''"
+        await asyncio.to_thread(program_of_16, who, "initdb", *cluster, *encoded)
+        run = [*cluster, "-w", "-l", str(folder / "log"), "-o", heard]
+        await asyncio.to_thread(program_of_16, who, "pg_ctl", *run, "start")
+        url = SecretStr(f"postgresql://postgres@/postgres?host={folder}")
+        try:
+            settings = settings_over(folder).model_copy(update={"database_url": url})
+            async with await Database.open(settings) as opened:
+                yield opened
+        finally:
+            program_of_16(who, "pg_ctl", *cluster, "-m", "immediate", "stop")
+
+
+def program_of_16(who: dict[str, Any], name: str, *arguments: str) -> None:
+    path = binary(name).parents[2] / "pginstall" / "bin" / name
+    subprocess.run([path, *arguments], check=True, stdout=subprocess.DEVNULL, **who)
 
 
 async def add(database: Database, scope: Scope) -> None:
@@ -65,6 +98,29 @@ async def test_everything_of_every_user_comes_back_and_stays_theirs(
         rights = await opened.role_rights()
         assert (rights.role, rights.safe) == (APP_ROLE, True)
         await add(opened, Scope("cat", "notes"))  # and it goes on from there
+
+
+async def test_an_older_server_takes_its_backup_back(older: Database, tmp_path: Path) -> None:
+    """The programs of PostgreSQL 18 say at once what 16 does not understand."""
+    await add(older, SCOPES[0])
+    before = await listed(older)
+    await backup(older, tmp_path / "all.dump")
+    await add(older, SCOPES[1])
+    await restore(older, tmp_path / "all.dump", replace=True)
+    assert await listed(older) == before
+    assert (await older.role_rights()).server_version.startswith("16.")
+
+
+async def test_a_restore_that_ends_early_ends_what_reads_for_it(
+    target: Database, source: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From Python 3.13 on a process whose output nobody reads is waited for for ever."""
+    for _ in range(40):
+        await add(source, SCOPES[0])
+    await backup(source, tmp_path / "all.dump")
+    monkeypatch.setitem(backups._SQL, "make_room", "select refused")
+    with pytest.raises(DatabaseUnavailable, match="refused"):
+        await restore(target, tmp_path / "all.dump")
 
 
 async def test_a_backup_is_its_owner_s_alone(source: Database, tmp_path: Path) -> None:
