@@ -11,10 +11,11 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from domain.errors import SextantError
+from domain.errors import SettingsInvalid, SextantError
 from server.schemas.wire import Problem
 from server.sse import ClientLeft
 
@@ -41,10 +42,18 @@ def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
         detail=error.message,
         code=error.code,
         next_step=error.next_step or None,
-        field=error.field,
+        field=_as_sent(error),
         request_id=request_id,
         retryable=error.retryable,
     )
+
+
+def _as_sent(error: SextantError) -> str | None:
+    """The field at fault as the request has it: `graphId`. Settings keep the names that they are set by."""
+    is_settings = isinstance(error, SettingsInvalid)
+    if error.field is None or is_settings or not error.field.isidentifier():
+        return error.field
+    return to_camel(error.field)
 
 
 def answer_with(problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:

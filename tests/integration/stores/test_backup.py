@@ -24,7 +24,7 @@ from stores.postgresql import backup as backups
 from stores.postgresql.backup import backup, count_graphs, restore
 from stores.postgresql.database import Database
 from stores.postgresql.migrations import APP_ROLE
-from tests.integration.own_database import fresh_database
+from tests.integration.own_database import fresh_database, settings_over, short_folder
 
 SCOPES = (Scope("ann", "notes"), Scope("bob", "notes"))
 

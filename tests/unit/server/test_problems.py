@@ -1,0 +1,28 @@
+"""Errors as problem documents."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.errors import GraphNotFound, OptionInvalid, SettingsInvalid, SextantError
+from server.problems import problem_of
+
+
+@pytest.mark.parametrize(
+    ("error", "field"),
+    [
+        (GraphNotFound("There is none.", field="graph_id"), "graphId"),
+        (OptionInvalid("Too many.", field="limit"), "limit"),
+        (
+            OptionInvalid("No image.", field="multimodal_content[0].img_path"),
+            "multimodal_content[0].img_path",
+        ),
+        (OptionInvalid("Foreign.", field="Idempotency-Key"), "Idempotency-Key"),
+        (SettingsInvalid("None is set.", field="chat_model"), "chat_model"),
+        (OptionInvalid("Something."), None),
+    ],
+)
+def test_a_problem_names_the_field_as_requests_do_and_settings_as_they_are_set(
+    error: SextantError, field: str | None
+) -> None:
+    assert problem_of(error).field == field
