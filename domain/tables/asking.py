@@ -295,8 +295,8 @@ def _count(read: _Read) -> Asked | None:
     bound = {condition.column for condition in read.conditions if condition.bounds}
     bound |= {condition.other for condition in read.conditions if condition.other is not None}
     free = [at for at in read.named if _tells_amounts(read.columns[at])]
-    if set(free) - bound:
-        return _look_up(read)
+    if over := [at for at in free if at not in bound]:
+        return _summed(read, over[0]) or _look_up(read)
     if read.group is not None or read.grouped:
         return _count_groups(read)
     distinct = read.subject if read.subject in read.counted else None
@@ -305,6 +305,14 @@ def _count(read: _Read) -> Asked | None:
     if not (of_rows or telling):
         return None
     return Asked(Operation.COUNT, distinct, read.conditions, read.subject)
+
+
+def _summed(read: _Read, column: int) -> Asked | None:
+    """What a column of amounts adds up to over the rows of a value: the people of all departments in Graz."""
+    several = any(not one.bounds and not _names_one(read, one) for one in read.conditions)
+    if not several or read.grouped or not adds_up(read.columns[column], ""):
+        return None
+    return Asked(Operation.SUM, column, read.conditions, read.subject)
 
 
 def _count_groups(read: _Read) -> Asked | None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from domain.language.identifiers import codes_in
 from domain.language.simplified import plain_of
-from domain.tables.asking import Asked
+from domain.tables.asking import Asked, repeats
 from domain.tables.computing import (
     Condition,
     Operation,
@@ -25,6 +26,8 @@ from domain.tables.wording import Rank
 
 # More equal or matching rows than these are counted, not listed.
 _LISTED = 10
+# A longer text beside a code describes the row and is no name of it.
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +258,22 @@ class Writer:
         return " ".join(dict.fromkeys(parts))
 
     def _row(self, row: int) -> str:
-        return self._label(row) or self._texts["row"].format(row=row + 1)
+        label = self._label(row) or self._texts["row"].format(row=row + 1)
+        return ", ".join(filter(None, [label, self._called(row)]))
+
+    def _called(self, row: int) -> str:
+        """What a row is called that the first column only has a code for: "CF-401, Geisha Reserve"."""
+        first, *others = self._columns
+        codes = self._asked.subject == first.index and all(map(codes_in, self._filled(first)))
+        named = others[0] if codes and others and others[0].kind is ValueKind.TEXT else None
+        if named is None or repeats(named):
+            return ""
+        name = self._table.rows[row][named.index].strip()
+        return name if len(name) <= _LONGEST_NAME else ""
+
+    @staticmethod
+    def _filled(column: Column) -> list[str]:
+        return [text for value in column.values if (text := value.text.strip())]
 
     def _label(self, row: int) -> str:
         subject = self._asked.subject

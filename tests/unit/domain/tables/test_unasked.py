@@ -193,3 +193,20 @@ def test_a_column_that_says_yes_or_no_is_named_by_what_is_so(
 ) -> None:
     found = findings_unasked(question, FIELDS, "en")
     assert [one.place if one.place.startswith("r") else "head" for one in found] == places
+
+
+BRANCHES = make_table(
+    [["Branch", "Head", "City", "Staff"], ["B-1", "Ann", "Graz", "12"], ["B-2", "Ben", "Graz", "30"], ["B-3", "Cleo", "Brno", "9"]],
+    header_rows=1,
+)  # fmt: skip
+
+
+def test_how_many_there_are_of_several_rows_is_what_they_add_up_to() -> None:
+    [graz] = findings_unasked("How many staff are in Graz?", BRANCHES, "en")
+    assert "42" in graz.text
+
+
+def test_a_row_with_a_code_is_told_with_its_name() -> None:
+    [most] = findings_unasked("Which branch has the largest staff?", BRANCHES, "en")
+    assert "(B-2, Ben)" in most.text
+    assert most.about == "B-2"
