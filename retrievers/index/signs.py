@@ -79,13 +79,10 @@ class Signs:
         last = int(_KEPT * len(unlike) ** 0.5) // _SAMPLED
         return np.flatnonzero(unlike <= np.partition(sample, last)[last])
 
-    def _unlike(self, asked: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
-        """How many signs of each vector are others.
-
-        Modulo 256, so that what lies opposite may be looked at, too, which changes nothing.
-        """
+    def _unlike(self, asked: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint16]:
+        """How many signs of each vector are others: of one that lies opposite more than a byte counts."""
         differing = np.empty_like(self.words[0])
-        unlike, more = np.zeros(len(differing), np.uint8), np.empty(len(differing), np.uint8)
+        unlike, more = np.zeros(len(differing), np.uint16), np.empty(len(differing), np.uint8)
         for own, word in zip(self.words, asked, strict=True):
             unlike += np.bitwise_count(np.bitwise_xor(own, word, out=differing), out=more)
         return unlike

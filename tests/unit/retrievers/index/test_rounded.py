@@ -66,6 +66,17 @@ def test_what_is_asked_about_is_among_those_alike_whatever_the_width(width: int)
         assert len(alike) < 1_000
 
 
+def test_what_lies_opposite_is_not_taken_for_what_is_near() -> None:
+    """Of two kinds of texts each lies opposite the other, seen from the middle: over 256 signs are others."""
+    rng = np.random.default_rng(4)
+    kinds = np.repeat([[1.0], [-1.0]], 1_000, axis=0) * unit(rng.standard_normal(400))
+    vectors = unit((kinds + 0.02 * rng.standard_normal((2_000, 400))).astype(np.float32))
+    signs = Signs.of(vectors, vectors.mean(axis=0))
+    for row in (0, 1_999):
+        alike = signs.alike(vectors[row])
+        assert ((alike < 1_000) == (row < 1_000)).all()
+
+
 def test_of_very_many_all_are_compared_unless_a_few_may_be_missed() -> None:
     many = Rounded.of(around_topics(40_000, 1))
     for question in around_topics(5, 3):
