@@ -11,7 +11,8 @@ from domain.language.stopwords import ENGLISH_STOP_WORDS
 _ASKS_WHO = re.compile(
     r"(?:^|[,.;:?!] ?|\b(?:and|to|by|with|from|for|of) )who(?:se|m)?\b|谁|哪[一几]?[位个]人|哪[一几]?位|何人"
 )
-_OPENING = re.compile(r"\W*([A-Z]\w+)")
+# A word in s may be a name before what one does: "Klaus repairs", "James is".
+_OPENING = re.compile(r"\W*([A-Z]\w+)(?P<does> \w+s\b)?")
 # A capital inside a sentence, or two words with one; of a row each cell begins with one.
 _NAME = re.compile(r"(?<=[\w,;:\"“(-] )[A-Z]\w|[^\W\d_]-[A-Z]\w|\b[A-Z][\w.'’]* [A-Z]|\| *[A-Z]")
 _THINGS = (
@@ -29,10 +30,11 @@ _ENGLISH = re.compile(
     r"|(?:ag|cli|stud|pati|par|presid|resid)ents?|(?:account|assist|consult|applic|particip|ten|merch|immigr|inhabit|serv)ants?"
     rf"|(?!(?:{_THINGS})s?\b)[a-z]{{2,}}(?:er|or|ist|ian|ee|man|men)s?)\b"
 )
-# Surnames as they begin names, kinds of people and bodies as they end words, and the dot within foreign names.
+# Surnames as they begin names, kinds of people and bodies as they end words, the dot within foreign names, and what
+# stands before whoever does it (not 由于, 理由).
 _CHINESE = re.compile(
     r"[王李张刘陈杨赵黄周吴徐孙胡朱林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田姜范石姚谭廖邹熊陆郝孔白崔康毛邱秦史顾侯邵孟龙段钱汤尹黎武乔贺赖龚]"
-    r"|[人员者师长官家方部司我你您他她谁帝后侯公子女父母夫妻兄弟姐妹儿氏军队党国院会社局厅处组士民僧商理席监管]|工程师|经理|主[管任]|团队|教授|领导|机构|客户|用户|[·•-]"
+    r"|[人员者师长官家方部司我你您他她谁帝后侯公子女父母夫妻兄弟姐妹儿氏军队党国院会社局厅处组士民僧商理席监管]|工程师|经理|主[管任]|团队|教授|领导|机构|客户|用户|[·•-]|(?<![理自经])由(?![于此])"
 )
 
 
@@ -52,5 +54,6 @@ def tells_of_someone(text: str) -> bool:
 def _opens_with_name(text: str) -> bool:
     """Whether a sentence may begin with a name: "Anna repairs it", and not "Refunds are possible" or "The"."""
     first = _OPENING.match(text)
-    word = first[1].lower() if first else "s"
-    return not word.endswith("s") and word not in ENGLISH_STOP_WORDS
+    if first is None or (word := first[1].lower()) in ENGLISH_STOP_WORDS:
+        return False
+    return first["does"] is not None or not word.endswith("s")
