@@ -21,6 +21,7 @@ from domain.language.disclaimers import disclaimed_in
 from domain.language.identifiers import unmentioned
 from domain.language.other_words import told_otherwise
 from domain.language.sentences import code_spans, sentence_spans
+from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
 from domain.tables.wording import find_whole
 from domain.text import language_of, normalise
@@ -296,7 +297,7 @@ class _Ranking:
     def _manner(self, text: str) -> float:
         """What the sentence's form adds or costs."""
         cells = normalise(text).split(_CELLS)
-        named = len(cells) > 1 and any(find_whole(self._asked, cell) for cell in cells)
+        named = len(cells) > 1 and any(self._names_row(cell) for cell in cells)
         wanted_number = self._wants_number and holds_number(text)
         defines = self._definition is not None and self._definition.search(normalise(text))
         return (
@@ -307,6 +308,11 @@ class _Ranking:
             + _NAMED_ROW_BONUS * named
             - _QUESTION_COST * (is_question(text) or self._only_labels(text))
         )
+
+    def _names_row(self, cell: str) -> bool:
+        """Whether the question has the words of a cell; 3, "no" or 是 are in questions of something else."""
+        telling = len(cell) > 1 and not cell.isdigit() and cell not in ENGLISH_STOP_WORDS
+        return telling and find_whole(self._asked, cell) is not None
 
     def _only_labels(self, text: str) -> bool:
         label, colon, _ = text.replace("：", ":", 1).partition(":")

@@ -151,6 +151,18 @@ def test_the_row_of_a_code_goes_before_sentences_that_mention_it() -> None:
     assert best("What is E42?", passage(text)) == "E42 | Torque above limit"
 
 
+@pytest.mark.parametrize(
+    ("question", "cell"),
+    [("Is there no Heron?", "no"), ("Heron 是什么？", "是")],
+)
+def test_a_little_word_in_a_cell_names_no_row(question: str, cell: str) -> None:
+    apart, joined = (
+        rank_sentences(question, [passage(row)], "en")[0].score
+        for row in (f"| Kestrel | {cell} | 12 kg |", f"| Kestrel {cell} | 12 kg |")
+    )
+    assert apart == pytest.approx(joined)
+
+
 def test_number_words_are_numbers() -> None:
     assert terms("after five years") == terms("after 5 years") == ["5", "year"]
     text = "1 to 4 years: 15 days. 5 to 9 years: 20 days."
