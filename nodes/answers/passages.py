@@ -114,8 +114,9 @@ def _told_of(passage: Document | str | Mapping[str, Any]) -> dict[str, Any]:
             "text": passage.page_content,
             "metadata": passage.metadata,
         }
-    said = {key: value for key, value in passage.items() if key != "metadata"}
-    told = {**(passage.get("metadata") or {}), **said}
+    said = {key: value for key, value in passage.items() if key != "metadata" and value is not None}
+    more = passage.get("metadata")
+    told = {**more, **said} if isinstance(more, Mapping) else said
     if isinstance(path := told.get("section_path"), str):
         told["section_path"] = tuple(path.split(_PATH_SEPARATOR))
     return {_OFFSETS.get(key, key): value for key, value in told.items()}

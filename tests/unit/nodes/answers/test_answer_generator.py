@@ -75,6 +75,13 @@ def test_context_may_be_a_retrieval_items_texts_or_mappings() -> None:
         as_items([{"title": "no text"}])
 
 
+def test_metadata_that_are_no_mapping_are_passed_over_and_an_id_may_stand_in_them() -> None:
+    [bare] = as_items({"text": SYMPTOMS, "metadata": "none"})
+    assert bare.metadata == {}
+    [told] = as_items(Document(page_content=SYMPTOMS, metadata={"id": "c1"}))
+    assert told.id == "c1"
+
+
 def test_one_passage_need_not_stand_in_a_list() -> None:
     for one in (item(SYMPTOMS), SYMPTOMS, {"text": SYMPTOMS}, Document(page_content=SYMPTOMS)):
         [read] = as_items(one)
