@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 
 from domain.language.identifiers import codes_in
 from domain.language.simplified import plain_of
@@ -263,17 +264,20 @@ class Writer:
 
     def _called(self, row: int) -> str:
         """What a row is called that the first column only has a code for: "CF-401, Geisha Reserve"."""
-        first, *others = self._columns
-        codes = self._asked.subject == first.index and all(map(codes_in, self._filled(first)))
-        named = others[0] if codes and others and others[0].kind is ValueKind.TEXT else None
-        if named is None or repeats(named):
+        if self._naming is None:
             return ""
-        name = self._table.rows[row][named.index].strip()
+        name = self._table.rows[row][self._naming.index].strip()
         return name if len(name) <= _LONGEST_NAME else ""
 
-    @staticmethod
-    def _filled(column: Column) -> list[str]:
-        return [text for value in column.values if (text := value.text.strip())]
+    @cached_property
+    def _naming(self) -> Column | None:
+        """The second column, where it names rows of which the first only has codes."""
+        first, *others = self._columns
+        if not others or self._asked.subject != first.index:
+            return None
+        filled = (text for value in first.values if (text := value.text.strip()))
+        named = others[0].kind is ValueKind.TEXT and all(map(codes_in, filled))
+        return others[0] if named and not repeats(others[0]) else None
 
     def _label(self, row: int) -> str:
         subject = self._asked.subject
