@@ -160,6 +160,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--rounds", type=int, default=8)
     given = parser.parse_args()
+    if len(given.sizes) not in (0, 2):
+        parser.error("name two sizes, or none")
     sizes = given.sizes or (_KEPT if given.data else _FOR_A_WHILE)
     with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
         data = given.data or Path(folder)

@@ -187,10 +187,8 @@ class ExtractiveAnswerer:
             key=lambda one: not kind.tells(one.candidate.meaning, items[one.candidate.source]),
         )
         best = compared[0]
-        convincing = kind.tells(
-            best.candidate.meaning, items[best.candidate.source]
-        ) and self._convinces(best, question)
-        convincing = convincing and bool(named)
+        telling = kind.tells(best.candidate.meaning, items[best.candidate.source])
+        convincing = bool(named) and telling and self._convinces(best, question)
         within: list[Candidate] = []
         if convincing:
             within = rows_within(best.candidate, ranked, items, question)

@@ -192,11 +192,10 @@ def _add_findings(fit: Floats, index: ScopeIndex, chosen: Sequence[ScoredReport]
         start += len(own)
         if own.any():
             own[own.argmax()] = one.score
-    order = np.flatnonzero(rows >= 0)
-    order = order[
-        np.argsort(worth[order])
-    ]  # of several findings on a passage the best is added, the last
-    fit[rows[order]] += scaled(worth[order].astype(np.float32))
+    there = np.flatnonzero(rows >= 0)
+    # Of several findings on a passage the best is added: it comes last.
+    there = there[np.argsort(worth[there])]
+    fit[rows[there]] += scaled(worth[there].astype(np.float32))
 
 
 def _of_all(
