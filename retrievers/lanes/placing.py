@@ -58,18 +58,27 @@ def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Float
 
     Only of those whose mass lets them be among the best is reckoned what counts beside it.
     """
-    near, mass = reading.near, ranking.passages
+    mass = ranking.passages
     most = mass.max(initial=np.float32(0)) or np.float32(1)
-    rows = _contending(mass, count, float(most) * _MOST_BESIDE, reading.allowed)
+    beside = float(most) * _MOST_BESIDE
+    rows = _contending(mass, count, beside, reading.allowed)
+    scores, places = _scored(rows, most, reading.near, ranking)
+    best, top = highest(scores, count), scores
+    if reading.allowed is not None:  # the best of all may not be
+        top, _ = _scored(near_highest(mass, 1, beside), most, reading.near, ranking)
+    whole = float(top.max(initial=0.0)) or 1.0
+    return rows[best], np.maximum(scores[best] / whole, _LEAST_SCORE), places[best]
+
+
+def _scored(rows: Places, most: np.float32, near: Near, ranking: Ranking) -> tuple[Floats, Places]:
+    """The scores of some passages, rising, and their places among the nearest."""
     places = places_among(near.rows, rows)
-    scores = mass[rows] / most
+    scores = ranking.passages[rows] / most
     scores += _FIT_SHARE * ranking.fit[rows]
     # A place of -1 is that of the 0 at the end.
     cosines = np.append(np.maximum(near.cosines, 0), np.float32(0))
     scores += np.float32(_FIT_SHARE * _FIT_SHARE) * cosines[places]
-    best = highest(scores, count)
-    whole = float(scores.max(initial=0.0)) or 1.0
-    return rows[best], np.maximum(scores[best] / whole, _LEAST_SCORE), places[best]
+    return scores, places
 
 
 def _contending(

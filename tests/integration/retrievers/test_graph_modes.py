@@ -74,6 +74,15 @@ async def test_filters_bound_every_mode_and_leave_it_as_many_as_there_are(
     assert (NOT_FILTERED["en"] in found.warnings) is (mode in ("global", "hybrid", "mix"))
 
 
+async def test_a_filter_changes_no_score(retriever: GraphRetriever, reported: Scope) -> None:
+    """Scores stand beside the best of all, be it kept out or not."""
+    every = await retriever.search(reported, QUESTION, mode="mix", top_k=50)
+    for one in every.results[:4]:
+        bound = {"sectionId": [one.metadata["section_id"]]}
+        found = await retriever.search(reported, QUESTION, mode="mix", top_k=5, filters=bound)
+        assert {own.id: own.score for own in found.results}[one.id] == pytest.approx(one.score)
+
+
 @pytest.fixture
 def retriever(database: Database, embedder: Embedder, settings: Settings) -> GraphRetriever:
     return over(database, embedder, settings)
