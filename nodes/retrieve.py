@@ -12,7 +12,9 @@ from langgraph.runtime import Runtime
 from domain.errors import RetrievalError
 from domain.events import Retrieved, as_values
 from domain.language.other_words import as_tables_say
+from domain.language.quantities import asked_quantity
 from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from domain.tables.speaking import computes
 from domain.text import ideographs, language_of
 from nodes.context import RunContext, scope_of
 from nodes.spending import Limit, budget_of, judging_budget, noted, reached
@@ -96,7 +98,8 @@ class _Due:
 
     The third is the question once more: nothing in its own language holds it, and passages in the
     question's language stand before all others in any ranking by meaning (docs/evaluation.md). The last, with
-    the first search, has what columns are called: tables are read whole once one of their passages is found.
+    the first search of what tables may tell (a quantity, or what is computed), has what columns are called:
+    tables are read whole once one of their passages is found.
     """
 
     wide: tuple[str, ...]
@@ -109,7 +112,8 @@ class _Due:
         wide = tuple(dict.fromkeys(filter(None, [state.search, *state.beside])))
         near = tuple(query for query in state.bridges if query not in wide)
         bounded = state.attempts or (state.filters or {}).get("tags")
-        tabular = "" if bounded else as_tables_say(state.question)
+        told = computes(state.question) or asked_quantity(state.question)
+        tabular = as_tables_say(state.question) if told and not bounded else ""
         return cls(wide, near, tuple(state.abroad), tuple(filter(None, [tabular])))
 
     @property

@@ -15,8 +15,8 @@ from domain.text import normalise
 _PARTICLES = "up|out|in|off|down|on|over|back|away|around|through"
 _TWO = re.compile(rf"\b([a-z]{{3,}})[ -]({_PARTICLES})\b")
 _ONE = re.compile(rf"\b([a-z]{{3,}})({_PARTICLES})s?\b")
-# "logging" is of "log", "setting" of "set"; "calling" and "passing" have both letters of their own.
-_DOUBLED = re.compile(r"([bdgmnprt])\1$")
+# "logging" is of "log", "setting" of "set"; "calling" and "adding" have both letters of their own.
+_DOUBLED = re.compile(r"(?<=\w{2})([bdgmnprt])\1$")
 
 
 def joined(question: str) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from domain.language.particles import joined, parted, with_joined
         ("How is it backed up?", "Daily backups are kept.", "How is it backup?"),
         ("Where do I Log In?", "The login page", "Where do I login?"),
         ("What does logging in need?", "The login page", "What does login need?"),
+        ("Adding on a lamp?", "The addon has a lamp.", "addon a lamp?"),
         ("Who is calling off the run?", "A calloff ends it.", "Who is calloff the run?"),
         ("How do I back up the data?", "Data is backed up daily.", "How do I back up the data?"),
         ("What goes on in there?", "The ongoing work", "What goes on in there?"),
