@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from socket import socket
 
 from uvicorn.importer import import_from_string
@@ -9,6 +10,8 @@ from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
 from domain.errors import SextantError
+
+_log = logging.getLogger("uvicorn.error")
 
 # Seconds for an interpreter that has closed its end to finish, so that its own exit code is seen.
 _ENDING = 10
@@ -34,6 +37,8 @@ class Several(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         """Replace whoever has ended or is silent; stop where one cannot start."""
+        if self.should_exit.is_set():
+            return  # a signal came to all of them: those that have ended shall stay so
         for index, one in enumerate(self.processes):
             one.child_conn.close()  # held by the process alone: its end is then the pipe's
             if one.ping(self.config.timeout_worker_healthcheck):
@@ -45,6 +50,7 @@ class Several(Multiprocess):
                 self.exit_code = code - _UNSTARTED
                 self.should_exit.set()
                 return
+            _log.warning("Child process [%s] died", one.pid)
             self.processes[index] = self._begun()
 
     def _begun(self) -> Process:
