@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import TextIO
 from unicodedata import east_asian_width
 
-# A line's end, a gap, a wide character with the stops that must not begin a line, or a word.
+# A line's end, a gap, a wide character with the stops that must not begin a line, or a word, of which the
+# spaces that no line may be broken at are part ("12 400", "10 km").
 _WIDE = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff"
 _STOPS = "，。；：？！、）》」』】”’)\\].,;:?!"
-_PIECE = re.compile(rf"\n|[ \t]+|[{_WIDE}][{_STOPS}]*|[^\s{_WIDE}]+[{_STOPS}]*")
+_PIECE = re.compile(rf"\n|[ \t]+|[{_WIDE}][{_STOPS}]*|[^ \t\n{_WIDE}]+[{_STOPS}]*")
 
 
 def columns(text: str) -> int:
@@ -48,7 +49,7 @@ class Wrapping:
         if piece == "\n":
             self._break("")
         elif not piece.strip():
-            self._gap = piece
+            self._gap += piece
         else:
             if self._column and self._column + columns(self._gap + piece) > self._width:
                 self._break(self._indent)

@@ -37,6 +37,11 @@ def test_a_word_that_comes_in_two_pieces_is_not_broken() -> None:
     assert "".join(written) == "It costs\n12400\neuros."
 
 
+@pytest.mark.parametrize("text", ["12\u202f400 €, 10\u00a0km", "\u3000\u3000第一段", "a\u2003b"])
+def test_spaces_of_every_kind_stay(text: str) -> None:
+    assert wrapped(text, 40) == text
+
+
 def test_what_is_no_terminal_gets_the_text_as_it_comes() -> None:
     assert wrapped("one two  three\n", 0) == "one two  three\n"
 
