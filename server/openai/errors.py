@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import orjson
+from pydantic.alias_generators import to_snake
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -30,12 +31,11 @@ class OpenAIErrors:
 
 
 class _Turned:
-    """Passes a response on; holds a problem document back until it is whole."""
+    """Passes a response on; a problem document, which comes in one piece, in the other shape."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._start: Message | None = None
-        self._body = b""
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -46,18 +46,22 @@ class _Turned:
         if self._start is None:
             await self._send(message)
             return
-        self._body += message.get("body", b"")
-        if not message.get("more_body"):
-            await self._turn(self._start)
+        start, self._start = self._start, None
+        await self._turn(start, message)
 
-    async def _turn(self, start: Message) -> None:
-        problem = orjson.loads(self._body)
+    async def _turn(self, start: Message, message: Message) -> None:
+        problem = orjson.loads(message["body"])
         said = " ".join(filter(None, (problem["detail"], problem.get("nextStep"))))
         body = orjson.dumps(
-            error_body(problem["code"], said, problem["status"], problem.get("field"))
+            error_body(problem["code"], said, problem["status"], _as_sent(problem.get("field")))
         )
         headers = MutableHeaders(raw=start["headers"])
         headers["content-type"] = "application/json"
         headers["content-length"] = str(len(body))
         await self._send({**start, "headers": headers.raw})
-        await self._send({"type": "http.response.body", "body": body})
+        await self._send({**message, "body": body})
+
+
+def _as_sent(field: str | None) -> str | None:
+    """The field at fault as requests have it here: `graph_id`."""
+    return to_snake(field) if field and field.isidentifier() else field

@@ -1,0 +1,45 @@
+"""Errors under `/v1/`, in the shape that OpenAI's clients read."""
+
+from __future__ import annotations
+
+import httpx
+import orjson
+from starlette.types import Message, Receive, Scope, Send
+
+from domain.errors import GraphNotFound
+from server.edge.body_limit import BodyLimit
+from server.openai.errors import OpenAIErrors
+from server.problems import answer_with, problem_of
+
+
+async def refusing(scope: Scope, receive: Receive, send: Send) -> None:
+    """There is no such knowledge base."""
+    problem = problem_of(GraphNotFound("There is none.", field="graph_id"))
+    await answer_with(problem)(scope, receive, send)
+
+
+async def test_the_field_at_fault_is_named_as_these_requests_have_it() -> None:
+    transport = httpx.ASGITransport(OpenAIErrors(refusing))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        answered = await client.post("/v1/chat/completions")
+    assert answered.json()["error"]["param"] == "graph_id"
+
+
+async def test_a_body_that_is_too_large_is_answered_before_the_rest_of_it_is_passed_over() -> None:
+    sent = list[Message]()
+    before_the_rest = list[Message]()
+
+    async def receive() -> Message:
+        before_the_rest.extend(sent)
+        return {"type": "http.request", "body": b"."}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    length = (b"content-length", b"11")
+    scope = {"type": "http", "method": "POST", "path": "/v1/chat/completions", "headers": [length]}
+    await OpenAIErrors(BodyLimit(refusing, lambda _: 10))(scope, receive, send)
+    start, body = before_the_rest
+    assert start["status"] == 413
+    assert orjson.loads(body["body"])["error"]["code"] == "file_too_large"
+    assert sent[-1] == {"type": "http.response.body"}
