@@ -75,7 +75,7 @@ function cellsOf(line, at) {
   if (/^\|(?:\s*:?-+:?\s*\|)+\s*$/.test(line)) return [];
   const characters = Array.from(line.trimEnd());
   const bars = characters.flatMap((one, index) => (one === "|" && characters[index - 1] !== "\\" ? [index] : []));
-  return bars.slice(0, -1).map((bar, index) => [at + bar + 1, at + bars[index + 1]]);
+  return bars.length > 1 ? bars.slice(0, -1).map((bar, index) => [at + bar + 1, at + bars[index + 1]]) : null;
 }
 
 /** A table; its first row is a head where a rule follows. */

@@ -5,9 +5,9 @@ import { element } from "./dom.js";
 const FENCE = /^\s*(?:```|~~~)([^`]*)$/;
 const ROW = /^\s*\|.*\|/;
 const RULE = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
-// The rows that an answer without a model quotes of a table: "Article: SC-110; Price: 12400".
+// The rows that an answer without a model quotes of a table: "Article: SC-110; Price: 12400". No item of a list is one.
 const FIELDS = /[;；]\s*/;
-const FIELD = /^\s*([^:：\[\]]{1,60})[:：]\s*(.+)$/;
+const FIELD = /^(?!\s*[-*•]\s)\s*([^:：\[\]]{1,60})[:：]\s*(.+)$/;
 const INLINE = /\*\*([^*\n]+)\*\*|`([^`\n]+)`|\[(\d{1,4}|[IT]\d{1,3}(?::[rc\d]+)?)\]/g;
 const LINES = [
   [/^\s*[-*•]\s+(.*)$/, "ul", "li"],

@@ -17,11 +17,12 @@ function steps(trace, total) {
   });
 }
 
-/** When each lane of a retrieval was at work: they begin together. */
+/** When each lane of a retrieval was at work: they begin together, and the reranker is the last. */
 function lanes(told) {
-  const from = told ? told.ms - (told.timings.total ?? 0) : 0;
-  return Object.entries(told?.timings ?? {}).filter(([lane]) => !NO_LANES.includes(lane))
-    .map(([lane, took]) => ({ name: say("lanes")[lane] ?? lane, from, end: from + took }));
+  return Object.entries(told?.timings ?? {}).filter(([lane]) => !NO_LANES.includes(lane)).map(([lane, took]) => {
+    const from = told.ms - (lane === "rerank" ? took : told.timings.total);
+    return { name: say("lanes")[lane] ?? lane, from, end: from + took };
+  });
 }
 
 /** All steps in one line, each as long as it took; the rows say it in words. */

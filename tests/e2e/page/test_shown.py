@@ -69,6 +69,13 @@ def test_one_row_and_rows_of_other_columns_stay_sentences(page: Page) -> None:
     expect(page.locator(".answer")).to_contain_text("Part: TB-18; Cost: 310; Note: b")
 
 
+def test_a_list_whose_items_are_told_alike_stays_a_list(page: Page) -> None:
+    told = "- Part: BM-40; Price: 980; Note: a[1]\n- Part: TB-18; Price: 310; Note: b[1]"
+    answered(page, {"answer": told})
+    expect(page.locator(".answer li")).to_have_count(2)
+    expect(page.locator(".answer table")).to_have_count(0)
+
+
 def test_a_passage_shows_its_table_with_the_quoted_cells_marked(page: Page) -> None:
     answered(page, {"answer": "The BM-40 costs 980.[1]"})
     page.get_by_role("button", name="Citation 1: open the passage").click()
