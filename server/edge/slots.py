@@ -26,10 +26,10 @@ class Slots:
 
     That costs a tenth of what it does where the question would start, and whoever comes then is told
     soon. Who may have a slot is decided where it starts, as ever; kept on the way it is only for those
-    whose key held when it was last looked up, so that strangers, however many, take none from them. A
-    search keeps nothing on its way: it is refused where it would be the last of too many who wait for a
-    place. That is told after a moment, so that clients who ask again at once, against `Retry-After`, do not
-    take the time of those who are served.
+    whose key held when it was last looked up or whose token holds, so that strangers, however many, take
+    none from them. A search keeps nothing on its way: it is refused where it would be the last of too many
+    who wait for a place. That is told after a moment, so that clients who ask again at once, against
+    `Retry-After`, do not take the time of those who are served.
 
     Args:
         app: what is served.
@@ -88,6 +88,6 @@ def _path(scope: Scope) -> str:
 
 
 def _asking(scope: Scope) -> tuple[Serving, Principal | None]:
-    """What serves, and who asks, as far as memory knows."""
+    """What serves, and who asks, as far as that can be said at once."""
     serving = cast("Serving", scope["app"].state.serving)
     return serving, serving.authenticator.known(HTTPConnection(scope))
