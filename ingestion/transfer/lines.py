@@ -280,6 +280,8 @@ def _overlaps(sections: Sequence[SectionLine]) -> Iterator[str]:
 def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(raw, Mapping):
         return raw
+    if not isinstance(raw, bytes | bytearray | str):
+        raise LineInvalid("Not a line: give a dict, or JSON as bytes or text.")
     try:
         found = _parsed(raw)
     except json.JSONDecodeError as error:

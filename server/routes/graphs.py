@@ -62,7 +62,7 @@ async def list_graphs(
 
 @router.post(
     "/api/graphs/{graphId:path}/import",
-    responses=answers(examples.IMPORTED, 409, 415),
+    responses=answers(examples.IMPORTED, 404, 409, 415),
     openapi_extra=_BODY,
 )
 async def import_graph(

@@ -101,7 +101,7 @@ def silent_from(step: str) -> Answering:
 async def test_silence_in_the_loop_is_met_once_and_leaves_the_rest_to_the_answer(
     running_with: RunningWith, step: str, calls: int
 ) -> None:
-    async with running_with(silent_from(step), model_timeout=0.3, model_retries=5) as running:
+    async with running_with(silent_from(step), model_timeout=1.0, model_retries=5) as running:
         result = await running.workflow.ainvoke(running.asking(QUESTION, mode="mix"))
     assert result["model"] == "scripted"
     assert result["usage"]["calls"] == calls + 1

@@ -65,6 +65,7 @@ def test_reads_every_kind_of_the_format() -> None:
         (b"\xff\xfe\xfd", "Not JSON"),
         (b"[" * 200_000, "Not JSON"),
         (b"[1, 2]", "Not a JSON object."),
+        (5, "Not a line: give a dict"),
         (b'{"type": "documnet", "id": "d1"}', "type: must be document, chunk, entity, "),
         (b'{"id": "d1"}', "type: must be document, chunk, entity, "),
         (b'{"type": "document"}', "id: Field required."),
@@ -83,7 +84,7 @@ def test_reads_every_kind_of_the_format() -> None:
         (outline((-1, 2)), "sections.0.start: "),
     ],
 )
-def test_says_why_a_line_cannot_be_used(raw: bytes, reason: str) -> None:
+def test_says_why_a_line_cannot_be_used(raw: Any, reason: str) -> None:
     with pytest.raises(LineInvalid) as caught:
         read_line(raw)
 
