@@ -184,6 +184,8 @@ async def _closer(stack: AsyncExitStack) -> AsyncGenerator[None]:
     try:
         yield
     finally:
+        # What is kept for a loop leads back to it, so its entry would never go by itself.
+        _by_loop.pop(asyncio.get_running_loop(), None)
         await stack.aclose()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Iterator
 from uuid import UUID
 
@@ -159,10 +161,13 @@ async def test_each_loop_opens_its_own_dependencies_once(own_settings: Settings)
     await close_shared_dependencies()
 
 
-async def test_a_loop_that_ends_without_closing_closes_quietly(
+async def test_a_loop_that_ends_without_closing_closes_quietly_and_leaves_nothing(
     own_settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
+    loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []
+
     async def ask() -> bool:
+        loops.append(weakref.ref(asyncio.get_running_loop()))
         result = await create_query_workflow(settings=own_settings).ainvoke({"query": "你好"})
         return bool(result["answer"])
 
@@ -170,6 +175,8 @@ async def test_a_loop_that_ends_without_closing_closes_quietly(
         for _ in range(5):
             assert await asyncio.to_thread(lambda: asyncio.run(ask()))
     assert "closing of asynchronous generator" not in caplog.text
+    gc.collect()
+    assert [loop() for loop in loops] == [None] * 5
 
 
 async def test_vectors_of_another_model_are_refused_before_any_search(
