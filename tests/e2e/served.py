@@ -18,10 +18,11 @@ _RUNNING = re.compile(r"running on (http://\S+)")
 
 @dataclass(frozen=True)
 class Served:
-    """A server that listens."""
+    """A server that listens, and the lines of its log so far."""
 
     address: str
     process: subprocess.Popen[str]
+    log: list[str]
 
     def stop(self) -> None:
         """Tell it to end, as a service manager does."""
@@ -54,9 +55,9 @@ def serving(environment: Mapping[str, str], *arguments: str) -> Iterator[Served]
         else:
             pytest.fail("sextant serve did not start:\n" + "".join(told))
         # Its log must be read on, or the server would block on a full pipe.
-        reader = threading.Thread(target=list, args=(process.stdout,))
+        reader = threading.Thread(target=told.extend, args=(process.stdout,))
         reader.start()
-        server = Served(found[1], process)
+        server = Served(found[1], process, told)
         try:
             yield server
         finally:

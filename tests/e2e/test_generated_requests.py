@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from server.schemas import examples
-from tests.e2e.served import served
+from tests.e2e.served import serving
 
 pytestmark = pytest.mark.e2e
 
@@ -36,7 +36,8 @@ def test_no_request_makes_the_server_fail_or_say_what_is_not_documented(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     kept = [word for own in DELETING for word in ("--exclude-operation-id", own)]
-    with served(environment | KEPT) as address:
+    with serving(environment | KEPT) as server:
+        address = server.address
         known = given(address)
         alone = ran(address, tmp_path, known, "examples,coverage,fuzzing", *kept)
         together = ran(address, tmp_path, known, "stateful")
@@ -49,8 +50,9 @@ def test_no_request_makes_the_server_fail_or_say_what_is_not_documented(
         )
         alive = httpx.get(f"{address}/healthz", timeout=60)
     assert alive.json() == {"status": "ok"}
+    failed = "".join(line for line in server.log if '"level": "error"' in line)
     for done in (alone, together, deleted):
-        assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2_000:]
+        assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2_000:] + failed
 
 
 def given(address: str) -> dict[str, str]:
