@@ -61,7 +61,7 @@ class Registered:
 
 @dataclass(slots=True)
 class _New:
-    """Uploads whose name and bytes are both unknown, each once."""
+    """Uploads whose name and bytes are both unknown, to the scope and among those before them."""
 
     uploads: dict[str, Upload] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
@@ -71,9 +71,9 @@ class _New:
         new = cls()
         for sha256, upload in uploads:
             if not {sha256, upload.source} & known:
-                known |= {sha256, upload.source}
                 new.uploads[upload.source] = upload
                 new.digests[upload.source] = sha256
+            known |= {sha256, upload.source}
         return new
 
 
@@ -123,7 +123,7 @@ async def _make(
 async def _take(
     connection: Connection, scope: Scope, row: ScopeRow, upload: Upload, sha256: str
 ) -> Registered:
-    """An upload whose name or bytes the scope has."""
+    """An upload whose name or bytes the scope has, or had before this call."""
     key: dict[str, Any] = {"scope_id": row.scope_id, "user_id": scope.user_id}
     named = await fetch_one(connection, "same_source", {**key, "source": upload.source})
     same = await fetch_one(connection, "same_bytes", {**key, "sha256": sha256})
@@ -132,7 +132,9 @@ async def _take(
             await delete_document(connection, row, named["id"])
         again = await open_again(connection, scope, row, same["id"], live=bool(same["live"]))
         return replace(again, same_as=same["source"] if same["source"] != upload.source else None)
-    assert named is not None  # noqa: S101 - else it would have been new
+    if named is None:  # a file before it in this call took away what had its name or its bytes
+        made = await _make(connection, scope, row, _New.among([(sha256, upload)], set()))
+        return made[upload.source]
     key["document_id"] = named["id"]
     await drop_pending(connection, row, named["id"])
     await connection.execute(_SQL["close_job"], key)  # of a version in its last stage
