@@ -21,7 +21,7 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 # Seconds that no test takes even on a machine with ten times as much to do.
-_STALLED = float(os.environ.get("SEXTANT_TEST_STALLED", "1200"))
+_STALLED = float(os.environ.get("STALLED_AFTER", "1200"))
 
 
 @pytest.hookimpl(wrapper=True)
