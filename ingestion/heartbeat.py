@@ -14,6 +14,7 @@ from uuid import UUID
 
 from domain.documents import Job, JobStage
 from domain.errors import ConflictError, DependencyError
+from domain.tasks import end
 from stores.work.jobs import JobStore
 
 # Progress is written down once a second: a small file would spend a tenth of its time on it.
@@ -49,9 +50,7 @@ class Heartbeats:
                 try:
                     yield
                 finally:
-                    beating.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await beating
+                    await end(beating)
                     del self._noted[job.id]
         except TimeoutError:
             if not ours.expired():

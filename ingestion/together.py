@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 from uuid import UUID
 
 from domain.errors import DependencyError
 from domain.scope import Scope
+from domain.tasks import end
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -52,10 +53,7 @@ class Together:
 
     async def __aexit__(self, *_: object) -> None:
         self._stop_timer()
-        for task in list(self._tasks):
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await end(*self._tasks)
 
     async def ask(self, work: Work[A, R], about: A) -> R:
         """The answer of `work` for one of its arguments, given with those for other members.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
 from uuid import UUID
 
 from domain.errors import DocumentNotFound, Limited, Overloaded, SextantError
+from domain.tasks import end
 from sextant.library import Library
 from stores.work.uploads import Standing
 
@@ -84,9 +84,7 @@ class Watching:
     async def close(self) -> None:
         """Look no more for anybody."""
         if self._looking is not None:
-            self._looking.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._looking
+            await end(self._looking)
 
     async def next_of(self, document_id: UUID) -> Standing:
         """What the next look finds; raises DocumentNotFound if nothing."""

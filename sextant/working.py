@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.errors import ConflictError, FileRejected, SextantError
 from domain.scope import Scope
+from domain.tasks import end
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from stores.work.queue import INGEST, REFRESH, Turns, answering, free_turns_of_dead, library
@@ -101,7 +102,7 @@ class Worker:
                 )
                 sweeping = asyncio.create_task(self._sweep(app))
                 stopping = asyncio.create_task(self._stopping.wait())
-                await _first_of(taking, sweeping, stopping)
+                await _until_one_ends(taking, sweeping, stopping)
 
     async def _sweep(self, app: App) -> None:
         """Offer missing turns: those of dead workers, and those of jobs that were queued without one."""
@@ -151,17 +152,17 @@ class Worker:
             await self._refresh_graph(scope)
 
 
-async def _first_of(*tasks: asyncio.Task[Any]) -> None:
-    """Wait for the first, then cancel the others, which the library takes as an order to stop gracefully."""
+async def _until_one_ends(taking: asyncio.Task[None], *others: asyncio.Task[Any]) -> None:
+    """Wait for the first, then end all; the library takes being cancelled once as an order to stop gracefully."""
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([taking, *others], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in tasks:
+        for task in (taking, *others):
             task.cancel()
-        ended = await asyncio.gather(*tasks, return_exceptions=True)
-    for error in ended:
-        if isinstance(error, Exception):
-            raise error
+        await asyncio.wait([taking])
+        await end(*others)
+    if not taking.cancelled():
+        taking.result()
 
 
 def _report(error: Exception) -> None:
