@@ -30,7 +30,7 @@ from nodes.question.names import names_in, telling_words
 from nodes.question.parts import MOST_PARTS, clauses_of, sides_of
 from nodes.replies import Line, Sentences, Words
 from nodes.spending import deadline, noted
-from nodes.state import State
+from nodes.state import State, forgotten
 from retrievers.lanes.keywords import extract_keywords
 from retrievers.modes import composition_of
 
@@ -156,49 +156,16 @@ def _check_options(state: State) -> None:
 
 
 def _new_turn(state: State, asked_for: Asked, run: RunContext) -> dict[str, Any]:
-    """The loop's fields as a turn finds them; a checkpointer would carry over the last turn's."""
+    """The state as a turn finds it; a checkpointer would carry over the last turn's."""
     language, limits = run.choices.language, run.deps.settings.limits
     question = checked_question(asked_for.query, limits.question_chars)
-    return opening(asked_for) | {
+    return forgotten() | {
+        **opening(asked_for),
         "history": history_of(state, asked_for, limits),
         "multimodal_content": asked_for.content,
         "question": question,
         "search": question,
         "language": language_of(question) if language == "auto" else language,
-        "complexity": COMPLEX,
-        "reason": "",
-        "entities": [],
-        "linked": [],
-        "keywords": [],
-        "low_level_keywords": [],
-        "high_level_keywords": [],
-        "subquestions": [],
-        "unanswered": [],
-        "beside": [],
-        "bridges": [],
-        "abroad": [],
-        "searched": [],
-        "found_for": {},
-        "items": [],
-        "around": [],
-        "attachments": [],
-        "evidence": [],
-        "relevance": 0.0,
-        "sufficient": False,
-        "missing": "",
-        "by_rule": False,
-        "unreachable": "",
-        "answer": "",
-        "citations": [],
-        "sources": [],
-        "graph_context": {},
-        "attempts": 0,
-        "grounded": False,
-        "warnings": [],
-        "timings": {},
-        "model": "",
-        "usage": {},
-        "costs": {},
         "deadline": deadline(run),
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
@@ -74,23 +74,24 @@ class OutputState:
 class State(InputState, OutputState):
     """Everything the nodes pass on.
 
-    `analyze` resets the loop's fields at each turn, since a checkpointer carries them over.
-    `question` is the query made to stand alone; `strategy` the mode in use, `reason` why. `entities`
-    are the question's names, `linked` those of them that the graph knows, with ids. `keywords` holds
-    both levels: names and terms (low), and what the question is about (high). `subquestions` are its
-    parts, `unanswered` those that the passages do not answer.
+    `analyze` begins each turn with the fields of the loop `forgotten`. `question` is the query made to
+    stand alone; `strategy` the mode in use, `reason` why. `entities` are the question's names, `linked`
+    those of them that the graph knows, with ids. `keywords` holds both levels: names and terms (low),
+    and what the question is about (high). `subquestions` are its parts, `unanswered` those that the
+    passages do not answer.
 
     `search` is the query to run next, `beside` others that run with it, and `bridges` others that are
     searched by meaning alone, `abroad` the question as it is searched in documents of the other
-    language; `searched` those already run; `found_for` what each had found. `items`
-    are the passages found, best first; `around` the entities, relations and reports that go with
-    them; `attachments` what came with the question, as `domain.attachments` has it; `tables` those
-    that later turns of a conversation may ask about (`nodes.multimodal.keeping`); `evidence` the ids
-    of passages judged relevant; `missing` what the grader did not find. `attempts` counts
-    refinement rounds (0..3). `by_rule`: the chat model did not come up with a judgement, through no fault of
-    the prompt, so that rules judge from there on and the answer gets what time and calls are left. `unreachable` says why the chat model is not asked again in this turn, where
-    no connection to it could be made. `deadline` is when the answer must be there (seconds since the epoch;
-    0: not begun).
+    language; `searched` those already run; `found_for` what each had found. `items` are the passages
+    found, best first; `around` the entities, relations and reports that go with them; `attachments`
+    what came with the question, as `domain.attachments` has it; `tables` those that later turns of a
+    conversation may ask about (`nodes.multimodal.keeping`); `evidence` the ids of passages judged
+    relevant; `missing` what the grader did not find. `attempts` counts refinement rounds (0..3).
+
+    `by_rule`: the chat model did not come up with a judgement, through no fault of the prompt, so that
+    rules judge from there on and the answer gets what time and calls are left. `unreachable` says why
+    the chat model is not asked again in this turn, where no connection to it could be made. `deadline`
+    is when the answer must be there (seconds since the epoch; 0: not begun).
     """
 
     question: str = ""
@@ -124,3 +125,12 @@ class State(InputState, OutputState):
     by_rule: bool = False
     unreachable: str = ""
     deadline: float = 0.0
+
+
+# What a conversation goes on with: whatever a caller may leave out, and the tables at hand.
+_KEPT = {one.name for one in fields(InputState)} | {"tables"}
+
+
+def forgotten() -> dict[str, Any]:
+    """All other fields as they are before a turn, which a checkpointer carries over from the last one."""
+    return {name: value for name, value in vars(State()).items() if name not in _KEPT}

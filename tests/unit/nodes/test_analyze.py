@@ -6,7 +6,7 @@ from domain.errors import ModeNotAvailable, OptionInvalid, QuestionInvalid
 from domain.settings import CommunitySettings, LimitSettings, Settings
 from nodes.analyze import analyze, is_small_talk
 from nodes.state import State
-from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat, item
+from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat
 
 
 async def test_a_question_is_read_by_rule_without_a_chat_model(bench: Build) -> None:
@@ -71,16 +71,19 @@ async def test_the_inputs_mode_outranks_the_runs_choice(bench: Build) -> None:
     assert (await analyze(State(query="Why?", mode="naive"), runtime))["strategy"] == "naive"
 
 
-async def test_the_last_turns_loop_is_forgotten(bench: Build) -> None:
-    carried = State(
-        query="Why?", attempts=3, searched=["old"], items=[item("old")], warnings=["old"],
-        answer="old", usage={"calls": 8}, timings={"retrieve": 1.0}, evidence=["a.md"],
-    )  # fmt: skip
-    update = await analyze(carried, bench().runtime)
-    forgotten = State(query="Why?")
-    for field in ("attempts", "searched", "items", "warnings", "answer", "timings", "evidence"):
-        assert update[field] == getattr(forgotten, field)
-    assert update["usage"] == {}
+async def test_whatever_the_last_turn_left_is_forgotten_but_what_a_conversation_keeps(
+    bench: Build,
+) -> None:
+    kept = {
+        "query", "messages", "graph_id", "user_id", "mode", "top_k", "filters", "rerank", "tables"
+    }  # fmt: skip
+    asked = vars(State(query="Why?"))
+    given = kept | {"history", "multimodal_content"}
+    left = {name: "left" for name in asked if name not in given}
+    begun = await analyze(State(**asked | left), bench().runtime)
+    first = await analyze(State(**asked), bench().runtime)
+    assert begun | {"deadline": 0} == first | {"deadline": 0}
+    assert set(asked) - set(begun) == kept
 
 
 async def test_a_chat_model_folds_the_conversation_into_the_question(bench: Build) -> None:
