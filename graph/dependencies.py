@@ -34,8 +34,8 @@ from stores.array_files import index_files
 from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.quotes import QuoteStore
 from stores.chunks.tables import TableStore
-from stores.documents.document_store import DocumentStore
 from stores.documents.embedding_space import check_space
+from stores.documents.reading import DocumentReader
 from stores.graph.opening import graph_store
 from stores.graph.record import GraphRecord
 from stores.knowledge_bases import KnowledgeBases
@@ -99,7 +99,7 @@ async def _opened_over(
         QuoteStore(database),
         judge,
         vision=vision,
-        documents=DocumentStore(database),
+        documents=DocumentReader(database),
         tables=TableStore(database),
     )
 

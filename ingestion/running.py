@@ -42,7 +42,7 @@ from ingestion.transfer.documents import dated, is_packed, unpack
 from models.protocols import Embedder, Vectors
 from stores.chunks.chunk_store import StoredChunk
 from stores.documents.document_store import DocumentStore
-from stores.documents.registering import Given
+from stores.documents.reading import Given
 from stores.documents.versions import Ready
 from stores.work.jobs import JobStore
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrievers.graph_retriever import GraphRetriever
     from stores.chunks.quotes import QuoteStore
     from stores.chunks.tables import TableStore
-    from stores.documents.document_store import DocumentStore
+    from stores.documents.reading import DocumentReader
 
 
 class Context(BaseModel):
@@ -68,7 +68,7 @@ class Dependencies:
     quotes: QuoteStore | None = None
     judge: Reranker | None = None
     vision: VisionModel | None = None
-    documents: DocumentStore | None = None
+    documents: DocumentReader | None = None
     tables: TableStore | None = None
 
 

@@ -26,7 +26,7 @@ from models.embedding.choice import build_embedder
 from sextant.asking import Asking
 from sextant.knowledge.refreshing import Refresher
 from sextant.parts import Parts
-from stores.documents.versions import document_id_of
+from stores.documents.reading import document_id_of
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:

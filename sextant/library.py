@@ -10,8 +10,8 @@ from uuid import UUID
 from domain.documents import Document
 from domain.scope import Scope
 from stores.documents.document_store import DocumentStore
+from stores.documents.reading import not_found
 from stores.documents.registering import Registered, Upload
-from stores.documents.versions import not_found
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore

@@ -24,7 +24,7 @@ from ingestion.transfer.lines import (
     RelationLine,
     SectionLine,
 )
-from stores.documents.document_store import DocumentStore
+from stores.documents.reading import DocumentReader
 from stores.graph.ids import entity_id
 from stores.graph.transfer import Content, GraphPages, Row
 from stores.knowledge_bases import KnowledgeBases
@@ -48,7 +48,7 @@ async def export_graph(database: Database, scope: Scope) -> AsyncIterator[dict[s
     pages = GraphPages(database, scope)
     stored = [
         one
-        for one in await DocumentStore(database).list(scope)
+        for one in await DocumentReader(database).list(scope)
         if one.status is DocumentStatus.READY
     ]
     for part in (_documents(scope, pages, stored), _entities(pages), _relations(pages)):

@@ -8,7 +8,7 @@ from domain.documents import Document, DocumentStatus
 from domain.errors import SextantError
 from domain.scope import Scope
 from nodes.question.arithmetic import computed
-from stores.documents.document_store import DocumentStore
+from stores.documents.reading import DocumentReader
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ _LOOKED_AT, _NAMED = 20, 3
 
 
 async def introduction(
-    question: str, language: str, scope: Scope, documents: DocumentStore | None
+    question: str, language: str, scope: Scope, documents: DocumentReader | None
 ) -> str:
     """The value of plain arithmetic; else why there is no answer, and what can be asked instead.
 
@@ -48,7 +48,7 @@ async def introduction(
     return NO_MODEL[language] + await _holdings(language, scope, documents) + _SETTINGS[language]
 
 
-async def _holdings(language: str, scope: Scope, documents: DocumentStore | None) -> str:
+async def _holdings(language: str, scope: Scope, documents: DocumentReader | None) -> str:
     if documents is None:
         return ""
     try:
@@ -70,7 +70,7 @@ async def _holdings(language: str, scope: Scope, documents: DocumentStore | None
     return told
 
 
-async def _section_of(scope: Scope, document: Document, documents: DocumentStore) -> str:
+async def _section_of(scope: Scope, document: Document, documents: DocumentReader) -> str:
     """The title of the document's second section below its title; the first often introduces it."""
     sections = await documents.structure(scope, document.id)
     titles = [one.title for one in sections if one.title and one.parent_id is not None]

@@ -16,10 +16,10 @@ from domain.scope import Scope
 from domain.settings import MultimodalSettings
 from models.chat.pictures import Picture, PictureLimits, read_picture
 from nodes.multimodal.parts import Part
-from stores.documents.versions import document_id_of
+from stores.documents.reading import document_id_of
 
 if TYPE_CHECKING:
-    from stores.documents.document_store import DocumentStore
+    from stores.documents.reading import DocumentReader
 
 _WAYS = ("data", "upload_id", "img_path", "url")
 _DATA_URI = re.compile(r"data:[\w.+/-]{0,60}(?:;[\w=.+-]{1,60}){0,4},", re.IGNORECASE)
@@ -30,7 +30,7 @@ _GIVE = "Give a data URI in `data`, the id of an uploaded image in `upload_id`, 
 async def load_picture(
     part: Part,
     scope: Scope,
-    documents: DocumentStore | None,
+    documents: DocumentReader | None,
     settings: MultimodalSettings,
     limits: PictureLimits,
 ) -> Picture:
@@ -86,7 +86,9 @@ def _decoded(part: Part, way: str, uri: str, start: int, limits: PictureLimits) 
         raise part.wrong(way, "Its base64 is damaged.", "Encode the file again.") from None
 
 
-async def _uploaded(part: Part, value: str, scope: Scope, documents: DocumentStore | None) -> bytes:
+async def _uploaded(
+    part: Part, value: str, scope: Scope, documents: DocumentReader | None
+) -> bytes:
     if documents is None:
         raise part.wrong("upload_id", "There are no uploads here.", "Give a data URI in `data`.")
     return (await documents.given(scope, document_id_of(value))).content

@@ -24,7 +24,7 @@ from server.mcp.tools import Call, CallerOf, Tools
 from server.problems import problem_of
 from sextant.facade import Sextant
 from sextant.knowledge.chunks import Chunks
-from stores.documents.versions import document_id_of
+from stores.documents.reading import document_id_of
 
 # Where a failed call's result has its problem document.
 PROBLEM = "sextant/problem"

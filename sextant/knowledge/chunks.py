@@ -14,8 +14,7 @@ from domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.scope import Scope
 from sextant.knowledge.reading import Reading
-from stores.documents.document_store import DocumentStore
-from stores.documents.versions import document_id_of, not_found
+from stores.documents.reading import DocumentReader, document_id_of, not_found
 from stores.postgresql.database import Database
 from stores.search_log import LoggedSearch, SearchLog, logged_item
 
@@ -57,7 +56,7 @@ class Chunks:
         self, database: Database, scope: Scope, opened: Callable[[], Awaitable[ChunkSearch]]
     ) -> None:
         self._database = database
-        self._documents = DocumentStore(database)
+        self._documents = DocumentReader(database)
         self._log = SearchLog(database)
         self._scope = scope
         self._opened = opened

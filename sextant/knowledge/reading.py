@@ -13,7 +13,7 @@ from domain.options import in_range
 from domain.scope import Scope
 from stores.chunks.chunk_store import ChunkStore, StoredChunk
 from stores.chunks.neighbours import Mentioned, beside, entities_of, linked_to
-from stores.documents.document_store import DocumentStore
+from stores.documents.reading import DocumentReader
 from stores.postgresql.database import Database
 
 LINKED = "linked"
@@ -58,7 +58,7 @@ class Reading:
 
     def __init__(self, database: Database, scope: Scope) -> None:
         self._database = database
-        self._documents = DocumentStore(database)
+        self._documents = DocumentReader(database)
         self._chunks = ChunkStore(database)
         self._scope = scope
 

@@ -12,7 +12,7 @@ from psycopg.rows import dict_row
 from domain.documents import Chunk, ParsedDocument
 from domain.scope import Scope
 from stores.chunks.chunk_store import StoredChunk, stored_chunk
-from stores.documents.document_store import DocumentStore
+from stores.documents.reading import DocumentReader
 from stores.documents.versions import describe_chunks
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
@@ -40,7 +40,7 @@ class Descriptions:
     def __init__(self, database: Database, scope: Scope) -> None:
         self._database = database
         self._scope = scope
-        self._documents = DocumentStore(database)
+        self._documents = DocumentReader(database)
 
     async def undescribed(self) -> list[UUID]:
         """Documents with chunks that were stored before anything described them."""

@@ -7,36 +7,23 @@ replacement are staged and take the old ones' place in one transaction.
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
-from domain.documents import (
-    Chunk,
-    Document,
-    DocumentStatus,
-    HeadingSource,
-    JobStage,
-    ParsedDocument,
-    Section,
-)
+from domain.documents import Chunk, JobStage, ParsedDocument
 from domain.scope import Scope
 from stores.array_files import forget_words
 from stores.chunks.chunk_store import Vectors
 from stores.chunks.partitions import settle
-from stores.documents.registering import Given, Registered, Upload, register
+from stores.documents.reading import DocumentReader, not_found
+from stores.documents.registering import Registered, Upload, register
 from stores.documents.versions import (
     Ready,
     bring_chunks,
     delete_document,
     end_job,
-    fetch_one,
     make_live,
-    not_found,
     open_version,
     require_scope,
     take_back,
@@ -44,22 +31,15 @@ from stores.documents.versions import (
     write_first_versions,
     write_parsed,
 )
-from stores.postgresql.database import Database
-from stores.postgresql.queries import load_queries
-from stores.scopes import find_scope, key_of, share_scope
-
-_SQL = load_queries("documents")
+from stores.scopes import find_scope, share_scope
 
 
-class DocumentStore:
-    """The documents of a database; every call sees one scope.
+class DocumentStore(DocumentReader):
+    """The documents of a database, to be read and changed; every call sees one scope.
 
     Methods that write a version take `version` from the worker's job: they raise `ConflictError` when
     a newer upload has replaced that version. Without it they write to the pending one.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def register(
         self,
@@ -81,26 +61,10 @@ class DocumentStore:
         [registered] = await self.register_all(scope, [upload])
         return registered
 
-    async def register_all(
-        self, scope: Scope, uploads: Sequence[Upload]
-    ) -> builtins.list[Registered]:
+    async def register_all(self, scope: Scope, uploads: Sequence[Upload]) -> list[Registered]:
         """The same for several files, all or none, in order."""
         async with self._database.transaction(scope.user_id) as connection:
             return await register(connection, scope, uploads)
-
-    async def given(self, scope: Scope, document_id: UUID) -> Given:
-        """What there is to ingest: the pending version, else the live one.
-
-        Raises:
-            DocumentNotFound: no such document in this scope.
-        """
-        async with self._database.transaction(scope.user_id) as connection:
-            row = require_scope(await find_scope(connection, scope), document_id)
-            key = {"scope_id": row.scope_id, "document_id": document_id}
-            found = await fetch_one(connection, "given", key)
-            if found is None:
-                raise not_found(document_id)
-            return Given(bytes(found["content"]), found["metadata"])
 
     async def begin(
         self,
@@ -168,7 +132,7 @@ class DocumentStore:
             await make_live(connection, opened)
         await settle(self._database, scope)
 
-    async def store_all(self, scope: Scope, ready: Sequence[Ready]) -> builtins.list[None]:
+    async def store_all(self, scope: Scope, ready: Sequence[Ready]) -> list[None]:
         """The same for several, all or none.
 
         Raises:
@@ -208,15 +172,6 @@ class DocumentStore:
                 await end_job(connection, opened, JobStage.DONE)
         await settle(self._database, scope)
 
-    async def is_live(self, scope: Scope, document_id: UUID, version: int) -> bool:
-        """Whether this version has been published, and is not replaced or deleted since."""
-        async with self._database.transaction(scope.user_id) as connection:
-            key = {"user_id": scope.user_id, "graph_id": scope.graph_id, "version": version}
-            return (
-                await fetch_one(connection, "is_live", key | {"document_id": document_id})
-                is not None
-            )
-
     async def fail(
         self,
         scope: Scope,
@@ -248,101 +203,3 @@ class DocumentStore:
             if not await delete_document(connection, row, document_id):
                 raise not_found(document_id)
         await forget_words(self._database.settings, scope)
-
-    async def get(self, scope: Scope, document_id: UUID) -> Document:
-        """One document.
-
-        Raises:
-            DocumentNotFound: no such document in this scope.
-        """
-        found = await self._describe(scope, document_id)
-        if not found:
-            raise not_found(document_id)
-        return found[0]
-
-    async def list(
-        self, scope: Scope, after: tuple[datetime, UUID] | None = None, most: int | None = None
-    ) -> builtins.list[Document]:
-        """The documents of a scope, oldest first; `most` of those `after` a time and an id."""
-        return await self._describe(scope, None, after, most)
-
-    async def structure(self, scope: Scope, document_id: UUID) -> tuple[Section, ...]:
-        """The section tree in reading order, parents before children.
-
-        Raises:
-            DocumentNotFound: no such document in this scope.
-        """
-        await self.get(scope, document_id)
-        async with self._database.transaction(scope.user_id) as connection:
-            row = require_scope(await find_scope(connection, scope), document_id)
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(
-                _SQL["structure"], {"scope_id": row.scope_id, "document_id": document_id}
-            )
-            return tuple([_section(values) async for values in cursor])
-
-    async def text(self, scope: Scope, document_id: UUID, start: int, end: int) -> str:
-        """Characters `start` to `end` of the live version's text.
-
-        Raises:
-            DocumentNotFound: no such document in this scope.
-        """
-        async with self._database.transaction(scope.user_id) as connection:
-            row = require_scope(await find_scope(connection, scope), document_id)
-            begin = max(0, start)
-            key = {"scope_id": row.scope_id, "document_id": document_id}
-            part = {"start": begin, "length": max(0, end - begin)}
-            cursor = await connection.execute(_SQL["text"], key | part)
-            found = await cursor.fetchone()
-            if found is None:
-                raise not_found(document_id)
-            return str(found[0])
-
-    async def graph_of(self, user_id: str, document_id: UUID) -> str:
-        """The knowledge base that a document of this user is in.
-
-        Raises:
-            DocumentNotFound: the user has no such document.
-        """
-        async with self._database.transaction(user_id) as connection:
-            key = {"user_id": user_id, "document_id": document_id}
-            found = await fetch_one(connection, "graph_of", key)
-        if found is None:
-            raise not_found(document_id)
-        return str(found["graph_id"])
-
-    async def _describe(
-        self,
-        scope: Scope,
-        document_id: UUID | None,
-        after: tuple[datetime, UUID] | None = None,
-        most: int | None = None,
-    ) -> builtins.list[Document]:
-        place = {"after": after and after[0], "after_id": after and after[1], "most": most}
-        async with self._database.transaction(scope.user_id) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(
-                _SQL["describe"],
-                {**key_of(scope), "document_id": document_id, **place},
-            )
-            return [
-                Document(**{**row, "status": DocumentStatus(row["status"])}) async for row in cursor
-            ]
-
-
-def _section(row: dict[str, Any]) -> Section:
-    return Section(
-        id=row["id"],
-        parent_id=row["parent_id"],
-        title=row["title"],
-        level=row["level"],
-        ordinal=row["ordinal"],
-        start=row["start_offset"],
-        end=row["end_offset"],
-        path=tuple(row["path"]),
-        heading_source=HeadingSource(row["heading_source"]),
-        page=row["page"],
-        summary=row["summary"],
-        tags=tuple(row["tags"]),
-        keywords=tuple(row["keywords"]),
-    )

@@ -12,20 +12,13 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from domain.scope import Scope
+from stores.documents.reading import Given
 from stores.documents.versions import delete_document, drop_pending, fetch_one
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
 from stores.scopes import ScopeRow, lock_scope
 
 _SQL = load_queries("documents")
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The bytes of a version, and what the user says of it."""
-
-    content: bytes
-    metadata: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from domain.documents import Chunk, JobStage, ParsedDocument, Section
-from domain.errors import ConflictError, DocumentNotFound
+from domain.errors import ConflictError
 from domain.scope import Scope
 from stores.chunks.chunk_store import Vectors
 from stores.documents.incoming import copy_incoming
+from stores.documents.reading import not_found
 from stores.graph.writing import forget_document
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
@@ -309,24 +310,3 @@ def require_scope(row: ScopeRow | None, document_id: UUID) -> ScopeRow:
     if row is None:
         raise not_found(document_id)
     return row
-
-
-def document_id_of(given: UUID | str) -> UUID:
-    """The id as such.
-
-    Raises:
-        DocumentNotFound: no document has an id like this.
-    """
-    try:
-        return UUID(str(given))
-    except ValueError:
-        raise not_found(given) from None
-
-
-def not_found(document_id: UUID | str) -> DocumentNotFound:
-    """One error for a document that does not exist and for one of another user, so that neither can be told."""
-    return DocumentNotFound(
-        f"No document {document_id} in this knowledge base.",
-        next_step="List the documents; it may have been deleted.",
-        field="document_id",
-    )

@@ -12,8 +12,9 @@ from psycopg.rows import class_row
 from domain.documents import DocumentStatus, JobStage
 from domain.errors import ConflictError
 from domain.scope import Scope
+from stores.documents.reading import not_found
 from stores.documents.registering import Registered, open_again
-from stores.documents.versions import fetch_one, not_found, open_version, take_back
+from stores.documents.versions import fetch_one, open_version, take_back
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 from stores.scopes import lock_scope

@@ -176,7 +176,7 @@ order by s.start_offset, s.level, s.ordinal;
 
 -- name: text
 -- A slice of the document's text, by character offsets from 0.
-select substr(v.text, %(start)s + 1, %(length)s) from documents d join document_versions v
+select substr(v.text, %(start)s + 1, %(length)s) as text from documents d join document_versions v
   on v.document_id = d.id and v.version = coalesce(d.live_version, d.pending_version)
 where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
 
