@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import select
 from typing import Any
 
+from pgvector.psycopg.vector import register_vector_info
 from psycopg import AsyncConnection
+from psycopg.types import TypeInfo
 from psycopg_pool import AsyncConnectionPool, PoolClosed
+
+from domain.errors import DatabaseUnavailable
+from domain.settings import Settings
 
 Connection = AsyncConnection[tuple[Any, ...]]
 
@@ -18,11 +23,20 @@ class Pools:
     One is the usual number; a synchronous caller (`GraphRetriever.retrieve`) brings a second loop.
 
     Args:
-        make: builds a pool that is not open yet.
+        settings: bound the number of connections and the wait for one.
+        conninfo: opens a connection.
+        vector: pgvector's type; None where the database has none.
+
+    Raises:
+        DatabaseUnavailable: the database has no pgvector.
     """
 
-    def __init__(self, make: Callable[[], AsyncConnectionPool[Connection]]) -> None:
-        self._make = make
+    def __init__(self, settings: Settings, conninfo: str, vector: TypeInfo | None) -> None:
+        if vector is None:
+            raise DatabaseUnavailable(
+                "The database has no pgvector.", next_step="Run `CREATE EXTENSION vector` in it."
+            )
+        self._settings, self._conninfo, self._vector = settings, conninfo, vector
         self._pools: dict[asyncio.AbstractEventLoop, AsyncConnectionPool[Connection]] = {}
         self._closed = False
 
@@ -37,19 +51,36 @@ class Pools:
         loop = asyncio.get_running_loop()
         if loop not in self._pools:
             self._pools = {old: pool for old, pool in self._pools.items() if not old.is_closed()}
-            self._pools[loop] = self._make()
+            self._pools[loop] = self._new()
             await self._pools[loop].open()
         return self._pools[loop]
 
-    async def renew(self, make: Callable[[], AsyncConnectionPool[Connection]]) -> None:
-        """Give up the connections of a server that is gone; new ones come from `make`."""
-        self._make = make
+    async def renew(self, conninfo: str) -> None:
+        """Give up the connections of a server that is gone; `conninfo` opens new ones."""
+        self._conninfo = conninfo
         await self._close_all()
 
     async def close(self) -> None:
         """Close every pool, each on its own loop; those of loops that have ended are gone already."""
         self._closed = True
         await self._close_all()
+
+    def _new(self) -> AsyncConnectionPool[Connection]:
+        settings = self._settings
+        return AsyncConnectionPool(
+            self._conninfo,
+            kwargs={"autocommit": True},  # `transaction` begins one where it is wanted
+            min_size=1,
+            max_size=settings.database_pool,
+            timeout=settings.database_timeout,
+            reconnect_timeout=settings.database_timeout,
+            check=_check,
+            configure=self._configure,
+            open=False,
+        )
+
+    async def _configure(self, connection: Connection) -> None:
+        register_vector_info(connection, self._vector)
 
     async def _close_all(self) -> None:
         pools, self._pools = self._pools, {}
@@ -59,3 +90,11 @@ class Pools:
             elif loop.is_running():
                 closing = asyncio.run_coroutine_threadsafe(pool.close(), loop)
                 await asyncio.wrap_future(closing)
+
+
+async def _check(connection: Connection) -> None:
+    """Raise if the server has closed the connection; asks it only if it has said something."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if poll.poll(0):
+        await AsyncConnectionPool.check_connection(connection)

@@ -1,0 +1,160 @@
+"""The reading half of a database: few round trips, since what is asked at the same moment shares one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import LiteralString, NamedTuple
+
+from psycopg.rows import DictRow, dict_row
+
+from domain.errors import DatabaseUnavailable
+from domain.scope import Scope
+from domain.settings import Settings
+from stores.postgresql.pools import Pools
+from stores.postgresql.queries import load_queries
+from stores.postgresql.trips import Pace, Statement, Trips
+from stores.stamps.stamp import STAMP, Stamp, stamp_from
+
+_SQL = load_queries("database")
+# The calls of a search that go together (two lanes; passages, entities and stamps), and the share of a
+# lane's time that they may take so.
+_CALLS, _PATIENCE = 4, 0.1
+
+
+class _Lanes(NamedTuple):
+    """Lanes that share a statement: all of a scope, or one of its."""
+
+    scope: Scope
+    alone: LiteralString | None
+
+
+class Reading(ABC):
+    """The part of `Database` that reads single statements, and changes nothing.
+
+    Args:
+        settings: say how long a lane may take.
+        pools: connections as the serving role.
+    """
+
+    def __init__(self, settings: Settings, pools: Pools) -> None:
+        self.settings = settings
+        self._pools = pools
+        self._trips: Trips[str, list[DictRow]] = Trips(self._answer)
+        self._calls: Trips[Scope, bytes | None] = Trips(self._values, most=_CALLS)
+        self._lanes: Trips[_Lanes, bytes | None] = Trips(self._timed_values, most=_CALLS)
+        self._pace = Pace()  # of lanes
+        self._under_way = 0  # statements of calls
+
+    @abstractmethod
+    def _answering(self) -> AbstractAsyncContextManager[None]:
+        """Notice that the server has gone; before the next call, start an embedded one again."""
+
+    async def read(
+        self, user_id: str, query: LiteralString, values: Mapping[str, object]
+    ) -> list[DictRow]:
+        """The rows of one statement that sees only rows of `user_id`, in a single round trip.
+
+        A question asks several; as transactions of their own each would take five trips. Those asked
+        at the same moment share a trip, and are answered in the order asked.
+
+        Args:
+            user_id: the tenant, set for this statement only.
+            query: reads, and changes nothing.
+            values: its parameters.
+
+        Raises:
+            DatabaseUnavailable: the server does not answer within the time of a lane.
+        """
+        return await self._trips.ask(user_id, Statement(query, values))
+
+    async def call(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
+        """The value of a server's function that names its tenant itself, in a single round trip.
+
+        Those of a scope that are called at the same moment share a statement, and so a moment; if that
+        fails or takes long, each goes by itself, so that none takes the others along.
+
+        Args:
+            scope: user and knowledge base, the function's first arguments.
+            function: a call with a placeholder for each value.
+            values: its other arguments.
+
+        Raises:
+            DatabaseUnavailable: the server does not answer within the time of a lane.
+        """
+        whose = (scope.user_id, scope.graph_id)
+        return await self._calls.ask(scope, Statement(function, (*whose, *values)))
+
+    async def lane(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
+        """As `call`, for a lane of a search, which need not see the same moment as the others.
+
+        Where the scope's lanes took long and nothing else is under way, each goes by itself, so that the
+        server can give each a core; otherwise one statement for all is cheaper.
+        """
+        alone = self._pace.is_long(scope) and not self._under_way
+        together = _Lanes(scope, function if alone else None)
+        whose = (scope.user_id, scope.graph_id)
+        return await self._lanes.ask(together, Statement(function, (*whose, *values)))
+
+    async def _timed_values(
+        self, together: _Lanes, calls: Sequence[Statement]
+    ) -> list[bytes | None]:
+        started = time.perf_counter()
+        values = await self._values(together.scope, calls)
+        self._pace.took(together.scope, time.perf_counter() - started, len(calls))
+        return values
+
+    async def stamp(self, scope: Scope) -> Stamp:
+        """The stamp of the scope as it is now; one round trip."""
+        return stamp_from(await self.call(scope, STAMP))
+
+    async def _values(self, _: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
+        query = "select " + ", ".join(call.query for call in calls)
+        values = [value for call in calls for value in call.values]
+        deadline = self.settings.retrieval.lane_timeout
+        try:
+            async with asyncio.timeout(deadline if len(calls) == 1 else deadline * _PATIENCE):
+                return await self._row(query, values)
+        except TimeoutError as error:
+            if len(calls) > 1:
+                raise
+            raise DatabaseUnavailable(
+                f"PostgreSQL did not answer within {deadline:g} s.",
+                next_step="Try again; if it stays slow, run `sextant doctor`.",
+            ) from error
+
+    async def _row(self, query: LiteralString, values: Sequence[object]) -> list[bytes | None]:
+        self._under_way += 1
+        try:
+            async with self._answering():
+                pool = await self._pools.here()
+                # Not `pool.connection()`, which would end a transaction that was never begun.
+                connection = await pool.getconn()
+                try:
+                    cursor = connection.cursor(binary=True)
+                    await cursor.execute(query, values, prepare=True)
+                    return list(await cursor.fetchone() or ())
+                finally:
+                    await pool.putconn(connection)
+        finally:
+            self._under_way -= 1
+
+    async def _answer(self, user_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
+        seconds = self.settings.retrieval.lane_timeout
+        reader = {"user_id": user_id, "timeout": f"{seconds * 1000:.0f}"}
+        async with self._answering(), (await self._pools.here()).connection() as connection:
+            cursors = [connection.cursor(row_factory=dict_row, binary=True) for _ in statements]
+            try:
+                # Without BEGIN, all statements of a pipeline are one transaction.
+                async with connection.pipeline():
+                    await connection.execute(_SQL["set_reader"], reader)
+                    for cursor, statement in zip(cursors, statements, strict=True):
+                        await cursor.execute(statement.query, statement.values)
+            except BaseException:
+                # The driver believes that statements which the server skipped are prepared, and would for good.
+                await connection.close()
+                raise
+            return [await cursor.fetchall() for cursor in cursors]
