@@ -28,8 +28,9 @@ from evals.metrics import estimate, recall, reciprocal_rank
 from evals.sets import CORPUS, QUERIES
 from models.embedding.choice import build_embedder
 from models.protocols import Embedder
-from retrievers.chunk_search.metadata import Question, rank_by_metadata
-from retrievers.chunk_search.ranking import scores_of
+from retrievers.chunk_search.ranker import scores_of
+from retrievers.chunk_search.ranking import rank_by_metadata
+from retrievers.chunk_search.signals import Question
 from retrievers.chunk_search.weights import PRESETS, MetadataWeights
 from retrievers.lanes.lane import (
     KEYWORD,

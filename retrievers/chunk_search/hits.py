@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 from domain.errors import InputError, SextantError
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
-from retrievers.chunk_search.metadata import Ranked, Share
+from retrievers.chunk_search.ranking import Ranked, Share
 from stores.chunks.chunk_store import ChunkStore, StoredChunk
 from stores.chunks.neighbours import Mentioned, entities_of, linked_to
 from stores.postgresql.database import Database

@@ -1,145 +1,154 @@
-"""One ranking of the chunks that the lanes found: by seven signals, then the reranker's share."""
+"""Ranking chunks by what is known of them beside text and vector (seed 004).
+
+`hybrid = Σ weight · share ÷ Σ weight` over seven signals (`signals.py`), then
+`final = 0.6 · hybrid + 0.4 · rerank` where a reranker has scored.
+"""
 
 from __future__ import annotations
 
-import time
-from bisect import bisect_right
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from uuid import UUID
+from dataclasses import asdict, dataclass, replace
 
-from domain.errors import RetrievalError
-from domain.settings import RetrievalSettings
-from models.protocols import Reranker
-from retrievers.chunk_search.metadata import (
-    Found,
-    MetadataRanking,
-    Question,
-    Ranked,
-    rank_by_metadata,
-    with_rerank,
-)
+import numpy as np
+
+from retrievers.chunk_search.signals import HALF_LIFE, Found, Numbers, Question, signals_of
 from retrievers.chunk_search.weights import MetadataWeights
-from retrievers.lanes.degrading import degraded, log_failures
-from retrievers.lanes.keywords import NO_KEYWORDS
-from retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
-from retrievers.memory.traits import HotTraits
-from retrievers.pages.cursor import Position
-from retrievers.ranking.reranking import RerankLimits, judge
-from stores.chunks.chunk_store import ChunkStore
-from stores.chunks.traits import Traits, traits_of
-from stores.postgresql.database import Database
+from retrievers.ranking.normalising import min_max
+from stores.chunks.traits import Traits
+
+# Seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank".
+HYBRID_SHARE, RERANK_SHARE = 0.6, 0.4
+CONSTANTS = {"hybridShare": HYBRID_SHARE, "rerankShare": RERANK_SHARE, "halfLifeDays": HALF_LIFE}
+# Scores are promised to be > 0.
+_LEAST_SCORE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkRanking:
-    """All chunks that a search found, best first, and how it went: some 0.3 KB a chunk."""
+class Share:
+    """What one signal says of a chunk: as it was found, brought to 0..1, and what that is worth.
 
-    found: MetadataRanking
-    warnings: tuple[str, ...]
-    timings: Mapping[str, float]
-
-    def __len__(self) -> int:
-        return len(self.found)
-
-    def page(self, position: Position | None, limit: int) -> tuple[list[Ranked], bool]:
-        """The first `limit` chunks after a position, and whether there are more."""
-        begin = 0 if position is None else self._after(position)
-        return self.found.shown(begin, begin + limit), len(self) > begin + limit
-
-    def _after(self, position: Position) -> int:
-        scores, ids = self.found.scores.tolist(), self.found.ids
-        return bisect_right(
-            range(len(self)),
-            (-position.score, str(position.id)),
-            key=lambda place: (-scores[place], ids[place]),
-        )
-
-
-class ChunkRanker:
-    """Runs the lanes and makes one ranking of what they found.
-
-    Args:
-        database: where the chunks are.
-        lanes: find them; their ids and scores are all that is asked of them.
-        reranker: has its share of the score; None: none has.
-        settings: constants of retrieval.
-        traits: when given, what is known of chunks in memory is not asked for.
+    `contribution` is its part of the hybrid score; those of all signals sum to it. `rank` is the
+    chunk's place in the lane that the signal comes from.
     """
 
-    def __init__(
+    raw: float
+    share: float
+    weight: float
+    contribution: float
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A chunk by id, its final score, and what each signal said."""
+
+    id: str
+    score: float
+    signals: Mapping[str, Share]
+    hybrid: float
+    rerank: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataRanking:
+    """Chunks in an order, best first, and how it came about; as arrays, for few of them are shown.
+
+    Attributes:
+        ids: the chunks.
+        scores: final ones, above 0.
+        raw, shares: what each signal said, shape (signals, chunks), signals in the order of
+            `MetadataWeights`.
+        hybrid: the weighted shares.
+        lanes: what the lanes had found.
+        reranked: the reranker's shares; None where it did not judge.
+    """
+
+    ids: tuple[str, ...]
+    scores: Numbers
+    raw: Numbers
+    shares: Numbers
+    hybrid: Numbers
+    weights: MetadataWeights
+    lanes: Mapping[str, Found]
+    reranked: Numbers | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def shown(self, begin: int, end: int) -> list[Ranked]:
+        """The chunks of these places, for a reader."""
+        ranks = {
+            lane: {own: rank for rank, own in enumerate(found, start=1)}
+            for lane, found in self.lanes.items()
+        }
+        weights = asdict(self.weights)
+        worth = [(name, weight, weight / sum(weights.values())) for name, weight in weights.items()]
+        told = np.stack([self.raw, self.shares])[:, :, begin:end].T.tolist()
+        return [self._shown(begin + place, own, worth, ranks) for place, own in enumerate(told)]
+
+    def _shown(
         self,
-        database: Database,
-        lanes: Sequence[Lane],
-        reranker: Reranker | None,
-        settings: RetrievalSettings,
-        traits: HotTraits | None = None,
-    ) -> None:
-        self._database = database
-        self._chunks = ChunkStore(database)
-        self._lanes = lanes
-        self._reranker = reranker
-        self._settings = settings
-        self._traits = traits
-
-    async def rank(
-        self, query: LaneQuery, weights: MetadataWeights, now: datetime, *, rerank: bool
-    ) -> ChunkRanking:
-        """Every chunk that a lane found, by `rank_by_metadata` and the reranker, if it may and can.
-
-        Of a `query.hot` all may come from memory: whether that is current is to be asked afterwards.
-
-        Raises:
-            EmbeddingModelChanged: the stored vectors come from another embedding model.
-            RetrievalError: every lane failed; carries each cause.
-        """
-        runs = await run_lanes(self._lanes, query, self._settings.lane_timeout)
-        if not query.keywords:
-            query.warn(NO_KEYWORDS)
-        warnings = [*_checked(runs), *query.warnings]
-        timings = {run.name: run.milliseconds for run in runs}
-        started = time.perf_counter()
-        traits = await self._described(query, runs)
-        ranking = rank_by_metadata(Question(query.text, now), traits, scores_of(runs), weights)
-        timings["ranking"] = (time.perf_counter() - started) * 1000
-        if rerank and self._reranker is not None:
-            started = time.perf_counter()
-            ranking, late = await self._reranked(self._reranker, query, ranking)
-            timings["rerank"] = (time.perf_counter() - started) * 1000
-            warnings += [late] if late else []
-        return ChunkRanking(ranking, tuple(dict.fromkeys(warnings)), timings)
-
-    async def _described(self, query: LaneQuery, runs: Sequence[LaneRun]) -> list[Traits]:
-        """What ranking asks of all that was found, each chunk once; those that are gone are left out."""
-        ids = list(dict.fromkeys(hit.id for run in runs for hit in run.hits))
-        known = self._traits.of(query.hot) if self._traits and query.hot else None
-        told = known.of(ids) if known else None
-        if told is None:
-            told = await traits_of(self._database, query.scope, ids) if ids else []
-        return told
-
-    async def _reranked(
-        self, reranker: Reranker, query: LaneQuery, ranking: MetadataRanking
-    ) -> tuple[MetadataRanking, str | None]:
-        limits = RerankLimits.of(self._settings)
-        first = [UUID(own) for own in ranking.ids[: limits.pairs]]
-        there = {chunk.id: chunk.text for chunk in await self._chunks.get(query.scope, first)}
-        texts = [there.get(own, "") for own in first]
-        judgement = await judge(reranker, query.text, texts, limits)
-        if not judgement.scores:
-            return ranking, judgement.warning
-        return with_rerank(ranking, judgement.scores), None
+        place: int,
+        told: Sequence[tuple[float, float]],
+        worth: Sequence[tuple[str, float, float]],
+        ranks: Mapping[str, Mapping[str, int]],
+    ) -> Ranked:
+        own = self.ids[place]
+        signals = {
+            name: Share(raw, share, weight, part * share, ranks.get(name, {}).get(own))
+            for (raw, share), (name, weight, part) in zip(told, worth, strict=True)
+        }
+        rerank = None if self.reranked is None else float(self.reranked[place])
+        return Ranked(own, float(self.scores[place]), signals, float(self.hybrid[place]), rerank)
 
 
-def scores_of(runs: Sequence[LaneRun]) -> dict[str, Found]:
-    """What each lane found; of one that failed nothing."""
-    return {run.name: {hit.id: hit.score for hit in run.hits} for run in runs if run.error is None}
+def rank_by_metadata(
+    question: Question,
+    chunks: Sequence[Traits],
+    lanes: Mapping[str, Found],
+    weights: MetadataWeights,
+) -> MetadataRanking:
+    """Rank chunks by the seven signals, best first, ties by id.
+
+    Args:
+        question: what was asked.
+        chunks: what the lanes found, each once.
+        lanes: what each lane gave them.
+        weights: of the signals.
+    """
+    raw, shares = signals_of(question, chunks, lanes, weights)
+    worth = np.array(list(asdict(weights).values()))
+    contributions = worth[:, None] * shares / sum(worth.tolist())
+    hybrid = np.array([math.fsum(own) for own in contributions.T.tolist()])
+    ids = tuple(chunk.id for chunk in chunks)
+    return _ordered(MetadataRanking(ids, hybrid, raw, shares, hybrid, weights, lanes))
 
 
-def _checked(runs: Sequence[LaneRun]) -> tuple[str, ...]:
-    failed = {run.name: run.error for run in runs if run.error is not None}
-    log_failures(failed)
-    if len(failed) == len(runs):
-        raise RetrievalError(failed)
-    return degraded(runs)
+def with_rerank(ranking: MetadataRanking, scores: Sequence[float]) -> MetadataRanking:
+    """The order after a reranker has scored the first: `0.6 · hybrid + 0.4 · rerank`.
+
+    Its scores are brought to 0..1 among those it gave; chunks that it did not read get 0.
+    """
+    shares = np.zeros(len(ranking))
+    shares[: len(scores)] = min_max(scores)
+    final = HYBRID_SHARE * ranking.hybrid + RERANK_SHARE * shares
+    return _ordered(replace(ranking, scores=final, reranked=shares))
+
+
+def _ordered(ranking: MetadataRanking) -> MetadataRanking:
+    """The same by its scores, which come to lie above 0."""
+    ids, scores = ranking.ids, np.maximum(ranking.scores, _LEAST_SCORE)
+    key = scores.tolist()
+    best_first = sorted(range(len(ids)), key=lambda place: (-key[place], ids[place]))
+    order = np.array(best_first, dtype=np.intp)
+    return MetadataRanking(
+        ids=tuple(ids[place] for place in best_first),
+        scores=scores[order],
+        raw=ranking.raw[:, order],
+        shares=ranking.shares[:, order],
+        hybrid=ranking.hybrid[order],
+        weights=ranking.weights,
+        lanes=ranking.lanes,
+        reranked=None if ranking.reranked is None else ranking.reranked[order],
+    )

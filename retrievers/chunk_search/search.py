@@ -1,7 +1,7 @@
 """Searching chunks with all that is known of them (seed 004): the `/search` of a knowledge base.
 
 Vector and keyword lane run at the same time inside the filters; what they find is ranked by seven
-signals (`retrievers.chunk_search.metadata`), then a reranker has its share where there is one; hits come
+signals (`retrievers.chunk_search.signals`), then a reranker has its share where there is one; hits come
 with their semantic metadata and, when asked for, with the chunks around them.
 """
 
@@ -33,8 +33,8 @@ from domain.scope import Scope
 from domain.settings import Settings
 from models.protocols import Embedder, Reranker
 from retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
-from retrievers.chunk_search.metadata import CONSTANTS, Ranked
-from retrievers.chunk_search.ranking import ChunkRanker, ChunkRanking
+from retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
+from retrievers.chunk_search.ranking import CONSTANTS, Ranked
 from retrievers.chunk_search.weights import MetadataWeights
 from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
 from retrievers.memory.hot import HotScopes

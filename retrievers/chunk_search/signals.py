@@ -1,16 +1,13 @@
-"""Ranking chunks by what is known of them beside text and vector (seed 004).
+"""What is known of a chunk beside text and vector, as seven signals of 0..1 each (seed 004).
 
-`hybrid = Σ weight · share ÷ Σ weight` over seven signals, each a share of 0..1, then
-`final = 0.6 · hybrid + 0.4 · rerank` where a reranker has scored. The seed names weights α to ζ, six
-letters for seven signals; the seventh, that of the neighbours, is η here.
+The seed names weights α to ζ, six letters for seven signals; the seventh, that of the neighbours, is η here.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
@@ -25,12 +22,7 @@ from retrievers.ranking.decay import age_in_days, time_decay
 from retrievers.ranking.normalising import min_max
 from stores.chunks.traits import Traits
 
-# Seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank".
-HYBRID_SHARE, RERANK_SHARE = 0.6, 0.4
 HALF_LIFE = 365.0  # days, as in `rank_results`
-CONSTANTS = {"hybridShare": HYBRID_SHARE, "rerankShare": RERANK_SHARE, "halfLifeDays": HALF_LIFE}
-# Scores are promised to be > 0.
-_LEAST_SCORE = 1e-9
 # A section's own title says most of what is in it; each level up says less.
 _UPWARD = 0.7
 
@@ -45,30 +37,9 @@ _WANTED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What one signal says of a chunk: as it was found, brought to 0..1, and what that is worth.
-
-    `contribution` is its part of the hybrid score; those of all signals sum to it. `rank` is the
-    chunk's place in the lane that the signal comes from.
-    """
-
-    raw: float
-    share: float
-    weight: float
-    contribution: float
-    rank: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A chunk by id, its final score, and what each signal said."""
-
-    id: str
-    score: float
-    signals: Mapping[str, Share]
-    hybrid: float
-    rerank: float | None = None
+# Of one lane: the chunks that it found with its scores, best first.
+Found = Mapping[str, float]
+Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,116 +80,7 @@ class Question:
         return held | self._words.intersection(terms(text))
 
 
-# Of one lane: the chunks that it found with its scores, best first.
-Found = Mapping[str, float]
-Numbers = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class MetadataRanking:
-    """Chunks in an order, best first, and how it came about; as arrays, for few of them are shown.
-
-    Attributes:
-        ids: the chunks.
-        scores: final ones, above 0.
-        raw, shares: what each signal said, shape (signals, chunks), signals in the order of
-            `MetadataWeights`.
-        hybrid: the weighted shares.
-        lanes: what the lanes had found.
-        reranked: the reranker's shares; None where it did not judge.
-    """
-
-    ids: tuple[str, ...]
-    scores: Numbers
-    raw: Numbers
-    shares: Numbers
-    hybrid: Numbers
-    weights: MetadataWeights
-    lanes: Mapping[str, Found]
-    reranked: Numbers | None = None
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def shown(self, begin: int, end: int) -> list[Ranked]:
-        """The chunks of these places, for a reader."""
-        ranks = {
-            lane: {own: rank for rank, own in enumerate(found, start=1)}
-            for lane, found in self.lanes.items()
-        }
-        weights = asdict(self.weights)
-        worth = [(name, weight, weight / sum(weights.values())) for name, weight in weights.items()]
-        told = np.stack([self.raw, self.shares])[:, :, begin:end].T.tolist()
-        return [self._shown(begin + place, own, worth, ranks) for place, own in enumerate(told)]
-
-    def _shown(
-        self,
-        place: int,
-        told: Sequence[tuple[float, float]],
-        worth: Sequence[tuple[str, float, float]],
-        ranks: Mapping[str, Mapping[str, int]],
-    ) -> Ranked:
-        own = self.ids[place]
-        signals = {
-            name: Share(raw, share, weight, part * share, ranks.get(name, {}).get(own))
-            for (raw, share), (name, weight, part) in zip(told, worth, strict=True)
-        }
-        rerank = None if self.reranked is None else float(self.reranked[place])
-        return Ranked(own, float(self.scores[place]), signals, float(self.hybrid[place]), rerank)
-
-
-def rank_by_metadata(
-    question: Question,
-    chunks: Sequence[Traits],
-    lanes: Mapping[str, Found],
-    weights: MetadataWeights,
-) -> MetadataRanking:
-    """Rank chunks by the seven signals, best first, ties by id.
-
-    Args:
-        question: what was asked.
-        chunks: what the lanes found, each once.
-        lanes: what each lane gave them.
-        weights: of the signals.
-    """
-    raw, shares = _signals(question, chunks, lanes, weights)
-    worth = np.array(list(asdict(weights).values()))
-    contributions = worth[:, None] * shares / sum(worth.tolist())
-    hybrid = np.array([math.fsum(own) for own in contributions.T.tolist()])
-    ids = tuple(chunk.id for chunk in chunks)
-    return _ordered(MetadataRanking(ids, hybrid, raw, shares, hybrid, weights, lanes))
-
-
-def with_rerank(ranking: MetadataRanking, scores: Sequence[float]) -> MetadataRanking:
-    """The order after a reranker has scored the first: `0.6 · hybrid + 0.4 · rerank`.
-
-    Its scores are brought to 0..1 among those it gave; chunks that it did not read get 0.
-    """
-    shares = np.zeros(len(ranking))
-    shares[: len(scores)] = min_max(scores)
-    final = HYBRID_SHARE * ranking.hybrid + RERANK_SHARE * shares
-    return _ordered(replace(ranking, scores=final, reranked=shares))
-
-
-def _ordered(ranking: MetadataRanking) -> MetadataRanking:
-    """The same by its scores, which come to lie above 0."""
-    ids, scores = ranking.ids, np.maximum(ranking.scores, _LEAST_SCORE)
-    key = scores.tolist()
-    best_first = sorted(range(len(ids)), key=lambda place: (-key[place], ids[place]))
-    order = np.array(best_first, dtype=np.intp)
-    return MetadataRanking(
-        ids=tuple(ids[place] for place in best_first),
-        scores=scores[order],
-        raw=ranking.raw[:, order],
-        shares=ranking.shares[:, order],
-        hybrid=ranking.hybrid[order],
-        weights=ranking.weights,
-        lanes=ranking.lanes,
-        reranked=None if ranking.reranked is None else ranking.reranked[order],
-    )
-
-
-def _signals(
+def signals_of(
     question: Question,
     chunks: Sequence[Traits],
     lanes: Mapping[str, Found],

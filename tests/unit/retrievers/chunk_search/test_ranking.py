@@ -12,16 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import OptionInvalid
-from retrievers.chunk_search.metadata import (
-    Found,
+from retrievers.chunk_search.ranking import (
     MetadataRanking,
-    Question,
     Ranked,
-    hierarchy_share,
     rank_by_metadata,
-    topic_share,
     with_rerank,
 )
+from retrievers.chunk_search.signals import Found, Question, hierarchy_share, topic_share
 from retrievers.chunk_search.weights import PRESETS, MetadataWeights
 from retrievers.index.terms import terms
 from stores.chunks.traits import Traits
