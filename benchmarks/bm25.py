@@ -22,7 +22,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from benchmarks.hybrid.corpus import Question, make_library
-from retrievers.hybrid.bm25_index import BM25Index, bm25_terms
+from retrievers.hybrid_retriever.bm25_index import BM25Index, bm25_terms
 from stores.rows import Text
 
 CANDIDATES, QUESTIONS, CHECKED = 40, 200, 10

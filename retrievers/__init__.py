@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from retrievers.entity_search.response import SearchResponse
     from retrievers.entity_search.search import EntitySearch
     from retrievers.graph_retriever import GraphRetriever
-    from retrievers.hybrid.options import HybridRetrieverOptions
-    from retrievers.hybrid.retriever import HybridRetriever
+    from retrievers.hybrid_retriever.options import HybridRetrieverOptions
+    from retrievers.hybrid_retriever.retriever import HybridRetriever
     from retrievers.lanes.keywords import extract_keywords
     from retrievers.ranking.fusion import fuse, rrf
     from retrievers.ranking.result_ranker import ResultRanker, rank_results
@@ -42,8 +42,8 @@ _HOMES = {
     "EntitySearch": "retrievers.entity_search.search",
     "FusionWeights": "retrievers.entity_search.options",
     "GraphRetriever": "retrievers.graph_retriever",
-    "HybridRetriever": "retrievers.hybrid.retriever",
-    "HybridRetrieverOptions": "retrievers.hybrid.options",
+    "HybridRetriever": "retrievers.hybrid_retriever.retriever",
+    "HybridRetrieverOptions": "retrievers.hybrid_retriever.options",
     "ResultRanker": "retrievers.ranking.result_ranker",
     "SearchOptions": "retrievers.entity_search.options",
     "SearchRequest": "retrievers.chunk_search.search",

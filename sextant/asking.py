@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from retrievers.chunk_search.search import SearchResponse as ChunkSearchResponse
     from retrievers.entity_search.options import SearchOptions
     from retrievers.entity_search.response import SearchResponse
-    from retrievers.hybrid.retriever import HybridRetriever
+    from retrievers.hybrid_retriever.retriever import HybridRetriever
     from sextant.conversations import Conversations
     from sextant.knowledge.chunks import Chunks
 

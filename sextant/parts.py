@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nodes.context import Dependencies
     from retrievers.chunk_search.search import ChunkSearch
     from retrievers.entity_search.search import EntitySearch
-    from sextant.hybrid import HybridRetrievers
+    from sextant.hybrid_retriever import HybridRetrievers
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +139,7 @@ class Parts:
 
     async def hybrid(self) -> HybridRetrievers:
         """LangChain's retrievers, which share their BM25 indexes."""
-        from sextant.hybrid import HybridRetrievers
+        from sextant.hybrid_retriever import HybridRetrievers
 
         await self.check_space()
         self._hybrid = self._hybrid or HybridRetrievers(self._database, self._embedder)

@@ -18,7 +18,7 @@ from domain.scope import Scope
 from evals.corpus import load_corpus
 from evals.dataset import Passage
 from retrievers import HybridRetriever, HybridRetrieverOptions
-from retrievers.hybrid.bm25_index import BM25Indexes
+from retrievers.hybrid_retriever.bm25_index import BM25Indexes
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.langchain import ScopeVectorStore, open_vector_store
@@ -136,7 +136,7 @@ async def test_debugging_logs_the_statement_that_our_index_is_asked(
     own: ScopeVectorStore, scope: Scope, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Scenario: 记录性能指标."""
-    caplog.set_level(logging.INFO, "retrievers.hybrid.retriever")
+    caplog.set_level(logging.INFO, "retrievers.hybrid_retriever.retriever")
     await retriever(own, scope.user_id, debug=True).search("糖尿病有哪些症状？")
     [statement] = [line for line in caplog.messages if "keyword statement" in line]
     assert "select held_chunks(" in statement

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from retrievers import HybridRetriever
-from retrievers.hybrid.bm25_index import BM25Indexes
-from retrievers.hybrid.retriever import BM25_LATE
-from tests.unit.retrievers.hybrid.scripted_store import (
+from retrievers.hybrid_retriever.bm25_index import BM25Indexes
+from retrievers.hybrid_retriever.retriever import BM25_LATE
+from tests.unit.retrievers.hybrid_retriever.scripted_store import (
     ScriptedRows,
     ScriptedStore,
     names,

@@ -9,9 +9,9 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from domain.errors import OptionInvalid, QuestionInvalid
 from retrievers import HybridRetriever, HybridRetrieverOptions
-from retrievers.hybrid.options import UNEVEN
+from retrievers.hybrid_retriever.options import UNEVEN
 from testing.embeddings import LangChainHash
-from tests.unit.retrievers.hybrid.scripted_store import ScriptedStore, retriever
+from tests.unit.retrievers.hybrid_retriever.scripted_store import ScriptedStore, retriever
 
 
 def test_it_takes_store_user_and_options_also_by_their_names_in_the_seed() -> None:

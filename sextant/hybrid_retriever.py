@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 from domain.scope import Scope
 from models.protocols import Embedder
-from retrievers.hybrid.bm25_index import BM25Indexes
-from retrievers.hybrid.options import HybridRetrieverOptions
-from retrievers.hybrid.retriever import HybridRetriever
+from retrievers.hybrid_retriever.bm25_index import BM25Indexes
+from retrievers.hybrid_retriever.options import HybridRetrieverOptions
+from retrievers.hybrid_retriever.retriever import HybridRetriever
 from stores.langchain import open_vector_store
 from stores.postgresql.database import Database
 

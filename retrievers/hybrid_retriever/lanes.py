@@ -13,7 +13,7 @@ from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from stores.rows import Rows
 
 if TYPE_CHECKING:
-    from retrievers.hybrid.store import HybridStore
+    from retrievers.hybrid_retriever.store import HybridStore
 
 # `RetrievedItem.score` is promised to be > 0; a cosine need not be.
 _LEAST_SCORE = 1e-9

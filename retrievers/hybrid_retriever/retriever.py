@@ -23,11 +23,11 @@ from domain.questions import checked_question
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from domain.settings import LimitSettings
-from retrievers.hybrid.bm25_index import BM25Indexes, shared_indexes
-from retrievers.hybrid.bm25_rerank import rerank_linear, rerank_rrf
-from retrievers.hybrid.lanes import StoreKeywordLane, StoreVectorLane
-from retrievers.hybrid.options import HybridRetrieverOptions
-from retrievers.hybrid.store import HybridStore, hybrid_store
+from retrievers.hybrid_retriever.bm25_index import BM25Indexes, shared_indexes
+from retrievers.hybrid_retriever.bm25_rerank import rerank_linear, rerank_rrf
+from retrievers.hybrid_retriever.lanes import StoreKeywordLane, StoreVectorLane
+from retrievers.hybrid_retriever.options import HybridRetrieverOptions
+from retrievers.hybrid_retriever.store import HybridStore, hybrid_store
 from retrievers.lanes.degrading import degraded, log_failures
 from retrievers.lanes.keywords import NO_KEYWORDS
 from retrievers.lanes.lane import KEYWORD, VECTOR, Lane, LaneQuery, LaneRun, run_lanes

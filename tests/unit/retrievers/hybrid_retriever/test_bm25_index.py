@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import retrievers.hybrid.bm25_index as module
-from retrievers.hybrid.bm25_index import BM25Index, BM25Indexes, bm25_terms
+import retrievers.hybrid_retriever.bm25_index as module
+from retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes, bm25_terms
 from retrievers.index.keeping import Kept
 from retrievers.ranking.bm25 import BM25
 from stores.rows import Text
