@@ -84,16 +84,15 @@ class Asked:
     rest: str = field(default="", compare=False)
 
 
-def asked_of(question: str, table: DataTable, columns: Sequence[Column]) -> Asked | None:
-    """Return what `question` asks of `table` (whose `columns` are read), None if nothing is sure.
+def asked_of(question: str, table: DataTable) -> Asked | None:
+    """Return what `question` asks of `table`, None if nothing is sure.
 
     Args:
         question: in Chinese or English.
         table: the table.
-        columns: `table.columns()`.
     """
-    reading = Reading(plain_of(question))
-    words = take_denials(reading, take_names(reading, question, table, columns))
+    reading, columns = Reading(plain_of(question)), table.columns
+    words = take_denials(reading, take_names(reading, question, table))
     compared = list(take_comparisons(reading, columns))
     compared += take_none(reading, columns)
     numbers = [*compared, *take_dates(reading, columns), *take_bounds(reading, columns)]

@@ -128,8 +128,8 @@ def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
     rows = [row for row, cells in enumerate(table.rows) if not sums_up(cells)]
     for condition in conditions:
         # Words of a merged cell count for every row that it spans.
-        column = table.column(condition.column)
-        other = None if condition.other is None else table.column(condition.other)
+        column = table.columns[condition.column]
+        other = None if condition.other is None else table.columns[condition.other]
         among = rows
         rows = [
             row

@@ -18,7 +18,7 @@ from domain.tables.reading import names_column
 from domain.tables.rest import restricts
 from domain.tables.sentences import TEXTS
 from domain.tables.speaking import lists, without_asking
-from domain.tables.table import Column, DataTable
+from domain.tables.table import DataTable
 from domain.tables.values import ValueKind
 from domain.tables.wording import each_of
 from domain.tables.written import Finding, Writer
@@ -47,11 +47,10 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
         table: the table.
         language: `zh` or `en`, of the sentences.
     """
-    columns = table.columns()
-    asked = [one for part in each_of(question) if (one := asked_of(part, table, columns))]
-    if len(asked) < len(each_of(question)) or any(_partly(one, table, columns) for one in asked):
+    asked = [one for part in each_of(question) if (one := asked_of(part, table))]
+    if len(asked) < len(each_of(question)) or any(_partly(one, table) for one in asked):
         asked = []
-    numeric = [column.index for column in columns if column.kind is ValueKind.NUMBER]
+    numeric = [column.index for column in table.columns if column.kind is ValueKind.NUMBER]
     always = [
         Asked(operation, index)
         for index in numeric[:_MOST_COLUMNS]
@@ -60,9 +59,7 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
 
     def written(computations: Sequence[Asked]) -> list[Finding]:
         return [
-            finding
-            for one in computations
-            for finding in Writer(table, columns, one, language).findings()
+            finding for one in computations for finding in Writer(table, one, language).findings()
         ]
 
     told = written(asked) if asked else _row_told(question, table, language)
@@ -85,15 +82,13 @@ def findings_unasked(
         language: `zh` or `en`, of the sentences.
         about: the names of its document and sections.
     """
-    columns = table.columns()
-    found = [_unasked(part, table, columns, language, about) for part in each_of(question)]
+    found = [_unasked(part, table, language, about) for part in each_of(question)]
     return [one for part in found for one in part] if all(found) else []
 
 
 def may_be_asked(question: str, table: DataTable) -> bool:
     """Whether a table has the columns of what `question` computes; another may, then."""
-    columns = table.columns()
-    asked = [asked_of(part, table, columns) for part in each_of(question)]
+    asked = [asked_of(part, table) for part in each_of(question)]
     return all(one and _is_of_named(one, question, table) for one in asked)
 
 
@@ -103,21 +98,19 @@ def _is_of_named(asked: Asked, question: str, table: DataTable) -> bool:
     return column is None or names_column(question, table.names[column])
 
 
-def _unasked(
-    question: str, table: DataTable, columns: Sequence[Column], language: str, about: str
-) -> list[Finding]:
+def _unasked(question: str, table: DataTable, language: str, about: str) -> list[Finding]:
     """The same of one computation."""
-    asked = asked_of(question, table, columns)
+    asked = asked_of(question, table)
     if asked is None:
         return []
-    if _partly(asked, table, columns, about):
+    if _partly(asked, table, about):
         return []
     if asked.guessed and not all(_is_named(question, table, one) for one in asked.conditions):
         return []
     bounded = any(condition.bounds for condition in asked.conditions)
     if asked.operation is Operation.VALUE:
         rows = matching(table, asked.conditions)
-        telling = any(repeats(columns[condition.column]) for condition in asked.conditions)
+        telling = any(repeats(table.columns[condition.column]) for condition in asked.conditions)
         if not (bounded or (rows and telling and lists(question))):
             return []
         counted = [Asked(Operation.COUNT, None, asked.conditions)] * (len(rows) > 1)
@@ -128,15 +121,13 @@ def _unasked(
         distinct = asked.operation is Operation.DISTINCT
         counted = [Asked(Operation.COUNT, asked.column)] * distinct
     return [
-        finding
-        for one in (*counted, asked)
-        for finding in Writer(table, columns, one, language).findings()
+        finding for one in (*counted, asked) for finding in Writer(table, one, language).findings()
     ]
 
 
-def _partly(asked: Asked, table: DataTable, columns: Sequence[Column], about: str = "") -> bool:
+def _partly(asked: Asked, table: DataTable, about: str = "") -> bool:
     """Whether something that was not understood may keep rows out."""
-    dated = any(column.kind is ValueKind.DATE for column in columns)
+    dated = any(column.kind is ValueKind.DATE for column in table.columns)
     return restricts(without_asking(asked.rest, dated=dated), table, about)
 
 

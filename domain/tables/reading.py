@@ -84,13 +84,11 @@ def implied(text: str, column: str) -> bool:
     return any(asks.search(text) and kind.search(column) for asks, kind in IMPLIED)
 
 
-def take_names(
-    reading: Reading, question: str, table: DataTable, columns: Sequence[Column]
-) -> list[Condition]:
+def take_names(reading: Reading, question: str, table: DataTable) -> list[Condition]:
     """Take out the columns and the values of word columns that the question names, longest first."""
     names = [(plain_name(name), index) for index, name in enumerate(table.names)]
     others = [(name, index) for own, index in names for name in _also_called(own)]
-    values = _written_values(question, table, columns)
+    values = _written_values(question, table)
     if lists(question) or OPERATIONS[Operation.COUNT].search(reading.text):
         so = {index: _saying_so(values, index) for _, index in names}
         values |= {(name, index): so[index] for name, index in (*names, *others) if so[index]}
@@ -115,19 +113,17 @@ def take_names(
             reading.values.append((find[0], index))
             reading.take(*find, _VALUE_MASK)
     _take_scattered(reading, names)
-    _take_partly_named(reading, names if not reading.columns else _wanted(reading, table, columns))
+    _take_partly_named(reading, names if not reading.columns else _wanted(reading, table))
     return [Condition(index, words=frozenset(words)) for index, words in sorted(named.items())]
 
 
-def _written_values(
-    question: str, table: DataTable, columns: Sequence[Column]
-) -> dict[tuple[str, int], set[str]]:
+def _written_values(question: str, table: DataTable) -> dict[tuple[str, int], set[str]]:
     """How the values of word columns are written, and what they are called in the question's language.
 
     By what they say in any case and width, since people write one thing in several.
     """
     values = dict[tuple[str, int], set[str]]()
-    for column in columns:
+    for column in table.columns:
         for row in table.rows if column.kind is ValueKind.TEXT else ():
             if not sums_up(row):
                 value = row[column.index].strip()
@@ -146,12 +142,12 @@ def _saying_so(values: Mapping[tuple[str, int], set[str]], column: int) -> set[s
     return {one for plain in said.keys() & _YES for one in said[plain]} if answers else set()
 
 
-def _wanted(reading: Reading, table: DataTable, columns: Sequence[Column]) -> list[tuple[str, int]]:
+def _wanted(reading: Reading, table: DataTable) -> list[tuple[str, int]]:
     """The columns of numbers, by their names with units, where the question needs one and names none.
 
     "Which models cost over 300 EUR?" names the column `Model` and bounds the column `Price (EUR)`.
     """
-    numeric = {column.index for column in columns if column.kind is ValueKind.NUMBER}
+    numeric = {column.index for column in table.columns if column.kind is ValueKind.NUMBER}
     needed = bounds_in(reading.text) or any(
         form.search(reading.text) for one, form in OPERATIONS.items() if one is not Operation.COUNT
     )

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from domain.tables.local_dates import with_local_dates
 from domain.tables.values import Value, ValueKind, read_value, year_of
@@ -32,7 +33,7 @@ class Column:
     unit: tuple[str, str] | None = ("", "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DataTable:
     """A table by rows of equal length. `names` are its header, "" where a column has none.
 
@@ -53,8 +54,12 @@ class DataTable:
         """A column's name, or its number where it has none."""
         return self.names[column] or f"c{column + 1}"
 
-    def column(self, index: int) -> Column:
-        """A column with its cells read."""
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns; their cells are read once."""
+        return tuple(self._read(index) for index in range(self.width))
+
+    def _read(self, index: int) -> Column:
         values = with_local_dates(
             [
                 read_value("" if (row, index) in self.repeated else cells[index])
@@ -78,10 +83,6 @@ class DataTable:
         units = {value.unit for value in values if value.kind is ValueKind.NUMBER}
         unit = units.pop() if len(units) == 1 else (None if units else ("", ""))
         return Column(index, self.name(index), kind, values, unit)
-
-    def columns(self) -> list[Column]:
-        """All columns, read."""
-        return [self.column(index) for index in range(self.width)]
 
 
 def make_table(

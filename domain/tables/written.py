@@ -49,11 +49,9 @@ class Finding:
 class Writer:
     """Says in sentences what one computation over a table came to."""
 
-    def __init__(
-        self, table: DataTable, columns: Sequence[Column], asked: Asked, language: str
-    ) -> None:
+    def __init__(self, table: DataTable, asked: Asked, language: str) -> None:
         self._table = table
-        self._columns = columns
+        self._columns = table.columns
         self._asked = asked
         self._texts = TEXTS[language]
         self._names = OPERATION_NAMES[language]

@@ -156,7 +156,7 @@ def rows_within(
     table = make_table([*heads, *told], header_rows=1)
     if banded := rows_of_band(table, question):
         return [rows[place] for place in banded]
-    asked = asked_of(question, table, table.columns())
+    asked = asked_of(question, table)
     if asked is None:
         return []
     if asked.operation in (Operation.MAX, Operation.MIN, Operation.COUNT):
@@ -207,7 +207,7 @@ def _outermost(table: DataTable, asked: Asked, question: str) -> Sequence[int]:
         return ()
     if set(terms(table.names[asked.column])).isdisjoint(terms(question)):
         return ()
-    column = table.column(asked.column)
+    column = table.columns[asked.column]
     found = compute(asked.operation, column, matching(table, asked.conditions))
     return found.at if found and not found.left_out else ()
 

@@ -214,7 +214,7 @@ def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> 
     if any(_OF_PERSONS.search(plain_of(name)) for name in names):
         known |= PERSONS | _ENGLISH_PERSONS
     whole = {*map(plain_of, (*cells, *names)), *map(plain_name, names)}
-    dated = any(column.kind is ValueKind.DATE for column in table.table.columns())
+    dated = any(column.kind is ValueKind.DATE for column in table.table.columns)
 
     def told(word: str) -> bool:
         return (

@@ -15,7 +15,7 @@ NUMBERS = st.decimals(
 
 def column_of(numbers: list[Decimal]) -> tuple[DataTable, Column, range]:
     table = make_table([["n"], *([f"{number:,f}"] for number in numbers)], header_rows=1)
-    return table, table.column(0), range(len(numbers))
+    return table, table.columns[0], range(len(numbers))
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=40))

@@ -27,7 +27,7 @@ def orders(days: Sequence[str]) -> DataTable:
     ],
 )
 def test_the_column_tells_the_order(days: Sequence[str], read: Sequence[str | None]) -> None:
-    column = orders(days).column(1)
+    column = orders(days).columns[1]
     assert column.kind is ValueKind.DATE
     assert [value.date and value.date.isoformat() for value in column.values] == read
 
@@ -43,7 +43,7 @@ def test_the_column_tells_the_order(days: Sequence[str], read: Sequence[str | No
     ],
 )
 def test_what_is_not_sure_stays_words(days: Sequence[str]) -> None:
-    assert orders(days).column(1).kind is ValueKind.TEXT
+    assert orders(days).columns[1].kind is ValueKind.TEXT
 
 
 @pytest.mark.parametrize(
