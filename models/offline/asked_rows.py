@@ -23,7 +23,8 @@ from domain.tables.speaking import lists
 from domain.tables.table import DataTable, make_table
 from domain.tables.wording import OPERATIONS, bounds_in
 from domain.text import has_cjk, normalise
-from models.offline.sentence_ranking import Candidate, table_heads
+from models.offline.passages import table_heads
+from models.offline.sentence_ranking import Candidate
 from models.offline.wording import content_words, own_part, terms
 
 # What a row is for stands in its first cell; in another one, "other cities" are those of some class.

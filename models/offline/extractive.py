@@ -34,14 +34,9 @@ from models.offline.other_language import (
     foreign_sentences,
     without_identifiers,
 )
+from models.offline.passages import names_above, quotable_spans
 from models.offline.rows_by_place import asked_place, row_at
-from models.offline.sentence_ranking import (
-    Candidate,
-    about_what_is_named,
-    names_above,
-    quotable_spans,
-    rank_sentences,
-)
+from models.offline.sentence_ranking import Candidate, about_what_is_named, rank_sentences
 from models.offline.simplified_items import in_simplified
 from models.offline.wording import asked_instead, content_words, identifiers, own_words, terms
 from models.protocols import Embedder

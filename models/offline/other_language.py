@@ -20,12 +20,7 @@ from domain.language.other_words import said_otherwise
 from domain.language.sentences import code_spans
 from domain.retrieval import RetrievedItem
 from domain.text import IDEOGRAPHS, has_cjk, language_of, normalise
-from models.offline.sentence_ranking import (
-    names_above,
-    quotable_spans,
-    table_heads,
-    told_by_documents,
-)
+from models.offline.passages import names_above, quotable_spans, table_heads, told_by_documents
 from models.offline.wording import (
     asks_for_number,
     content_words,

@@ -20,15 +20,21 @@ from domain.language.designators import marks_in
 from domain.language.disclaimers import disclaimed_in
 from domain.language.identifiers import unmentioned
 from domain.language.other_words import told_otherwise
-from domain.language.sentences import code_spans, sentence_spans
+from domain.language.sentences import code_spans
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
 from domain.tables.wording import find_whole
 from domain.text import language_of, normalise
 from models.offline.asked_kind import asked_kind
+from models.offline.passages import (
+    names_of_document,
+    quotable_spans,
+    table_heads,
+    titles_above,
+    told_by_documents,
+)
 from models.offline.wording import (
     IDENTIFIER,
-    WORD,
     asked_instead,
     asks_for_number,
     holds_number,
@@ -37,14 +43,6 @@ from models.offline.wording import (
     own_words,
     terms,
 )
-
-FENCE = "```"  # begins and ends code, and says nothing
-_CLAUSE_END = re.compile(r"[;；]\s*")
-# Marks of a list item, heading, quotation or table at the ends of a line are no part of what it says.
-_LINE_MARK = re.compile(r"(?:[#>*•·|-]+\s+|\d{1,3}[.)、]\s*)+")
-_TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
-# The bars that end a row, with what white space stands before them, a line's end too.
-_AROUND_BARS = "| \t\r\n\u3000"
 
 # "The limits are in the table below": says what the table is of, and not what it holds.
 _POINTS_TO_TABLE = re.compile(
@@ -57,8 +55,6 @@ _LABELS = re.compile(
     r"\b(?:tags?|labels?|keywords?)\b|标签|標籤|关键[词字]|關鍵[詞字]", re.IGNORECASE
 )
 
-# A sentence longer than this is offered clause by clause, so that quotes stay short.
-_LONG = 160
 _HEADING_WEIGHT = 0.5
 # A row says nothing without the head of its table.
 _TABLE_HEAD_WEIGHT = 1.0
@@ -131,33 +127,6 @@ def rank_sentences(
     return sorted(ranking.candidates(), key=lambda candidate: -candidate.score)
 
 
-def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield `(start, end)` of what can be quoted from `text`: sentences with a word, rows, clauses of long sentences."""
-    for start, end in sentence_spans(text):
-        if text.startswith(FENCE, start):
-            continue
-        mark = _LINE_MARK.match(text, start, end)
-        begin = mark.end() if mark else start
-        if end - begin > _LONG and not text.startswith("|", start):  # a row says it as a whole
-            for stop in _CLAUSE_END.finditer(text, begin, end):
-                if WORD.search(text, begin, stop.start()):
-                    yield begin, stop.start() + 1
-                begin = stop.end()
-        last = begin + len(text[begin:end].rstrip(_AROUND_BARS))
-        if WORD.search(text, begin, last):
-            yield begin, last
-
-
-def told_by_documents(passages: Sequence[RetrievedItem]) -> list[str]:
-    """For each passage, all that was found of its document: headings, context and text, normalised."""
-    documents = defaultdict[str, str](str)
-    for passage in passages:
-        context = passage.metadata.get("context") or ""
-        said = f"{names_above(passage)} {context} {passage.text}\n"
-        documents[passage.document_id or passage.id] += normalise(said)
-    return [documents[passage.document_id or passage.id] for passage in passages]
-
-
 def about_what_is_named(question: str, passages: Sequence[RetrievedItem]) -> frozenset[int]:
     """The passages whose documents have most of the things that `question` names by E47, Heron 3.
 
@@ -203,7 +172,7 @@ class _Ranking:
             for passage in passages
         ]
         self._headings = [
-            self._said(f"{_titles(passage)}{' '.join(heads)}")
+            self._said(f"{titles_above(passage)}{' '.join(heads)}")
             for passage, heads in zip(passages, self._table_heads, strict=True)
         ]
         self._captions = self._pointing()
@@ -214,7 +183,7 @@ class _Ranking:
         ]
         self._missing = self._missed(own_words(question), passages)
         self._bodies = [self._said(passage.text) for passage in passages]
-        named = [asked & frozenset(terms(_document(passage))) for passage in passages]
+        named = [asked & frozenset(terms(names_of_document(passage))) for passage in passages]
         self._known = [frozenset(term for term in name if IDENTIFIER.match(term)) for name in named]
         # A question that is little more than a document's name asks for what bears that name.
         self._names = [
@@ -372,29 +341,3 @@ def _weights(
             for term in asked & instead
         }
     return {term: value / sum(rarity.values()) for term, value in rarity.items()}
-
-
-def _titles(passage: RetrievedItem) -> str:
-    path = passage.metadata.get("section_path") or ()
-    return " ".join(f"{part} " for part in (passage.metadata.get("title"), *path) if part)
-
-
-def names_above(passage: RetrievedItem) -> str:
-    """The names of the passage's document and of the sections it stands in."""
-    return f"{_document(passage)} {_titles(passage)}"
-
-
-def _document(passage: RetrievedItem) -> str:
-    """The names of the passage's document: its title, and its file's without the extension."""
-    filename = str(passage.metadata.get("filename") or "")
-    return f"{passage.metadata.get('document_title') or ''} {filename.rpartition('.')[0]}"
-
-
-def table_heads(passage: RetrievedItem) -> list[str]:
-    """The head rows of tables in the passage, or of the table whose later rows it holds."""
-    return heads_in(f"{passage.metadata.get('context') or ''}\n{passage.text}")
-
-
-def heads_in(text: str) -> list[str]:
-    """The head rows of the tables that begin in `text`."""
-    return _TABLE_HEAD.findall(text)

@@ -24,7 +24,7 @@ from domain.tables.values import ValueKind
 from domain.tables.wording import MEASURED, find_whole
 from domain.tables.written import Finding
 from domain.text import has_cjk
-from models.offline.sentence_ranking import table_heads
+from models.offline.passages import table_heads
 from models.offline.wording import content_words, terms
 from nodes.answers.harmless import harmless
 from nodes.answers.rows import told_row

@@ -13,7 +13,7 @@ from domain.retrieval import RetrievedItem
 from domain.tables.speaking import lists
 from domain.tables.wording import find_whole
 from models.offline.extractive import ExtractiveAnswerer
-from models.offline.sentence_ranking import FENCE, quotable_spans, table_heads
+from models.offline.passages import FENCE, quotable_spans, table_heads
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, said
 from nodes.answers.computed import ComputedTable, told_by, with_computed
 from nodes.answers.harmless import harmless

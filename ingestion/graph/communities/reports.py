@@ -16,7 +16,7 @@ from domain.text import language_of, normalise
 from ingestion.graph.communities.outlines import Outline
 from ingestion.graph.communities.statements import ended, leans_on_others, statements
 from ingestion.graph.communities.titling import title_of
-from models.offline.sentence_ranking import heads_in, quotable_spans
+from models.offline.passages import heads_in, quotable_spans
 from models.offline.wording import terms
 from stores.chunks.chunk_store import StoredChunk
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.sentence_ranking import quotable_spans, rank_sentences
+from models.offline.passages import quotable_spans
+from models.offline.sentence_ranking import rank_sentences
 from models.offline.wording import content_words, terms
 
 TABLE = "| Code | Meaning |\n| --- | --- |\n| E31 | Emergency stop pressed |\n| E47 | Belt slips |"

@@ -1,0 +1,76 @@
+"""What a passage says: what can be quoted from it, the names above it, the heads of its tables."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from domain.language.sentences import sentence_spans
+from domain.retrieval import RetrievedItem
+from domain.text import normalise
+from models.offline.wording import WORD
+
+FENCE = "```"  # begins and ends code, and says nothing
+_CLAUSE_END = re.compile(r"[;；]\s*")
+# Marks of a list item, heading, quotation or table at the ends of a line are no part of what it says.
+_LINE_MARK = re.compile(r"(?:[#>*•·|-]+\s+|\d{1,3}[.)、]\s*)+")
+_TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
+# The bars that end a row, with what white space stands before them, a line's end too.
+_AROUND_BARS = "| \t\r\n\u3000"
+# A sentence longer than this is offered clause by clause, so that quotes stay short.
+_LONG = 160
+
+
+def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield `(start, end)` of what can be quoted from `text`: sentences with a word, rows, clauses of long sentences."""
+    for start, end in sentence_spans(text):
+        if text.startswith(FENCE, start):
+            continue
+        mark = _LINE_MARK.match(text, start, end)
+        begin = mark.end() if mark else start
+        if end - begin > _LONG and not text.startswith("|", start):  # a row says it as a whole
+            for stop in _CLAUSE_END.finditer(text, begin, end):
+                if WORD.search(text, begin, stop.start()):
+                    yield begin, stop.start() + 1
+                begin = stop.end()
+        last = begin + len(text[begin:end].rstrip(_AROUND_BARS))
+        if WORD.search(text, begin, last):
+            yield begin, last
+
+
+def told_by_documents(passages: Sequence[RetrievedItem]) -> list[str]:
+    """For each passage, all that was found of its document: headings, context and text, normalised."""
+    documents = defaultdict[str, str](str)
+    for passage in passages:
+        context = passage.metadata.get("context") or ""
+        said = f"{names_above(passage)} {context} {passage.text}\n"
+        documents[passage.document_id or passage.id] += normalise(said)
+    return [documents[passage.document_id or passage.id] for passage in passages]
+
+
+def titles_above(passage: RetrievedItem) -> str:
+    """The titles of the passage itself and of the sections it stands in."""
+    path = passage.metadata.get("section_path") or ()
+    return " ".join(f"{part} " for part in (passage.metadata.get("title"), *path) if part)
+
+
+def names_above(passage: RetrievedItem) -> str:
+    """The names of the passage's document and of the sections it stands in."""
+    return f"{names_of_document(passage)} {titles_above(passage)}"
+
+
+def names_of_document(passage: RetrievedItem) -> str:
+    """The names of the passage's document: its title, and its file's without the extension."""
+    filename = str(passage.metadata.get("filename") or "")
+    return f"{passage.metadata.get('document_title') or ''} {filename.rpartition('.')[0]}"
+
+
+def table_heads(passage: RetrievedItem) -> list[str]:
+    """The head rows of tables in the passage, or of the table whose later rows it holds."""
+    return heads_in(f"{passage.metadata.get('context') or ''}\n{passage.text}")
+
+
+def heads_in(text: str) -> list[str]:
+    """The head rows of the tables that begin in `text`."""
+    return _TABLE_HEAD.findall(text)
