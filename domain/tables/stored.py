@@ -83,7 +83,7 @@ def _joined(parts: Sequence[TablePart]) -> StoredTable | None:
     )
     if first.context or not (heads and rows):
         return None
-    cells = [_cells(line.text) for line in (*heads, *rows)]
+    cells = [[cell.replace("\\|", "|") for cell in cells_of(line.text)] for line in (*heads, *rows)]
     if not all(_is_row(line.text) for line in rows) or len({len(row) for row in cells}) != 1:
         return None
     return StoredTable(make_table(cells, len(heads)), tuple(parts), heads[-1], tuple(rows))
@@ -100,5 +100,6 @@ def _is_row(text: str) -> bool:
     return text.startswith("| ") and text.endswith(" |")
 
 
-def _cells(text: str) -> list[str]:
-    return [cell.strip().replace("\\|", "|") for cell in _BAR.split(text)[1:-1]]
+def cells_of(row: str) -> list[str]:
+    """The cells of a row as it is stored, bars within them escaped; those at its ends may be missing."""
+    return [cell.strip() for cell in _BAR.split(row.strip().strip("|"))]

@@ -20,6 +20,7 @@ from domain.tables.bands import rows_of_band
 from domain.tables.computing import Operation, compute, matching
 from domain.tables.dates import ANY_YEAR, dates_in
 from domain.tables.speaking import lists
+from domain.tables.stored import cells_of
 from domain.tables.table import DataTable, make_table
 from domain.tables.wording import OPERATIONS, bounds_in
 from domain.text import has_cjk, normalise
@@ -33,7 +34,6 @@ _ALL_OTHERS = re.compile(
     re.IGNORECASE,
 )
 _FIELD = re.compile(r"([^:|.]{1,20}):(?!//)")
-_BAR = re.compile(r"(?<!\\)\|")
 # Asks for all that are so; one with a bound alone may ask of a row that it names.
 _LISTING = re.compile(
     r"\b(?:which|list|how many)\b|哪些|哪几|[几多][少]?[个种款件项条家名]", re.IGNORECASE
@@ -146,12 +146,12 @@ def rows_within(
     """
     if not _is_row(best):
         return []
-    heads = [_cells(head) for head in table_heads(items[best.source])]
+    heads = [cells_of(head) for head in table_heads(items[best.source])]
     rows = sorted(
         (one for one in ranked if one.source == best.source and _is_row(one)),
         key=lambda row: row.start,
     )
-    told = [_cells(_line(items[best.source].text, row.start)) for row in rows]
+    told = [cells_of(_line(items[best.source].text, row.start)) for row in rows]
     if len(heads) != 1 or any(len(cells) != len(heads[0]) for cells in told):
         return []
     table = make_table([*heads, *told], header_rows=1)
@@ -242,7 +242,7 @@ def _field(line: Candidate) -> str:
 def _told(row: _HasText, asked: Collection[str], otherwise: Otherwise = ()) -> set[str]:
     said = normalise(row.text)
     # A single letter is the whole of a cell, as in "grade c", or stands everywhere.
-    cells = set(_cells(said))
+    cells = set(cells_of(said))
     told = {
         word
         for word in asked
@@ -257,7 +257,3 @@ def _is_row(candidate: _HasText) -> bool:
 
 def _line(text: str, at: int) -> str:
     return text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in _BAR.split(row.strip().strip("|"))]

@@ -19,7 +19,7 @@ from domain.tables.dates import ANY_YEAR
 from domain.tables.findings import findings_unasked, may_be_asked
 from domain.tables.reading import PERSONS, names_column, plain_name, says_kind
 from domain.tables.speaking import computes, without_asking
-from domain.tables.stored import Line, StoredTable, TablePart, tables_of
+from domain.tables.stored import Line, StoredTable, TablePart, cells_of, tables_of
 from domain.tables.values import ValueKind
 from domain.tables.wording import MEASURED, find_whole
 from domain.tables.written import Finding
@@ -194,7 +194,7 @@ def _names_any(question: str, names: Iterable[str]) -> bool:
 
 def _heads_of(item: RetrievedItem) -> list[str]:
     """The names of the columns of the table that a passage has a part of."""
-    return [cell.strip() for head in table_heads(item) for cell in head.split("|")]
+    return [name for head in table_heads(item) for name in cells_of(head)]
 
 
 def _of_persons(beside: RetrievedItem, table: StoredTable) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from domain.retrieval import RetrievedItem
+from domain.tables.stored import cells_of
 from domain.text import language_of
 
-_CELLS = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"^\|[ :|-]+$")
 # Between the name and its cell, and between two cells.
 _SIGNS = {"en": (": ", "; "), "zh": ("：", "；")}
@@ -19,7 +19,10 @@ def told_row(sentence: str, item: RetrievedItem, start: int) -> str:
     A row without a head above it, or with another number of cells, stays as it is.
     """
     above = f"{item.metadata.get('context') or ''}\n{item.text[:start]}"
-    names, cells = _cells(_head(above)), _cells(sentence + _empty_cells(item.text, start, sentence))
+    names, cells = (
+        cells_of(_head(above)),
+        cells_of(sentence + _empty_cells(item.text, start, sentence)),
+    )
     if len(names) < 2 or len(names) != len(cells):
         return sentence
     colon, gap = _SIGNS[language_of(" ".join(names))]
@@ -46,7 +49,3 @@ def _head(above: str) -> str:
             return line
         rows.append(line)
     return ""
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in _CELLS.split(row.strip().strip("|"))]
