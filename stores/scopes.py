@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import LiteralString, TypeVar
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import BaseRowFactory, class_row
 
 from domain.scope import Scope
 from stores.postgresql.database import Database
@@ -50,14 +50,18 @@ async def find_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
 
 
 async def rows_of(
-    database: Database, scope: Scope, kind: type[T], query: LiteralString, **values: object
+    database: Database,
+    scope: Scope,
+    made: BaseRowFactory[T],
+    query: LiteralString,
+    **values: object,
 ) -> list[T]:
-    """The rows of a query over `scope_id`, as objects of `kind`; none where there is no such scope."""
+    """The rows of a query over `scope_id`, each as `made` of it; none where there is no such scope."""
     async with database.transaction(scope.user_id) as connection:
         found = await find_scope(connection, scope)
         if found is None:
             return []
-        cursor = connection.cursor(row_factory=class_row(kind))
+        cursor = connection.cursor(row_factory=made)
         await cursor.execute(query, {"scope_id": found.scope_id, **values})
         return await cursor.fetchall()
 

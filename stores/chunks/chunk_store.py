@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 from psycopg.errors import DataException
-from psycopg.rows import dict_row
+from psycopg.rows import dict_row, scalar_row
 
 from domain.documents import Modality
 from domain.errors import EmbeddingModelChanged
@@ -25,7 +25,7 @@ from stores.postgresql.binary import Embedded, Nearest, embedded, halves, neares
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
-from stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope
+from stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope, rows_of
 from stores.stamps.stamp import Stamp
 from stores.stamps.stamp_lines import Answer
 
@@ -221,13 +221,7 @@ class ChunkStore:
 
     async def count(self, scope: Scope) -> int:
         """How many chunks of the scope can be found."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return 0
-            cursor = await connection.execute(_SQL["count"], {"scope_id": found.scope_id})
-            row = await cursor.fetchone()
-            return int(row[0]) if row else 0
+        return sum(await rows_of(self._database, scope, scalar_row, _SQL["count"]))
 
     async def documents(self, scope: Scope) -> dict[UUID, str]:
         """The documents, each with a text that changes whenever its searchable chunks do."""

@@ -11,6 +11,8 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from uuid import UUID
 
+from psycopg.rows import class_row
+
 from domain.answers import Usage
 from domain.errors import SextantError
 from domain.scope import Scope
@@ -77,13 +79,15 @@ class ExtractionStore:
         """How far extraction is."""
         query = _SQL["counts"]
         key = {"document_id": document_id}
-        rows = await rows_of(self._database, scope, ExtractionCounts, query, **key)
+        rows = await rows_of(self._database, scope, class_row(ExtractionCounts), query, **key)
         return rows[0] if rows else ExtractionCounts()
 
     async def failures(self, scope: Scope, document_id: UUID | None = None) -> list[Failures]:
         """What went wrong, commonest first."""
         query = _SQL["failures"]
-        return await rows_of(self._database, scope, Failures, query, document_id=document_id)
+        return await rows_of(
+            self._database, scope, class_row(Failures), query, document_id=document_id
+        )
 
     async def retry(self, scope: Scope) -> None:
         """Let passages that failed too often wait again."""
@@ -98,7 +102,7 @@ class ExtractionStore:
         return await rows_of(
             self._database,
             scope,
-            Passage,
+            class_row(Passage),
             _SQL["waiting"],
             document_id=document_id,
             attempts=attempts,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from domain.graph import Community
 from domain.scope import Scope
@@ -76,7 +76,7 @@ class GraphRecord:
 
     async def merges(self, scope: Scope) -> list[Merge]:
         """The decisions in force, oldest first."""
-        return await rows_of(self._database, scope, Merge, MERGE_SQL["merges"])
+        return await rows_of(self._database, scope, class_row(Merge), MERGE_SQL["merges"])
 
     async def empty(self, scope: Scope) -> None:
         """Take everything out of a graph: evidence, decisions, vectors and communities."""
@@ -103,13 +103,7 @@ class GraphRecord:
 
     async def version(self, scope: Scope) -> int:
         """How often the graph has changed; 0 for one that is not there."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return 0
-            cursor = await connection.execute(_SQL["version"], {"scope_id": found.scope_id})
-            row = await cursor.fetchone()
-            return int(row[0]) if row else 0
+        return sum(await rows_of(self._database, scope, scalar_row, _SQL["version"]))
 
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
         """Every community that has a report, and the vectors that reports have."""

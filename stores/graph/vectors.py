@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from psycopg.rows import class_row, scalar_row
 from psycopg.sql import SQL, Identifier, Literal
 
 from domain.scope import Scope
@@ -46,19 +47,16 @@ class EntityVectors:
             most: so many entities of the scope may have a vector, those with most relations first.
         """
         values = {"limit": limit, "mentions": mentions, "most": most}
-        return await rows_of(self._database, scope, EntityText, _SQL["to_embed"], **values)
+        return await rows_of(
+            self._database, scope, class_row(EntityText), _SQL["to_embed"], **values
+        )
 
     async def count_to_embed(
         self, scope: Scope, *, mentions: int = 2, most: int = 2**31 - 1
     ) -> int:
         """How many entities `to_embed` gives, by the same arguments, until all have their vectors."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return 0
-            values = {"scope_id": found.scope_id, "mentions": mentions, "most": most}
-            row = await (await connection.execute(_SQL["count_to_embed"], values)).fetchone()
-            return int(row[0]) if row else 0
+        query, values = _SQL["count_to_embed"], {"mentions": mentions, "most": most}
+        return sum(await rows_of(self._database, scope, scalar_row, query, **values))
 
     async def store(self, scope: Scope, texts: Sequence[EntityText], vectors: Vectors) -> None:
         """Store vectors, shape (len(texts), dimension), L2-normalised, of texts that have not changed."""

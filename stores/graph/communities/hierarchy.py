@@ -12,13 +12,13 @@ from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from domain.scope import Scope
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
-from stores.scopes import find_scope, hold_scope, key_of, of_scope
+from stores.scopes import find_scope, hold_scope, key_of, of_scope, rows_of
 
 _SQL = load_queries("graph_hierarchy")
 _MOMENT = of_scope(_SQL["moment"])
@@ -104,14 +104,8 @@ class HierarchyStore:
             scope: whose graph.
             share: of a large graph, how much of it must be new; what has gone is always enough.
         """
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return False
-            values = {"scope_id": found.scope_id, "share": share, "patient": _LARGE}
-            cursor = await connection.execute(_SQL["is_due"], values)
-            row = await cursor.fetchone()
-            return bool(row and row[0])
+        query, values = _SQL["is_due"], {"share": share, "patient": _LARGE}
+        return any(await rows_of(self._database, scope, scalar_row, query, **values))
 
     async def moment(self, scope: Scope) -> Moment:
         """The present moment: ask for it before reading the graph, and pass it to `write` with the result."""

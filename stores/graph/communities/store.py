@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import dict_row
+from psycopg.rows import args_row, class_row, dict_row, scalar_row, tuple_row
 from psycopg.types.json import Jsonb
 
 from domain.graph import Community, Finding
@@ -16,7 +16,7 @@ from stores.chunks.chunk_store import Vectors
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
-from stores.scopes import find_scope, hold_scope, rows_of
+from stores.scopes import hold_scope, rows_of
 
 _SQL = load_queries("graph_communities")
 
@@ -118,45 +118,28 @@ class CommunityStore:
 
     async def dirty(self, scope: Scope) -> list[UUID]:
         """Communities that have lost a member, or of whose members something has changed."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return []
-            cursor = await connection.execute(_SQL["dirty"], {"scope_id": found.scope_id})
-            return [row[0] async for row in cursor]
+        return await rows_of(self._database, scope, scalar_row, _SQL["dirty"])
 
     async def known(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, KnownReport]:
         """What is known of the reports of those of these communities that have one, by community."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return {}
-            values = {"scope_id": found.scope_id, "ids": list(ids)}
-            cursor = await connection.execute(_SQL["known"], values)
-            return {row[0]: _known(*row) async for row in cursor}
+        query, made = _SQL["known"], args_row(_known)
+        known = await rows_of(self._database, scope, made, query, ids=list(ids))
+        return {report.id: report for report in known}
 
     async def parts(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, list[StoredReport]]:
         """The reports of the communities directly inside each of these."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            if found is None:
-                return {}
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(_SQL["parts"], {"scope_id": found.scope_id, "ids": list(ids)})
-            parts: dict[UUID, list[StoredReport]] = {}
-            async for row in cursor:
-                parts.setdefault(row.pop("parent_id"), []).append(
-                    StoredReport(**row | {"findings": read_findings(row["findings"])})
-                )
-            return parts
+        parts: dict[UUID, list[StoredReport]] = {}
+        for row in await rows_of(self._database, scope, dict_row, _SQL["parts"], ids=list(ids)):
+            parts.setdefault(row.pop("parent_id"), []).append(
+                StoredReport(**row | {"findings": read_findings(row["findings"])})
+            )
+        return parts
 
     async def origin(self, scope: Scope, community_id: UUID) -> tuple[str, str]:
         """Who wrote a report, and the note beside it."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-            key = {"scope_id": found.scope_id if found else 0, "id": community_id}
-            row = await (await connection.execute(_SQL["origin"], key)).fetchone()
-            return (row[0], row[1]) if row else ("", "")
+        query = _SQL["origin"]
+        rows = await rows_of(self._database, scope, tuple_row, query, id=community_id)
+        return (rows[0][0], rows[0][1]) if rows else ("", "")
 
     async def reopen(self, scope: Scope, writer: str) -> None:
         """Mark every report dirty that is not by `writer`, so that it is written again."""
@@ -211,7 +194,9 @@ class CommunityStore:
 
     async def to_embed(self, scope: Scope, limit: int = 256) -> list[ReportText]:
         """Some reports that have no vector; none when all have."""
-        return await rows_of(self._database, scope, ReportText, _SQL["to_embed"], limit=limit)
+        return await rows_of(
+            self._database, scope, class_row(ReportText), _SQL["to_embed"], limit=limit
+        )
 
     async def store_vectors(
         self, scope: Scope, reports: Sequence[ReportText], vectors: Vectors

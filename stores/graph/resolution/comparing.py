@@ -130,7 +130,9 @@ class ResolutionStore:
     async def candidates(self, scope: Scope, limit: int) -> list[Candidate]:
         """Pairs for the user to decide, likeliest first."""
         query = _SQL["candidates"]
-        return await rows_of(self._database, scope, Candidate, query, limit=max(0, limit))
+        return await rows_of(
+            self._database, scope, class_row(Candidate), query, limit=max(0, limit)
+        )
 
     async def near(self, scope: Scope) -> list[Candidate]:
         """Pairs with near vectors, among the entities mentioned most, that nothing is known about yet.

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
+from psycopg.rows import class_row
+
 from domain.scope import Scope
 from stores.graph.ids import NIL
 from stores.graph.resolution.merges import Merge, merge, unmerge
@@ -63,11 +65,13 @@ class MergeReader:
     async def mentions(self, scope: Scope, entity_id: UUID, limit: int) -> list[Mentioned]:
         """Passages that mention an entity under any of its names, what vouches most first."""
         key = {"id": entity_id, "nil": NIL, "limit": limit}
-        return await rows_of(self._database, scope, Mentioned, _SQL["mentions"], **key)
+        return await rows_of(self._database, scope, class_row(Mentioned), _SQL["mentions"], **key)
 
     async def merged(self, scope: Scope, entity_id: UUID) -> list[MergedName]:
         """What has been merged into an entity, and why."""
-        return await rows_of(self._database, scope, MergedName, _SQL["merged"], id=entity_id)
+        return await rows_of(
+            self._database, scope, class_row(MergedName), _SQL["merged"], id=entity_id
+        )
 
     async def component(self, scope: Scope, ids: Sequence[UUID]) -> list[Member]:
         """Everything merged with these entities; one that is not merged stands by itself."""
