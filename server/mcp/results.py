@@ -115,37 +115,28 @@ def resource_of(document_id: object, chunk_id: object) -> str:
 
 def passage_of(chunk: StoredChunk) -> Passage:
     """A stored chunk as the tools show it."""
-    return Passage(**_passage(chunk))
+    return Passage.shown(chunk, **_of_passage(chunk))
 
 
 def related_of(one: Related) -> RelatedPassage:
     """A related chunk as the tools show it."""
-    return RelatedPassage(**_passage(one.chunk), relation=one.relation, shared_entities=one.shared)
+    own = _of_passage(one.chunk)
+    return RelatedPassage.shown(one.chunk, **own, relation=one.relation, shared_entities=one.shared)
 
 
 def previewed(graph_id: str, found: Preview) -> Previewed:
     """A preview as the tools show it."""
     section = found.section
-    return Previewed(
+    return Previewed.shown(
+        found,
         graph_id=graph_id,
         passage=passage_of(found.chunk),
         section=section
-        and PassageSection(
+        and PassageSection.shown(
+            section,
             section_id=str(section.id),
             parent_section_id=section.parent_id and str(section.parent_id),
-            title=section.title,
-            path=section.path,
-            level=section.level,
-            summary=section.summary,
-            tags=section.tags,
-            keywords=section.keywords,
-            page=section.page,
-            start=section.start,
-            end=section.end,
         ),
-        entities=tuple(Entity(name=one.name, type=one.type) for one in found.entities),
-        before=found.before,
-        after=found.after,
         previous_chunk_id=found.previous_id and str(found.previous_id),
         next_chunk_id=found.next_id and str(found.next_id),
     )
@@ -158,36 +149,21 @@ def answered(graph_id: str, found: Answer, *, debug: bool) -> Answered:
         "usage": on_wire(found.usage),
         "graphContext": dict(found.graph_context),
     }
-    return Answered(
+    return Answered.shown(
+        found,
         graph_id=graph_id,
-        answer=found.answer,
-        mode=found.mode,
-        grounded=found.grounded,
         citations=on_wire(found.citations),
         sources=on_wire(found.sources),
-        attempts=found.attempts,
-        model=found.model,
-        warnings=found.warnings,
         debug=told if debug else None,
     )
 
 
-def _passage(chunk: StoredChunk) -> dict[str, Any]:
+def _of_passage(chunk: StoredChunk) -> dict[str, Any]:
     return {
         "chunk_id": str(chunk.id),
         "document_id": str(chunk.document_id),
-        "external_id": chunk.external_id,
-        "filename": chunk.filename,
-        "document_title": chunk.document_title,
-        "text": chunk.text,
         "semantic_title": chunk.title or chunk.document_title,
-        "summary": chunk.summary,
-        "topics": chunk.topics,
-        "keywords": chunk.keywords,
         "section_id": str(chunk.section_id),
         "parent_section_path": chunk.section_path,
-        "page": chunk.page,
-        "start": chunk.start,
-        "end": chunk.end,
         "resource": resource_of(chunk.document_id, chunk.id),
     }

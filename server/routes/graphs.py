@@ -79,7 +79,7 @@ async def import_graph(
             report = await rag_of(request, principal).import_graph(
                 lines, graph_id, strict=asked.strict
             )
-    return ImportBody.of(graph_id, report)
+    return ImportBody.shown(report, graph_id=graph_id)
 
 
 @router.get(

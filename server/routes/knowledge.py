@@ -76,7 +76,7 @@ async def list_communities(
     page = found[: asked.limit]
     last = (page[-1].level, page[-1].rating, str(page[-1].id)) if page else ()
     return CommunityPage(
-        communities=tuple(map(CommunityBody.of, page)),
+        communities=tuple(map(CommunityBody.shown, page)),
         next_cursor=listing.cursor(last) if len(found) > len(page) else None,
     )
 

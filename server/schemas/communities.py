@@ -8,7 +8,6 @@ from pydantic import Field
 
 from server.paging import Cursor
 from server.schemas.wire import OfGraph, Wire
-from stores.graph.communities.pages import ListedCommunity
 
 
 class CommunityQuery(OfGraph):
@@ -40,22 +39,6 @@ class CommunityBody(Wire):
     findings: tuple[FindingBody, ...]
     rating: float
     size: int
-
-    @classmethod
-    def of(cls, listed: ListedCommunity) -> CommunityBody:
-        """The same over the wire."""
-        return cls(
-            id=listed.id,
-            level=listed.level,
-            parent_id=listed.parent_id,
-            title=listed.title,
-            summary=listed.summary,
-            findings=tuple(
-                FindingBody(text=one.text, chunk_ids=one.chunk_ids) for one in listed.findings
-            ),
-            rating=listed.rating,
-            size=listed.size,
-        )
 
 
 class CommunityPage(Wire):

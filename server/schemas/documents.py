@@ -90,16 +90,8 @@ class JobBody(Wire):
         """The same over the wire; None where there never was a job."""
         if standing.job_id is None or standing.stage is None:
             return None
-        return cls(
-            job_id=standing.job_id,
-            stage=standing.stage,
-            done=standing.done or 0,
-            total=standing.total or 0,
-            attempts=standing.attempts or 0,
-            error_code=standing.error_code,
-            error=standing.error,
-            not_before=standing.not_before,
-        )
+        counts = {name: getattr(standing, name) or 0 for name in ("done", "total", "attempts")}
+        return cls.shown(standing, **counts)
 
 
 class ProgressBody(Wire):
@@ -115,14 +107,7 @@ class ProgressBody(Wire):
     @classmethod
     def of(cls, standing: Standing) -> ProgressBody:
         """The same over the wire."""
-        return cls(
-            document_id=standing.document_id,
-            graph_id=standing.graph_id,
-            filename=standing.filename,
-            status=standing.status,
-            chunk_count=standing.chunk_count,
-            job=JobBody.of(standing),
-        )
+        return cls.shown(standing, job=JobBody.of(standing))
 
 
 class DocumentBody(Wire):
@@ -152,26 +137,8 @@ class DocumentBody(Wire):
         cls, graph_id: str, document: Document, standing: Standing | None = None
     ) -> DocumentBody:
         """The same over the wire."""
-        return cls(
-            document_id=document.id,
-            graph_id=graph_id,
-            external_id=document.external_id,
-            source=document.source,
-            filename=document.filename,
-            title=document.title,
-            media_type=document.media_type,
-            sha256=document.sha256,
-            size_bytes=document.size_bytes,
-            status=document.status,
-            language=document.language,
-            page_count=document.page_count,
-            chunk_count=document.chunk_count,
-            metadata=document.metadata,
-            created_at=document.created_at,
-            updated_at=document.updated_at,
-            error=document.error,
-            job=JobBody.of(standing) if standing else None,
-        )
+        job = JobBody.of(standing) if standing else None
+        return cls.shown(document, document_id=document.id, graph_id=graph_id, job=job)
 
 
 class DocumentsQuery(Wire):

@@ -11,7 +11,7 @@ from domain.scope import DEFAULT_GRAPH
 from retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
 from server.paging import Cursor
 from server.schemas.wire import GraphName, OfGraph, Wire
-from sextant.knowledge.entities import EntityView, Quote
+from sextant.knowledge.entities import EntityView
 from sextant.knowledge.graph import DEEPEST, MOST_ENTITIES, Part
 
 
@@ -100,19 +100,6 @@ class MentionBody(Wire):
     sentence: str
     kind: str
 
-    @classmethod
-    def of(cls, quote: Quote) -> MentionBody:
-        """The same over the wire."""
-        return cls(
-            chunk_id=quote.chunk_id,
-            document_id=quote.document_id,
-            filename=quote.filename,
-            page=quote.page,
-            section_path=quote.section_path,
-            sentence=quote.sentence,
-            kind=quote.kind,
-        )
-
 
 class MergedBody(Wire):
     """A name that was found to be this entity's, and why."""
@@ -145,24 +132,12 @@ class EntityDetail(EntityNode):
     @classmethod
     def of_view(cls, view: EntityView) -> EntityDetail:
         """The same over the wire."""
-        entity = view.entity
-        return cls(
-            **EntityNode.shown(entity).model_dump(by_alias=False),
-            aliases=entity.aliases,
-            mention_count=entity.mention_count,
-            external_id=entity.external_id,
-            relations=tuple(map(RelationBody.shown, view.relations)),
-            mentions=tuple(map(MentionBody.of, view.mentions)),
-            merged=tuple(
-                MergedBody(
-                    id=one.from_id, name=one.name, reason=one.reason, automatic=one.automatic
-                )
-                for one in view.merged
-            ),
-            communities=tuple(
-                CommunityName(id=one.id, level=one.level, title=one.title)
-                for one in view.communities
-            ),
+        return cls.shown(
+            view.entity,
+            relations=view.relations,
+            mentions=view.mentions,
+            merged=[MergedBody.shown(one, id=one.from_id) for one in view.merged],
+            communities=view.communities,
         )
 
 
@@ -201,17 +176,8 @@ class SubGraphBody(Wire):
     @classmethod
     def of(cls, part: Part) -> SubGraphBody:
         """The same over the wire."""
-        return cls(
-            nodes=tuple(map(EntityNode.shown, part.entities)),
-            edges=tuple(
-                EdgeBody(
-                    id=hop.relation_id,
-                    source=hop.source_id,
-                    target=hop.target_id,
-                    relation_type=hop.relation_type,
-                    weight=hop.weight,
-                )
-                for hop in part.hops
-            ),
-            truncated=part.cut,
-        )
+        edges = [
+            EdgeBody.shown(hop, id=hop.relation_id, source=hop.source_id, target=hop.target_id)
+            for hop in part.hops
+        ]
+        return cls.shown(part, nodes=part.entities, edges=edges, truncated=part.cut)

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from pydantic import Field
 
-from ingestion.transfer.importing import ImportReport
 from server.paging import Cursor
 from server.schemas.wire import Wire
 
@@ -62,21 +61,3 @@ class ImportBody(Wire):
     problem_count: int
     problems: tuple[ImportProblem, ...]
     warnings: tuple[str, ...]
-
-    @classmethod
-    def of(cls, graph_id: str, report: ImportReport) -> ImportBody:
-        """The same over the wire."""
-        return cls(
-            graph_id=graph_id,
-            documents=report.documents,
-            unchanged=report.unchanged,
-            chunks=report.chunks,
-            entities=report.entities,
-            relations=report.relations,
-            problem_count=report.problem_count,
-            problems=tuple(
-                ImportProblem(line=one.line, reason=one.reason, kept=one.kept)
-                for one in report.problems
-            ),
-            warnings=report.warnings,
-        )

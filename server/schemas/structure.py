@@ -38,17 +38,6 @@ class StructureBody(Wire):
 
 
 def _sections(node: StructureNode) -> Iterator[SectionBody]:
-    yield SectionBody(
-        section_id=node.section_id,
-        parent_section_id=node.parent_section_id,
-        title=node.title,
-        summary=node.summary,
-        tags=node.tags,
-        keywords=node.keywords,
-        level=node.level,
-        page=node.page,
-        start=node.start,
-        end=node.end,
-    )
+    yield SectionBody.shown(node)
     for child in node.children:
         yield from _sections(child)

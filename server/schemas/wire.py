@@ -26,9 +26,10 @@ class Wire(BaseModel):
     )
 
     @classmethod
-    def shown(cls, value: object) -> Self:
-        """What `value` is over the wire, where its attributes have the names of our fields."""
-        return cls.model_validate(value, from_attributes=True)
+    def shown(cls, value: object, **told: object) -> Self:
+        """What `value` is over the wire: its attributes of our fields' names, and what else is `told`."""
+        own = {name: getattr(value, name) for name in cls.model_fields if hasattr(value, name)}
+        return cls.model_validate(own | told, from_attributes=True)
 
 
 class Problem(BaseModel):
