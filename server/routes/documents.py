@@ -88,13 +88,7 @@ async def _accept(request: Request, principal: Principal, received: Received) ->
     library = _library(request, principal)
     registered = await library.add([uploads[place] for place in taken], received.graph_id)
     became = {
-        place: UploadedBody(
-            filename=uploads[place].filename,
-            document_id=one.document_id,
-            job_id=one.job_id,
-            unchanged=one.unchanged,
-            same_as=one.same_as,
-        )
+        place: UploadedBody.shown(one, filename=uploads[place].filename)
         for place, one in zip(taken, registered, strict=True)
     }
     for place, error in refused.items():

@@ -51,13 +51,4 @@ class SearchBody(Wire):
 
     def request(self) -> SearchRequest:
         """The same for the search of chunks."""
-        return SearchRequest(
-            query=self.query,
-            limit=self.limit,
-            filters=self.filters,
-            include_neighbors=self.include_neighbors,
-            rerank=self.rerank,
-            ranking=self.ranking,
-            cursor=self.cursor,
-            debug=self.debug,
-        )
+        return SearchRequest(**{name: getattr(self, name) for name in SearchRequest.model_fields})

@@ -120,21 +120,8 @@ def _document(row: DictRow) -> Document:
 
 
 def _section(row: DictRow) -> Section:
-    return Section(
-        id=row["id"],
-        parent_id=row["parent_id"],
-        title=row["title"],
-        level=row["level"],
-        ordinal=row["ordinal"],
-        start=row["start_offset"],
-        end=row["end_offset"],
-        path=tuple(row["path"]),
-        heading_source=HeadingSource(row["heading_source"]),
-        page=row["page"],
-        summary=row["summary"],
-        tags=tuple(row["tags"]),
-        keywords=tuple(row["keywords"]),
-    )
+    told = {name: tuple(row[name]) for name in ("path", "tags", "keywords")}
+    return Section(**row | told | {"heading_source": HeadingSource(row["heading_source"])})
 
 
 def document_id_of(given: UUID | str) -> UUID:

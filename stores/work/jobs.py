@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import timedelta
 from typing import Any, LiteralString
 from uuid import UUID
@@ -220,20 +221,6 @@ def reason_of(error: BaseException | None) -> dict[str, str | None]:
 
 
 def _job(row: dict[str, Any]) -> Job:
-    return Job(
-        id=row["id"],
-        scope=Scope(row["user_id"], row["graph_id"]),
-        document_id=row["document_id"],
-        version=row["version"],
-        filename=row["filename"],
-        stage=JobStage(row["stage"]),
-        done=row["done"],
-        total=row["total"],
-        attempts=row["attempts"],
-        error_code=row["error_code"],
-        error=row["error"],
-        worker=row["worker"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        released=row["released"],
-    )
+    own = {column.name: row[column.name] for column in fields(Job) if column.name in row}
+    scope, stage = Scope(row["user_id"], row["graph_id"]), JobStage(row["stage"])
+    return Job(**own | {"scope": scope, "stage": stage})

@@ -167,8 +167,8 @@ order by created_at, id limit %(most)s;
 
 -- name: structure
 -- The section tree of the live version, else of the one that is coming.
-select s.id, s.parent_id, s.title, s.level, s.ordinal, s.start_offset, s.end_offset, s.path,
-  s.heading_source, s.page, s.summary, s.tags, s.keywords
+select s.id, s.parent_id, s.title, s.level, s.ordinal, s.start_offset as start,
+  s.end_offset as "end", s.path, s.heading_source, s.page, s.summary, s.tags, s.keywords
 from sections s join documents d on d.id = s.document_id
   and s.version = coalesce(d.live_version, d.pending_version)
 where d.scope_id = %(scope_id)s and d.id = %(document_id)s
