@@ -59,8 +59,9 @@ function describe(entity) {
   ];
 }
 
-/** A sentence as it is read: the row of a table without its bars. */
-const plain = (sentence) => sentence.replace(/^\|\s*|\s*\|$/g, "").replaceAll(" | ", " · ");
+/** A sentence as it is read: the row of a table without its bars; in prose a bar may mean something. */
+const plain = (sentence) => (/^\|.*\|/.test(sentence)
+  ? sentence.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|")).filter(Boolean).join(" · ") : sentence);
 
 /** Relations of one type together, in the order in which they come. */
 function alike(relations) {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.page.steps import GUIDE, QUESTION, ask, begin, hold, late, use, view
 
@@ -108,6 +109,30 @@ def test_a_large_graph_is_laid_out_without_two_nodes_in_one_place(page: Page) ->
     )
     assert all(39.9 < x < 760.1 and 19.9 < y < 480.1 for x, y in places)
     assert len({(round(x, 1), round(y, 1)) for x, y in places}) == 500
+
+
+def test_a_row_that_mentions_an_entity_is_told_by_its_cells_and_prose_as_it_stands(
+    page: Page,
+) -> None:
+    """`a | b` of a sentence became `a · b`, within the marks of a quotation."""
+    told = {
+        "| BM-40 |  | 35 \\| 40 kg |": "BM-40 · 35 | 40 kg",
+        "Type cat a | sort for insulin.": "Type cat a | sort for insulin.",
+        "| is a pipe": "| is a pipe",
+    }
+
+    def mentioned(route: Route) -> None:
+        entity = route.fetch().json()
+        mention = entity["mentions"][0]
+        entity["mentions"] = [{**mention, "sentence": sentence} for sentence in told]
+        route.fulfill(json=entity)
+
+    page.route(re.compile("/api/knowledge/entities/(?!search)"), mentioned)
+    use(page, "page")
+    view(page, "Graph")
+    page.get_by_label("Entity").fill("胰岛素")
+    page.keyboard.press("Enter")
+    expect(page.locator("#about q")).to_have_text(list(told.values()))
 
 
 def test_what_is_only_near_in_meaning_is_offered_and_not_opened(page: Page) -> None:
