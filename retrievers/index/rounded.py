@@ -140,7 +140,9 @@ class Rounded:
                 own = slice(start, start + _BLOCK)
                 about[own] = _products(asked, self.coordinates[own])
         else:
-            about = _products(asked, self.coordinates.take(rows, axis=0)).astype(np.float32)
+            about = _products(asked, self.coordinates.take(rows, axis=0, mode="clip")).astype(
+                np.float32
+            )
             steps, along = self.steps.take(rows), self.along.take(rows)
         about *= steps
         about *= step

@@ -67,7 +67,7 @@ def test_what_is_asked_about_is_among_those_alike_whatever_the_width(width: int)
 
 
 def test_what_lies_opposite_is_not_taken_for_what_is_near() -> None:
-    """Of two kinds of texts each lies opposite the other, seen from the middle: over 256 signs are others."""
+    """Of two kinds of texts each lies opposite the other, seen from the middle: all signs that count are others."""
     rng = np.random.default_rng(4)
     kinds = np.repeat([[1.0], [-1.0]], 1_000, axis=0) * unit(rng.standard_normal(400))
     vectors = unit((kinds + 0.02 * rng.standard_normal((2_000, 400))).astype(np.float32))
