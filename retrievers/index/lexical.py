@@ -81,7 +81,7 @@ class LexicalMatch:
                 rare.append((number, term.holders, term.weights))
         if rare:
             numbers, holders, weights = zip(*rare, strict=True)
-            place = np.full(len(self.scores), -1, np.int32)
+            place = np.full(len(self.scores), -1, np.min_scalar_type(-len(rows)))
             place[rows] = np.arange(len(rows))
             column = place.take(np.concatenate(holders), mode="clip")
             there = np.flatnonzero(column >= 0)

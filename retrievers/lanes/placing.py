@@ -33,10 +33,11 @@ def best_passages(
     passages without mass follow, by their fit to the question. `by` names what gave the mass in the
     items' `lanes`.
     """
-    rows, shares, places = _best(query.limit, reading, ranking)
+    rows, shares, places, among = _best(query.limit, reading, ranking)
+    words = reading.evidence.match.scores
     lanes = {
-        by: _ranks(ranking.passages, rows),
-        KEYWORD: _ranks(reading.evidence.match.scores, rows),
+        by: _ranks(ranking.passages[rows], among),
+        KEYWORD: _ranks(words[rows], words),
         VECTOR: _ranks_of_nearest(reading.near, places),
     }
     return [
@@ -53,21 +54,23 @@ def best_passages(
     ]
 
 
-def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Floats, Places]:
+def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Floats, Places, Floats]:
     """The best, their scores beside the best of all, and their places among the nearest; -1: not among them.
 
-    Only of those whose mass lets them be among the best is reckoned what counts beside it.
+    Only of those whose mass lets them be among the best is reckoned what counts beside it. Last, the masses among
+    which they rank: all that exceed one of theirs are there.
     """
     mass = ranking.passages
     most = mass.max(initial=np.float32(0)) or np.float32(1)
     beside = float(most) * _MOST_BESIDE
     rows = _contending(mass, count, beside, reading.allowed)
     scores, places = _scored(rows, most, reading.near, ranking)
-    best, top = highest(scores, count), scores
+    best, top, among = highest(scores, count), scores, mass[rows]
     if reading.allowed is not None:  # the best of all may not be
+        among = mass
         top, _ = _scored(near_highest(mass, 1, beside), most, reading.near, ranking)
     whole = float(top.max(initial=0.0)) or 1.0
-    return rows[best], np.maximum(scores[best] / whole, _LEAST_SCORE), places[best]
+    return rows[best], np.maximum(scores[best] / whole, _LEAST_SCORE), places[best], among
 
 
 def _scored(rows: Places, most: np.float32, near: Near, ranking: Ranking) -> tuple[Floats, Places]:
@@ -91,9 +94,8 @@ def _contending(
     return there[near_highest(mass[there], count, beside)]
 
 
-def _ranks(scores: Floats, rows: Places) -> list[LaneScore | None]:
-    """The rank from 1 and the score of each of `rows` that scores at all."""
-    own = scores[rows]
+def _ranks(own: Floats, scores: Floats) -> list[LaneScore | None]:
+    """The rank from 1 among all scores, and the score, of each that is above 0."""
     least = own[own > 0].min(initial=np.inf)
     others = scores[scores >= least]
     better = better_of_many(others, own) if len(others) > _MANY else better_of_few(others, own)

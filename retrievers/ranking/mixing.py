@@ -135,11 +135,10 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
         evidence.type_match,
     )
     own = _FIT_SHARE + _UNFAMILIAR_FIT_SHARE * unfamiliarity(evidence.match)
-    most = np.float32(at_passage.max())
-    scores = fit * np.float32(own * (1 - trust))
-    scores *= most
+    most = float(at_passage.max())
+    scores = fit * np.float32(own * (1 - trust) * most)
     scores[part.passages] += at_passage
-    scores[best[:1]] += most * np.float32(trust) * _ahead(fit, best)
+    scores[best[:1]] += np.float32(trust * most) * _ahead(fit, best)
     return Ranking(scores, at_entity, fit, trust)
 
 

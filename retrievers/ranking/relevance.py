@@ -34,7 +34,7 @@ _LEAST_TRUST = 0.4
 # one thing is evidence in any language, where the question's other words are in none of the passages.
 _CODE_WORTH = 1.0
 _FEWEST_NEAREST, _MOST_NEAREST = 10, 500
-_GROUP = 32
+_GROUP = 128
 # So many are sorted faster than their best are found.
 _FEW = 200
 
