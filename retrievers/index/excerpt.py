@@ -56,8 +56,7 @@ class Excerpt:
         self._role = places.take(role, mode="clip")
         self._relations = index.relations.heaviest(sources, _RELATIONS)
         self._source = np.repeat(self._place[sources], self._relations.size)
-        self._within = here.take(self._relations.target, mode="clip")
-        self._inner = np.flatnonzero(self._within)
+        self._inner = np.flatnonzero(here.take(self._relations.target, mode="clip"))
 
     def about(self, owner: Places, entities: Places, weights: Floats, owners: int) -> Shares:
         """`WalkIndex.passages_about` for the passages here, for several owners of entities at once.
@@ -147,10 +146,11 @@ class Excerpt:
         return at_passage, everywhere
 
     def _beyond(self, mass: Shares, relation: Shares) -> Floats:
-        """What the entities that are not here get over relations in one step."""
-        outer = np.flatnonzero(~self._within)
-        handed = mass.take(self._source[outer], mode="clip") * relation[outer]
-        got = np.bincount(self._relations.target[outer], handed, self._index.entities)
+        """What all entities get over relations in one step; reckoned only where some are not here."""
+        if len(self._inner) == len(relation):
+            return np.zeros(self._index.entities, np.float32)
+        handed = mass.take(self._source, mode="clip") * relation
+        got = np.bincount(self._relations.target, handed, self._index.entities)
         return got.astype(np.float32)
 
     def _by_role(self, preference: Shares) -> Shares:

@@ -126,7 +126,9 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
     """The best of what was met and of its neighbours, and the relations among them."""
     relations = index.walk.relations
     hops = relations.expand(met[:_STARTS], depth=_DEPTH, per_node=_PER_NODE)
-    rows = np.unique(np.concatenate([met, hops.neighbour]))
+    here = np.zeros(index.walk.entities, np.bool_)
+    here[met] = here[hops.neighbour] = True
+    rows = np.flatnonzero(here)
     best = rows[highest(relevance[rows], _TOLD)]
     central = relations.centrality(best)
     central /= central.max(initial=0.0) or 1.0

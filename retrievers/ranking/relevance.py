@@ -84,6 +84,8 @@ def unfamiliarity(match: LexicalMatch) -> float:
 def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     """Rows of the highest scores, best first, ties by row; all of them are not sorted."""
     kept = min(count, len(scores))
+    if len(scores) <= _FEW:
+        return np.argsort(-scores, kind="stable")[:kept]
     if not kept:
         return np.empty(0, np.intp)
     rows = _above_floor(scores, kept)
@@ -170,12 +172,14 @@ def blend(match: LexicalMatch, near: Nearness | None) -> Floats:
     if near is None:
         return scaled(match.scores)
     trust = trust_among(match, near) / match.best if match.best else 0.0
-    fit: Floats = match.scores * np.float32(trust)
-    fit[near.rows] += near.values
+    # The best by both is near, or the best by words: so only what is near is looked through for it.
+    by_both = match.scores[near.rows] * np.float32(trust) + near.values
+    best = max(match.best * trust, float(by_both.max(initial=0.0))) or 1.0
+    fit: Floats = match.scores * np.float32(trust / best)
+    fit[near.rows] += near.values / np.float32(best)
     for rows in match.coded:
-        fit[rows] += np.float32(_CODE_WORTH / len(match.coded))
-    fit /= np.float32(float(fit.max(initial=0.0)) or 1.0)
-    return fit
+        fit[rows] += np.float32(_CODE_WORTH / len(match.coded) / best)
+    return scaled(fit) if match.coded else fit
 
 
 def with_parts(whole: Floats, parts: Sequence[Floats]) -> Floats:
