@@ -60,10 +60,8 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     return float(np.mean((above > below) + 0.5 * (above == below)))
 
 
-def estimate(
-    values: Sequence[float], *, confidence: float = 0.95, resamples: int = 2000
-) -> Estimate:
-    """The mean of `values` with a percentile bootstrap interval (Efron 1979), seeded.
+def estimate(values: Sequence[float], *, resamples: int = 2000) -> Estimate:
+    """The mean of `values` with a 95 % percentile bootstrap interval (Efron 1979), seeded.
 
     The same values in the same order give the same interval. No values give NaN throughout.
     """
@@ -72,6 +70,5 @@ def estimate(
     sample = np.asarray(values, dtype=np.float64)
     rng = np.random.default_rng(20250101)
     means = [rng.choice(sample, sample.size).mean() for _ in range(resamples)]
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
+    low, high = np.quantile(means, [0.025, 0.975])
     return Estimate(float(sample.mean()), float(low), float(high), sample.size)

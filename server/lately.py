@@ -5,25 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable
 
+_SECONDS = 60.0
+
 
 class Lately:
-    """Things noted not long ago.
+    """Things noted not long ago; of more than `most`, those noted longest ago are forgotten."""
 
-    Args:
-        seconds: how long a thing counts.
-        most: things remembered.
-    """
-
-    def __init__(self, seconds: float = 60.0, most: int = 10_000) -> None:
-        self._seconds, self._most = seconds, most
+    def __init__(self, most: int = 10_000) -> None:
+        self._most = most
         self._until: dict[Hashable, float] = {}
 
     def __contains__(self, thing: Hashable) -> bool:
         return self._until.get(thing, 0.0) > time.monotonic()
 
     def add(self, thing: Hashable) -> None:
-        """Note a thing; of too many, the one noted longest ago is forgotten."""
+        """Note a thing."""
         self._until.pop(thing, None)
-        self._until[thing] = time.monotonic() + self._seconds
+        self._until[thing] = time.monotonic() + _SECONDS
         if len(self._until) > self._most:
             del self._until[next(iter(self._until))]

@@ -30,7 +30,6 @@ from domain.happenings import searching
 from domain.options import in_range
 from domain.questions import checked_question
 from domain.scope import Scope
-from domain.settings import Settings
 from models.protocols import Embedder, Reranker
 from retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
@@ -134,7 +133,6 @@ class ChunkSearch:
         database: where they are.
         embedder: turns the question into a vector.
         reranker: has 0.4 of the final score; None: the hybrid score is the final one.
-        settings: constants of retrieval and limits; by default those of the database.
         hot: when given, what is searched often is searched in memory.
     """
 
@@ -143,13 +141,12 @@ class ChunkSearch:
         database: Database,
         embedder: Embedder,
         reranker: Reranker | None = None,
-        settings: Settings | None = None,
         hot: HotScopes | None = None,
     ) -> None:
         self._database = database
         self._hot = hot
         self._hits = ChunkHits(database)
-        self._settings = settings or database.settings
+        self._settings = database.settings
         chunks = ChunkStore(database)
         # By id: what both lanes found is then read once, and of what is not shown no text.
         lanes = (VectorLane(chunks, embedder, whole=False), KeywordLane(chunks, whole=False))

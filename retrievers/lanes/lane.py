@@ -15,7 +15,7 @@ from typing import Protocol
 
 from domain.errors import ConflictError, InputError
 from domain.filters import ChunkFilters
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from domain.retrieval import ItemKind, RetrievedItem
 from domain.scope import Scope
 from domain.text import language_of
 from models.protocols import Embedder
@@ -134,7 +134,7 @@ def _bare(found: Nearest) -> list[RetrievedItem]:
     ]
 
 
-def as_item(hit: ChunkHit, lanes: Mapping[str, LaneScore] | None = None) -> RetrievedItem:
+def as_item(hit: ChunkHit) -> RetrievedItem:
     """A stored chunk as a retrieved item, with the metadata that answers and citations need."""
     chunk = hit.chunk
     return RetrievedItem(
@@ -144,7 +144,6 @@ def as_item(hit: ChunkHit, lanes: Mapping[str, LaneScore] | None = None) -> Retr
         score=max(hit.score, _LEAST_SCORE),
         document_id=str(chunk.document_id),
         external_id=chunk.external_id,
-        lanes=lanes or {},
         metadata={
             "filename": chunk.filename,
             "title": chunk.title or chunk.document_title,

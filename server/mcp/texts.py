@@ -22,7 +22,7 @@ from server.schemas.answers import SourceOut
 # What Claude Code takes of one tool's result; other hosts take as much or more.
 MOST_TOKENS = 25_000
 # `estimate_tokens` may be short by 28 % for a single passage, 8 % over many; lines around them count too.
-_SAFE_TOKENS = 20_000
+_SAFE_TOKENS = MOST_TOKENS * 4 // 5
 
 R = TypeVar("R", bound=BaseModel)
 

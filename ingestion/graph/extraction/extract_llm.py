@@ -82,8 +82,8 @@ class ModelExtractor:
         database: where passages come from and evidence goes.
         chat: the model.
         settings: `extraction` applies.
-        budget: a cap for all runs together; by default that of the settings.
-        renewed: each run has a budget of its own instead, as in a worker, whose runs never end.
+        renewed: each run has a budget of its own, not one for all together, as in a worker, whose runs
+            never end.
     """
 
     def __init__(
@@ -91,7 +91,6 @@ class ModelExtractor:
         database: Database,
         chat: ChatModel,
         settings: Settings,
-        budget: Budget | None = None,
         *,
         renewed: bool = False,
     ) -> None:
@@ -100,7 +99,7 @@ class ModelExtractor:
         self._chat = chat
         self._settings = settings
         self._types = entity_types(settings.extraction.entity_types)
-        self.budget = budget or Budget.of(settings.extraction)
+        self.budget = Budget.of(settings.extraction)
         self._renewed = renewed
 
     async def extract(
@@ -268,15 +267,11 @@ class ModelExtractor:
         return said
 
 
-async def estimate_extraction(
-    database: Database, scope: Scope, settings: Settings, document_id: UUID | None = None
-) -> Estimate:
+async def estimate_extraction(database: Database, scope: Scope, settings: Settings) -> Estimate:
     """About what `ModelExtractor.extract` will take after a retry of all; nothing is sent."""
     types = entity_types(settings.extraction.entity_types)
     passages, usage = 0, Usage()
-    waiting = ExtractionStore(database).waiting(
-        scope, document_id=document_id, attempts=_MANY_ATTEMPTS
-    )
+    waiting = ExtractionStore(database).waiting(scope, attempts=_MANY_ATTEMPTS)
     async with aclosing(waiting) as found:
         async for passage in found:
             passages += 1

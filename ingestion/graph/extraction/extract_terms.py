@@ -94,7 +94,7 @@ class Term:
         return sum(span.weight for span in self.spans)
 
 
-def extract_terms(text: str, limit: int = MOST_TERMS) -> list[Term]:
+def extract_terms(text: str) -> list[Term]:
     """The most telling terms of a passage, in the order of their first occurrence.
 
     Spellings that name the same entity (`domain.text.normalise_name`) are one term.
@@ -106,13 +106,11 @@ def extract_terms(text: str, limit: int = MOST_TERMS) -> list[Term]:
     for span in sorted(spans.values()):
         places.setdefault(normalise_name(text[span.start : span.end]), []).append(span)
     terms = [Term(text[s[0].start : s[0].end], tuple(s)) for s in places.values()]
-    best = sorted(terms, key=lambda term: (-term.weight, term.spans[0].start))[:limit]
+    best = sorted(terms, key=lambda term: (-term.weight, term.spans[0].start))[:MOST_TERMS]
     return sorted(best, key=lambda term: term.spans[0].start)
 
 
-def co_occurrences(
-    text: str, terms: Sequence[Term], limit: int = MOST_PAIRS
-) -> list[tuple[int, int, int]]:
+def co_occurrences(text: str, terms: Sequence[Term]) -> list[tuple[int, int, int]]:
     """Pairs of terms that share a sentence: `(place, place, number of sentences)`, commonest first.
 
     Places are those in `terms`, the smaller first; equally common pairs come in order of place.
@@ -129,7 +127,7 @@ def co_occurrences(
     for places in inside.values():
         counts.update(combinations(places, 2))
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [(first, second, times) for (first, second), times in ranked[:limit]]
+    return [(first, second, times) for (first, second), times in ranked[:MOST_PAIRS]]
 
 
 def _chinese(text: str) -> Iterator[Span]:

@@ -52,6 +52,7 @@ LEAST_LIKENESS = 0.6
 _MOST_CANDIDATES = 20_000
 _UNTYPED = "TERM"
 _SIMILAR, _INITIALS = "similar spelling", "the initials of"
+# For the chat model; what is left is judged by the next run.
 _PAIRS_A_CALL, _CALLS = 20, 10
 
 
@@ -71,7 +72,6 @@ async def resolve(
     scope: Scope,
     chat: ChatModel | None = None,
     *,
-    calls: int = _CALLS,
     on_progress: OnStage | None = None,
 ) -> Resolved:
     """Bring the automatic merges of a graph up to date; does nothing when it has not changed.
@@ -79,8 +79,7 @@ async def resolve(
     Args:
         database: where the graph is.
         scope: the knowledge base.
-        chat: judges candidates, the likeliest first, in batches; None: they stay for the user.
-        calls: calls of the chat model at most; what is left is judged by the next run.
+        chat: judges candidates, the likeliest first; None: they stay for the user.
         on_progress: called with (`names` or `merges`, done, total; 0 = not known), if there is anything to do.
 
     Raises:
@@ -100,7 +99,7 @@ async def resolve(
     pairs, judged, warnings = compared.kept, list[Pair](), tuple[str, ...]()
     if chat is not None:
         known = _by_ids(map(_open, await _near(store, scope))) | _by_ids(pairs)
-        judged, warnings = await _judge(chat, names, list(known.values()), calls)
+        judged, warnings = await _judge(chat, names, list(known.values()))
         pairs = list((known | _by_ids(judged)).values())
     wanted = await asyncio.to_thread(automatic_merges, scope, replace(names, pairs=pairs))
     old, new = _difference(names.merges, wanted)
@@ -226,7 +225,7 @@ class SameNames(BaseModel):
 
 
 async def _judge(
-    chat: ChatModel, names: Names, pairs: Sequence[Pair], calls: int
+    chat: ChatModel, names: Names, pairs: Sequence[Pair]
 ) -> tuple[list[Pair], tuple[str, ...]]:
     """Pairs with the chat model's verdict, and why it stopped early."""
     named = {one.id: one for one in names.named}
@@ -239,7 +238,7 @@ async def _judge(
         key=lambda pair: (-pair.score, pair.one_id, pair.other_id),
     )
     judged: list[Pair] = []
-    for start in range(0, min(len(waiting), calls * _PAIRS_A_CALL), _PAIRS_A_CALL):
+    for start in range(0, min(len(waiting), _CALLS * _PAIRS_A_CALL), _PAIRS_A_CALL):
         batch = waiting[start : start + _PAIRS_A_CALL]
         lines = [
             f"{place}. {_shown(named[pair.one_id])} | {_shown(named[pair.other_id])}"
