@@ -157,16 +157,6 @@ class Ingestor:
         )
         return await self._ingest_upload(upload, Together(scope), on_progress)
 
-    async def resume(self, user_id: str) -> list[Ingested]:
-        """Do every job of a user that waits or whose worker died, one after the other."""
-        results = []
-        while job := await self._jobs.claim(self._worker, user_id=user_id):
-            with _outcome(job.filename, job.filename) as outcome:
-                chunks = await self._runner.run(job)
-                outcome.append(Ingested(job.filename, job.filename, job.document_id, chunks))
-            results += outcome
-        return results
-
     async def run_next(
         self, user_id: str, on_claimed: Callable[[Scope], Awaitable[None]]
     ) -> list[Exception | None]:

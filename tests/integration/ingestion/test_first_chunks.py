@@ -16,6 +16,7 @@ from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
+from tests.integration.ingestion.resuming import resumed
 
 BOOK = "# 设备手册\n\n" + "\n\n".join(
     f"## {n} 章\n\n离心泵 P-{n} 的轴承需要定期检修。润滑油每 {n} 个月更换一次。"
@@ -79,7 +80,7 @@ async def test_a_worker_that_stops_after_the_first_chunks_leaves_them_to_be_desc
     early = await stored(database, scope)
     waiting = await Descriptions(database, scope).undescribed()
 
-    await Ingestor(documents, jobs, embedder, settings).resume(scope.user_id)
+    assert await resumed(Ingestor(documents, jobs, embedder, settings), scope) == [None]
 
     assert [one.ordinal for one in early] == list(range(FIRST))
     assert waiting == [own]

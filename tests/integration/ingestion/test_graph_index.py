@@ -24,6 +24,7 @@ from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
+from tests.integration.ingestion.resuming import resumed
 
 HEATER = "# 热控系统（TCS）\n\n加热回路由蓄电池供电。蓄电池的温度由热控系统控制。\n"
 REPORT = "# 检修报告\n\n王思佳检查了热控系统，确认TCS工作正常。\n"
@@ -205,9 +206,8 @@ async def test_a_job_that_broke_off_at_the_graph_goes_on_there_and_changes_nothi
     [document] = await documents.list(scope)
     assert document.status is DocumentStatus.READY
 
-    [resumed] = await ingestor.resume(scope.user_id)
+    assert await resumed(ingestor, scope) == [None]
 
-    assert resumed.error is None
     assert [job.stage for job in await jobs.list(scope)] == [JobStage.DONE]
     assert await state(database, scope) == once
 
@@ -238,7 +238,7 @@ async def test_an_upload_that_comes_while_the_graph_is_written_takes_over(
 
     await add(ingestor, scope, "heater", HEATER)
 
-    assert await ingestor.resume(scope.user_id) == []
+    assert await resumed(ingestor, scope) == []
     assert {job.stage for job in await jobs.list(scope)} == {JobStage.FAILED, JobStage.DONE}
     assert {name for _, name, _ in await aliases(database, scope)} == {
         "热控系统（TCS）",

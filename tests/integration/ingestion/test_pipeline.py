@@ -21,6 +21,7 @@ from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
+from tests.integration.ingestion.resuming import resumed
 
 GUIDE = "# 糖尿病指南\n\n## 症状\n\n糖尿病患者的主要症状是多饮、多尿。\n\n## 治疗\n\n二甲双胍是首选药物。\n"
 
@@ -229,13 +230,13 @@ async def test_a_job_that_lost_its_model_goes_on_with_the_missing_chunks_only(
     [stopped] = await jobs.list(scope)
     [partial] = await documents.list(scope)
     working = FailingEmbedder(batches=100)
-    [resumed] = await Ingestor(documents, jobs, working, settings).resume(scope.user_id)
+    assert await resumed(Ingestor(documents, jobs, working, settings), scope) == [None]
 
     assert (stopped.stage, stopped.error_code) == (JobStage.QUEUED, "model_unavailable")
     assert (partial.status, partial.chunk_count) == (DocumentStatus.INGESTING, 4)
     assert not set(failing.embedded) & set(working.embedded)
     [whole] = await documents.list(scope)
-    assert whole.chunk_count == resumed.chunks == len(failing.embedded + working.embedded)
+    assert whole.chunk_count == len(failing.embedded + working.embedded)
 
 
 async def test_a_cancelled_ingestion_is_free_for_the_next_worker_at_once(
@@ -277,9 +278,9 @@ async def test_a_document_that_kills_its_workers_is_given_up_after_the_last_try(
         assert job
         await jobs.take_from_dead(job)
 
-    [result] = await ingestor.resume(scope.user_id)
+    [error] = await resumed(ingestor, scope)
 
-    assert isinstance(result.error, FileUnsafe)
+    assert isinstance(error, FileUnsafe)
     [job] = await jobs.list(scope)
     assert job.stage is JobStage.FAILED
     assert await jobs.claim("a worker", user_id=scope.user_id) is None
