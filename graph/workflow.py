@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, Protocol, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -107,9 +108,7 @@ def create_query_workflow(
     async def resolve() -> Dependencies:
         return dependencies or await shared_dependencies(settings)
 
-    def bound(node: Node, seconds: float | None = None, tries: int = 1) -> _BoundNode:
-        return _bound(node, resolve, seconds, tries)
-
+    bound = partial(_bound, resolve)
     builder: StateGraph[State, Any, Any, Any] = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
     )
@@ -139,7 +138,9 @@ def create_query_workflow(
     return compiled.with_config(recursion_limit=_MOST_STEPS)
 
 
-def _bound(node: Node, resolve: Resolve, seconds: float | None, tries: int) -> _BoundNode:
+def _bound(
+    resolve: Resolve, node: Node, seconds: float | None = None, tries: int = 1
+) -> _BoundNode:
     """`node` with its dependencies, announced and timed; its final failure is an event.
 
     It is an event because LangGraph's server shows callers no exception's message. The nodes of the
