@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from langchain_core.callbacks import (
@@ -175,16 +174,15 @@ class GraphRetriever(BaseRetriever):
         chosen, composition = composition_of(mode, known, broad=mode == AUTO and self._broad(query))
         if lanes is not None:
             composition = composition_from(lanes, known)
-        if not rerank:
-            composition = replace(composition, reranked=False)
-        request = self._request(scope, query, top_k, filters, composition)
-        reranked = composition.reranked and self.reranker is not None
-        wanted = None if reranked else self._top_k(top_k)
+        reranker = self.reranker if rerank and composition.reranked else None
+        pairs = 0 if reranker is None else self.settings.retrieval.rerank_pairs
+        request = self._request(scope, query, top_k, filters, composition, least=pairs)
+        wanted = self._top_k(top_k) if reranker is None else None
         with collected_notices() as notices:
             found = await finder.find(composition, request, wanted)
         runs, passages, around, timings = found.runs, found.passages, found.around, found.timings
-        if reranked:
-            passages = await self._reranked(request, passages, timings)
+        if reranker is not None:
+            passages = await self._reranked(reranker, request, passages, timings)
         results = _results(passages, around, self._top_k(top_k), reports=composition.reports)
         if not results and composition.lanes and self.knowledge_bases is not None:
             await self.knowledge_bases.require(scope)
@@ -263,17 +261,17 @@ class GraphRetriever(BaseRetriever):
         top_k: int | None,
         filters: ChunkFilters | Mapping[str, Any] | None,
         composition: Composition,
+        *,
+        least: int,
     ) -> LaneQuery:
         limit = self._top_k(top_k)
         by_id = filters is None and not {VECTOR, KEYWORD}.isdisjoint(composition.lanes)
         if len(composition.lanes) > 1:
             limit *= _OVERFETCH
-        if composition.reranked and self.reranker is not None:
-            limit = max(limit, self.settings.retrieval.rerank_pairs)
         return LaneQuery(
             scope=scope,
             text=checked_question(query, self.settings.limits.question_chars),
-            limit=limit,
+            limit=max(limit, least),
             max_keywords=self.settings.retrieval.max_keywords,
             filters=ChunkFilters.read(filters),
             hot=self.hot.of(scope) if self.hot and by_id else None,
@@ -284,13 +282,16 @@ class GraphRetriever(BaseRetriever):
         return in_range(wanted, "top_k", most=MAX_TOP_K)
 
     async def _reranked(
-        self, request: LaneQuery, passages: list[RetrievedItem], timings: dict[str, float]
+        self,
+        reranker: Reranker,
+        request: LaneQuery,
+        passages: list[RetrievedItem],
+        timings: dict[str, float],
     ) -> list[RetrievedItem]:
         """The best passages in the reranker's order; as they were when it fails or is late."""
-        assert self.reranker is not None  # noqa: S101 - the caller has seen it
         started = time.perf_counter()
         limits = RerankLimits.of(self.settings.retrieval)
-        done = await rerank(self.reranker, request.text, passages, limits)
+        done = await rerank(reranker, request.text, passages, limits)
         if done.warning is not None:
             request.warn(done.warning)
         timings["rerank"] = (time.perf_counter() - started) * 1000
