@@ -13,7 +13,6 @@ from domain.options import in_range
 from domain.retrieval import AUTO, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
 from sextant.parts import Parts
-from stores.documents.document_store import DocumentStore
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 
@@ -52,7 +51,6 @@ class Asking:
         self.database = database
         self.settings = database.settings
         self.user_id = database.settings.user_id
-        self._documents = DocumentStore(database)
         self._knowledge_bases = KnowledgeBases(database)
         self._parts = parts
 

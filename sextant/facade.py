@@ -8,9 +8,7 @@ async with Sextant.open() as rag:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import (
-    AsyncIterator,
-)
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from functools import partial
@@ -26,6 +24,7 @@ from models.embedding.choice import build_embedder
 from sextant.asking import Asking
 from sextant.knowledge.refreshing import Refresher
 from sextant.parts import Parts
+from stores.documents.document_store import DocumentStore
 from stores.documents.reading import document_id_of
 from stores.postgresql.database import Database
 
@@ -59,6 +58,7 @@ class Sextant(Asking):
     def __init__(self, database: Database, embedder: CachedEmbedder, stack: AsyncExitStack) -> None:
         super().__init__(database, Parts(database, embedder, stack))
         self.embedder = embedder
+        self._documents = DocumentStore(database)
         self._refresher = Refresher(database, embedder)
 
     @classmethod
