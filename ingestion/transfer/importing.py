@@ -73,7 +73,7 @@ class Importer:
         """Take a whole knowledge base in.
 
         Args:
-            scope: the knowledge base; made when it is new.
+            scope: the knowledge base; made when it is new and there is something to put in.
             source: a file of JSON Lines (docs/import.md), plain or gzip-compressed, or dicts as they come.
             strict: stop at the first line that cannot be used. Such a line stops the import before
                 anything is stored, except one that names what is neither in the import nor stored,
@@ -91,7 +91,7 @@ class Importer:
         with spool() as lines:
             await self._read(lines, source, run)
             await self._store_documents(scope, lines, run)
-            async with self._record.writing(scope) as writer:
+            async with self._record.writing(scope, bare=False) as writer:
                 evidence = EvidenceWriter(scope, writer, lines)
                 done = 0
                 total = sum(map(lines.count, ("document", "entity", "relation", "decision")))

@@ -55,8 +55,15 @@ def _said(text: str) -> str:
 # Where a document's metadata keeps when its author says that it was made.
 _CREATED = "createdAt"
 
+
+def _filled(text: str) -> str:
+    if not text:
+        raise ValueError("must not be empty")
+    return text
+
+
 Text = Annotated[str, AfterValidator(clean_text)]
-Id = Annotated[Text, Field(min_length=1, max_length=1000)]
+Id = Annotated[Text, Field(max_length=1000), AfterValidator(_filled)]
 Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_said)]
 Type = Annotated[str, Field(max_length=LONGEST_TYPE), AfterValidator(_said)]
 
@@ -159,7 +166,7 @@ class ChunkLine(_Line):
     id: Id
     document_id: Id | None = None
     title: Text = ""
-    text: Annotated[Text, Field(min_length=1)]
+    text: Annotated[Text, AfterValidator(_filled)]
     entities: list[Name | Mentioned] = []
     triples: list[tuple[Name, Type, Name]] = []
     start: Place | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from psycopg import Rollback
 from psycopg.rows import class_row, scalar_row
 
 from domain.graph import Community
@@ -43,16 +44,23 @@ class GraphRecord:
         self._database = database
 
     @asynccontextmanager
-    async def writing(self, scope: Scope) -> AsyncIterator[GraphWriter]:
+    async def writing(self, scope: Scope, *, bare: bool = True) -> AsyncIterator[GraphWriter]:
         """One transaction of one writer; the knowledge base is made when it is new.
 
         Add as many batches as you like: what follows from them is derived once, at the end, and
         nothing of it is seen before.
+
+        Args:
+            scope: whose graph.
+            bare: make a new knowledge base even if no evidence comes into it.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            found = await hold_scope(connection, scope) or await lock_scope(connection, scope)
-            async with writing(connection, found.scope_id) as writer:
+            found = await hold_scope(connection, scope)
+            made = found or await lock_scope(connection, scope)
+            async with writing(connection, made.scope_id) as writer:
                 yield writer
+            if not (bare or found or writer.version):
+                raise Rollback
 
     async def add(self, scope: Scope, evidence: GraphEvidence) -> Added:
         """Store one batch of evidence and derive what follows; storing it again changes nothing."""

@@ -15,6 +15,7 @@ from ingestion.pipeline import Ingestor
 from ingestion.transfer.importing import Importer
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from tests.integration.ingestion.transferred import LINES, Line, facts, rows, stream
 
@@ -144,3 +145,18 @@ async def test_an_alias_links_the_passages_that_have_it_whichever_came_first(
         found.append(await rows(database, own, "mentions", columns))
     assert found[0] == found[1] == found[2]
     assert ("alias", "big apple", 21, 30) in found[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["garbage", '{"type": "relation", "source": "x", "target": "y", "relationType": "R"}', ""],
+)
+async def test_an_import_of_which_nothing_can_be_used_makes_no_knowledge_base(
+    importer: Importer, database: Database, scope: Scope, tmp_path: Path, line: str
+) -> None:
+    file = tmp_path / "graph.jsonl"
+    file.write_text(line)
+
+    await importer.import_graph(scope, file)
+
+    assert await KnowledgeBases(database).list(scope.user_id) == []

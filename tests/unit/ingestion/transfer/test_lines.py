@@ -72,6 +72,8 @@ def test_reads_every_kind_of_the_format() -> None:
         (b'{"type": "chunk", "id": "c1", "text": ""}', "text: "),
         (b'{"type": "entity", "id": "e1", "name": " \\u0000\\t"}', "name: must not be empty."),
         (b'{"type": "entity", "id": "e1", "name": "\\u200b"}', "name: must not be empty."),
+        (b'{"type": "document", "id": "", "text": "x"}', "id: must not be empty."),
+        (b'{"type": "chunk", "id": "c1", "text": "\\u0000"}', "text: must not be empty."),
         (b'{"type": "entity", "id": "e1", "name": "a", "aliases": [""]}', "aliases.0: "),
         (b'{"type": "chunk", "id": "c", "text": "x", "triples": [["a", "b"]]}', "triples.0.2: "),
         (json.dumps(relation(weight=float("nan"))).encode(), "weight: "),
