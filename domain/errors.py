@@ -322,7 +322,11 @@ class RetrievalError(DependencyError):
     def __init__(
         self, causes: Mapping[str, BaseException], message: str = "知识库检索失败"
     ) -> None:
-        listed = "; ".join(f"{lane}: {cause}" for lane, cause in causes.items())
+        # One line of each: a driver goes on with the whole statement and its values.
+        listed = "; ".join(
+            f"{lane}: {next(iter(str(cause).splitlines()), type(cause).__name__)}"
+            for lane, cause in causes.items()
+        )
         super().__init__(
             f"{message} ({listed})" if listed else message,
             next_step="Run `sextant doctor` to see which dependency is down.",
