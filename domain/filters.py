@@ -28,6 +28,10 @@ def _clean(value: object) -> object:
     return clean_text(value) if isinstance(value, str) else value
 
 
+def _named(value: object) -> object:
+    return str(value) if isinstance(value, UUID) else _clean(value)
+
+
 def _in_utc(value: object) -> object:
     """A date or time without zone is UTC."""
     if isinstance(value, str):
@@ -46,6 +50,13 @@ _Word = Annotated[
 ]
 _Words = Annotated[tuple[_Word, ...], BeforeValidator(_listed), Field(max_length=_MOST)]
 _Ids = Annotated[tuple[UUID, ...], BeforeValidator(_listed), Field(max_length=_MOST)]
+# A document's id, or the source it came from, which may be a path.
+_Name = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=4096),
+    BeforeValidator(_named),
+]
+_Names = Annotated[tuple[_Name, ...], BeforeValidator(_listed), Field(max_length=_MOST)]
 _Moment = Annotated[datetime | None, BeforeValidator(_in_utc)]
 
 
@@ -68,7 +79,11 @@ class ChunkFilters(BaseModel):
     )
     entity_types: _Words = Field((), description="It mentions an entity of one of these types.")
     section_id: _Ids = Field((), description="It lies in one of these sections or below.")
-    document_ids: _Ids = Field((), description="It is of one of these documents.")
+    document_ids: _Names = Field(
+        (),
+        description="It is of one of these documents, each by its id, by your own id of an imported "
+        "one, or by the source that a list of documents shows.",
+    )
     created_after: _Moment = Field(None, description="It is as new as that or newer.")
     created_before: _Moment = Field(None, description="It is older than that.")
     tags: _Words = Field((), description="It, or its document, has one of these tags.")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, LiteralString
+from uuid import UUID
 
 from domain.filters import ChunkFilters
 from stores.postgresql.queries import load_queries
@@ -31,7 +33,8 @@ def custom_plans() -> LiteralString:
 def filter_values(filters: ChunkFilters) -> dict[str, Any]:
     """The values of the filters; null where they bound nothing."""
     return {
-        "document_ids": list(filters.document_ids) or None,
+        "document_ids": list(_ids(filters.document_ids)),
+        "sources": list(filters.document_ids) or None,
         "section_id": list(filters.section_id) or None,
         "created_after": filters.created_after,
         "created_before": filters.created_before,
@@ -70,6 +73,12 @@ def _whole(title: str) -> str:
     else:
         ending = "(?![A-Za-z])" if title[-1].isascii() and title[-1].isalpha() else ""
     return f"{words}{ending}"
+
+
+def _ids(names: Iterable[str]) -> Iterator[UUID]:
+    for name in names:
+        with suppress(ValueError):
+            yield UUID(name)
 
 
 def _lower(words: tuple[str, ...]) -> list[str] | None:

@@ -3,7 +3,9 @@
 -- nothing. The path of titles may begin with the document's own or with its first section's.
 select c.id from chunks c
 where c.scope_id = %(scope_id)s
-  and (%(document_ids)s::uuid[] is null or c.document_id = any(%(document_ids)s::uuid[]))
+  and (%(sources)s::text[] is null or c.document_id = any(array(
+    select d.id from documents d where d.scope_id = %(scope_id)s
+      and (d.id = any(%(document_ids)s::uuid[]) or d.source = any(%(sources)s::text[])))))
   and (%(created_after)s::timestamptz is null or c.created_at >= %(created_after)s::timestamptz)
   and (%(created_before)s::timestamptz is null or c.created_at < %(created_before)s::timestamptz)
   and (%(section_id)s::uuid[] is null or c.section_id in (

@@ -53,7 +53,7 @@ class Corpus:
         from_document = (self.titles[document], *chunk.section_path)
         return all(
             (
-                not f.document_ids or document in f.document_ids,
+                not f.document_ids or str(document) in f.document_ids,
                 f.created_after is None or chunk.created_at >= f.created_after,
                 f.created_before is None or chunk.created_at < f.created_before,
                 not f.section_id or bool(self._above(chunk.section_id) & set(f.section_id)),
@@ -256,3 +256,19 @@ async def test_a_vector_of_another_dimension_is_a_clear_error(
     for search in (store.vector_search, store.nearest):
         with pytest.raises(EmbeddingModelChanged, match="384 and 8"):
             await search(scope, np.ones(8, np.float32), 5)
+
+
+async def test_a_document_is_filtered_by_its_id_or_by_its_source(
+    database: Database, scope: Scope, vectors: Vectors
+) -> None:
+    """A user knows an imported document by the id of its line, and a file by its path."""
+    corpus = await fill(database, scope, vectors)
+    first, second, *_ = corpus.titles
+    store = ChunkStore(database)
+
+    for named in (["0.txt", second], [str(first).upper(), "1.txt", "none.txt"]):
+        read = ChunkFilters.read({"documentIds": named})
+        assert read is not None
+        found = await store.matching(scope, read)
+        expected = {chunk.id for own, chunk in corpus.chunks if own in (first, second)}
+        assert {UUID(int=int(h) << 64 | int(low)) for h, low in found} == expected
