@@ -9,6 +9,7 @@ information extraction, 9 relations each) and 445 of 110 (diakg_zh, 30 passages)
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 
 from domain.answers import Usage
 from domain.errors import OptionInvalid
@@ -85,8 +86,14 @@ class Budget:
         """Cap what the rest may cost in money.
 
         Raises:
-            OptionInvalid: there are no prices to go by.
+            OptionInvalid: it is no amount above 0, or there are no prices to go by.
         """
+        if not 0 < cost < inf:
+            raise OptionInvalid(
+                f"A budget in money cannot be {cost}.",
+                next_step="Give an amount above 0, or none for no limit.",
+                field="budget_cost",
+            )
         if cost_of(Usage(), self.settings) is None:
             raise OptionInvalid(
                 "A budget in money needs prices.",

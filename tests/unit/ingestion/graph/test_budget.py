@@ -1,0 +1,22 @@
+"""The cap on what extraction may cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.errors import OptionInvalid
+from domain.settings import ExtractionSettings
+from ingestion.graph.extraction.cost import Budget
+
+
+@pytest.mark.parametrize("cost", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_budget_that_is_no_amount_of_money_is_refused_and_not_taken_for_used_up(
+    cost: float,
+) -> None:
+    budget = Budget(ExtractionSettings(input_price=1.0, output_price=2.0))
+
+    with pytest.raises(OptionInvalid) as refused:
+        budget.limit_cost(cost)
+
+    assert refused.value.field == "budget_cost"
+    assert budget.cost is None
