@@ -103,7 +103,7 @@ def rank_results(
         age leaves of it; less, the more it repeats them.
 
     Raises:
-        OptionInvalid: top_k is below 1.
+        OptionInvalid: top_k is below 1, a score is no number, or an embedding is missing.
     """
     chosen = options or RankOptions()
     _check(top_k)
@@ -202,6 +202,12 @@ def _by_score(results: Sequence[Result]) -> tuple[list[Result], Scores]:
     best: dict[str, tuple[float, Result]] = {}
     for place, result in enumerate(results):
         score, known = _score(result, place), best.get(_id(result))
+        if not math.isfinite(score):
+            raise OptionInvalid(
+                f"The score of {_id(result)!r:.80} is {score}.",
+                next_step="Give numbers, or none: documents then count as given best first.",
+                field="score",
+            )
         if known is None or score > known[0]:
             best[_id(result)] = (score, result)
     kept = [result for _, result in best.values()]
@@ -219,7 +225,14 @@ def _likenesses(
     by_text = TextLikeness([_text(result) for result in results], options.twin_texts)
     if embeddings is None:
         return [by_text]
-    vectors = np.asarray([embeddings[_id(result)] for result in results], np.float32)
+    ids = [_id(result) for result in results]
+    if missing := [one for one in ids if one not in embeddings]:
+        raise OptionInvalid(
+            f"There is no embedding of {missing[0]!r:.80}.",
+            next_step="Give that of every result, by its id, or none.",
+            field="embeddings",
+        )
+    vectors = np.asarray([embeddings[one] for one in ids], np.float32)
     return [VectorLikeness(vectors, options.twin_vectors), by_text]
 
 

@@ -134,6 +134,19 @@ def test_weights_without_a_meaning_are_refused(bad: dict[str, float]) -> None:
     assert caught.value.field in bad
 
 
+@pytest.mark.parametrize("score", [math.nan, math.inf])
+def test_a_score_that_is_no_number_is_refused_and_takes_no_other_along(score: float) -> None:
+    with pytest.raises(OptionInvalid, match="'b'") as refused:
+        rank_results([item("a", 0.5), item("b", score)])
+    assert refused.value.field == "score"
+
+
+def test_a_result_without_its_embedding_is_named() -> None:
+    with pytest.raises(OptionInvalid, match="'b'") as refused:
+        rank_results([item("a", 0.5), item("b", 0.4)], embeddings={"a": [1.0, 0.0]})
+    assert refused.value.field == "embeddings"
+
+
 def test_top_k_below_1_is_refused() -> None:
     with pytest.raises(OptionInvalid):
         rank_results([item("a", 1.0)], top_k=0)
