@@ -63,8 +63,7 @@ class EvidenceWriter:
             yield [], len(stored)
         names = self._lines.entities()
         while groups := await next_of(names, _BATCH):
-            await self._add_entities(groups)
-            yield [], sum(map(len, groups))
+            yield await self._add_entities(groups), sum(map(len, groups))
         relations = self._lines.relations()
         while batch := await next_of(relations, _BATCH):
             yield await self._add_relations(batch), len(batch)
@@ -93,17 +92,20 @@ class EvidenceWriter:
         )
         return GraphEvidence(mentions, relations)
 
-    async def _add_entities(self, groups: Sequence[Sequence[Numbered[EntityLine]]]) -> None:
+    async def _add_entities(
+        self, groups: Sequence[Sequence[Numbered[EntityLine]]]
+    ) -> list[Problem]:
         external = [line.id for group in groups for _, line in group if line.id]
         known = await entities_by_external_id(
             self._writer.connection, self._writer.scope_id, external
         )
         plain = await asyncio.to_thread(self._plain, groups)
         owners = await owned_entities(self._writer, plain)
-        mentions, aliases = await asyncio.to_thread(self._called, groups, plain, owners, known)
-        self.entities += len(mentions)
-        await self._note_names(aliases)
-        await self._writer.add(GraphEvidence(mentions, (), aliases))
+        evidence, problems = await asyncio.to_thread(self._called, groups, plain, owners, known)
+        self.entities += len(evidence.mentions)
+        await self._note_names(evidence.aliases)
+        await self._writer.add(evidence)
+        return problems
 
     def _plain(self, groups: Sequence[Sequence[Numbered[EntityLine]]]) -> list[UUID]:
         return [entity_id(self._scope, group[0].line.name) for group in groups]
@@ -114,23 +116,27 @@ class EvidenceWriter:
         plain: Sequence[UUID],
         owners: Mapping[UUID, Known],
         known: Mapping[str, Known],
-    ) -> tuple[list[MentionRow], list[AliasRow]]:
+    ) -> tuple[GraphEvidence, list[Problem]]:
         """Entities as the user names them; the first of a name, stored or in this import, has the name's id."""
-        mentions, aliases, ids = list[MentionRow](), list[AliasRow](), list[tuple[int, UUID]]()
+        problems, mentions, aliases = list[Problem](), list[MentionRow](), list[AliasRow]()
+        ids = list[tuple[int, UUID]]()
         for named, group in zip(plain, groups, strict=True):
-            owner = owners[named].external_id if named in owners else None
-            for number, line in group:
-                here, taken = named, owner not in (None, line.id)
-                if line.id and (taken or line.id in known):
-                    homonym = entity_id(self._scope, line.name, line.id)
-                    here = homonym if taken or known[line.id].id == homonym else named
-                owner = owner or (line.id if here == named else None)
+            owner = owners.get(named)
+            for number, said in group:
+                line = _of_owner(said, owner)
+                before = known.get(line.id) if line.id else None
+                here = _placed(self._scope, named, line, owner, before)
+                if before is not None and before.id != here:
+                    problems.append(Problem(number, _renamed(before, line)))
+                    continue
+                if here == named and not (owner and owner.external_id):
+                    owner = Known(here, line.id, line.name, line.entity_type, line.description)
                 ids.append((number, here))
                 mentions.append(_asserted(here, line))
                 aliases += [AliasRow(here, alias, "import") for alias in line.aliases]
-                self._own.append(AliasRow(here, line.name, "import"))
+                self._own.append(AliasRow(here, said.name, "import"))
         self._lines.named(ids)
-        return mentions, aliases
+        return GraphEvidence(mentions, (), aliases), problems
 
     async def _name_own(self) -> None:
         """Let entities be found by their own names, in passages too.
@@ -285,6 +291,37 @@ def said_by(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
         for source, kind, target in line.triples
     ]
     return GraphEvidence(mentions, relations)
+
+
+def _of_owner(line: EntityLine, owner: Known | None) -> EntityLine:
+    """A line without an id speaks of the entity of that name; what it leaves open stays as it was said."""
+    if line.id or owner is None or owner.external_id is None:
+        return line
+    kind = owner.entity_type if line.entity_type == "TERM" else line.entity_type
+    return line.model_copy(
+        update={
+            "id": owner.external_id,
+            "name": owner.name,
+            "entity_type": kind,
+            "description": line.description or owner.description,
+        }
+    )
+
+
+def _placed(
+    scope: Scope, named: UUID, line: EntityLine, owner: Known | None, before: Known | None
+) -> UUID:
+    """The entity that a line is about: that of its name, or one of the same name beside it."""
+    homonym = entity_id(scope, line.name, line.id) if line.id else named
+    taken = owner is not None and owner.external_id not in (None, line.id)
+    return homonym if taken or (before is not None and before.id == homonym) else named
+
+
+def _renamed(before: Known, line: EntityLine) -> str:
+    return (
+        f"The id {before.external_id!r:.80} is that of {before.name!r:.80}. Give {line.name!r:.80} as "
+        "an alias of it, or an id of its own."
+    )
 
 
 def _asserted(here: UUID, line: EntityLine) -> MentionRow:

@@ -208,10 +208,10 @@ class Spool:
         return UUID(bytes=found[0]) if found and found[0] else None
 
     def entities_by_id(self, external_ids: Collection[str]) -> dict[str, tuple[UUID, str]]:
-        """The ids and names of those entities of this import that have these ids of the user's."""
+        """The ids and names of those entities taken from this import that have these ids of the user's."""
         found = self._rows.execute(
             "select wanted.value, e.uuid, e.name from json_each(?) as wanted "
-            "cross join entity e on e.key = 'id ' || wanted.value",
+            "cross join entity e on e.key = 'id ' || wanted.value and e.uuid is not null",
             (orjson.dumps([*external_ids]).decode(),),
         )
         return {own: (UUID(bytes=one), name) for own, one, name in found}

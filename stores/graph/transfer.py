@@ -31,6 +31,8 @@ class Known(NamedTuple):
     id: UUID
     external_id: str | None
     name: str
+    entity_type: str = "TERM"
+    description: str = ""
 
 
 async def entities_by_external_id(

@@ -17,8 +17,8 @@ union all
 select from_id, null, '' from entity_merges where scope_id = %(scope_id)s and from_id = any(%(ids)s);
 
 -- name: owners
--- Which of these entities the user has asserted, and under which id of his own.
-select entity_id as id, external_id, name from mentions
+-- Which of these entities the user has asserted, under which id of his own, and what he said of them.
+select entity_id as id, external_id, name, entity_type, description from mentions
 where scope_id = %(scope_id)s and entity_id = any(%(ids)s) and chunk_id = %(nil)s
   and kind = 'import' and surface = 0;
 

@@ -147,6 +147,48 @@ async def test_an_alias_links_the_passages_that_have_it_whichever_came_first(
     assert ("alias", "big apple", 21, 30) in found[0]
 
 
+ALPHA: Line = {
+    "type": "entity",
+    "id": "a",
+    "name": "Alpha",
+    "entityType": "CITY",
+    "description": "said",
+}
+AGAIN: Line = {"type": "entity", "name": "alpha"}
+
+
+@pytest.mark.parametrize(
+    "imports", [[[ALPHA], [AGAIN]], [[ALPHA, AGAIN]], [[AGAIN], [ALPHA, AGAIN]]]
+)
+async def test_a_line_without_an_id_speaks_of_the_entity_of_its_name_and_takes_nothing_from_it(
+    importer: Importer, database: Database, scope: Scope, imports: Sequence[Sequence[Line]]
+) -> None:
+    for lines in imports:
+        await importer.import_graph(scope, stream(lines), strict=True)
+
+    found = await facts(database, scope)
+    assert found["entities"] == [("a", "Alpha", "CITY", "said", 0, 0)]
+
+
+async def test_an_id_that_an_entity_has_is_given_to_no_other(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    """Two entities of one id were stored, and an export of them could not be imported."""
+    beta: Line = {"type": "entity", "id": "b", "name": "Beta"}
+    relation: Line = {"type": "relation", "source": "a", "target": "b", "relationType": "R"}
+    await importer.import_graph(scope, stream([ALPHA]))
+
+    report = await importer.import_graph(
+        scope, stream([{**ALPHA, "name": "Omega"}, beta, relation])
+    )
+
+    assert [(problem.line, problem.kept) for problem in report.problems] == [(1, False)]
+    assert "'Alpha'" in report.problems[0].reason
+    found = await facts(database, scope)
+    assert [row[0] for row in found["entities"]] == ["a", "b"]
+    assert [row[0] for row in found["relations"]] == ["R"]
+
+
 @pytest.mark.parametrize(
     "line",
     ["garbage", '{"type": "relation", "source": "x", "target": "y", "relationType": "R"}', ""],
