@@ -63,6 +63,20 @@ def check_plot(path: Path) -> None:
         )
 
 
+def check_folder(path: Path | None, field: str) -> None:
+    """Refuse a file that cannot be written before hours are spent on it.
+
+    Raises:
+        OptionInvalid: its folder is not there.
+    """
+    if path is not None and not path.parent.is_dir():
+        raise OptionInvalid(
+            f"{path} cannot be written: there is no folder {path.parent}.",
+            next_step="Make it, or name another file.",
+            field=field,
+        )
+
+
 def plot(reports: dict[str, EvalReport]) -> str:
     """The reports in one picture, as SVG."""
     curves = [

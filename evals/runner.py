@@ -6,7 +6,7 @@ import asyncio
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from domain.text import language_of
 from evals.corpus import add_triples, corpus_scope, load_corpus
-from evals.dataset import Question, read_passages, read_questions, read_triples
+from evals.dataset import Passage, Question, read_passages, read_questions, read_triples
 from evals.metrics import Estimate, all_found, auroc, estimate, ndcg, recall, reciprocal_rank
 from ingestion.progress import OnStage, silent
 from models.embedding.choice import build_embedder
@@ -126,7 +126,7 @@ async def evaluate(
             embedder=embedder,
             on_progress=report,
         )
-    return _report(options, embedder.name, len(passages), outcomes)
+    return _report(options, embedder.name, passages, outcomes)
 
 
 async def _ask_all(
@@ -219,7 +219,10 @@ def _bare(text: str) -> str:
 
 
 def _report(
-    options: EvalOptions, embedding: str, passages: int, outcomes: Sequence[_Outcome]
+    options: EvalOptions,
+    embedding: str,
+    passages: Sequence[Passage],
+    outcomes: Sequence[_Outcome],
 ) -> EvalReport:
     by_type = defaultdict[str, list[_Outcome]](list)
     for outcome in outcomes:
@@ -231,7 +234,7 @@ def _report(
         mode=options.mode,
         lanes=options.lanes,
         embedding=embedding,
-        passages=passages,
+        passages=len(passages),
         questions=len(outcomes),
         measures=_estimates(outcomes),
         by_type={kind: _estimates(of_kind) for kind, of_kind in sorted(by_type.items())},
@@ -240,9 +243,23 @@ def _report(
             "p50": float(np.quantile(times, 0.5)),
             "p95": float(np.quantile(times, 0.95)),
         },
-        warnings=tuple(dict.fromkeys(said for outcome in outcomes for said in outcome.warnings)),
+        warnings=(
+            *_unknown_gold(passages, outcomes),
+            *dict.fromkeys(said for outcome in outcomes for said in outcome.warnings),
+        ),
         recall_curve=_recall_curve(outcomes),
     )
+
+
+def _unknown_gold(passages: Sequence[Passage], outcomes: Sequence[_Outcome]) -> Iterator[str]:
+    """Of questions that nothing can find, since the corpus is another one: they count as missed."""
+    known = {passage.id for passage in passages}
+    lost = [one.question for one in outcomes if not known.issuperset(one.question.gold_ids)]
+    if lost:
+        yield (
+            f"Passages that the corpus does not have count as not found: {len(lost)} of "
+            f"{len(outcomes)} questions name some, the first is {lost[0].id}."
+        )
 
 
 def _recall_curve(outcomes: Sequence[_Outcome]) -> tuple[float, ...]:

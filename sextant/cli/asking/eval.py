@@ -29,7 +29,7 @@ def evaluate(
     lanes: Annotated[
         str, typer.Option(help="Lanes instead of the mode's own: vector,keyword.")
     ] = "",
-    limit: Annotated[int | None, typer.Option(help="Ask only the first so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask only the first so many.")] = None,
     out: Annotated[Path | None, typer.Option(help="Also write the report here, as JSON.")] = None,
     plot: Annotated[
         Path | None,
@@ -43,8 +43,11 @@ def evaluate(
     """Measure retrieval on a question set. Recall, MRR and nDCG, with intervals."""
     import asyncio
 
+    from evals.comparing import check_folder
     from evals.runner import EvalOptions
 
+    for name, path in (("out", out), ("plot", plot)):
+        check_folder(path, name)
     chosen = tuple(lane.strip() for lane in lanes.split(",")) if lanes else None
     options = EvalOptions(corpus, queries, mode, chosen, answers, limit, triples)
     if plot is not None:

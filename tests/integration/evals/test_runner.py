@@ -116,6 +116,17 @@ async def test_a_question_that_is_empty_finds_nothing_and_is_named(
     assert report.warnings == ("q0: The question is empty.",)
 
 
+async def test_questions_whose_passages_the_corpus_has_not_are_told(
+    settings: Settings, options: EvalOptions
+) -> None:
+    write(options.queries, [*QUESTIONS, {"id": "q4", "query": "糖尿病", "gold_ids": ["p1", "p9"]}])
+
+    report = await evaluate(options, settings)
+
+    [warning] = report.warnings
+    assert "1 of 4 questions name some, the first is q4" in warning
+
+
 async def test_passages_that_hold_nothing_are_left_out(
     settings: Settings, options: EvalOptions, tmp_path: Path
 ) -> None:

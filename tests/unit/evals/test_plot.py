@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from domain.errors import OptionInvalid
-from evals.comparing import check_plot
+from evals.comparing import check_folder, check_plot
 from evals.plot import Curve, drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -58,3 +58,11 @@ def test_a_plot_is_an_svg_file() -> None:
     check_plot(Path("out.SVG"))
     with pytest.raises(OptionInvalid, match=r"out\.png is not"):
         check_plot(Path("out.png"))
+
+
+def test_a_report_that_could_not_be_written_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    check_folder(None, "out")
+    check_folder(tmp_path / "report.json", "out")
+    with pytest.raises(OptionInvalid, match="no folder") as refused:
+        check_folder(tmp_path / "none" / "report.json", "out")
+    assert refused.value.field == "out"
