@@ -24,8 +24,10 @@ def collected_notices() -> Iterator[list[str]]:
 
 
 def tell(sentence: str) -> None:
-    """Log a warning, and pass it to whoever collects notices."""
-    logger.warning(sentence)
+    """Log a warning, and pass it to whoever collects notices; each once of what is collected together."""
     collected = _collected.get()
-    if collected is not None and sentence not in collected:
+    if collected is not None:
+        if sentence in collected:
+            return
         collected.append(sentence)
+    logger.warning(sentence)

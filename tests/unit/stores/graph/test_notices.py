@@ -1,0 +1,20 @@
+"""What a store tells of how it went on."""
+
+from __future__ import annotations
+
+import pytest
+
+from stores.graph.notices import collected_notices, tell
+
+
+def test_what_is_told_again_within_one_request_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with collected_notices() as notices:
+        tell("behind")
+        tell("behind")
+        tell("gone")
+    tell("behind")
+
+    assert notices == ["behind", "gone"]
+    assert [record.getMessage() for record in caplog.records] == ["behind", "gone", "behind"]
