@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 from psycopg.rows import DictRow, dict_row
 
-from domain.graph import Community, Entity, Relation
+from domain.graph import CO_OCCURS, Community, Entity, Relation
 from domain.scope import Scope
 from domain.text import clean_text, normalise_name
 from stores.graph.ids import NIL, entity_id, name_key, name_tokens
@@ -113,7 +113,7 @@ class PostgresGraph:
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
         """See `GraphStore`."""
         wanted = list(dict.fromkeys(ids))
-        rows = await self._rows(scope, "relations", ids=wanted, nil=NIL)
+        rows = await self._rows(scope, "relations", ids=wanted, nil=NIL, co_occurs=CO_OCCURS)
         return [Relation(**{**row, "chunk_ids": tuple(row["chunk_ids"])}) for row in rows]
 
     async def neighbourhood(

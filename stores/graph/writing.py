@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, LiteralString
 from uuid import UUID
 
+from domain.graph import CO_OCCURS
 from stores.graph.evidence import Accepted, Added, GraphEvidence, Problem, without
 from stores.graph.ids import NIL, name_tokens
 from stores.graph.loading.assertions import (
@@ -180,7 +181,8 @@ class GraphWriter:
 
         Prepared for few rows only: a plan that suits ten does not suit a hundred thousand.
         """
-        key: dict[str, Any] = {"scope_id": self.scope_id, "user_id": self.user_id, "nil": NIL}
+        own = {"scope_id": self.scope_id, "user_id": self.user_id}
+        key: dict[str, Any] = {**own, "nil": NIL, "co_occurs": CO_OCCURS}
         cursor = await self.connection.execute(query, key | values, prepare=not self._many)
         return cursor.rowcount
 

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from psycopg.rows import DictRow, dict_row
 
-from domain.graph import Entity
+from domain.graph import CO_OCCURS, Entity
 from domain.scope import Scope
 from stores.graph.ids import NIL, graph_key
 from stores.graph.neo4j.store import alias_key, graph_word, word_keys
@@ -131,7 +131,8 @@ class Projection:
 
     async def relation_columns(self, ids: Sequence[UUID]) -> Row:
         """Relations as `load_relations` takes them."""
-        rows = await self._fetch(_ROWS["relations"], ids=list(ids), nil=NIL)
+        values = {"ids": list(ids), "nil": NIL, "co_occurs": CO_OCCURS}
+        rows = await self._fetch(_ROWS["relations"], **values)
         return await asyncio.to_thread(_relation_columns, rows)
 
     async def load_relations(self, note: int, columns: Row) -> None:

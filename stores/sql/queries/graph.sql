@@ -323,7 +323,8 @@ analyze changed_mentions, changed_relations;
 analyze relation_states;
 
 -- name: resolve
--- Under which entities changes count, merges considered.
+-- Under which entities changes count, merges considered. What has no direction goes from the smaller to
+-- the larger id, also when merges have turned it: otherwise it was there twice.
 with mentioned as (
   update changed_mentions c set entity_id = g.root_id, merged = true from entity_merges g
   where not c.settled and g.scope_id = c.scope_id and g.from_id = c.entity_id
@@ -331,11 +332,18 @@ with mentioned as (
   update changed_aliases c set entity_id = g.root_id from entity_merges g
   where not c.settled and g.scope_id = c.scope_id and g.from_id = c.entity_id
 )
-update changed_relations c set source_id = coalesce(source.root_id, c.source_id),
-  target_id = coalesce(target.root_id, c.target_id), merged = true
+update changed_relations c set source_id = ends.source_id, target_id = ends.target_id, merged = true
 from changed_relations own
 left join entity_merges source on source.scope_id = own.scope_id and source.from_id = own.source_id
 left join entity_merges target on target.scope_id = own.scope_id and target.from_id = own.target_id
+cross join lateral (values (
+  coalesce(source.root_id, own.source_id), coalesce(target.root_id, own.target_id)
+)) as roots (source_id, target_id)
+cross join lateral (select
+  case when turned then roots.target_id else roots.source_id end as source_id,
+  case when turned then roots.source_id else roots.target_id end as target_id
+  from (values (own.relation_type = %(co_occurs)s and roots.source_id > roots.target_id)) as way (turned)
+) as ends
 where c.ctid = own.ctid and not own.settled
   and (source.root_id is not null or target.root_id is not null);
 

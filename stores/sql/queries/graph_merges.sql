@@ -23,7 +23,8 @@ join entity_merges g on g.scope_id = r.scope_id and g.root_id = r.id;
 
 -- name: collect_relations
 -- Evidence of relations of those entities. Adjacency knows the relations as they are now; what was
--- stated of them has a key made of any entities that are one with their ends. The keys are made first:
+-- stated of them has a key made of any entities that are one with their ends, turned where it has no
+-- direction. The keys are made first:
 -- under row-level security a comparison with the result of a function cannot use an index.
 insert into moving_relations
 with touched as (
@@ -32,7 +33,7 @@ with touched as (
   from moving m join adjacency a
     on a.scope_id = m.scope_id and a.node_id = m.id and a.shown in (true, false)
 ), keys as materialized (
-  select t.scope_id, relation_key(source.id, target.id, t.relation_type) as id
+  select distinct t.scope_id, relation_key(ends.source_id, ends.target_id, t.relation_type) as id
   from touched t
   cross join lateral (
     select t.source_id as id union all select g.from_id from entity_merges g
@@ -40,6 +41,9 @@ with touched as (
   cross join lateral (
     select t.target_id as id union all select g.from_id from entity_merges g
     where g.scope_id = t.scope_id and g.root_id = t.target_id) as target
+  cross join lateral (values (source.id, target.id, false), (target.id, source.id, true))
+    as ends (source_id, target_id, turned)
+  where not ends.turned or t.relation_type = %(co_occurs)s
 )
 select e.scope_id, e.source_id, e.target_id, e.relation_type, e.weight
 from keys k join relation_evidence e on e.scope_id = k.scope_id and e.relation_id = k.id;

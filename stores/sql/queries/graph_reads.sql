@@ -122,13 +122,16 @@ with asked as (
 ), stated as (
   select scope_id, id, id as stated_id from found
   union
-  select f.scope_id, f.id, relation_key(source.id, target.id, f.relation_type)
+  select f.scope_id, f.id, relation_key(ends.source_id, ends.target_id, f.relation_type)
   from found f
   cross join lateral (select f.source_id as id union all select g.from_id from entity_merges g
     where g.scope_id = f.scope_id and g.root_id = f.source_id) as source
   cross join lateral (select f.target_id as id union all select g.from_id from entity_merges g
     where g.scope_id = f.scope_id and g.root_id = f.target_id) as target
-  where source.id <> f.source_id or target.id <> f.target_id
+  cross join lateral (values (source.id, target.id, false), (target.id, source.id, true))
+    as ends (source_id, target_id, turned)
+  where (source.id <> f.source_id or target.id <> f.target_id)
+    and (not ends.turned or f.relation_type = %(co_occurs)s)
 ), said as materialized (
   select s.id, e.chunk_id, e.description from stated s cross join lateral (
     select chunk_id, description from relation_evidence

@@ -14,6 +14,7 @@ from psycopg import AsyncConnection, sql
 from psycopg.conninfo import make_conninfo
 
 from domain.errors import DatabaseUnavailable
+from domain.graph import CO_OCCURS
 from stores.chunks.grams import fold, salted_grams
 from stores.graph.ids import relation_id
 from stores.postgresql import migrations, queue_schema
@@ -206,7 +207,7 @@ async def test_relations_of_an_older_folder_are_found_by_their_ids_afterwards(
 
     rows = await empty.execute("select * from adjacency order by node_id")
     assert await rows.fetchall() == before
-    keys = {"scope_id": 1, "nil": UUID(int=0)}
+    keys = {"scope_id": 1, "nil": UUID(int=0), "co_occurs": CO_OCCURS}
     for source, target in ((end, far), (root, end), (far, root)):
         asked = [relation_id(source, target, "R")]
         found = await empty.execute(
@@ -214,6 +215,62 @@ async def test_relations_of_an_older_folder_are_found_by_their_ids_afterwards(
         )
         ((key, *ends, _, _, description, _),) = await found.fetchall()
         assert (key, *ends, description) == (*asked, source, target, "said")
+
+
+async def test_what_has_no_direction_goes_one_way_in_an_older_folder_afterwards(
+    empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A merge had turned it: beside one that goes the right way, and alone."""
+    await migrate_to(empty, 58, monkeypatch)
+    await empty.execute("set sextant.user_id = 'u'")
+    await empty.execute("insert into graphs (user_id, graph_id) values ('u', 'g')")
+    low, root, other, gone = sorted(uuid4() for _ in range(4))
+    for one, degree in ((low, 2), (root, 3), (other, 1)):
+        await empty.execute(
+            "insert into entities (scope_id, id, user_id, name, entity_type, description,"
+            " mention_count, asserted_count, degree)"
+            " select scope_id, %s, 'u', %s, 'TERM', '', 0, 1, %s from graphs",
+            [one, str(one), degree],
+        )
+    await empty.execute(
+        "insert into entity_merges (scope_id, from_id, into_id, root_id, user_id, reason)"
+        " select scope_id, %s, %s, %s, 'u', '' from graphs",
+        [gone, root, root],
+    )
+    # `low` with `root` in its own words, and with `gone` by way of an id below it in another passage.
+    for source, target, *stated in (
+        (low, root, low, root),
+        (root, low, gone, low),
+        (other, root, other, gone),
+    ):
+        await empty.execute(
+            "insert into relation_evidence select scope_id, relation_key(%s, %s, 'CO_OCCURS'),"
+            " gen_random_uuid(), 'u', gen_random_uuid(), %s, %s, 'CO_OCCURS', '', 2 from graphs",
+            [*stated, *stated],
+        )
+        for node, neighbour in ((source, target), (target, source)):
+            await empty.execute(
+                "insert into adjacency select scope_id, %s, true, 2,"
+                " relation_key(%s, %s, 'CO_OCCURS'), %s, %s, 'u', 'CO_OCCURS', 2, 1 from graphs",
+                [node, source, target, neighbour, node == source],
+            )
+    await migrations.migrate(empty)
+
+    rows = await empty.execute(
+        "select node_id, neighbour_id, relation_id, outgoing, shown, weight, evidence_count"
+        " from adjacency"
+    )
+    near, far = (relation_id(one, two, CO_OCCURS) for one, two in ((low, root), (root, other)))
+    assert set(await rows.fetchall()) == {
+        (low, root, near, True, True, 4.0, 2),
+        (root, low, near, False, True, 4.0, 2),
+        (root, other, far, True, True, 2.0, 1),
+        (other, root, far, False, True, 2.0, 1),
+    }
+    degrees = await empty.execute("select id, degree from entities")
+    assert dict(await degrees.fetchall()) == {low: 1, root: 2, other: 1}
+    sources = await empty.execute("select id, source_id from merged_relations")
+    assert dict(await sources.fetchall()) == {near: low, far: root}
 
 
 async def test_the_queue_follows_the_versions_of_its_library(

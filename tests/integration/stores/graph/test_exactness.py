@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from domain.graph import MentionKind
+from domain.graph import CO_OCCURS, MentionKind
 from domain.scope import Scope
 from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import AliasRow, MentionRow
@@ -48,7 +48,10 @@ def some_evidence(dice: random.Random) -> list[Row]:
         rows.append(mention(name, dice.choice(FIRST_OR_SECOND), kind, **more))
     for _ in range(dice.randint(0, 6)):
         source, target = dice.sample(NODES, 2)
-        said = relation(source, dice.choice(["TREATS", "IN"]), target, dice.choice(FIRST_OR_SECOND))
+        type_ = dice.choice(["TREATS", "IN", CO_OCCURS])
+        if type_ == CO_OCCURS:  # has no direction
+            source, target = sorted((source, target), key=named)
+        said = relation(source, type_, target, dice.choice(FIRST_OR_SECOND))
         rows.append(said._replace(weight=dice.choice(weights), description=dice.choice(texts)))
     nicknames = ["big apple", "消渴", "B."]
     rows += [alias(dice.choice(NODES), dice.choice(nicknames), None) for _ in range(2)]
@@ -124,6 +127,7 @@ async def test_any_history_ends_in_the_graph_of_what_survives(
     for one in (scope, built.scope):
         assert await told(database, one) == await recounted(database, one)
         await assert_found_by_id(database, one)
+        assert await turned(database, one) == []
 
 
 async def assert_found_by_id(database: Database, scope: Scope) -> None:
@@ -134,6 +138,13 @@ async def assert_found_by_id(database: Database, scope: Scope) -> None:
     shown = {row[0]: row[1:] for row in await rows_of(database, scope, query)}
     found = await PostgresGraph(database).get_relations(scope, [*shown])
     assert {one.id: (one.source_id, one.target_id, one.relation_type) for one in found} == shown
+
+
+async def turned(database: Database, scope: Scope) -> list[tuple[Any, ...]]:
+    """The relations without a direction that go from the larger id to the smaller."""
+    query = """select from relations e
+        where {scope} and relation_type = 'CO_OCCURS' and source_id > target_id"""
+    return await rows_of(database, scope, query)
 
 
 async def told(database: Database, scope: Scope) -> dict[UUID, int]:
@@ -241,6 +252,29 @@ async def test_a_relation_that_only_merged_entities_state_is_found_by_its_id(
     await forget(database, other)
     assert await PostgresGraph(database).get_relations(scope, [wanted]) == []
     assert await rows_of(database, scope, "select from merged_relations e where {scope}") == []
+
+
+async def test_what_has_no_direction_is_one_relation_whichever_end_was_merged(
+    database: Database, record: GraphRecord, store: Store, scope: Scope
+) -> None:
+    """It went both ways, and counted twice among the relations of both ends."""
+    first, middle, last = sorted(("insulin", "berlin", "nyc"), key=named)
+    stored = await store(scope, ["one", "two"])
+    rows: list[Row] = [mention(one, None, MentionKind.IMPORT) for one in (first, middle, last)]
+    rows.append(relation(first, CO_OCCURS, middle, stored.chunks[0], 2.0))
+    rows.append(relation(middle, CO_OCCURS, last, stored.chunks[1]))
+    await record.add(scope, evidence(*rows))
+    before = await graph(database, scope)
+
+    await record.merge(scope, [Merge(named(last), named(first), "test")])
+    reads = PostgresGraph(database)
+    (one,) = await reads.get_relations(scope, [relation_id(named(first), named(middle), CO_OCCURS)])
+    assert (one.weight, set(one.chunk_ids)) == (3.0, set(stored.chunks))
+    degrees = await rows_of(database, scope, "select degree from entities e where {scope}")
+    assert degrees == [(1,), (1,)]
+
+    await record.unmerge(scope, [named(last)])
+    assert await graph(database, scope) == before
 
 
 async def test_the_same_evidence_again_changes_nothing_and_a_correction_replaces(
