@@ -142,18 +142,26 @@ class Ingestor:
         source: str | None = None,
         external_id: str | None = None,
         metadata: dict[str, Any] | None = None,
+        identity: bytes = b"",
         on_progress: OnProgress | None = None,
     ) -> Ingested:
         """Take one file in from memory; `source` names it for replacement (default: its file name).
 
-        `external_id` and `metadata` are the user's own, and come back with the document.
+        `external_id` and `metadata` are the user's own, and come back with the document; `identity` is
+        what else makes it another one than others of the same bytes.
 
         Raises:
             FileRejected: it is empty or too large, or its parser refused it.
             DependencyError: as for `ingest`.
         """
         upload = Upload(
-            source or filename, filename, media_type(filename), content, external_id, metadata
+            source or filename,
+            filename,
+            media_type(filename),
+            content,
+            external_id,
+            metadata,
+            identity,
         )
         return await self._ingest_upload(upload, Together(scope), on_progress)
 

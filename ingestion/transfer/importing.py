@@ -142,6 +142,7 @@ class Importer:
                 source=line.id,
                 external_id=line.id,
                 metadata=line.stored_metadata(),
+                identity=b"" if chunks else pack(line.model_copy(update={"text": None}), ()),
             )
         except FileRejected as error:
             run.note([Problem(document.number, str(error))])

@@ -23,7 +23,10 @@ _SQL = load_queries("documents")
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file to take in. `source` names it in its scope, `external_id` and `metadata` are the user's."""
+    """A file to take in. `source` names it in its scope, `external_id` and `metadata` are the user's.
+
+    `identity`: what else makes it another one than others of the same bytes.
+    """
 
     source: str
     filename: str
@@ -31,6 +34,14 @@ class Upload:
     content: bytes
     external_id: str | None = None
     metadata: dict[str, Any] | None = None
+    identity: bytes = b""
+
+    @property
+    def digest(self) -> str:
+        """By which it is found again."""
+        digest = hashlib.sha256(self.content)
+        digest.update(self.identity)
+        return digest.hexdigest()
 
     @property
     def given(self) -> Given:
@@ -74,9 +85,7 @@ async def register(
     connection: Connection, scope: Scope, uploads: Sequence[Upload]
 ) -> list[Registered]:
     """Take files in, in order: those that are new all at once, then the others one by one."""
-    digests = await asyncio.to_thread(
-        lambda: [hashlib.sha256(upload.content).hexdigest() for upload in uploads]
-    )
+    digests = await asyncio.to_thread(lambda: [upload.digest for upload in uploads])
     row = await lock_scope(connection, scope)
     sources = [upload.source for upload in uploads]
     key = {"scope_id": row.scope_id, "sources": sources, "sha256": digests}

@@ -116,6 +116,24 @@ async def test_a_document_without_chunks_is_cut_like_any_other(
     assert (document.external_id, document.chunk_count) == ("d1", 1)
 
 
+async def test_documents_of_one_text_are_as_many_as_their_ids_and_each_says_what_its_last_line_says(
+    importer: Importer, documents: DocumentStore, scope: Scope
+) -> None:
+    """Equal texts were one document, and a line with other metadata changed nothing."""
+    line: Line = {"type": "document", "id": "d1", "text": "Equal.", "metadata": {"tags": ["old"]}}
+    twin: Line = {**line, "id": "d2"}
+    await importer.import_graph(scope, stream([line, twin]))
+
+    changed: Line = {**line, "title": "New", "metadata": {"tags": ["new"]}}
+    report = await importer.import_graph(scope, stream([changed, twin]))
+
+    assert (report.documents, report.unchanged) == (2, 1)
+    found = {
+        one.external_id: (one.title, one.metadata["tags"]) for one in await documents.list(scope)
+    }
+    assert found == {"d1": ("New", ["new"]), "d2": ("d2", ["old"])}
+
+
 async def test_a_file_that_cannot_be_read_says_so(
     importer: Importer, scope: Scope, tmp_path: Path
 ) -> None:
