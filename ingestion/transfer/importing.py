@@ -131,7 +131,8 @@ class Importer:
         if fault := _fault(line, chunks):
             run.note([Problem(document.number, fault)])
             return
-        run.note([Problem(document.number, one, kept=True) for one in _misplaced(line, chunks)])
+        remarks = _misplaced(line, chunks) if chunks else _passed_over(line)
+        run.note([Problem(document.number, one, kept=True) for one in remarks])
         named = line.title or line.id
         content = pack(line, chunks) if chunks else (line.text or "").encode()
         try:
@@ -194,6 +195,16 @@ def _misplaced(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iterator[str]
                 f"Its chunk {chunk.id!r:.80} names section {chunk.section}, of "
                 f"{len(line.sections)} (from 0); it was put in none."
             )
+
+
+def _passed_over(line: DocumentLine) -> Iterator[str]:
+    """A remark on what is said only of a document that comes with its chunks."""
+    said = {"sections": line.sections, "filename": line.filename, "pageCount": line.page_count}
+    if given := [name for name, value in said.items() if value]:
+        yield (
+            f"Without chunks its text is cut as a text file's is; {', '.join(given)} were passed over. "
+            "Give its chunks, too, to keep them."
+        )
 
 
 def _filename(line: DocumentLine) -> str:

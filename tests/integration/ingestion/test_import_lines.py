@@ -67,7 +67,12 @@ async def test_bad_lines_are_reported_by_number_and_good_ones_kept(
     assert "'o2'" in dropped[14]
     assert "sections.0.end: 7" in dropped[15]
     kept = [problem.line - first for problem in report.problems if problem.kept]
-    assert sorted(kept) == [9, 10, 13]
+    assert sorted(kept) == [
+        9,
+        10,
+        13,
+        13,
+    ]  # of the last, which has no chunks, sections are passed over
     found = await facts(database, scope)
     assert ("long", "名" * 5000, "TERM", "", 0, 0) in found["entities"]
     assert {row[0] for row in found["relations"]} == {"TREATED_BY", "BRAND", "SAME_NAME_AS", "治疗"}
@@ -132,6 +137,18 @@ async def test_documents_of_one_text_are_as_many_as_their_ids_and_each_says_what
         one.external_id: (one.title, one.metadata["tags"]) for one in await documents.list(scope)
     }
     assert found == {"d1": ("New", ["new"]), "d2": ("d2", ["old"])}
+
+
+async def test_what_only_a_document_with_chunks_has_is_told_where_it_has_none(
+    importer: Importer, scope: Scope
+) -> None:
+    lines = [json.loads(outline("d1", {"start": 0, "end": 2})) | {"filename": "d1.pdf"}]
+
+    report = await importer.import_graph(scope, stream(lines), strict=True)
+
+    [problem] = report.problems
+    assert problem.kept
+    assert "sections, filename were passed over" in problem.reason
 
 
 async def test_a_file_that_cannot_be_read_says_so(
