@@ -312,8 +312,10 @@ def _placed(
     scope: Scope, named: UUID, line: EntityLine, owner: Known | None, before: Known | None
 ) -> UUID:
     """The entity that a line is about: that of its name, or one of the same name beside it."""
-    homonym = entity_id(scope, line.name, line.id) if line.id else named
     taken = owner is not None and owner.external_id not in (None, line.id)
+    if not line.id or not (taken or before):
+        return named
+    homonym = entity_id(scope, line.name, line.id)
     return homonym if taken or (before is not None and before.id == homonym) else named
 
 
