@@ -63,7 +63,7 @@ def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Float
     mass = ranking.passages
     most = mass.max(initial=np.float32(0)) or np.float32(1)
     beside = float(most) * _MOST_BESIDE
-    rows = _contending(mass, count, beside, reading.allowed)
+    rows = contending(ranking, count, beside, reading.allowed)
     scores, places = _scored(rows, most, reading.near, ranking)
     best, top, among = highest(scores, count), scores, mass[rows]
     if reading.allowed is not None:  # the best of all may not be
@@ -84,20 +84,23 @@ def _scored(rows: Places, most: np.float32, near: Near, ranking: Ranking) -> tup
     return scores, places
 
 
-def _contending(
-    mass: Floats, count: int, beside: float, allowed: npt.NDArray[np.bool_] | None
+def contending(
+    ranking: Ranking, count: int, beside: float, allowed: npt.NDArray[np.bool_] | None
 ) -> Places:
     """Rows, rising, of those allowed that may be among the best where `beside` is the most that counts beside mass."""
-    if allowed is None:
+    mass, there = ranking.passages, ranking.leading if allowed is None else np.flatnonzero(allowed)
+    if there is None:
         return near_highest(mass, count, beside)
-    there = np.flatnonzero(allowed)
-    return there[near_highest(mass[there], count, beside)]
+    rows = there[near_highest(mass[there], count, beside)]
+    if allowed is None and (len(rows) < count or mass[rows].min() - beside <= ranking.rest):
+        return near_highest(mass, count, beside)  # others contend
+    return rows
 
 
 def _ranks(own: Floats, scores: Floats) -> list[LaneScore | None]:
     """The rank from 1 among all scores, and the score, of each that is above 0."""
     least = own[own > 0].min(initial=np.inf)
-    others = scores[scores >= least]
+    others = scores.take(np.flatnonzero(scores >= least))
     better = better_of_many(others, own) if len(others) > _MANY else better_of_few(others, own)
     return [
         LaneScore(1 + rank, score) if score > 0 else None

@@ -74,13 +74,16 @@ class Ranking:
     """Scores of every passage and entity by the walk, and the fit of the passages it started from.
 
     `trust`: how far the question's entities vouch for it: their share of the seeds, near 1 for titles,
-    small for mere terms, 0 without any.
+    small for mere terms, 0 without any. `leading`: rows, rising, beside which none has more mass than `rest`; None:
+    not known.
     """
 
     passages: Floats
     entities: Floats
     fit: Floats
     trust: float = 1.0
+    leading: Places | None = None
+    rest: float = 0.0
 
 
 def link_strength(lexical: LexicalIndex, words: str) -> float:
@@ -122,7 +125,7 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
     trust = named / whole
     anchors = _anchors(index, seeds, passages, entities)
     started = np.concatenate([seeds, anchors.rows])
-    part = _part(index, entities, fit, started, best)
+    part, least = _part(index, entities, fit, started, best)
     here = _BRIDGE_MASS * whole * _bridge(index, part, evidence, anchors)
     here[np.searchsorted(part.passages, seeds)] += passages
     whole = named + float(here.sum())
@@ -136,10 +139,11 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
     )
     own = _FIT_SHARE + _UNFAMILIAR_FIT_SHARE * unfamiliarity(evidence.match)
     most = float(at_passage.max())
-    scores = fit * np.float32(own * (1 - trust) * most)
+    share = np.float32(own * (1 - trust) * most)
+    scores = fit * share
     scores[part.passages] += at_passage
     scores[best[:1]] += np.float32(trust * most) * _ahead(fit, best)
-    return Ranking(scores, at_entity, fit, trust)
+    return Ranking(scores, at_entity, fit, trust, part.passages, float(least * share))
 
 
 def _ahead(fit: Floats, best: Places) -> np.float32:
@@ -156,15 +160,15 @@ def _ahead(fit: Floats, best: Places) -> np.float32:
 
 def _part(
     index: WalkIndex, entities: Mapping[int, float], fit: Floats, started: Places, best: Places
-) -> Excerpt:
-    """What of the graph the walk is kept to: all of a small one.
+) -> tuple[Excerpt, np.float32]:
+    """What of the graph the walk is kept to, and the most that any other passage fits: all of a small one.
 
     Of a larger one the passages that fit, and those about the entities near where it starts: the named
     ones, those of the first passages, and their heaviest neighbours. An entity that more than
     `_TELLING` passages mention tells none of them from the others.
     """
     if index.passages <= _KEPT:
-        return Excerpt(index, np.arange(index.passages), np.arange(index.entities))
+        return Excerpt(index, np.arange(index.passages), np.arange(index.entities)), np.float32(0)
     named = np.fromiter(entities, np.intp, len(entities))
     begun = np.concatenate([started, best])
     met = np.zeros(index.entities, np.bool_)
@@ -183,7 +187,8 @@ def _part(
     worth *= np.float32(_ABOUT_WORTH / (float(worth.max()) or 1.0))
     worth += fit
     worth[started] += 2
-    return Excerpt(index, among_highest(worth, _KEPT), near)
+    kept = among_highest(worth, _KEPT)
+    return Excerpt(index, kept, near), worth[kept].min()
 
 
 def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:

@@ -85,14 +85,27 @@ def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     """Rows of the highest scores, best first, ties by row; all of them are not sorted."""
     kept = min(count, len(scores))
     if len(scores) <= _FEW:
-        return np.argsort(-scores, kind="stable")[:kept]
+        return _downwards(scores)[:kept]
     if not kept:
         return np.empty(0, np.intp)
     rows = _above_floor(scores, kept)
     if len(rows) > _FEW + 2 * kept:
         rows = _narrowed(scores, rows, kept)
-    best: npt.NDArray[np.intp] = rows[np.argsort(-scores[rows], kind="stable")[:kept]]
+    best: npt.NDArray[np.intp] = rows[_downwards(scores[rows])[:kept]]
     return best
+
+
+def _downwards(scores: Floats) -> npt.NDArray[np.intp]:
+    """Places of the scores, best first, ties by place.
+
+    Of many it takes a quarter of the time to sort without regard to ties, of which there seldom are any.
+    """
+    if len(scores) > _FEW:
+        order = np.argsort(-scores)
+        ordered = scores[order]
+        if (ordered[1:] < ordered[:-1]).all():
+            return order
+    return np.argsort(-scores, kind="stable")
 
 
 def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from domain.language.linking import NameTrie
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.walk import GraphArrays, WalkIndex
-from retrievers.ranking.mixing import Evidence, Ranking, link_strength, rank
+from retrievers.ranking.mixing import Evidence, Ranking, link_strength, rank, rank_around
 from retrievers.ranking.relevance import Nearness
 
 _TITLES = ["Pocahontas Mounds", "Mississippi", "Tennessee", "Oath", "Chess", "Cheese"]
@@ -163,3 +165,30 @@ def test_a_passage_that_alone_says_what_is_asked_stands_before_what_a_name_leads
     match = LexicalIndex.build(passages).match("red sweet ripe apple")
     ranking = rank(WalkIndex(graph), Evidence(match, named={0: 1.0}))
     assert ranking.passages.argmax() == first
+
+
+@pytest.mark.parametrize("around", [rank, rank_around])
+def test_no_passage_has_more_mass_than_those_that_lead_but_what_is_told_of_the_rest(
+    around: Callable[[WalkIndex, Evidence], Ranking],
+) -> None:
+    """Of more passages than the walk is kept to, most of which hold a word of the question."""
+    rng = np.random.default_rng(0)
+    words = rng.choice(["red", "apple", "pear", "tree", "sea"], (3_000, 4))
+    lexical = LexicalIndex.build(map(" ".join, words))
+    mentions = np.unique(
+        np.stack([rng.integers(0, 3_000, 6_000), rng.integers(0, 40, 6_000)], 1), axis=0
+    )
+    graph = GraphArrays(
+        passages=3_000,
+        entities=40,
+        types=0,
+        mentions=mentions,
+        titles=mentions[:40],
+        relations=np.empty((0, 3), np.int64),
+        relation_weights=np.empty(0, np.float32),
+        statements=np.empty((0, 2), np.int64),
+    )
+    ranking = around(WalkIndex(graph), Evidence(lexical.match("red apple"), named={3: 1.0}))
+    assert ranking.leading is not None
+    rest = np.delete(ranking.passages, ranking.leading)
+    assert 0 < rest.max() <= ranking.rest < ranking.passages.max()
