@@ -19,13 +19,7 @@ from itertools import islice
 from uuid import UUID
 
 from domain.documents import Chunk, Job, JobStage, ParsedDocument
-from domain.errors import (
-    ConflictError,
-    DependencyError,
-    FileRejected,
-    FileUnsafe,
-    SextantError,
-)
+from domain.errors import ConflictError, DependencyError, FileRejected, FileUnsafe, SextantError
 from domain.settings import Settings
 from ingestion.captions import Captioner, Captions
 from ingestion.graph.extraction.extract_llm import ModelExtractor

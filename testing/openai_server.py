@@ -23,14 +23,7 @@ import orjson
 from models.protocols import Vectors
 from testing.hash_embedder import hashed_vector
 from testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
-from testing.replies import (
-    Reply,
-    chunk_body,
-    completion_body,
-    error_body,
-    failing,
-    usage_of,
-)
+from testing.replies import Reply, chunk_body, completion_body, error_body, failing, usage_of
 
 
 @dataclass(frozen=True, slots=True)

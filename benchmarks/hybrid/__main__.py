@@ -32,15 +32,7 @@ from benchmarks.hybrid.corpus import Library, make_library
 from benchmarks.hybrid.harness import read_library
 from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
 from benchmarks.hybrid.ours import Ours
-from benchmarks.hybrid.rivals import (
-    BUILT_IN,
-    WANTED,
-    WIDTHS,
-    Lance,
-    Naive,
-    PlainTables,
-    installed,
-)
+from benchmarks.hybrid.rivals import BUILT_IN, WANTED, WIDTHS, Lance, Naive, PlainTables, installed
 from benchmarks.hybrid.store import fill, scope_of, settings_of
 from domain.settings import Settings
 from retrievers.memory.hot import HotScopes

@@ -21,9 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 from lightrag import LightRAG, QueryParam  # type: ignore[import-not-found, unused-ignore]
-from lightrag.kg.shared_storage import (  # type: ignore[import-not-found, unused-ignore]
-    initialize_pipeline_status,
-)
+from lightrag.kg.shared_storage import initialize_pipeline_status  # type: ignore[import-not-found, unused-ignore]
 from lightrag.utils import EmbeddingFunc  # type: ignore[import-not-found, unused-ignore]
 
 from benchmarks.peer.corpus import (

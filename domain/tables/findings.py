@@ -9,11 +9,7 @@ from dataclasses import dataclass
 from domain.language.simplified import plain_of
 from domain.tables.asking import Asked, asked_of, repeats
 from domain.tables.by_place import row_asked_for
-from domain.tables.computing import (
-    Condition,
-    Operation,
-    matching,
-)
+from domain.tables.computing import Condition, Operation, matching
 from domain.tables.reading import names_column
 from domain.tables.rest import restricts
 from domain.tables.sentences import TEXTS

@@ -11,13 +11,7 @@ from domain.scope import Scope
 from ingestion.graph.extraction.link import Bearer
 from ingestion.graph.index import link_names
 from ingestion.transfer.batches import next_of
-from ingestion.transfer.lines import (
-    ChunkLine,
-    DecisionLine,
-    EntityLine,
-    Mentioned,
-    Problem,
-)
+from ingestion.transfer.lines import ChunkLine, DecisionLine, EntityLine, Mentioned, Problem
 from ingestion.transfer.spool import Numbered, Spool, Stated
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id

@@ -20,13 +20,7 @@ from ingestion.progress import OnStage, silent
 from ingestion.transfer.batches import next_of
 from ingestion.transfer.documents import GAP, chunk_id, pack
 from ingestion.transfer.evidence import EvidenceWriter
-from ingestion.transfer.lines import (
-    ChunkLine,
-    DocumentLine,
-    LineInvalid,
-    Problem,
-    check_sections,
-)
+from ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, Problem, check_sections
 from ingestion.transfer.reading import Source, read_into
 from ingestion.transfer.spool import Numbered, Spool, spool
 from stores.graph.record import GraphRecord

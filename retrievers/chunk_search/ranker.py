@@ -12,12 +12,7 @@ from uuid import UUID
 from domain.errors import RetrievalError
 from domain.settings import RetrievalSettings
 from models.protocols import Reranker
-from retrievers.chunk_search.ranking import (
-    MetadataRanking,
-    Ranked,
-    rank_by_metadata,
-    with_rerank,
-)
+from retrievers.chunk_search.ranking import MetadataRanking, Ranked, rank_by_metadata, with_rerank
 from retrievers.chunk_search.signals import Found, Question
 from retrievers.chunk_search.weights import MetadataWeights
 from retrievers.lanes.degrading import degraded, log_failures

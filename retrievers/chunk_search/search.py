@@ -16,12 +16,7 @@ from difflib import get_close_matches
 from typing import Any, Self
 from uuid import UUID
 
-from pydantic import (
-    Field,
-    ModelWrapValidatorHandler,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 from domain.errors import OptionInvalid

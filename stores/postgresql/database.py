@@ -7,12 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
-from psycopg import (
-    AsyncConnection,
-    InterfaceError,
-    IsolationLevel,
-    OperationalError,
-)
+from psycopg import AsyncConnection, InterfaceError, IsolationLevel, OperationalError
 from psycopg.rows import class_row
 from psycopg.types import TypeInfo
 

@@ -15,13 +15,7 @@ from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
 from stores.graph.resolution.merges import Merge
 from stores.postgresql.database import Database
-from tests.integration.ingestion.test_graph_index import (
-    WORLD,
-    add,
-    aliases,
-    relations,
-    rows,
-)
+from tests.integration.ingestion.test_graph_index import WORLD, add, aliases, relations, rows
 
 # The last meets an entity that the first has made another; both are named in several documents.
 MERGES = [("蓄电池", "蓄电池组"), ("检修报告", "New York City"), ("蓄电池组", "热控系统（TCS）")]

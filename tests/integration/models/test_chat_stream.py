@@ -16,15 +16,7 @@ from domain.settings import Settings
 from models.chat.building import build_chat_model
 from models.chat.chat_model import ChatModel
 from testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
-from testing.replies import (
-    Reply,
-    broken_after,
-    empty,
-    endless,
-    failing,
-    rate_limited,
-    silent_after,
-)
+from testing.replies import Reply, broken_after, empty, endless, failing, rate_limited, silent_after
 
 ASK = [("user", "Who owns a value in Rust?")]
 

@@ -9,12 +9,7 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from domain.errors import (
-    EmbeddingModelChanged,
-    GraphNotFound,
-    OptionInvalid,
-    QuestionInvalid,
-)
+from domain.errors import EmbeddingModelChanged, GraphNotFound, OptionInvalid, QuestionInvalid
 from domain.scope import Scope
 from domain.settings import Settings
 from domain.text import language_of

@@ -11,14 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from domain.happenings import (
-    CitationsDropped,
-    ModelAsked,
-    NodeRan,
-    Outcome,
-    Searched,
-    StageRan,
-)
+from domain.happenings import CitationsDropped, ModelAsked, NodeRan, Outcome, Searched, StageRan
 from server.observe.metrics import Metrics
 from server.observe.readiness import State
 

@@ -18,14 +18,7 @@ from domain.api_keys import Permission, new_secret
 from domain.settings import Settings
 from server.app import create_app
 from stores.api_keys import ApiKeyStore
-from tests.integration.server.auth.conftest import (
-    AUDIENCE,
-    ISSUER,
-    SECRET,
-    key_for,
-    probes,
-    token,
-)
+from tests.integration.server.auth.conftest import AUDIENCE, ISSUER, SECRET, key_for, probes, token
 from tests.integration.server.calling import bearer, calling
 
 Caller = Callable[[dict[str, str]], httpx.AsyncClient]

@@ -11,14 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from server.mcp.building import PROBLEM
 from tests.integration.server.calling import bearer
-from tests.integration.server.mcp.clients import (
-    ERAS,
-    OTHER,
-    OWNER,
-    client_of,
-    text_of,
-    told,
-)
+from tests.integration.server.mcp.clients import ERAS, OTHER, OWNER, client_of, text_of, told
 from tests.integration.server.served import Served, judging
 
 QUESTION = "付款节点有哪些？"

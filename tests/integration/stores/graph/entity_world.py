@@ -10,9 +10,7 @@ from uuid import UUID
 
 import numpy as np
 
-from domain.errors import (
-    ModelUnavailable,
-)
+from domain.errors import ModelUnavailable
 from domain.graph import MentionKind
 from domain.scope import Scope
 from models.protocols import Reranker, Vectors

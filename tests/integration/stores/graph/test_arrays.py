@@ -11,14 +11,7 @@ from domain.scope import Scope
 from stores.graph.arrays import KINDS
 from stores.graph.record import GraphRecord
 from stores.graph.resolution.merges import Merge
-from tests.integration.stores.graph.world import (
-    Store,
-    alias,
-    evidence,
-    mention,
-    named,
-    relation,
-)
+from tests.integration.stores.graph.world import Store, alias, evidence, mention, named, relation
 
 BACKSLASHES = "C:\\new\\table \\N"
 

@@ -8,10 +8,7 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from domain.errors import (
-    GraphNotFound,
-    OptionInvalid,
-)
+from domain.errors import GraphNotFound, OptionInvalid
 from domain.graph import MentionKind
 from domain.scope import Scope
 from retrievers import EntitySearch, FusionWeights, SearchOptions

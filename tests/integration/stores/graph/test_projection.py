@@ -20,12 +20,7 @@ from stores.graph.record import GraphRecord
 from stores.graph.resolution.merges import Merge
 from stores.postgresql.database import Database
 from tests.integration.stores.graph.test_entity_vectors import fill
-from tests.integration.stores.graph.test_exactness import (
-    NAMES,
-    NODES,
-    History,
-    some_evidence,
-)
+from tests.integration.stores.graph.test_exactness import NAMES, NODES, History, some_evidence
 from tests.integration.stores.graph.world import Store, named
 
 

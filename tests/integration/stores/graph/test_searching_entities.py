@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from domain.errors import (
-    OptionInvalid,
-)
+from domain.errors import OptionInvalid
 from retrievers import FusionWeights, SearchOptions
 from tests.integration.stores.graph.entity_world import ENTITIES, QUERY, Build
 

@@ -12,12 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import OptionInvalid
-from retrievers.chunk_search.ranking import (
-    MetadataRanking,
-    Ranked,
-    rank_by_metadata,
-    with_rerank,
-)
+from retrievers.chunk_search.ranking import MetadataRanking, Ranked, rank_by_metadata, with_rerank
 from retrievers.chunk_search.signals import Found, Question, hierarchy_share, topic_share
 from retrievers.chunk_search.weights import PRESETS, MetadataWeights
 from retrievers.index.terms import terms
