@@ -29,16 +29,4 @@ class TableStore:
         """
         values = key_of(scope) | {"id": chunk_id, "most": _MOST + 1}
         rows = await self._database.read(scope.user_id, _PARTS, values)
-        if len(rows) > _MOST:
-            return []
-        return [
-            TablePart(
-                row["id"],
-                row["ordinal"],
-                row["start_offset"],
-                row["text"],
-                row["context"],
-                row["page"],
-            )
-            for row in rows
-        ]
+        return [] if len(rows) > _MOST else [TablePart(**row) for row in rows]

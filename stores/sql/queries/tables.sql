@@ -1,6 +1,6 @@
 -- name: parts
 -- The passages of tables in the section of one, in reading order, where its document is stored whole.
-select n.id::text as id, n.ordinal, n.start_offset, n.text, n.context, n.page
+select n.id::text as id, n.ordinal, n.start_offset as start, n.text, n.context, n.page
 from chunks c
 join documents d on d.id = c.document_id and d.live_version is not null
 join chunks n on n.scope_id = c.scope_id and n.document_id = c.document_id
