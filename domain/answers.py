@@ -86,6 +86,8 @@ class Usage:
 class Answer:
     """A finished answer. `grounded`: every factual sentence is supported by a citation that holds.
 
+    `declined`: it says that the documents do not say; a passage that it cites is only the nearest.
+
     `prompt` names the wording that the model was given, with its version: `generate.zh@3`.
     `costs` breaks `usage` and `timings` down by node: `{"milliseconds", "calls", "prompt_tokens",
     "completion_tokens"}`, the rounds of one node added up.
@@ -98,6 +100,7 @@ class Answer:
     graph_context: Mapping[str, Any] = field(default_factory=dict[str, Any])
     attempts: int = 0
     grounded: bool = False
+    declined: bool = False
     warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     model: str = ""

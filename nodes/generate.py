@@ -76,6 +76,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "citations": [asdict(citation) for citation in answer.citations],
         "sources": [asdict(source) for source in answer.sources],
         "grounded": answer.grounded,
+        "declined": answer.declined,
         "model": answer.model,
         "prompt": answer.prompt,
         "usage": asdict(usage_of(state) + answer.usage + writer.lost),

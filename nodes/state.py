@@ -62,6 +62,7 @@ class OutputState:
     graph_context: dict[str, Any] = field(default_factory=dict[str, Any])
     attempts: int = 0
     grounded: bool = False
+    declined: bool = False
     warnings: list[str] = field(default_factory=list[str])
     timings: dict[str, float] = field(default_factory=dict[str, float])
     model: str = ""

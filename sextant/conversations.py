@@ -39,6 +39,7 @@ class Turn:
     text: str
     mode: str = ""
     grounded: bool = False
+    declined: bool = False
     citations: tuple[Citation, ...] = ()
     sources: tuple[Source, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -117,6 +118,7 @@ def _turn(message: AnyMessage) -> Turn:
         said["content"],
         mode=about["mode"],
         grounded=about["grounded"],
+        declined=about.get("declined", False),  # turns of before had none
         citations=_CITATIONS.validate_python(about["citations"]),
         sources=_SOURCES.validate_python([{"text": ""} | source for source in about["sources"]]),
         warnings=tuple(about["warnings"]),

@@ -94,7 +94,7 @@ class AnswerGenerator:
         items = as_items(context)
         layout = laid_out(items, self._context_tokens)
         if not layout.passages:
-            for event in said(NOTHING_FOUND[language], self.chat.name):
+            for event in said(NOTHING_FOUND[language], self.chat.name, declined=True):
                 yield event
             return
         try:

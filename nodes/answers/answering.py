@@ -22,6 +22,7 @@ def ending(
     model: str,
     *,
     grounded: bool,
+    declined: bool = False,
     usage: Usage | None = None,
     prompt: str = "",
     warnings: Sequence[str] = (),
@@ -33,6 +34,7 @@ def ending(
         citations=tuple(given.citations),
         sources=given.sources,
         grounded=grounded,
+        declined=declined,
         warnings=tuple(dict.fromkeys(warnings)),
         model=model,
         usage=usage or Usage(),
@@ -42,11 +44,11 @@ def ending(
     yield Done(whole)
 
 
-def said(sentence: str, model: str) -> Iterator[AnswerEvent]:
+def said(sentence: str, model: str, *, declined: bool = False) -> Iterator[AnswerEvent]:
     """Yield a fixed sentence as an answer."""
     yield Token(sentence)
     yield Sources(())
-    yield Done(Answer(sentence, mode="", model=model))
+    yield Done(Answer(sentence, mode="", declined=declined, model=model))
 
 
 def warned(event: AnswerEvent, warning: str) -> AnswerEvent:

@@ -127,12 +127,13 @@ def _answered(
     elif computed:
         pass
     elif found.nearest is None:
-        yield from said(NOTHING_FOUND[language], model)
+        yield from said(NOTHING_FOUND[language], model, declined=True)
         return
     else:
         yield given.token(NOTHING_FOUND[language])
         yield from _nearest(given, question, items, found.nearest, language)
-    yield from ending(given, model, grounded=computed or bool(found.quotations))
+    answered = computed or bool(found.quotations)
+    yield from ending(given, model, grounded=answered, declined=not answered)
 
 
 def with_nearest(

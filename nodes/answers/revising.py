@@ -106,6 +106,7 @@ class Reviser:
     Attributes:
         draft: the text that counts.
         grounded: whether every statement of it is carried.
+        declined: whether it says only that the documents do not say.
         replacement: what is answered instead, where nothing holds.
         usage: what mending has cost.
         warnings: what was done, and what could not be.
@@ -117,6 +118,7 @@ class Reviser:
         self._budget = budget
         self.draft = draft
         self.grounded = draft.text.grounded
+        self.declined = False
         self.replacement: Answer | None = None
         self.usage = Usage()
         self.warnings = list[str]()
@@ -145,7 +147,8 @@ class Reviser:
             yield Reset(self.warnings[0])
             for event in second.told:
                 yield event
-        if not final.text.given.citations:
+        self.declined = not final.text.given.citations
+        if self.declined:
             for event in with_nearest(
                 final.text.given, self._review.question, self._review.passages,
                 self._review.language,

@@ -146,6 +146,7 @@ def _ending(writing: Writing, reviser: Reviser, said: _Said) -> Iterator[Sources
         given,
         writing.chat.name,
         grounded=reviser.grounded,
+        declined=reviser.declined,
         usage=usage,
         prompt=writing.prompt,
         warnings=warnings,

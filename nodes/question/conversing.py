@@ -86,6 +86,7 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
             "sources": [_kept(source) for source in answer.sources],
             "mode": state.strategy,
             "grounded": answer.grounded,
+            "declined": answer.declined,
             "warnings": list(warnings),
         },
     )

@@ -93,12 +93,16 @@ class Previewed(Wire):
 
 
 class Answered(Wire):
-    """An answer with its citations; `grounded`: every factual sentence is supported by one."""
+    """An answer with its citations; `grounded`: every factual sentence is supported by one.
+
+    `declined`: the documents do not say, and what is cited is only the nearest.
+    """
 
     graph_id: str
     answer: str
     mode: str
     grounded: bool
+    declined: bool
     citations: tuple[CitationOut, ...]
     sources: tuple[SourceOut, ...]
     attempts: int

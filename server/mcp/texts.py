@@ -108,7 +108,8 @@ def preview_text(found: Previewed) -> str:
 
 def answer_text(found: Answered) -> str:
     """The answer, then its sources by their markers."""
-    support = "" if found.grounded or not found.citations else "Not every sentence is supported."
+    is_weak = found.citations and not (found.grounded or found.declined)
+    support = "Not every sentence is supported." if is_weak else ""
     sources = map(_source, found.sources)
     return _lines([found.answer, *sources, support, *_notes(found.warnings), found.hint])
 

@@ -125,6 +125,7 @@ class About(BaseModel):
     mode: str
     attempts: int
     grounded: bool
+    declined: bool
     warnings: tuple[str, ...]
     timings: dict[str, float]
 

@@ -56,6 +56,7 @@ ANSWER: dict[str, Any] = {
     },
     "attempts": 0,
     "grounded": True,
+    "declined": False,
     "warnings": [],
     "timings": {"retrieve": 21.9, "generate": 83.6},
     "model": "extractive",
@@ -112,6 +113,7 @@ COMPLETION: dict[str, Any] = {
         "mode": "mix",
         "attempts": 0,
         "grounded": True,
+        "declined": False,
         "warnings": [],
         "timings": {"retrieve": 15.7, "generate": 84.8},
     },
@@ -134,7 +136,13 @@ THREADS: dict[str, Any] = {
     ],
     "nextCursor": None,
 }
-_SAID: dict[str, Any] = {"mode": "", "grounded": False, "citations": [], "sources": []}
+_SAID: dict[str, Any] = {
+    "mode": "",
+    "grounded": False,
+    "declined": False,
+    "citations": [],
+    "sources": [],
+}
 THREAD: dict[str, Any] = {
     "threadId": THREAD_ID,
     "turns": [
@@ -144,6 +152,7 @@ THREAD: dict[str, Any] = {
             "text": ANSWER["answer"],
             "mode": "mix",
             "grounded": True,
+            "declined": False,
             "citations": [_CITATION],
             "sources": [
                 {name: value for name, value in _SOURCE.items() if name not in {"text", "lanes"}}

@@ -111,6 +111,9 @@ class QueryResponse(Wire):
     graph_context: dict[str, Any]
     attempts: int
     grounded: bool
+    declined: bool = Field(
+        description="The documents do not say; a passage that is cited is only the nearest."
+    )
     warnings: tuple[str, ...]
     timings: dict[str, float]
     model: str

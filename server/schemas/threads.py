@@ -60,6 +60,7 @@ class TurnBody(Wire):
     text: str
     mode: str
     grounded: bool
+    declined: bool
     citations: tuple[CitationOut, ...]
     sources: tuple[KeptSource, ...]
     warnings: tuple[str, ...]

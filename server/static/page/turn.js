@@ -75,7 +75,7 @@ export class Turn {
     [this.text, this.citations, this.sources] = [answer.answer ?? answer.text, answer.citations, answer.sources];
     const said = [
       answer.timings && say("answered", (total / 1000).toFixed(1), answer.mode),
-      answer.citations.length && say(answer.grounded ? "grounded" : "ungrounded"),
+      answer.citations.length && say(answer.grounded ? "grounded" : answer.declined ? "declined" : "ungrounded"),
     ].filter(Boolean).join(" ");
     const notes = [...answer.warnings, said].filter(Boolean);
     this.rest.replaceChildren(...notes.map((text) => element("p", { className: "note", textContent: text })));

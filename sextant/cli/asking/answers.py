@@ -88,7 +88,9 @@ def _summary(answer: Answer) -> str:
     parts = [f"mode {answer.mode}", answer.model]
     if answer.attempts:
         parts.append(f"{answer.attempts} refined search{'es' if answer.attempts > 1 else ''}")
-    if answer.citations:
+    if answer.declined:
+        parts.append("not in the documents")
+    elif answer.citations:
         parts.append(
             "every sentence supported" if answer.grounded else "not every sentence supported"
         )

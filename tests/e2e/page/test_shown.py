@@ -27,7 +27,7 @@ SOURCE = {
 }  # fmt: skip
 DONE = {
     "answer": "", "mode": "mix", "citations": [CITED], "sources": [SOURCE], "warnings": [],
-    "grounded": True, "timings": {},
+    "grounded": True, "declined": False, "timings": {},
 }  # fmt: skip
 
 
@@ -93,6 +93,18 @@ def test_a_passage_shows_its_table_with_the_quoted_cells_marked(page: Page) -> N
 def test_a_source_says_which_lanes_found_it_and_where(page: Page) -> None:
     answered(page, {"answer": "The BM-40 costs 980.[1]"})
     expect(page.locator(".sources .rank")).to_have_text(["words #1", "meaning #2"])
+
+
+@pytest.mark.parametrize(
+    ("declined", "said"),
+    [(True, "The documents do not say"), (False, "Not every statement is supported")],
+)
+def test_an_answer_that_declines_says_so_and_not_that_it_is_badly_supported(
+    page: Page, declined: bool, said: str
+) -> None:
+    nearest = "The documents do not say. The nearest passage is this one:\nBM-40[1]"
+    answered(page, {"answer": nearest, "grounded": False, "declined": declined})
+    expect(page.locator(".rest .note")).to_contain_text([said])
 
 
 def test_a_search_tells_its_lanes_and_how_much_it_found(page: Page) -> None:

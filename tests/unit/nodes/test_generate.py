@@ -39,7 +39,7 @@ async def test_without_a_chat_model_sentences_are_quoted_with_their_offsets(benc
     assert first["quote"] == (" " * 50 + GUIDE.text)[first["start"] : first["end"]]
     assert first["sentence"] in update["answer"]
     assert update["sources"][0]["filename"] == "指南.md"
-    assert update["grounded"]
+    assert (update["grounded"], update["declined"]) == (True, False)
     assert at.types()[-1] == "sources"
 
 
@@ -56,7 +56,7 @@ async def test_weak_evidence_is_said_to_be_no_answer_and_the_nearest_is_shown(be
     assert "最接近的内容见：\n今天天气很好。[1]" in update["answer"]
     assert [citation["quote"] for citation in update["citations"]] == [WEATHER.text]
     assert [source["filename"] for source in update["sources"]] == ["天气.md"]
-    assert not update["grounded"]
+    assert (update["grounded"], update["declined"]) == (False, True)
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
@@ -64,7 +64,7 @@ async def test_nothing_found_is_said_without_asking_a_model(bench: Build, langua
     at = bench(chat=chat(), answerer=ExtractiveAnswerer())
     update = await generate(asked("为什么？", language=language), at.runtime)
     assert update["answer"] == NOTHING_FOUND[language]
-    assert (update["sources"], update["grounded"]) == ([], False)
+    assert (update["sources"], update["grounded"], update["declined"]) == ([], False, True)
 
 
 async def test_a_chat_model_that_fails_at_once_is_replaced_by_quotations(bench: Build) -> None:

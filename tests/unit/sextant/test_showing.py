@@ -52,6 +52,15 @@ async def test_a_passage_that_is_named_but_not_quoted_shows_how_it_begins(
     assert "x…”" in shown
 
 
+async def test_an_answer_that_declines_is_not_told_to_be_badly_supported(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    await print_answer(told(Done(replace(ANSWER, grounded=False, declined=True))))
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "not in the documents" in last
+    assert "supported" not in last
+
+
 async def test_warnings_go_beside_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
     await print_answer(told(Done(replace(ANSWER, warnings=("The vector lane failed.",)))))
     assert "The vector lane failed." in capsys.readouterr().err
