@@ -72,7 +72,7 @@ class KnowledgeServer(MCPServer[None]):
             self._refuse_unknown(name, arguments)
             return await super().call_tool(name, arguments, context)
         except OptionInvalid as error:
-            return _failed(error)
+            return _failed(error, field=error.field)
         except ToolError as error:
             return _failed(_cause(name, error))
 
@@ -171,17 +171,20 @@ def _cause(name: str, error: ToolError) -> SextantError:
             return OptionInvalid(str(error))
 
 
-def _failed(error: SextantError) -> CallToolResult:
+def _failed(error: SextantError, *, field: str | None = None) -> CallToolResult:
     """The result of a failed call; its problem goes beside the content.
+
+    `field` is one at fault as the caller wrote it: it is no name of ours, to be told as requests have it.
 
     Structured content that is not of the tool's own schema makes the official TypeScript client (1.32)
     throw, and its caller never learns what was wrong.
     """
-    problem = problem_of(error).model_dump(mode="json", by_alias=True, exclude_none=True)
+    problem = problem_of(error)
+    told = problem.model_copy(update={"field": field or problem.field})
     return CallToolResult(
         content=[TextContent(type="text", text=_sentence(error))],
         is_error=True,
-        _meta={PROBLEM: problem},
+        _meta={PROBLEM: told.model_dump(mode="json", by_alias=True, exclude_none=True)},
     )
 
 

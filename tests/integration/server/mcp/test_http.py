@@ -259,3 +259,22 @@ async def test_a_wrong_call_is_told_what_is_wrong(  # noqa: PLR0917 - reads as a
     assert text_of(result).startswith(f"{code}: ")
     assert says in text_of(result)
     assert "Traceback" not in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({"query": "x", "graph_id": "default"}, "graph_id"),
+        ({"query": "x", "filters": {"topic_label": ["a"]}}, "filters.topic_label"),
+        ({"query": "x", "graphId": "nowhere"}, "graphId"),
+        ({"query": "x", "includeNeighbors": "maybe"}, "includeNeighbors"),
+    ],
+)
+async def test_the_field_at_fault_is_told_as_the_caller_wrote_it(
+    served: Served, keys: dict[str, str], arguments: dict[str, Any], field: str
+) -> None:
+    """`graph_id` was told as `graphId`, which is the right name."""
+    async with client_of(served, keys[OWNER]) as client:
+        result = await client.call_tool("kb.search", arguments)
+    assert result.meta is not None
+    assert result.meta[PROBLEM]["field"] == field
