@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TextIO
 from unicodedata import east_asian_width
 
@@ -13,6 +14,9 @@ from unicodedata import east_asian_width
 _WIDE = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff"
 _STOPS = "，。；：？！、）》」』】”’)\\].,;:?!"
 _PIECE = re.compile(rf"\n|[ \t]+|[{_WIDE}][{_STOPS}]*|[^ \t\n{_WIDE}]+[{_STOPS}]*")
+
+# Columns of a terminal that does not say how many it has.
+_USUAL = 80
 
 
 def columns(text: str) -> int:
@@ -63,8 +67,16 @@ class Wrapping:
 
 
 def width_of_terminal(stream: TextIO) -> int:
-    """How wide the lines of a stream may be; 0 where it is no terminal."""
-    return shutil.get_terminal_size().columns if stream.isatty() else 0
+    """How wide the lines of a stream may be; 0 where it is no terminal.
+
+    `shutil.get_terminal_size` asks standard output only, which may be a pipe where this is none.
+    """
+    if not stream.isatty():
+        return 0
+    chosen, told = os.environ.get("COLUMNS", ""), 0
+    with suppress(OSError):
+        told = os.get_terminal_size(stream.fileno()).columns
+    return int(chosen) if chosen.isdecimal() else told or _USUAL
 
 
 def wrapped(text: str, width: int, indent: str = "") -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import os
+import termios
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.cli.wrapping import Wrapping, columns, wrapped
+from sextant.cli.wrapping import Wrapping, columns, width_of_terminal, wrapped
 
 
 @pytest.mark.parametrize(
@@ -44,6 +48,22 @@ def test_spaces_of_every_kind_stay(text: str) -> None:
 
 def test_what_is_no_terminal_gets_the_text_as_it_comes() -> None:
     assert wrapped("one two  three\n", 0) == "one two  three\n"
+
+
+def test_the_width_is_that_of_the_terminal_that_is_written_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Notes on standard error were as wide as 80 columns where standard output was a pipe."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    near, far = os.openpty()
+    with os.fdopen(near), os.fdopen(far, "w") as terminal:
+        termios.tcsetwinsize(far, (20, 37))
+        assert width_of_terminal(terminal) == 37
+        monkeypatch.setenv("COLUMNS", "50")
+        assert width_of_terminal(terminal) == 50
+        monkeypatch.setenv("COLUMNS", "wide")
+        assert width_of_terminal(terminal) == 37
+    assert width_of_terminal(io.StringIO()) == 0
 
 
 @given(st.text(alphabet="ab，。一二 \n", max_size=60), st.integers(6, 20))
