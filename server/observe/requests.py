@@ -41,6 +41,7 @@ class Observed:
         async def answering(message: Message) -> None:
             request.note(message)
             await send(message)
+            request.sent(message)
 
         with self._metrics.under_way.track_inprogress(), request_span(scope) as span:
             try:
@@ -53,7 +54,7 @@ class Observed:
                 self._tell(request)
 
     def _tell(self, request: _Request) -> None:
-        status, seconds = request.status or CLIENT_LEFT, time.perf_counter() - request.began
+        status, seconds = request.status or CLIENT_LEFT, request.seconds
         self._metrics.requests.labels(request.method, request.route, status).observe(seconds)
         level = logging.DEBUG if request.route in _QUIET else logging.INFO
         if _log.isEnabledFor(level):
@@ -68,6 +69,16 @@ class _Request:
         self.status: int | None = None
         self._scope = scope
         self._first: float | None = None
+        self._last = 0.0
+        self._whole = False
+
+    @property
+    def seconds(self) -> float:
+        """How long it took: to the answer's last byte, or until it broke off.
+
+        What comes behind that byte is not waited for by who asked: the rest of a body that was refused.
+        """
+        return (self._last if self._whole else time.perf_counter()) - self.began
 
     @property
     def method(self) -> str:
@@ -86,6 +97,12 @@ class _Request:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             self._first = time.perf_counter() - self.began
+
+    def sent(self, message: Message) -> None:
+        """Take note of what has been sent."""
+        self._whole = message["type"] == "http.response.body" and not message.get("more_body")
+        if message.get("body") or not self._last:
+            self._last = time.perf_counter()
 
     def told(self, status: int, seconds: float) -> dict[str, Any]:
         """What the log is told."""
