@@ -13,12 +13,13 @@ from typing import Any
 
 import jwt
 
-from domain.api_keys import Permission, with_lesser
+from domain.api_keys import Permission, digest_of, with_lesser
 from domain.errors import OptionInvalid, SettingsInvalid, Unauthorised
 from domain.scope import Scope
 from domain.settings import AuthSettings
 from server.auth.caller import Principal, unauthorised
 from server.auth.jwks import PublicKeys
+from server.lately import Lately
 
 _log = logging.getLogger(__name__)
 
@@ -29,6 +30,8 @@ _ASYMMETRIC = frozenset({
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 })  # fmt: skip
 _LONGEST = 8192
+# Tokens that did not hold, remembered for a minute, 0.2 KB each.
+_KEPT = 4096
 _REQUIRED = ["exp", "iss", "aud", "sub"]
 # Not only InvalidTokenError: hostile headers and claims reach libraries below.
 _NOT_HOLDING = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
@@ -49,6 +52,7 @@ class Tokens:
         self._settings = settings
         self._algorithms = tuple(algorithms)
         self._keys = keys
+        self._refused = Lately(most=_KEPT)
 
     async def principal(self, token: str) -> Principal:
         """Return whom a token stands for.
@@ -63,13 +67,16 @@ class Tokens:
             key = keys if isinstance(keys, bytes) else await keys.find(*_named(header))
             return self._principal(token, key)
         except _NOT_HOLDING as error:
-            # For whoever sets the login service up; the caller is not told, and nothing of the token is.
-            missing = getattr(error, "claim", "")
-            _log.info("token refused: %s", " ".join([type(error).__name__, missing]).strip())
+            self._note_refused(token, error)
             raise unauthorised() from None
 
     def principal_at_once(self, token: str) -> Principal | None:
-        """Whom a token stands for, if it holds and the login service need not be asked for its keys."""
+        """Whom a token stands for, if it holds and the login service need not be asked for its keys.
+
+        One that was refused a moment ago is not looked at again: who asks in earnest calls `principal`.
+        """
+        if digest_of(token) in self._refused:
+            return None
         try:
             header = self._header(token)
             keys = self._keys
@@ -77,6 +84,14 @@ class Tokens:
             return None if key is None else self._principal(token, key)
         except (*_NOT_HOLDING, Unauthorised):
             return None
+
+    def _note_refused(self, token: str, error: Exception) -> None:
+        """For whoever sets the login service up; the caller is not told, and nothing of the token is."""
+        digest = digest_of(token)
+        if digest not in self._refused:
+            missing = getattr(error, "claim", "")
+            _log.info("token refused: %s", " ".join([type(error).__name__, missing]).strip())
+        self._refused.add(digest)
 
     def _header(self, token: str) -> Mapping[str, Any]:
         if len(token) > _LONGEST:

@@ -113,6 +113,42 @@ async def test_what_it_did_not_sign_does_not_hold_and_the_log_says_why(
     assert re.fullmatch(r"token refused: \w+Error( \w+)?", said)
 
 
+async def test_what_was_refused_a_moment_ago_is_neither_told_nor_verified_at_once_again(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that asks on with an old token had it verified twice a request, and a line each time."""
+    caplog.set_level("INFO", "server.auth")
+    wrong, looked_at = signed(RSA, exp=time.time() - 3600), list[str]()
+    read = jwt.get_unverified_header
+
+    def reading(token: str) -> dict[str, Any]:
+        looked_at.append(token)
+        return read(token)
+
+    async with verifying(LoginService()) as tokens:
+        for _ in range(3):
+            with pytest.raises(Unauthorised):
+                await tokens.principal(wrong)
+        monkeypatch.setattr(jwt, "get_unverified_header", reading)
+        assert tokens.principal_at_once(wrong) is None
+        assert tokens.principal_at_once(signed(RSA)) is not None
+    assert wrong not in looked_at
+    assert len(looked_at) == 1
+    assert caplog.messages.count("token refused: ExpiredSignatureError") == 1
+
+
+async def test_a_token_that_holds_after_all_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it was refused counts only for what is told at once."""
+    service, early = LoginService(), signed(RSA)
+    service.keys = [public(OTHER, "two")]
+    async with verifying(service) as tokens:
+        with pytest.raises(Unauthorised):
+            await tokens.principal(early)
+        service.keys = [public(RSA, "one")]
+        monkeypatch.setattr("server.auth.jwks.monotonic", lambda: time.perf_counter() + 10**6)
+        assert (await tokens.principal(early)).user_id == "alice"
+
+
 async def test_the_log_names_the_claim_that_a_token_lacks(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
