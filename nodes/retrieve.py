@@ -76,7 +76,7 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     ids = {query: _ids(items) for query, items in passages.items()}
     return {
         "searched": [*state.searched, *due.queries],
-        "items": with_tables(merged(state, passages, top_k), tabular),
+        "items": with_tables(merged(state, passages, top_k), tabular, top_k),
         "found_for": state.found_for | ids,
         "around": around,
         "graph_context": assemble_graph_context(around),
@@ -245,12 +245,13 @@ def merged(state: State, found: dict[str, list[RetrievedItem]], top_k: int) -> l
 
 
 def with_tables(
-    items: Sequence[RetrievedItem], tabular: Sequence[RetrievedItem]
+    items: Sequence[RetrievedItem], tabular: Sequence[RetrievedItem], top_k: int
 ) -> list[RetrievedItem]:
-    """`items`, whose last give way to passages of tables that are not among them."""
+    """`items`, whose last give way to passages of tables that are not among them; of these what has room."""
     known = set(_ids(items))
     new = [item for item in tabular if item.id not in known]
-    return [*items[: max(_KEPT, len(items) - len(new))], *new]
+    kept = items[: max(_KEPT, len(items) - len(new))]
+    return [*kept, *new][: max(top_k, len(items))]
 
 
 def fused(rankings: Sequence[Sequence[str]]) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from domain.errors import GraphNotFound, RetrievalError
 from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from domain.scope import Scope
-from nodes.retrieve import retrieve, widened
+from nodes.retrieve import retrieve, widened, with_tables
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, item
 from tests.unit.nodes.steps import ALL, PAST, QUESTION, SYMPTOMS, WEATHER, after
 
@@ -97,6 +97,27 @@ async def test_tables_are_searched_by_what_their_columns_are_called_and_stand_la
     search = retriever.searches[1]
     assert "price" in search["query"]
     assert (search["filters"], search["lanes"]) == ({"tags": ["table"]}, ("keyword",))
+
+
+@pytest.mark.parametrize(
+    ("top_k", "passages", "tables", "kept"),
+    [
+        (10, 10, 10, "pppttttttt"),
+        (10, 10, 2, "pppppppptt"),
+        (10, 4, 3, "pppttt"),
+        (4, 4, 4, "pppt"),
+        (2, 2, 2, "pp"),
+        (2, 5, 0, "ppppp"),  # evidence stays
+    ],
+)
+def test_with_passages_of_tables_there_are_no_more_than_are_asked_for(
+    top_k: int, passages: int, tables: int, kept: str
+) -> None:
+    """Ten passages and ten of tables were thirteen."""
+    found = [item("x", f"p{n}") for n in range(passages)]
+    tabular = [item("x", f"t{n}") for n in range(tables)]
+    told = with_tables(found, [*found[:1], *tabular], top_k)
+    assert "".join(one.id[0] for one in told) == kept
 
 
 @pytest.mark.parametrize("more", [{"attempts": 1}, {"filters": {"tags": ["zh"]}}])
