@@ -59,7 +59,7 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
         DatabaseUnavailable: it holds no Unicode, or the owner may not do what is needed (extension,
             role, schema).
     """
-    _require_unicode(owner)
+    await _require_unicode(owner)
     wanted = migrations()
     known = await _applied(owner) == {one.version: one.sha256 for one in wanted}
     if known and await queue_schema.is_current(owner):
@@ -84,8 +84,10 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
         ) from error
 
 
-def _require_unicode(owner: AsyncConnection[Any]) -> None:
-    encoding = owner.info.parameter_status("server_encoding")
+async def _require_unicode(owner: AsyncConnection[Any]) -> None:
+    # Asked for: what a pooler says of the server as a connection begins may lack it.
+    row = await (await owner.execute(_SQL["encoding"])).fetchone()
+    encoding = row[0] if row else None
     if encoding != "UTF8":
         raise DatabaseUnavailable(
             f"The database has the encoding {encoding}, which does not hold every text.",

@@ -6,6 +6,10 @@ select pg_advisory_lock(%(key)s);
 -- Let the next process look.
 select pg_advisory_unlock(%(key)s);
 
+-- name: encoding
+-- How the database writes text.
+select pg_encoding_to_char(encoding) from pg_database where datname = current_database();
+
 -- name: has_history
 -- Whether any migration was ever applied here.
 select to_regclass('sextant.schema_migrations') is not null;

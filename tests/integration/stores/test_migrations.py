@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection, ConnectionInfo, sql
 from psycopg.conninfo import make_conninfo
 
 from domain.errors import DatabaseUnavailable
@@ -67,6 +67,16 @@ async def test_a_database_that_does_not_hold_every_text_is_left_as_it_is(
             await migrations.migrate(narrow)
         found = await narrow.execute("select to_regnamespace('sextant')")
         assert await found.fetchone() == (None,)
+
+
+async def test_a_pooler_that_hides_how_the_server_writes_text_is_no_obstacle(
+    empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may tell each client as a connection begins only some of what the server says then."""
+    monkeypatch.setattr(ConnectionInfo, "parameter_status", lambda *_: None)
+    await migrations.migrate(empty)
+    found = await empty.execute("select to_regnamespace('sextant') is not null")
+    assert await found.fetchone() == (True,)
 
 
 async def test_grams_of_the_first_version_become_those_of_this_one(
