@@ -105,11 +105,13 @@ class Worker:
                 await _until_one_ends(taking, sweeping, stopping)
 
     async def _sweep(self, app: App) -> None:
-        """Offer missing turns: those of dead workers, and those of jobs that were queued without one."""
+        """Put back what dead workers have, and offer missing turns: theirs, and those of jobs without one."""
         while True:
             with suppress(SextantError):
                 await free_turns_of_dead(app, self._turns, self._settings.ingestion.job_stale)
                 for backlog in await self._jobs.backlog():
+                    if backlog.waiting:
+                        await self._jobs.free_of_dead(backlog.user_id)
                     await self._turns.offer_all(backlog)
             await asyncio.sleep(self._settings.worker.sweep)
 

@@ -102,11 +102,12 @@ class JobStore:
         Raises:
             ConflictError: the job was closed or another worker has it.
         """
-        await self._mine(job, _SQL["heartbeat"])
+        await self._mine(job, _SQL["heartbeat"], worker=job.worker)
 
     async def progress(self, job: Job, stage: JobStage, done: int, total: int) -> None:
         """Record how far the work is; counts as a heartbeat, and raises like one."""
-        await self._mine(job, _SQL["progress"], stage=stage.value, done=done, total=total)
+        values = {"stage": stage.value, "done": done, "total": total}
+        await self._mine(job, _SQL["progress"], worker=job.worker, **values)
 
     async def finish(self, job: Job, total: int | None = None) -> None:
         """Close the job as done, all `total` chunks of it; raises like `heartbeat`."""
@@ -165,6 +166,15 @@ class JobStore:
         key = {"user_id": user_id, "document_ids": list(document_ids)}
         jobs = await self._rows(user_id, _SQL["latest"], key)
         return {job.document_id: job for job in jobs}
+
+    async def free_of_dead(self, user_id: str) -> None:
+        """Put a user's jobs back whose workers sent no heartbeat for `job_stale` seconds.
+
+        `claim` would take them as they are; until a worker has room they would be shown as if one had them.
+        """
+        key = {"user_id": user_id, "stale": timedelta(seconds=self._settings.job_stale)}
+        async with self._database.transaction(user_id) as connection:
+            await connection.execute(_SQL["free_of_dead"], key)
 
     async def take_from_dead(self, job: Job) -> None:
         """Free a job whose worker is known to be dead, without waiting for its heartbeat to be stale.

@@ -31,15 +31,15 @@ select claimed.* from unnest(%(job_ids)s::uuid[]) as asked (id)
 cross join lateral claim_job(%(worker)s, %(stale)s, asked.id, %(user_id)s) as claimed;
 
 -- name: heartbeat
--- The worker lives; no row when the job was closed or taken over.
-update ingestion_jobs set heartbeat_at = now(), updated_at = now()
+-- The worker lives, and has the job still if it was thought dead; no row when that was closed or taken over.
+update ingestion_jobs set worker = %(worker)s, heartbeat_at = now(), updated_at = now()
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage not in ('done', 'failed') returning id;
 
 -- name: progress
 -- How far the work is; also a heartbeat.
 update ingestion_jobs set stage = %(stage)s, done = %(done)s, total = %(total)s,
-  heartbeat_at = now(), updated_at = now()
+  worker = %(worker)s, heartbeat_at = now(), updated_at = now()
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage not in ('done', 'failed') returning id;
 
@@ -72,6 +72,12 @@ update ingestion_jobs set stage = 'queued', worker = null, updated_at = now(),
   not_before = now() + %(wait)s
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage not in ('done', 'failed') returning id;
+
+-- name: free_of_dead
+-- Back in the queue: what a user's workers have that sent no heartbeat for so long.
+update ingestion_jobs set stage = 'queued', worker = null, updated_at = now()
+where user_id = %(user_id)s and stage not in ('done', 'failed')
+  and worker is not null and heartbeat_at < now() - %(stale)s;
 
 -- name: take_from_dead
 -- Free for the next worker, if that one still has it.

@@ -116,6 +116,15 @@ async def add(database: Database, scope: Scope, uploads: Sequence[Upload]) -> No
     await Library(database, scope.user_id).add(uploads, scope.graph_id)
 
 
+async def pass_by(database: Database, scope: Scope, seconds: float) -> None:
+    """Have the last heartbeats of a scope's jobs be so much longer ago."""
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute(
+            "update ingestion_jobs set heartbeat_at = heartbeat_at - make_interval(secs => %s)",
+            [seconds + 1],
+        )
+
+
 async def forget_turns(database: Database) -> None:
     async with database.transaction("anybody") as connection:
         await connection.execute("delete from procrastinate_jobs")
@@ -244,6 +253,45 @@ async def test_a_dead_workers_turns_and_claims_pass_to_the_next(database: Databa
         assert await left.fetchone() == (0,)
 
 
+async def test_a_dead_workers_document_waits_in_the_queue_while_the_others_have_no_room(
+    database: Database,
+) -> None:
+    """It was shown as if its worker went on with it, for as long as none could take it over."""
+    scope, busy, embedder = someone(), someone(), Embedding()
+    embedder.free.clear()
+    await add(database, busy, notes(1))
+    async with worker_of(database, embedder, concurrency=1):
+        await until(database, busy, lambda jobs: jobs[0].worker is not None)
+        await add(database, scope, notes(1))
+        dead = await JobStore(database).claim("another-machine:1:1", user_id=scope.user_id)
+        assert dead
+        await JobStore(database).progress(dead, JobStage.EMBED, 3, 10)
+        await pass_by(database, scope, database.settings.ingestion.job_stale)
+        [waiting] = await until(database, scope, lambda jobs: jobs[0].worker is None)
+        assert (waiting.stage, waiting.attempts) == (JobStage.QUEUED, 1)
+        embedder.free.set()
+        [job] = await until(database, scope, over)
+    assert (job.stage, job.attempts) == (JobStage.DONE, 2)
+
+
+async def test_a_worker_that_was_thought_dead_goes_on_if_nobody_has_its_document(
+    database: Database,
+) -> None:
+    scope, jobs = someone(), JobStore(database)
+    await add(database, scope, notes(1))
+    slow = await jobs.claim("slow", user_id=scope.user_id)
+    assert slow
+    await pass_by(database, scope, database.settings.ingestion.job_stale)
+    await jobs.free_of_dead(scope.user_id)
+    await jobs.heartbeat(slow)
+    [again] = await jobs.list(scope)
+    assert again.worker == "slow"
+    assert await jobs.claim("other", user_id=scope.user_id) is None
+    await jobs.free_of_dead(scope.user_id)
+    assert (await jobs.list(scope))[0].worker == "slow"
+    await KnowledgeBases(database).delete(scope)
+
+
 async def test_a_model_that_is_gone_is_waited_for(database: Database) -> None:
     scope = someone()
     await add(database, scope, notes(1))
@@ -309,7 +357,7 @@ async def test_a_cancelled_ingestion_stops_and_can_be_tried_again(database: Data
     assert [job.stage for job in jobs] == [JobStage.DONE, JobStage.FAILED]
 
 
-def test_a_dead_workers_document_is_taken_over_within_half_a_minute() -> None:
+def test_a_dead_workers_document_is_back_in_the_queue_or_taken_over_within_half_a_minute() -> None:
     settings = Settings(_env_file=None)
     polled = 1.0
     assert settings.ingestion.job_stale + settings.worker.sweep + polled <= 30
