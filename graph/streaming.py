@@ -11,13 +11,13 @@ from collections.abc import AsyncGenerator, Mapping
 from contextvars import copy_context
 from typing import Annotated, Any, cast
 
-import anyio
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field, TypeAdapter
 
 from domain.answers import Answer
 from domain.events import Cited, Done, Event, Failed, Reset, Sources, Token
 from graph.failures import as_failed
+from graph.finishing import to_its_end
 from graph.workflow import Workflow
 from nodes.context import Context
 from nodes.pacing import Pace
@@ -99,5 +99,4 @@ async def _run(
 async def _stop(run: asyncio.Task[None]) -> None:
     if not run.done():
         run.cancel()
-        with anyio.CancelScope(shield=True):
-            await asyncio.wait({run}, timeout=_GRACE)
+        await to_its_end(asyncio.wait({run}, timeout=_GRACE))

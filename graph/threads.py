@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-import anyio
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -24,6 +23,7 @@ from psycopg.rows import DictRow, class_row, dict_row
 from domain.errors import ConversationBusy, OptionInvalid
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from domain.text import clean_text
+from graph.finishing import to_its_end
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 
@@ -117,13 +117,12 @@ class Threads(AsyncPostgresSaver):
         try:
             yield turn
         finally:
-            with anyio.CancelScope(shield=True):
-                if new and not turn.done:
-                    await self._forget([key])
-                else:
-                    await self._ended(key, busy_until)
-                    if new:
-                        await self.forget_older(keep)
+            if new and not turn.done:
+                await to_its_end(self._forget([key]))
+            else:
+                await to_its_end(self._ended(key, busy_until))
+                if new:
+                    await self.forget_older(keep)
 
     async def _ended(self, key: str, busy_until: datetime) -> None:
         # Not the saver's `aprune`: that chooses an isolation level, too late inside our transaction.

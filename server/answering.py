@@ -94,6 +94,7 @@ def streamed(
             await _begun(run, asked, rag, runs)
         except SextantError:
             run.stop()
+            await run.over()  # whoever asks again at once finds the conversation free
             raise
 
     def left() -> None:

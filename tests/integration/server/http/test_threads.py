@@ -53,6 +53,16 @@ async def test_a_conversation_is_begun_read_and_forgotten(
         assert (gone.status_code, gone.json()["code"]) == (404, "conversation_not_found")
 
 
+async def test_a_first_question_that_fails_leaves_no_conversation_however_it_is_asked(
+    client: httpx.AsyncClient, thread: str
+) -> None:
+    """What stopped its stream stopped its clearing up: the name stayed, and was busy for minutes."""
+    for stream in (True, False, True):
+        answer = await ask(client, thread, "Why?", graphId="nowhere", stream=stream)
+        assert answer.json()["code"] == "graph_not_found"
+    assert thread not in [one["threadId"] for one in (await listed(client))["threads"]]
+
+
 @pytest.mark.usefixtures("book")
 async def test_the_list_comes_in_pages(client: httpx.AsyncClient) -> None:
     names = [f"{uuid4()}" for _ in range(3)]
