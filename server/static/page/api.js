@@ -10,7 +10,7 @@ const TRY_LATER = new Set([429, 503]);
 export class Problem extends Error {
   constructor(body, status = 0, retryAfter = 0) {
     const later = TRY_LATER.has(status) ? say("later", retryAfter || 5) : status === 403 ? say("forbidden") : "";
-    super([body.detail || `HTTP ${status}.`, body.nextStep, later].filter(Boolean).join(" "));
+    super(body.code === "graph_not_found" ? say("noDocuments") : [body.detail || `HTTP ${status}.`, body.nextStep, later].filter(Boolean).join(" "));
     this.status = status;
     this.code = body.code ?? "";
     this.field = body.field ?? "";

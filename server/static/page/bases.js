@@ -17,6 +17,9 @@ export const chosen = () => current || "default";
 /** How many documents it has. */
 export const documents = () => known.get(chosen()) ?? 0;
 
+/** The way to its first documents. */
+export const addSome = () => element("a", { href: "#documents", className: "button main", textContent: say("addSome") });
+
 /** Learn which there are; the one chosen last stays if it is there or was begun here, else the first is chosen. */
 export async function refresh() {
   const turn = (asked += 1);

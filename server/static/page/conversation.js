@@ -3,7 +3,7 @@
 import { answered, get, Problem } from "./api.js";
 import * as attachments from "./attachments.js";
 import * as bases from "./bases.js";
-import { byId, element, tell } from "./dom.js";
+import { button, byId, element, tell } from "./dom.js";
 import { show as showThreads } from "./threads.js";
 import { Turn } from "./turn.js";
 import { say } from "./words.js";
@@ -61,7 +61,7 @@ export function welcome() {
   byId("welcome").hidden = Boolean(turns.childElementCount);
   byId("welcome").replaceChildren(element("h2", { textContent: say("welcome") }),
     element("p", { textContent: size === 0 ? say("noDocuments") : say("welcomeText") }),
-    ...(size === 0 ? [element("a", { href: "#documents", className: "button main", textContent: say("addSome") })] : []));
+    ...(size === 0 ? [bases.addSome()] : []));
 }
 
 async function ask(text) {
@@ -111,13 +111,14 @@ async function one(turn, body, signal) {
     if (!turn.element.isConnected) return false; // another conversation was opened
     const stopped = error.name === "AbortError";
     const message = stopped ? say("stopped") : error.status === 413 ? `${say("tooLarge")} ${error.message}` : error.message;
-    turn.fail(message, () => {
+    const again = button(say("retry"), () => {
       if (running) return;
       turn.element.remove();
       question.value = body.query;
       form.requestSubmit();
       byId("stop").focus();
     });
+    turn.fail(message, error.code === "graph_not_found" ? bases.addSome() : again);
     tell(status, message); // for the ear: the eye has it in the answer's place
     attachments.blame(error.field ?? "");
     return false;

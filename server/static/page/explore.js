@@ -8,6 +8,8 @@ import { openPassage, placeOf } from "./passage.js";
 import { kind, relation, say } from "./words.js";
 
 const MOST = 60;
+// Word joiner: no line begins with the comma behind a button.
+const KEPT = "\u2060";
 let shown = 0;
 const [picture, about, found, status] = ["picture", "about", "found", "graph-status"].map(byId);
 
@@ -25,13 +27,20 @@ export async function show(id) {
     if (turn !== shown) return;
     if (entity) about.replaceChildren(...describe(entity)); // before the picture: it leaves that its width
     paint(part, id);
-    if (!part.nodes.length) tell(status, say("noGraph"));
+    if (!part.nodes.length) empty();
     else if (part.truncated && id) tell(status, say("cut"));
   } catch (error) {
     if (turn !== shown) return;
+    if (error.status === 404 && !id) return empty();
     picture.replaceChildren();
-    tell(status, error.status === 404 && !id ? say("noGraph") : error.message, error.status !== 404 || Boolean(id));
+    tell(status, error.message, true);
   }
+}
+
+/** There is nothing to draw: entities come with documents. */
+function empty() {
+  tell(status, say("noGraph"));
+  picture.replaceChildren(...(bases.documents() ? [] : [bases.addSome()]));
 }
 
 function paint({ nodes, edges }, id) {
@@ -50,7 +59,7 @@ function describe(entity) {
     ...(entity.description ? [element("p", { className: "answer", textContent: entity.description })] : []),
     ...section("relations", alike(entity.relations).map(([type, ones]) => [`${relation(type)} `, ...ones.flatMap((one, index) => {
       const [otherId, name] = other(one);
-      return [index ? ", " : "", button(name, () => go(otherId), { className: "link" })];
+      return [button(name, () => go(otherId), { className: "link" }), index < ones.length - 1 ? `${KEPT}, ` : ""];
     })])),
     ...section("mentions", entity.mentions.map((one) => [
       element("q", { textContent: plain(one.sentence) }), " ",

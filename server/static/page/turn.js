@@ -86,11 +86,10 @@ export class Turn {
     this.draw();
   }
 
-  /** The answer did not come: why, and another try. */
-  fail(message, again) {
+  /** The answer did not come: why, and the way on. */
+  fail(message, way) {
     this.step(null);
-    this.rest.replaceChildren(element("p", { className: "bad", textContent: message }));
-    if (again) this.rest.append(button(say("retry"), again));
+    this.rest.replaceChildren(element("p", { className: "bad", textContent: message }), way);
   }
 
   list() {

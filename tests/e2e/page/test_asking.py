@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from playwright.sync_api import Page, Route, expect
 
@@ -9,6 +11,7 @@ from tests.e2e.page.steps import (
     GUIDE,
     QUESTION,
     ask,
+    begin,
     caught,
     halfway,
     hold,
@@ -305,6 +308,23 @@ def test_modes_are_compared_side_by_side(page: Page) -> None:
         ["naive", "local", "global", "hybrid", "mix"]
     )
     expect(whole.locator(".compared .note", has_text="Answered in")).to_have_count(5)
+
+
+def test_a_knowledge_base_without_documents_is_no_error_but_a_place_to_begin(page: Page) -> None:
+    begin(page, f"page-{uuid4()}")
+    view(page, "Graph")
+    expect(page.locator("#graph-status")).to_contain_text("They come with the documents.")
+    expect(page.locator("#picture").get_by_role("link", name="Add documents")).to_be_visible()
+    view(page, "Ask")
+    submit(page)
+    turn = page.get_by_role("article")
+    expect(turn).to_contain_text("This knowledge base has no documents yet.")
+    expect(turn).not_to_contain_text("--graph")
+    turn.get_by_role("link", name="Add documents").click()
+    expect(page.get_by_role("heading", name="Documents")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="Documents")).to_be_visible()
+    expect(page.locator("#threads a", has_text="page-")).to_have_count(0)
 
 
 def test_what_cannot_be_answered_is_said_in_words_and_can_be_tried_again(page: Page) -> None:
