@@ -8,8 +8,6 @@ import { openPassage, placeOf } from "./passage.js";
 import { kind, relation, say } from "./words.js";
 
 const MOST = 60;
-// Word joiner: no line begins with the comma behind a button.
-const KEPT = "\u2060";
 let shown = 0;
 const [picture, about, found, status] = ["picture", "about", "found", "graph-status"].map(byId);
 
@@ -59,7 +57,7 @@ function describe(entity) {
     ...(entity.description ? [element("p", { className: "answer", textContent: entity.description })] : []),
     ...section("relations", alike(entity.relations).map(([type, ones]) => [`${relation(type)} `, ...ones.flatMap((one, index) => {
       const [otherId, name] = other(one);
-      return [button(name, () => go(otherId), { className: "link" }), index < ones.length - 1 ? `${KEPT}, ` : ""];
+      return [element("span", { className: "whole" }, [button(name, () => go(otherId), { className: "link" }), index < ones.length - 1 ? "," : ""]), " "];
     })])),
     ...section("mentions", entity.mentions.map((one) => [
       element("q", { textContent: plain(one.sentence) }), " ",

@@ -66,6 +66,8 @@ def test_entities_are_found_by_name(page: Page) -> None:
     page.get_by_label("Entity").fill("胰岛素")
     page.keyboard.press("Enter")
     expect(page.locator("#about h3")).to_contain_text("胰岛素")
+    found = page.get_by_role("list", name="Entities found")
+    expect(found.get_by_role("button", name="胰岛素", exact=True)).to_be_visible()
     page.get_by_role("link", name="Best connected").click()
     expect(page.locator("#about")).to_be_empty()
 
