@@ -17,7 +17,7 @@ def find_files(paths: Paths) -> list[Path]:
 
     A folder gives, in order of name and recursively, what has an extension we read (`left_out` says of the others); hidden files
     and folders are left out, links out of it not followed. A named file is taken whatever its name
-    is, also when it does not exist (reading it says so).
+    is, also when it does not exist, and so is a folder that may not be looked into (reading it says so).
     """
     return _each(file for file, is_read in _files(paths) if is_read)
 
@@ -57,12 +57,14 @@ def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
         if not path.is_dir():
             yield path, True
             continue
-        for folder, folders, names in os.walk(path):
+        closed = list[OSError]()
+        for folder, folders, names in os.walk(path, onerror=closed.append):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
                 file = Path(folder, name)
                 if not name.startswith("."):
                     yield file, file.suffix.lower() in EXTENSIONS and _is_file(file)
+        yield from ((Path(error.filename), True) for error in closed)
 
 
 def _is_file(path: Path) -> bool:

@@ -85,7 +85,7 @@ def composition_of(
 
 def _not_available(sentence: str, known_lanes: Sequence[str]) -> ModeNotAvailable:
     served = ", ".join(name for name, made_of in MODES.items() if _served(made_of, known_lanes))
-    return ModeNotAvailable(sentence, next_step=f"Available modes: {served}.", field="mode")
+    return ModeNotAvailable(sentence, next_step=f"Available modes: {served}, {AUTO}.", field="mode")
 
 
 def composition_from(lanes: Sequence[str], known_lanes: Sequence[str]) -> Composition:

@@ -96,7 +96,7 @@ _HTML = re.compile(
     r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html)\b",
     re.I | re.S,
 )
-_SUPPORTED = "Supported are TXT, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV, JSON, and images under their names."
+SUPPORTED = "Supported are TXT, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV, JSON, and images under their names."
 
 
 def named_type(filename: str) -> FileType | None:
@@ -187,5 +187,5 @@ def _unknown(filename: str, kind: str) -> FileTypeUnknown:
         f"named {suffix} but its content is" if suffix else "without extension and its content is"
     )
     return FileTypeUnknown(
-        f"{filename} is {named} {kind}.", next_step=f"{_SUPPORTED} Save it as one of these."
+        f"{filename} is {named} {kind}.", next_step=f"{SUPPORTED} Save it as one of these."
     )

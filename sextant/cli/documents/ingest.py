@@ -49,6 +49,7 @@ def ingest(
 
 
 async def _ingest(paths: list[Path], graph: str, *, as_json: bool) -> list[Ingested]:
+    from ingestion.parsing.detect import SUPPORTED
     from sextant.cli.progress import ingest_with_progress, print_summary
     from sextant.cli.session import opened
 
@@ -56,6 +57,8 @@ async def _ingest(paths: list[Path], graph: str, *, as_json: bool) -> list[Inges
         results = await ingest_with_progress(rag, paths, graph, quiet=as_json)
     if not as_json:
         print_summary(results)
+        if not results:
+            terminal.note(f"Name files, or folders that hold some. {SUPPORTED}")
     return results
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
+from typing import Any
 
-from ingestion.files import find_files, left_out
+import pytest
+
+from domain.errors import FileRejected
+from ingestion.files import find_files, left_out, read_file
 
 
 def test_a_folder_gives_what_is_read_and_says_what_it_leaves_out(tmp_path: Path) -> None:
@@ -25,6 +31,26 @@ def test_a_named_file_and_a_link_to_nothing_are_never_left_out(tmp_path: Path) -
     photo = tmp_path / "sub" / "photo.heic"
     assert find_files([tmp_path, photo]) == [tmp_path / "gone.md", photo]
     assert left_out([tmp_path, photo]) == []
+
+
+def test_a_folder_that_may_not_be_looked_into_is_not_passed_over_in_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_one, shut = tmp_path / "a.md", tmp_path / "shut"
+    open_one.write_text("text")
+    shut.mkdir()
+    look = os.scandir
+
+    def looking(path: str | Path) -> Any:
+        if Path(path) == shut:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", looking)
+    assert find_files([tmp_path]) == [open_one, shut]
+    assert left_out([tmp_path]) == []
+    with pytest.raises(FileRejected, match="shut cannot be read"):
+        read_file(shut, 1000)
 
 
 def test_one_path_alone_is_that_path_and_not_its_letters(tmp_path: Path) -> None:
