@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 
 _NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
 
+@lru_cache(1024)
 def is_loopback(host: str) -> bool:
     """Whether a host name or address, without port, is one of this machine's own.
 

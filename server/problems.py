@@ -10,7 +10,6 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -56,17 +55,17 @@ def _as_sent(error: SextantError) -> str | None:
     return to_camel(error.field)
 
 
-def answer_with(problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
+def answer_with(problem: Problem, headers: dict[str, str] | None = None) -> Response:
     """Return `problem` as the response."""
-    return JSONResponse(
-        problem.model_dump(by_alias=True, exclude_none=True),
+    return Response(
+        problem.model_dump_json(by_alias=True, exclude_none=True),
         problem.status,
         _HEADERS.get(problem.status, {}) | (headers or {}),
         MEDIA_TYPE,
     )
 
 
-def answer_to(error: SextantError, request: Request) -> JSONResponse:
+def answer_to(error: SextantError, request: Request) -> Response:
     """Return the response that tells of `error`."""
     headers: dict[str, str] = getattr(error, "headers", None) or {}
     seconds: int | None = getattr(error, "retry_after", None)
@@ -78,15 +77,15 @@ def answer_to(error: SextantError, request: Request) -> JSONResponse:
 def install(app: FastAPI) -> None:
     """Have `app` answer every error with a problem document."""
 
-    async def ours(request: Request, error: Exception) -> JSONResponse:
+    async def ours(request: Request, error: Exception) -> Response:
         assert isinstance(error, SextantError)  # noqa: S101 -- registered for this type only
         return answer_to(error, request)
 
-    async def validation(request: Request, error: Exception) -> JSONResponse:
+    async def validation(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)  # noqa: S101
         return answer_with(_of_validation(error.errors(), request_id_of(request)))
 
-    async def http(request: Request, error: Exception) -> JSONResponse:
+    async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101
         title = HTTPStatus(error.status_code).phrase
         problem = Problem(
@@ -101,7 +100,7 @@ def install(app: FastAPI) -> None:
     async def left(_: Request, __: Exception) -> Response:
         return Response(status_code=CLIENT_LEFT)
 
-    async def unforeseen(request: Request, error: Exception) -> JSONResponse:
+    async def unforeseen(request: Request, error: Exception) -> Response:
         _log.error("a request failed", exc_info=error)
         problem = Problem(
             title="Internal Server Error",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Pages of ours load nothing from elsewhere, so that no text of a document can send data away
@@ -14,6 +13,11 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+# As they are sent: putting them in one by one took a fifth of the time that a refusal takes.
+_SENT = [
+    (name.lower().encode("latin-1"), value.encode("latin-1"))
+    for name, value in (HEADERS | {"Cache-Control": "no-store"}).items()
+]
 
 
 class SecurityHeaders:
@@ -27,10 +31,12 @@ class SecurityHeaders:
 
         async def answering(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("Cache-Control", "no-store")
+                headers = list(message["headers"])
+                said = {name for name, _ in headers}
+                message = {
+                    **message,
+                    "headers": headers + [one for one in _SENT if one[0] not in said],
+                }
             await send(message)
 
         await self._app(scope, receive, answering)

@@ -6,10 +6,11 @@ import re
 from contextvars import ContextVar
 from uuid import uuid4
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADER = "X-Request-Id"
+_SENT = b"x-request-id"
 # It is written into headers and logs, so it holds nothing that means something there.
 _HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -32,7 +33,8 @@ class RequestId:
 
         async def answering(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)[HEADER] = own
+                headers = [one for one in message["headers"] if one[0] != _SENT]
+                message = {**message, "headers": [*headers, (_SENT, own.encode("latin-1"))]}
             await send(message)
 
         token = request_id.set(own)
