@@ -10,7 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from domain.language.number_words import in_digits
 from domain.language.simplified import plain_of
+from domain.tables.bands import rows_of_band
 from domain.tables.computing import Condition, Operation
 from domain.tables.meaning import adds_up, outermost_of
 from domain.tables.reading import (
@@ -91,7 +93,7 @@ def asked_of(question: str, table: DataTable) -> Asked | None:
         question: in Chinese or English.
         table: the table.
     """
-    reading, columns = Reading(plain_of(question)), table.columns
+    reading, columns = Reading(in_digits(plain_of(question))), table.columns
     words = take_denials(reading, take_names(reading, question, table))
     compared = list(take_comparisons(reading, columns))
     compared += take_none(reading, columns)
@@ -99,7 +101,8 @@ def asked_of(question: str, table: DataTable) -> Asked | None:
     if rank := rank_in(reading.text):
         reading.take(rank.start, rank.end)
     conditions = (*words, *numbers)
-    if FROM_NOW.search(plain_of(question)):
+    # A number in the range of a row is no bound on another column.
+    if FROM_NOW.search(plain_of(question)) or rows_of_band(table, question):
         return None
     if any(one.denied for one in words) and not _of_several(question, reading.text):
         return None

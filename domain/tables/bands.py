@@ -7,18 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from domain.language.number_words import in_digits
 from domain.language.simplified import plain_of
 from domain.tables.computing import Comparison
 from domain.tables.table import DataTable
 from domain.tables.units import unit_of
-from domain.tables.values import numbers_in, numbers_with_rest
+from domain.tables.values import ValueKind, numbers_in, numbers_with_rest
 from domain.tables.wording import bounds_in
+from domain.text import IDEOGRAPHS
 
 # Two numbers and nothing but their units between them: 5,000 元至 30,000 元, "20–30 kg".
 _RANGE = re.compile(
     r"\D{0,4}?(\d[\d,]*(?:\.\d+)?)\s*(?:[万千亿k]|%)?\s*\D{0,6}?\s*(?:to|and|至|到|-|–|—|~|～)\s*"
     r"\D{0,4}?(\d[\d,]*(?:\.\d+)?)\D{0,8}"
 )
+_NAME_WORDS = re.compile(f"[a-z%]+|[{IDEOGRAPHS}]+")
 # A column is one of bands when at least so many of its cells are, and so much of it.
 _LEAST_BANDS, _SHARE = 2, 0.8
 _LONGEST = 60  # a longer cell tells more than a range
@@ -52,9 +55,9 @@ def rows_of_band(table: DataTable, question: str) -> list[int]:
 
     Args:
         table: its cells.
-        question: "who approves 20,000 yuan?", 超过30000元谁审批？
+        question: "who approves 20,000 yuan?", 超过30000元谁审批？ "with more than five years of service".
     """
-    text = plain_of(question)
+    text = in_digits(plain_of(question))
     bounds, numbers = bounds_in(text), numbers_in(text)
     if len(numbers) != 1 and len(bounds) != 1:
         return []
@@ -66,9 +69,14 @@ def rows_of_band(table: DataTable, question: str) -> list[int]:
         return []
     [(bands, units)] = columns
     asked = {unit_of(rest) for _, rest in numbers_with_rest(text)} or {""}
-    if units.isdisjoint(asked) or (not bounds and asked == {""}):
+    if units.isdisjoint(asked) or (asked == {""} and not (bounds and _has_no_numbers(table))):
         return []
     return [row for row, band in enumerate(bands) if band and band.holds(number, beyond)]
+
+
+def _has_no_numbers(table: DataTable) -> bool:
+    """Whether no other column can be what a bound without a unit is on."""
+    return all(column.kind is not ValueKind.NUMBER for column in table.columns)
 
 
 def _bands(table: DataTable, column: int) -> tuple[Sequence[Band | None], set[str]] | None:
@@ -79,7 +87,13 @@ def _bands(table: DataTable, column: int) -> tuple[Sequence[Band | None], set[st
     if many < _LEAST_BANDS or many < filled * _SHARE:
         return None
     cells = (plain_of(cells[column]) for cells in table.rows)
-    return found, {unit_of(rest) for cell in cells for _, rest in numbers_with_rest(cell)}
+    units = {unit_of(rest) for cell in cells for _, rest in numbers_with_rest(cell)}
+    return found, units if any(units) else units | _units_named(table.names[column])
+
+
+def _units_named(name: str) -> set[str]:
+    """The units in a column's name, where its cells have none: `Years of service`, 工龄（年）."""
+    return set(filter(None, map(unit_of, _NAME_WORDS.findall(plain_of(name)))))
 
 
 def _band(cell: str) -> Band | None:

@@ -22,7 +22,7 @@ from domain.tables.dates import ANY_YEAR, dates_in
 from domain.tables.speaking import lists
 from domain.tables.stored import cells_of
 from domain.tables.table import DataTable, make_table
-from domain.tables.wording import OPERATIONS, bounds_in
+from domain.tables.wording import OPERATIONS, bounds_in, find_whole
 from domain.text import has_cjk, normalise
 from models.offline.passages import table_heads
 from models.offline.sentence_ranking import Candidate
@@ -118,7 +118,9 @@ def rows_alike(best: Candidate, ranked: Sequence[Candidate], question: str) -> l
     """
     if is_beside_computed(best, question) or not (_is_row(best) and lists(question)):
         return []
-    asked = content_words(question)
+    words = content_words(question)
+    columns = _columns_named(question, best)
+    asked = [word for word in words if word not in columns and _told(best, [word])] or words
     told = _told(best, asked)
     alike = [
         row
@@ -128,6 +130,14 @@ def rows_alike(best: Candidate, ranked: Sequence[Candidate], question: str) -> l
     others = any(row.source == best.source and _is_row(row) and row not in alike for row in ranked)
     several = len(alike) > 1 and others  # what all rows have singles out none
     return sorted(alike, key=lambda row: row.start)[:_MOST_WITHIN] if several else []
+
+
+def _columns_named(question: str, row: Candidate) -> list[str]:
+    """The words of the question that name a column: "which cities" singles out no row, "Other cities" neither."""
+    asked = normalise(question)
+    head = cells_of(normalise(row.meaning.partition("\n")[0]))
+    spans = filter(None, (find_whole(asked, name) for name in head))
+    return [word for start, end in spans for word in terms(asked[start:end])]
 
 
 def rows_within(
@@ -156,7 +166,7 @@ def rows_within(
         return []
     table = make_table([*heads, *told], header_rows=1)
     if banded := rows_of_band(table, question):
-        return [rows[place] for place in banded]
+        return _most_told([rows[place] for place in banded], question)
     asked = asked_of(question, table)
     if asked is None:
         return []
@@ -167,6 +177,12 @@ def rows_within(
     outermost = asked.operation in (Operation.MAX, Operation.MIN)
     at = _outermost(table, asked, question) if outermost else _within(table, asked)
     return [rows[place] for place in at][:_MOST_WITHIN]
+
+
+def _most_told(rows: Sequence[Candidate], question: str) -> list[Candidate]:
+    """Those of `rows` that have most of the question: of all with five years of service, the drivers'."""
+    told = [len(_told(row, content_words(question), told_otherwise(question))) for row in rows]
+    return [row for row, many in zip(rows, told, strict=True) if many == max(told)]
 
 
 def is_beside_computed(row: _HasText, question: str) -> bool:

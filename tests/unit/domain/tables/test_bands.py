@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from domain.tables.asking import asked_of
 from domain.tables.bands import rows_of_band
 from domain.tables.table import make_table
 
@@ -54,6 +55,44 @@ def test_an_amount_is_in_its_range(question: str, rows: list[int]) -> None:
 )
 def test_a_weight_is_in_its_range(question: str, rows: list[int]) -> None:
     assert rows_of_band(PARCELS, question) == rows
+
+
+LEAVE = make_table(
+    [
+        ["Group", "Years of service", "Days of leave"],
+        ["Office staff", "0–4", "26"],
+        ["Office staff", "5 or more", "29"],
+        ["Drivers", "0–4", "28"],
+        ["Drivers", "5 or more", "31"],
+        ["Apprentices", "any", "30"],
+    ],
+    1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("How many days of leave do drivers get after 7 years?", [1, 3]),
+        ("How many days of leave do drivers with more than five years of service get?", [1, 3]),
+        ("What does a driver with two years of service get?", [0, 2]),
+        ("Who gets more than 5 days?", []),
+        ("Who gets more than 27?", []),
+        ("What do drivers get after two hundred years?", []),
+    ],
+)
+def test_the_unit_of_a_range_may_be_in_the_name_of_its_column(
+    question: str, rows: list[int]
+) -> None:
+    assert rows_of_band(LEAVE, question) == rows
+
+
+def test_a_number_in_a_range_is_no_bound_on_another_column() -> None:
+    question = "How many days of leave do drivers with more than 5 years of service get?"
+    assert asked_of(question, LEAVE) is None
+    bounded = asked_of("Who gets more than 27 days of leave?", LEAVE)
+    assert bounded is not None
+    assert [condition.column for condition in bounded.conditions] == [2]
 
 
 def test_plain_numbers_and_dates_are_no_ranges() -> None:

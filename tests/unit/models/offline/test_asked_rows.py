@@ -43,6 +43,32 @@ async def quoted(question: str, table: str, language: str) -> set[str]:
     return {quotation.sentence for quotation in found.quotations}
 
 
+APPROVALS = """| City | Hotel per night | Approved by |
+| --- | --- | --- |
+| Hamburg | 140 EUR | Team lead |
+| Oslo | 210 EUR | Department head |
+| Other cities | 120 EUR | Department head |"""
+LEAVE = """| Group | Years of service | Days of leave |
+| --- | --- | --- |
+| Office staff | 0–4 | 26 |
+| Office staff | 5 or more | 29 |
+| Drivers | 0–4 | 28 |
+| Drivers | 5 or more | 31 |"""
+
+
+async def test_the_name_of_a_column_singles_out_no_row() -> None:
+    found = await quoted("Which cities need approval by the department head?", APPROVALS, "en")
+    assert found == {
+        "Oslo | 210 EUR | Department head",
+        "Other cities | 120 EUR | Department head",
+    }
+
+
+async def test_of_the_rows_in_whose_range_a_number_lies_those_of_whom_is_named_answer() -> None:
+    question = "How many days of leave do drivers with more than five years of service get?"
+    assert await quoted(question, LEAVE, "en") == {"Drivers | 5 or more | 31"}
+
+
 @pytest.mark.parametrize(
     ("question", "table", "language", "row"),
     [
