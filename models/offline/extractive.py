@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,6 +26,7 @@ from models.offline.asked_rows import (
     rows_alike,
     rows_within,
 )
+from models.offline.captions import with_rows_told
 from models.offline.other_language import (
     Foreign,
     Told,
@@ -34,7 +34,7 @@ from models.offline.other_language import (
     foreign_sentences,
     without_identifiers,
 )
-from models.offline.passages import names_above, quotable_spans
+from models.offline.passages import names_above
 from models.offline.rows_by_place import asked_place, row_at
 from models.offline.sentence_ranking import Candidate, about_what_is_named, rank_sentences
 from models.offline.simplified_items import in_simplified
@@ -55,9 +55,6 @@ _MEANING_WEIGHT = 0.15
 # from a passage that has nothing to say to the question.
 _SAME_PASSAGE, _OTHER_PASSAGE, _SOMETHING_NEW = 0.7, 0.9, 0.7
 _SAME = 0.7
-# The rows of a table that has its head right below a sentence, and how many of them an answer may have.
-_BELOW_CAPTION = re.compile(r"[^\n|]*\n\s*\|[^\n]*\n\|[ :|-]+\n((?:\|[^\n]*(?:\n|$))+)")
-_ROWS_BELOW = 8
 
 # Weak evidence. The best sentence convinces when its score by words, plus eight times what its cosine
 # has over the usual one, less half the share of the question's words that its document's passages
@@ -135,16 +132,12 @@ class ExtractiveAnswerer:
         read = [in_simplified(item) for item in items]
         found = await self._extract(simplified(question), read, language, written)
         spans = [(one.source, one.start, one.end) for one in found.quotations]
-        if spans:
-            source, start, end = spans[0]
-            told = _told_by(items[source].text, start, end)
-            spans = list(dict.fromkeys([*((source, *span) for span in told), *spans[1:]]))
         kind = asked_kind(question)
         quoted = [
             Quotation(
                 text := items[source].text[a:b], source, a, b, kind.only_under(text, items[source])
             )
-            for source, a, b in spans
+            for source, a, b in with_rows_told(items, spans)
         ]
         return replace(found, quotations=tuple(quoted))
 
@@ -192,7 +185,8 @@ class ExtractiveAnswerer:
         if convincing and (within or _in_language_of(question, best.candidate)):
             chosen = within or _distinct(compared, question)
             return Extraction(tuple(map(_quotation, chosen)), None)
-        if foreign := await self._in_other_language(question, items, about, written):
+        known = _known_at_home(ranked, question)
+        if foreign := await self._in_other_language(question, items, about, written, known):
             return Extraction(tuple(map(_quotation, foreign[:_QUOTES])), None)
         if convincing and Told(question).by(best.candidate.meaning):
             alike = [one for one in compared if _are_alike(one.candidate, best.candidate)]
@@ -205,8 +199,12 @@ class ExtractiveAnswerer:
         items: Sequence[RetrievedItem],
         about: Collection[int],
         written: _Written,
+        known: float,
     ) -> list[Foreign]:
-        """The sentences in the other language that answer; none without a known scale of cosines."""
+        """The sentences in the other language that answer; none without a known scale of cosines.
+
+        `known`: the share of the question's words that a document in its own language has.
+        """
         found = await asyncio.to_thread(foreign_sentences, question, items)
         found = asked_themselves(found, question)
         kind = asked_kind(question)
@@ -232,7 +230,9 @@ class ExtractiveAnswerer:
         own = language_of(question)
         other = usual[own, "en" if own == "zh" else "zh"]
         beside = any(language_of(item.text) == own for item in items)
-        return answering(offered, (said @ asked).tolist(), other, beside=beside)
+        return answering(
+            offered, (said @ asked).tolist(), other, known_beside=known if beside else None
+        )
 
     async def _compared(
         self, candidates: Sequence[Candidate], written: _Written
@@ -354,6 +354,11 @@ def _overlap(one: Candidate, other: Candidate) -> float:
     return len(one.terms & other.terms) / (len(one.terms | other.terms) or 1)
 
 
+def _known_at_home(ranked: Sequence[Candidate], question: str) -> float:
+    """The share of the question's words that one document in its own language has."""
+    return max((1 - one.missing for one in ranked if _in_language_of(question, one)), default=0.0)
+
+
 def _in_language_of(question: str, candidate: Candidate) -> bool:
     """Whether words can compare the two: a row of a table may be in both languages."""
     if language_of(question) == language_of(candidate.meaning):
@@ -364,15 +369,6 @@ def _in_language_of(question: str, candidate: Candidate) -> bool:
 def _are_alike(one: Candidate, other: Candidate) -> bool:
     """Whether two are in one language, so that their scores tell which answers better."""
     return language_of(one.meaning) == language_of(other.meaning)
-
-
-def _told_by(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The sentence at these offsets; if it is the caption of a small table, the rows of that."""
-    below = None if "|" in text[start:end] else _BELOW_CAPTION.match(text, end)
-    if below is None:
-        return [(start, end)]
-    rows = [span for span in quotable_spans(text) if below.start(1) <= span[0] < below.end(1)]
-    return rows if 0 < len(rows) <= _ROWS_BELOW else [(start, end)]
 
 
 def _as_spelled(question: str, items: Sequence[RetrievedItem]) -> str:

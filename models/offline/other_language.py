@@ -37,6 +37,9 @@ _WHOLE = re.compile(r"[.。!！;；][\"'”’)）]?$|\|")
 _FIELD = re.compile(r"[\w ]{1,12}[:：]\s*\S{1,12}$")
 _CHINESE = re.compile(rf"[{IDEOGRAPHS}（）]+")
 _FEWEST_WORDS = 3
+# "版本 3.2，2025 年 6 月" says next to nothing, and is near to whatever is short.
+_FEWEST_IDEOGRAPHS = 4
+_OF_DATES = re.compile("[年月日号號版本第]")
 # "4 CARD32 MIME_TYPE_OFFSET" has none, and is near to whatever names one of its parts.
 _PLAIN_WORD = re.compile(r"(?<![\w-])[A-Za-z][a-z]+(?![\w-])")
 _RANK_COST = 0.008
@@ -56,9 +59,10 @@ _TOLD_BONUS = 0.02
 # What a sentence loses beside the question's own language if its document has none of the question's words
 # whose translation is known: a short one with a number is near to any "How much …?".
 _UNSPOKEN_COST = 0.03
-# What the best must have over the usual cosine where the question's own language was found as well, and
-# how much less a further one may have, in the same passage and in another.
-_SURPLUS_BESIDE = 0.025
+# What the best must have over the usual cosine where the question's own language was found as well; what it
+# must have besides where a document in that has all the question's words, and is what it asks of (by the square
+# of their share, for a stray word says little); and how much less a further one may have, in the same passage and in another.
+_SURPLUS_BESIDE, _SURPLUS_KNOWN = 0.025, 0.04
 _AS_NEAR, _AS_NEAR_ELSEWHERE = 0.015, 0.005
 
 
@@ -153,9 +157,15 @@ def _bonus(text: str, named: float, *, wants_number: bool) -> float:
     return (
         _NAMED_BONUS * named
         + _NUMBER_BONUS * (wants_number and holds_number(text))
-        - _LABEL_COST * (_WHOLE.search(text) is None)
+        - _LABEL_COST * (_WHOLE.search(text) is None or _says_little(text))
         - _ROW_COST * ("|" in text and not named)
     )
+
+
+def _says_little(text: str) -> bool:
+    """Whether a Chinese text has hardly a word besides dates and versions."""
+    words = "".join(_CHINESE.findall(text))
+    return bool(words) and len(_OF_DATES.sub("", words)) < _FEWEST_IDEOGRAPHS
 
 
 def without_identifiers(question: str) -> str:
@@ -166,7 +176,11 @@ def without_identifiers(question: str) -> str:
 
 
 def answering(
-    sentences: Sequence[Foreign], cosines: Sequence[float], usual: float, *, beside: bool
+    sentences: Sequence[Foreign],
+    cosines: Sequence[float],
+    usual: float,
+    *,
+    known_beside: float | None,
 ) -> list[Foreign]:
     """The sentences that answer, best first; none where the best is not near enough.
 
@@ -174,14 +188,17 @@ def answering(
         sentences: the candidates, in their order.
         cosines: of each to the question.
         usual: what a cosine between the two languages usually is.
-        beside: passages in the question's own language were found, too, and do not answer.
+        known_beside: passages in the question's own language were found, too, and do not answer: the
+            share of its words that one of their documents has.
     """
+    beside = known_beside is not None
     ranked = sorted(
         zip(_scores(sentences, cosines, beside=beside), sentences, strict=True),
         key=lambda one: -one[0],
     )
     best, first = ranked[0]
-    if best < usual + (_SURPLUS_BESIDE if beside else 0.0):
+    surplus = 0.0 if known_beside is None else _SURPLUS_BESIDE + _SURPLUS_KNOWN * known_beside**2
+    if best < usual + surplus:
         return []
     return [
         one

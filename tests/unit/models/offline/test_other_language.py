@@ -26,7 +26,7 @@ def test_a_field_of_one_word_says_nothing() -> None:
 
 def test_a_question_in_the_text_lends_its_nearness_to_its_answer() -> None:
     offered = foreign_sentences("需要开放哪些端口？", [passage(FAQ)])
-    found = answering(offered, [0.9, 0.8, 0.8], 0.79, beside=True)
+    found = answering(offered, [0.9, 0.8, 0.8], 0.79, known_beside=0.0)
     assert found[0].text == "answer: TCP 8883 and TCP 443."
 
 
@@ -53,7 +53,7 @@ def test_the_row_with_the_names_of_the_question_goes_before_those_beside_it() ->
         "| 城市 | 职级 | 住宿上限 |\n| --- | --- | --- |\n| 北京 | 经理 | 700 |\n| 上海 | 员工 | 480 |\n| 上海 | 经理 | 650 |"
     )
     offered = foreign_sentences("Hotel limit for managers in Shanghai", [limits])
-    found = answering(offered, [0.8] * len(offered), 0.762, beside=True)
+    found = answering(offered, [0.8] * len(offered), 0.762, known_beside=0.0)
     assert [one.text for one in found] == ["上海 | 经理 | 650"]
 
 
@@ -62,21 +62,21 @@ def test_a_row_that_has_the_asked_code_as_a_cell_says_what_it_is() -> None:
         "| Code | Meaning |\n| --- | --- |\n| E42 | Torque above limit |\n\nReset the station when E42 returns."
     )
     offered = foreign_sentences("E42 是什么意思？", [manual])
-    found = answering(offered, [0.8, 0.85], 0.79, beside=True)
+    found = answering(offered, [0.8, 0.85], 0.79, known_beside=0.0)
     assert [one.text for one in found] == ["E42 | Torque above limit"]
 
 
 def test_a_name_in_the_same_letters_speaks_for_a_row() -> None:
     plans = passage("| Plan | Price |\n| --- | --- |\n| Starter | 19 |\n| Team | 79 |")
     offered = foreign_sentences("Team 套餐每月多少钱？", [plans])
-    found = answering(offered, [0.81] * len(offered), 0.79, beside=True)
+    found = answering(offered, [0.81] * len(offered), 0.79, known_beside=0.0)
     assert [one.text for one in found] == ["Team | 79"]
 
 
 def test_nothing_answers_that_is_no_nearer_than_usual() -> None:
     offered = foreign_sentences("期限多久？", [passage("Payment is due. The sun is hot.")])
-    assert answering(offered, [0.78, 0.77], 0.79, beside=False) == []
-    assert [one.text for one in answering(offered, [0.81, 0.78], 0.79, beside=False)] == [
+    assert answering(offered, [0.78, 0.77], 0.79, known_beside=None) == []
+    assert [one.text for one in answering(offered, [0.81, 0.78], 0.79, known_beside=None)] == [
         "Payment is due."
     ]
 
@@ -84,11 +84,27 @@ def test_nothing_answers_that_is_no_nearer_than_usual() -> None:
 def test_beside_its_own_language_a_question_is_answered_by_documents_with_a_word_of_it() -> None:
     travel = passage("差旅费超支 6 万元。")
     [beside_the_point] = foreign_sentences("How much parental leave is there?", [travel])
-    assert answering([beside_the_point], [0.8], 0.762, beside=True) == []
-    assert answering([beside_the_point], [0.8], 0.762, beside=False) == [beside_the_point]
+    assert answering([beside_the_point], [0.8], 0.762, known_beside=0.0) == []
+    assert answering([beside_the_point], [0.8], 0.762, known_beside=None) == [beside_the_point]
 
 
 def test_a_question_without_a_known_word_is_answered_by_what_is_near() -> None:
     travel = passage("差旅费超支 6 万元。")
     offered = foreign_sentences("By how much was travelling overspent?", [travel])
-    assert answering(offered, [0.8], 0.762, beside=True) == offered
+    assert answering(offered, [0.8], 0.762, known_beside=0.0) == offered
+
+
+def test_what_a_document_in_the_questions_own_language_knows_all_words_of_is_asked_of_that() -> (
+    None
+):
+    fees = passage("上门费：保修期外每次 60 元。")
+    offered = foreign_sentences("How much do I pay for a lost laptop?", [fees])
+    assert answering(offered, [0.83], 0.762, known_beside=0.0) == offered
+    assert answering(offered, [0.83], 0.762, known_beside=1.0) == []
+
+
+def test_a_line_of_a_version_and_a_date_says_little() -> None:
+    dated, said = passage("版本 3.2，2025 年 6 月。"), passage("净水器须由持证人员安装。")
+    [little] = foreign_sentences("Can I work from Brazil?", [dated])
+    [something] = foreign_sentences("Can I work from Brazil?", [said])
+    assert little.bonus < something.bonus
