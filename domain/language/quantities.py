@@ -25,6 +25,11 @@ _COUNT = (
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
     r"|half|several|hundreds?|thousands?|millions?|billions?|dozens?|no|none|nobody|few|pairs?|both|single|only|once|twice|thrice)\b"
 )
+# 4 percent, two years and 90 EUR count nothing that "how many employees" could ask for.
+_UNIT = (
+    r"(?:per ?cent|years?|months?|weeks?|days?|hours?|minutes?|euros?|dollars?|eur|usd|chf|gbp)\b"
+)
+_MEASURED = rf"(?:\d[\d.,]*|[a-z]+)[\s-]*(?:%|{_UNIT})|[\d.,零一二两兩三四五六七八九十百千万]+\s*(?:%|年|个?月|個月|周|天|小时|小時|分钟|分鐘|元|块钱)"
 _COLOUR = re.compile(
     r"[红紅黄黃蓝藍绿綠白黑灰紫橙粉棕褐金银銀]色|[深浅淺]色"
     r"|\b(?:red|yellow|blue|green|white|black|gr[ea]y|purple|orange|pink|brown|gold(?:en)?|silver|navy|beige|cream"
@@ -184,9 +189,9 @@ _KINDS = [
     ),
     (
         re.compile(
-            r"\bhow (many)\b|多少[个個名位家台辆輛条條张張]|[几幾][个個名位家台辆輛条條张張]"
+            rf"\bhow (many)\b(?! (?:\w+ )?{_UNIT})|多少[个個名位家台辆輛条條张張]|[几幾][个個名位家台辆輛条條张張]"
         ),
-        re.compile(_COUNT),
+        re.compile(rf"(?!{_MEASURED})(?:{_COUNT})"),
     ),
     (
         re.compile(r"\b(?:what|which) (colou?r)s?\b|什么颜色|什麼顏色|哪[种種]颜色"),

@@ -36,11 +36,12 @@ from models.offline.passages import (
 from models.offline.wording import (
     IDENTIFIER,
     asked_instead,
+    asked_things,
     asks_for_number,
     holds_number,
     identifiers,
     is_question,
-    own_words,
+    lacking,
     terms,
 )
 
@@ -181,7 +182,7 @@ class _Ranking:
         self._heading_weights = [
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
-        self._missing = self._missed(own_words(question), passages)
+        self._missing = self._missed(asked_things(question), told_by_documents(passages))
         self._bodies = [self._said(passage.text) for passage in passages]
         named = [asked & frozenset(terms(names_of_document(passage))) for passage in passages]
         self._known = [frozenset(term for term in name if IDENTIFIER.match(term)) for name in named]
@@ -309,10 +310,9 @@ class _Ranking:
         plain = normalise(text)
         return [word for word, pattern in self._otherwise if pattern.search(plain)]
 
-    def _missed(self, words: Sequence[str], passages: Sequence[RetrievedItem]) -> list[float]:
-        """For each passage, the share of `words` that neither it nor its document's others hold."""
-        told = [" ".join([text, *self._meant(text)]) for text in told_by_documents(passages)]
-        return [sum(word not in text for word in words) / (len(words) or 1) for text in told]
+    def _missed(self, things: Sequence[Sequence[str]], told: Sequence[str]) -> list[float]:
+        """For each document's text, the share of what is asked about that it does not hold."""
+        return [lacking(things, " ".join([text, *self._meant(text)])) for text in told]
 
     def _share(self, held: frozenset[str]) -> float:
         """How much of the question's information `held` has, 0..1."""

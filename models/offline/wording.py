@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from domain.language.number_words import CARDINALS, ORDINALS
 from domain.language.segmenting import words_of
@@ -50,6 +51,8 @@ _BY_PLACE = re.compile(
     rf"第\s*[\d一二三四五六七八九十]|最后一|\b(?:{'|'.join(ORDINALS)}|last|\d+(?:st|nd|rd|th))\b",
     re.IGNORECASE,
 )
+# Omar Said, and not the first word of a question alone.
+_FULL_NAME = re.compile(r"\b[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)+")
 # 谁付 asks who; the segmenter takes it for a word.
 _ASKS = re.compile(r"^[谁誰哪]|[谁誰]$")
 # 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
@@ -110,6 +113,22 @@ def own_part(question: str) -> str:
 def own_words(question: str) -> list[str]:
     """What a follow-up is about by itself, if it says so; else all that the question is about."""
     return content_words(own_part(question)) or content_words(question)
+
+
+def asked_things(question: str) -> list[list[str]]:
+    """The words of `own_words`, those of a full name together, for they name one thing."""
+    names = [] if question.istitle() else list(map(terms, _FULL_NAME.findall(question)))
+    things = dict[str, list[str]]()
+    for word in own_words(question):
+        name = next((" ".join(name) for name in names if word in name), word)
+        things.setdefault(name, []).append(word)
+    return list(things.values())
+
+
+def lacking(things: Sequence[Sequence[str]], text: str) -> float:
+    """The share of `things` that a normalised text lacks, 0..1; of a name it may have a part."""
+    shares = [sum(word not in text for word in words) / len(words) for words in things]
+    return sum(shares) / (len(shares) or 1)
 
 
 def asked_instead(question: str) -> frozenset[str]:

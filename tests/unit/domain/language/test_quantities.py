@@ -28,6 +28,8 @@ from domain.language.quantities import asked_quantity
         ("午休多长时间？", "午休 12:00 至 13:30。", "午休须提前登记。"),
         ("How many pupils are there?", "Twelve pupils came.", "Pupils may enter from 8:00."),
         ("有多少名学生？", "共有三百名学生。", "学生 8:00 入校。"),
+        ("How many employees are there?", "40, for 38 hours.", "It adds 4 percent in two years."),
+        ("有多少名学生？", "两年后有三百名。", "每年交 300 元，共两年。"),
         ("What colour is the jumper?", "A navy jumper.", "The jumper is woollen."),
         ("校服是什么颜色？", "校服为深色。", "校服须每日穿着。"),
         ("试用期多长？", "试用期为三个月。", "试用期须由经理批准。"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from domain.retrieval import ItemKind, RetrievedItem
 from models.offline.passages import quotable_spans
 from models.offline.sentence_ranking import rank_sentences
-from models.offline.wording import content_words, terms
+from models.offline.wording import asked_things, content_words, lacking, terms
 
 TABLE = "| Code | Meaning |\n| --- | --- |\n| E31 | Emergency stop pressed |\n| E47 | Belt slips |"
 
@@ -222,3 +222,9 @@ def test_what_asks_for_a_number_is_no_word_that_an_answer_must_have(
     question: str, words: list[str]
 ) -> None:
     assert content_words(question) == words
+
+
+def test_a_full_name_is_one_thing_of_those_that_are_asked_about() -> None:
+    assert asked_things("Who is Omar Said's manager?") == [["omar", "said"], ["manager"]]
+    assert lacking([["omar", "said"], ["manager"]], "omar said plans the weekend") == 0.5
+    assert lacking([["omar", "said"], ["manager"]], "omar brandt has a manager") == 0.25
