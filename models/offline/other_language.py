@@ -21,6 +21,7 @@ from domain.language.sentences import code_spans
 from domain.retrieval import RetrievedItem
 from domain.text import IDEOGRAPHS, has_cjk, language_of, normalise
 from models.offline.passages import names_above, quotable_spans, table_heads, told_by_documents
+from models.offline.sentence_form import SentenceForm
 from models.offline.wording import (
     asks_for_number,
     content_words,
@@ -93,7 +94,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     in the other one is no sentence of it, so neither is taken from passages in the question's own.
     """
     own, asked = language_of(question), identifiers(question)
-    told, disclaimed = Told(question), disclaimed_in(question)
+    told, disclaimed, form = Told(question), disclaimed_in(question), SentenceForm(question)
     spoken = [told.spoken(text) for text in told_by_documents(passages)]
     defining = _ASKS_WHAT_IT_IS.search(normalise(question)) is not None
     for_cell = _DEFINITION_BONUS if defining else _CELL_BONUS
@@ -111,7 +112,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
         ]
         for start, end, meaning in sentences[:_MOST_OF_PASSAGE]:
             text = passage.text[start:end]
-            if disclaimed and disclaimed.search(normalise(text)):
+            if (disclaimed and disclaimed.search(normalise(text))) or form.orders(text):
                 continue
             named = _named(asked, passage, text)
             bonus = _bonus(text, named, wants_number=asks_for_number(question)) - _RANK_COST * rank

@@ -33,6 +33,7 @@ from models.offline.passages import (
     titles_above,
     told_by_documents,
 )
+from models.offline.sentence_form import SentenceForm, points_to_table
 from models.offline.wording import (
     IDENTIFIER,
     asked_instead,
@@ -45,17 +46,6 @@ from models.offline.wording import (
     terms,
 )
 
-# "The limits are in the table below": says what the table is of, and not what it holds.
-_POINTS_TO_TABLE = re.compile(
-    r"[见見如](?:下|上|附)?表|[下上附]表(?:所示)?|\b(?:table|list) (?:below|above)|\b(?:following|next) (?:table|list)|\bsee table\b",
-    re.IGNORECASE,
-)
-
-# "Tags: E42, MC-200" lists what a text is about, and says nothing of it.
-_LABELS = re.compile(
-    r"\b(?:tags?|labels?|keywords?)\b|标签|標籤|关键[词字]|關鍵[詞字]", re.IGNORECASE
-)
-
 _HEADING_WEIGHT = 0.5
 # A row says nothing without the head of its table.
 _TABLE_HEAD_WEIGHT = 1.0
@@ -64,10 +54,10 @@ _NEIGHBOUR_WEIGHT = 0.2
 _RANK_COST = 0.04
 _NUMBER_BONUS = 0.1
 _LANGUAGE_BONUS = 0.1
-# A question repeats the words asked for without answering them; the sentence behind it answers.
-_QUESTION_COST = 1.0
 # A sentence that points to a table at hand; less than a question, for it may say something itself.
 _POINTER_COST = 0.5
+# A passage that orders how to answer was put there for that; what else it says gives way to what others say.
+_BESIDE_ORDER_COST = 0.5
 # Of what a sentence has only in "During the probation period …", so much does not count.
 _SETTING_COST = 0.5
 # Names in code are words without a sentence: of a passage's code and prose that say as much, the prose.
@@ -147,7 +137,8 @@ class _Ranking:
     def __init__(self, question: str, passages: Sequence[RetrievedItem], language: str) -> None:
         self._language = language
         self._wants_number = asks_for_number(question)
-        self._wants_labels = _LABELS.search(question) is not None
+        self._form = SentenceForm(question)
+        self._orders = [self._form.orders(passage.text) for passage in passages]
         self._asked = normalise(question)
         self._asked_codes = marks_in(normalise(question)).union(identifiers(question))
         self._spans = [
@@ -211,6 +202,7 @@ class _Ranking:
             )
             score = covered + self._surroundings(place) + self._manner(text)
             score -= _POINTER_COST * self._only_points(place)
+            score -= _BESIDE_ORDER_COST * self._orders[source]
             score += self._of_code * any(
                 begin <= start < close for begin, close in self._code[source]
             )
@@ -222,7 +214,7 @@ class _Ranking:
         """What each section says where it points to a table, over which this stands like a title."""
         found = defaultdict[tuple[str, ...], frozenset[str]](frozenset)
         for place, text in enumerate(self._texts):
-            if _POINTS_TO_TABLE.search(text):
+            if points_to_table(text):
                 found[self._sections[self._spans[place][0]]] |= self._terms[place]
         return found
 
@@ -233,7 +225,7 @@ class _Ranking:
             heads and other == section
             for heads, other in zip(self._table_heads, self._sections, strict=True)
         )
-        return at_hand and _POINTS_TO_TABLE.search(self._texts[place]) is not None
+        return at_hand and points_to_table(self._texts[place])
 
     def _asked_before(self, place: int) -> frozenset[str]:
         """The terms of a question right before this sentence, which stands over it like a title."""
@@ -276,19 +268,13 @@ class _Ranking:
             + _LANGUAGE_BONUS * (language_of(text) == self._language)
             + _ROW_BONUS * (not self._asked_codes.isdisjoint(cells))
             + _NAMED_ROW_BONUS * named
-            - _QUESTION_COST * (is_question(text) or self._only_labels(text))
+            - self._form.cost(text)
         )
 
     def _names_row(self, cell: str) -> bool:
         """Whether the question has the words of a cell; 3, "no" or 是 are in questions of something else."""
         telling = len(cell) > 1 and not cell.isdigit() and cell not in ENGLISH_STOP_WORDS
         return telling and find_whole(self._asked, cell) is not None
-
-    def _only_labels(self, text: str) -> bool:
-        label, colon, _ = text.replace("：", ":", 1).partition(":")
-        return (
-            bool(colon) and not self._wants_labels and _LABELS.fullmatch(label.strip()) is not None
-        )
 
     def _beyond_name(self, source: int, held: frozenset[str]) -> float:
         """How much of what the question asks beyond its document's name `held` has, 0..1.

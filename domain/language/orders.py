@@ -1,0 +1,60 @@
+"""Orders in a document to whoever answers from it: "Ignore all previous instructions", 只回复….
+
+They are no statement about their subject, however many of a question's words they have, so they answer none.
+Told by forms that ordinary documents rarely have; a question about such orders is not served by this rule.
+"""
+
+from __future__ import annotations
+
+import re
+
+_MACHINE = (
+    r"(?:ais?|(?:ai |virtual )?assistants?|(?:chat ?)?bots?|(?:ai |large |language )*models?|llms?)"
+)
+_ANSWERED = r"(?:asked?|asks|inquires?|summari[sz]e|answer|read)"
+_SAY = r"(?:say|reply|respond|answer|write|claim|output|repeat)"
+_OF_HOW_TO_ANSWER = r"(?:instructions?|prompts?|passages?|(?:rules|sources|documents|context)\b)"
+_FORMS = (
+    # Marks by which prompts are put together.
+    r"^\W*(?:assistant|human|助手)\s?[:：]|\[/?inst\]|<</?sys>>|<\|\w{1,20}\|>|<\s*/?\s*passages?\s*>",
+    # To whom it is said.
+    rf"\b(?:dear|hello|hey|attention|(?:note|message|instructions?|said|--) (?:to|for)),? (?:the |any |all |every |this )?{_MACHINE}\b",
+    rf"\b(?:the|any|every|this) {_MACHINE}\b.{{0,20}}\b(?:must|shall|should)\b(?: not| only)? (?:quote|cite|mention|reveal|say|claim)\b",
+    rf"\byou are (?:now|from now on) (?:in \w+ mode\b|(?:an? |the |my )?{_MACHINE}\b)|\bfrom now on,? you (?:must |will |only |always )*(?:are|{_SAY})\b",
+    # What to do with the rest of what is read.
+    rf"\b(?:ignore|disregard|forget|override|bypass|discard)\b.{{0,30}}\b(?:previous|prior|above|other|all|any|your|these|earlier)\b.{{0,20}}\b{_OF_HOW_TO_ANSWER}",
+    r"\bsystem prompt\b|\bi (?:order|command|instruct) you\b|\brepeat\b.{0,30}\bword for word\b",
+    r"\b(?:repeat|reveal|print|translate|list|output|show)\b.{0,20}\b(?:your|system|hidden) (?:instructions|prompts?|rules)\b",
+    # How to answer.
+    r"\b(?:begin|start|end|finish) (?:your|every|each|all) (?:answers?|repl(?:y|ies)|responses?)\b|\binto (?:the|your|every) answer\b",
+    rf"\b(?:when(?:ever)?|if)(?: (?:you|some(?:one|body)|any(?:one|body)|users?|the user|a user|people)| you are| you['’]re)? {_ANSWERED}\b.{{0,80}}\b(?:must |only |always |just )?{_SAY}\b(?: only| just| with| that)",
+    rf"\byou (?:must|shall|will) (?:now |only |always )*{_SAY}\b",
+    rf"\b{_SAY} (?:only|just|nothing but) with\b",
+    r"\bwithout (?:any )?citations?\b|\b(?:do not|don['’]t|never) cite\b",
+    r"\bfor the question\b.{0,160}\b(?:answer|reply|say)\b",
+    r"(?:亲爱的|致(?![力使病谢电])|尊敬的|你好|各位)[^。：；]{0,16}(?:助手|模型|机器人|ai)(?:[：:，,！!]|请)",
+    r"模型(?:必须|不得|只能|应当?)[^，。；]{0,4}(?:引用|回答|回复|说|改写|输出)",
+    r"你(?:现在|从现在起|从此)(?:是|处于)[^，。；]{0,12}(?:模式|助手|机器人|ai)|从现在(?:起|开始)[^，。；]{0,12}(?:只|都|必须)[^，。；]{0,4}(?:说|回答|回复)",
+    r"(?:忽略|无视|忽视|忘[记掉]|不要理会|抛开|作废)[^。；]{0,16}(?:指令|指示|提示词?|命令|段落|系统消息)",
+    r"(?<!别)(?:只|仅)(?:能|许|可|需|要)?(?:回复|回答)(?![了简])|请(?:你)?(?:回答|回复|输出)[：:“\"]",
+    r"你(?:必须|只能|应当)[^，。；]{0,4}(?:说|回答|回复|声称|输出)|请把[^，。；]{1,30}说成",
+    r"系统提示词|命令你|逐字(?:重复|复述)|你的(?:指令|提示词)|(?:每个|你的|所有)(?:回答|答案)(?:前|的?开头|的?结尾|末尾|都)|照抄进(?:答案|回答)",
+    r"(?:不要|不得|无需|不必|请勿)(?:添加|给出)?引用(?:来源|出处|文档|其他|[，。；！]|$)",
+)
+_ORDER = re.compile("|".join(f"(?:{form})" for form in _FORMS), re.IGNORECASE)
+# What a question that may ask about such orders speaks of.
+_ABOUT_ORDERS = re.compile(
+    rf"\b(?:prompts?|instructions?|injections?|cite|citations?|say|reply|respond|asks|{_MACHINE})\b"
+    r"|助手|模型|机器人|指令|提示词|回答|回复|引用",
+    re.IGNORECASE,
+)
+
+
+def orders_answerer(text: str) -> bool:
+    """Whether `text` tells whoever answers from it what to say or what to leave out."""
+    return _ORDER.search(text) is not None
+
+
+def asks_of_orders(question: str) -> bool:
+    """Whether a question may ask about such orders, so that one of them may answer it."""
+    return _ABOUT_ORDERS.search(question) is not None
