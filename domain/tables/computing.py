@@ -65,7 +65,7 @@ class Condition:
 
     The bound is a number, or the cell of the column `other` in the same row. `denied`: its cells are
     none of the words; with `of` in no row that has the same in that column: what is not in Oslo is in no
-    row in Oslo.
+    row in Oslo. `blanks`: an empty cell is none of them either, as in a column of ticks; else it tells nothing.
     """
 
     column: int
@@ -74,6 +74,7 @@ class Condition:
     words: frozenset[str] = frozenset()
     other: int | None = None
     denied: bool = False
+    blanks: bool = False
     of: int | None = None
 
     @property
@@ -82,10 +83,10 @@ class Condition:
         return self.number is not None or self.other is not None
 
     def holds(self, value: Value, other: Value | None = None) -> bool:
-        """Whether a cell fulfils it, beside that of the other column; an empty cell does not."""
+        """Whether a cell fulfils it, beside that of the other column; an empty cell only by `blanks`."""
         if not self.bounds:
             text = value.text.strip()
-            return bool(text) and (text in self.words) is not self.denied
+            return (bool(text) or self.blanks) and (text in self.words) is not self.denied
         number, bound = _measure(value), self.number if other is None else _measure(other)
         return number is not None and bound is not None and _HOLDS[self.comparison](number, bound)
 

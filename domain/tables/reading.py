@@ -16,6 +16,7 @@ from domain.tables.computing import Comparison, Condition, Operation, sums_up
 from domain.tables.dates import dates_in
 from domain.tables.speaking import lists
 from domain.tables.table import Column, DataTable
+from domain.tables.ticks import written_where_so
 from domain.tables.units import comparable, counted_in, in_units_of, unit_counted
 from domain.tables.values import ValueKind
 from domain.tables.wording import (
@@ -42,9 +43,6 @@ _SHORT = 3
 _PERSONS = "员工 职工 同事 人员 职员 雇员 同学 队员 会员 人 生 士"
 PERSONS = frozenset(_PERSONS.split())
 _KINDS = frozenset("级等类组班性档型区款的期量额数")
-# What cells of such columns say.
-_YES = frozenset(("yes", "y", "true", "✓", "✔", "√", "是", "有"))
-_NO = frozenset(("no", "n", "false", "✗", "✘", "×", "-", "–", "否", "无"))
 _MASK, _VALUE_MASK = "\0", "\x01"
 _HOW = re.compile(r"\bhow\s+$|多$")  # how high
 _AMOUNT_BEFORE = re.compile(r"\d\s*%?\s*(?:\S{1,6}\s*)?$")  # at least 10 below their minimum
@@ -89,6 +87,7 @@ def take_names(reading: Reading, question: str, table: DataTable) -> list[Condit
     names = [(plain_name(name), index) for index, name in enumerate(table.names)]
     others = [(name, index) for own, index in names for name in _also_called(own)]
     values = _written_values(question, table)
+    so = dict[int, set[str]]()
     if lists(question) or OPERATIONS[Operation.COUNT].search(reading.text):
         so = {index: _saying_so(values, index) for _, index in names}
         values |= {(name, index): so[index] for name, index in (*names, *others) if so[index]}
@@ -114,7 +113,11 @@ def take_names(reading: Reading, question: str, table: DataTable) -> list[Condit
             reading.take(*find, _VALUE_MASK)
     _take_scattered(reading, names)
     _take_partly_named(reading, names if not reading.columns else _wanted(reading, table))
-    return [Condition(index, words=frozenset(words)) for index, words in sorted(named.items())]
+    ticks = {index for index, words in so.items() if words and ("", index) in values}
+    return [
+        Condition(index, words=frozenset(words), blanks=index in ticks)
+        for index, words in sorted(named.items())
+    ]
 
 
 def _written_values(question: str, table: DataTable) -> dict[tuple[str, int], set[str]]:
@@ -138,8 +141,7 @@ def _written_values(question: str, table: DataTable) -> dict[tuple[str, int], se
 def _saying_so(values: Mapping[tuple[str, int], set[str]], column: int) -> set[str]:
     """What a column that only says yes or no has where it is so: its name is a value, "which fields are required?"."""
     said = {plain: written for (plain, index), written in values.items() if index == column}
-    answers = said.keys() <= _YES | _NO
-    return {one for plain in said.keys() & _YES for one in said[plain]} if answers else set()
+    return written_where_so(said)
 
 
 def _wanted(reading: Reading, table: DataTable) -> list[tuple[str, int]]:

@@ -40,9 +40,13 @@ _PLACED = (
 _LISTED_ALSO = (
     r"(?:\s*(?:,|\band\b|\bor\b|\bnor\b|[、和与或及])+\s*(?:(?:from|in|at|by|the)\s+)*\x01+)*"
 )
-# What denies a value, which is masked by \x01: "not from Norbolt", 不是白色的, 除了白色以外.
+_HAVING_NONE = (
+    r"\b(?:ha(?:ve|s|ving)|with|offer(?:s|ing)?|includ(?:e|es|ing)|support(?:s|ing)?) no\s+|\bwithout(?: an?y?)?\s+"
+    r"|(?:没有|不支持|不包[含括]|不含|不带|无)"
+)
+# What denies a value, which is masked by \x01: "not from Norbolt", 不是白色的, 除了白色以外, "have no audit log".
 DENIED = re.compile(
-    rf"(?:(?:\b(?:not|neither|{_OTHER_THAN})\b|n['’]t\b){_PLACED}\s*|(?:并?不|并?非|未)(?:[是在由属归为]|属于|来自|位于)?\s*|除了?去?\s*)"
+    rf"(?:(?:\b(?:not|neither|{_OTHER_THAN})\b|n['’]t\b){_PLACED}\s*|{_HAVING_NONE}|(?:并?不|并?非|未)(?:[是在由属归为]|属于|来自|位于)?\s*|除了?去?\s*)"
     rf"\x01+{_LISTED_ALSO}(?:(?:之外|以外|外)的?)?|\x01+{_LISTED_ALSO}(?:之外|以外)的?"
 )
 # "By region" groups; "sold by Meyer" names rows, whose values are masked by \x01.

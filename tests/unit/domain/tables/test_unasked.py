@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from domain.tables.asking import asked_of
+from domain.tables.computing import matching
 from domain.tables.findings import compute_findings, findings_unasked
 from domain.tables.table import DataTable, make_table
 
@@ -193,6 +195,49 @@ def test_a_column_that_says_yes_or_no_is_named_by_what_is_so(
 ) -> None:
     found = findings_unasked(question, FIELDS, "en")
     assert [one.place if one.place.startswith("r") else "head" for one in found] == places
+
+
+TICKS = [["Plan", "SSO", "Audit log"], ["Basic", "", ""], ["Pro", "✓", ""], ["Team", "✓", "✓"]]
+
+
+@pytest.mark.parametrize("tick", ["✓", "x", "✔️", "yes"])
+@pytest.mark.parametrize(
+    ("question", "places"),
+    [
+        ("Which plans have SSO?", ["head", "r2c1", "r3c1"]),
+        ("Which plans have no SSO?", ["r1c1"]),
+        ("How many plans have SSO?", ["head"]),
+    ],
+)
+def test_in_a_column_of_ticks_an_empty_cell_says_no(
+    tick: str, question: str, places: list[str]
+) -> None:
+    table = make_table([[cell.replace("✓", tick) for cell in row] for row in TICKS], header_rows=1)
+    found = findings_unasked(question, table, "en")
+    assert [one.place if one.place.startswith("r") else "head" for one in found] == places
+    if places == ["head"]:
+        assert found[0].text.startswith("2 ")
+
+
+@pytest.mark.parametrize(
+    ("cells", "question", "rows"),
+    [
+        (TICKS, "Which plans have no audit log?", [0, 1]),
+        (TICKS, "Which plans are without an audit log?", [0, 1]),
+        (
+            [["Part", "Colour"], ["A", "red"], ["B", ""], ["C", "blue"]],
+            "Which parts are not red?",
+            [2],
+        ),
+    ],
+)
+def test_only_in_a_column_of_ticks_is_an_empty_cell_what_is_not_so(
+    cells: list[list[str]], question: str, rows: list[int]
+) -> None:
+    table = make_table(cells, header_rows=1)
+    asked = asked_of(question, table)
+    assert asked is not None
+    assert matching(table, asked.conditions) == rows
 
 
 BRANCHES = make_table(
