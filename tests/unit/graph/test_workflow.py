@@ -1,5 +1,6 @@
 """The wired graph, with a scripted chat model and retriever."""
 
+import json
 import os
 import subprocess
 import sys
@@ -59,6 +60,20 @@ def test_the_picture_in_the_readme_is_the_graph_that_runs(name: str) -> None:
     drawn = create_query_workflow().get_graph().draw_mermaid()
     shown = (ROOT / name).read_text(encoding="utf-8").partition("<!-- graph:start -->")[2]
     assert shown.partition("<!-- graph:end -->")[0] == f"\n```mermaid\n{drawn}```\n"
+
+
+async def test_a_result_is_plain_values_but_for_its_messages_which_are_mappings(
+    bench: Build,
+) -> None:
+    result = await workflow_of(
+        bench(retriever=ScriptedRetriever([[SYMPTOMS]]), answerer=ExtractiveAnswerer())
+    ).ainvoke(QUESTION)
+    messages = result.pop("messages")
+    json.dumps(result)
+    question, answer = json.loads(json.dumps(messages, default=dict))
+    assert (question["type"], question["content"]) == ("human", QUESTION["query"])
+    assert (answer["type"], answer["content"]) == ("ai", result["answer"])
+    assert answer["additional_kwargs"]["citations"] == result["citations"]
 
 
 async def test_a_question_and_a_graph_id_are_enough(bench: Build) -> None:
