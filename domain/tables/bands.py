@@ -13,7 +13,7 @@ from domain.tables.computing import Comparison
 from domain.tables.table import DataTable
 from domain.tables.units import unit_of
 from domain.tables.values import ValueKind, numbers_in, numbers_with_rest
-from domain.tables.wording import bounds_in
+from domain.tables.wording import bounds_in, find_whole
 from domain.text import IDEOGRAPHS
 
 # Two numbers and nothing but their units between them: 5,000 元至 30,000 元, "20–30 kg".
@@ -64,14 +64,24 @@ def rows_of_band(table: DataTable, question: str) -> list[int]:
     number = bounds[0][2] if bounds else numbers[0]
     comparison = bounds[0][1] if bounds else Comparison.EQUAL
     beyond = 0 if comparison not in _STRICT else 1 if comparison in _LOWER else -1
-    columns = [found for at in range(table.width) if (found := _bands(table, at))]
+    columns = [(at, *found) for at in range(table.width) if (found := _bands(table, at))]
     if len(columns) != 1:
         return []
-    [(bands, units)] = columns
-    asked = {unit_of(rest) for _, rest in numbers_with_rest(text)} or {""}
-    if units.isdisjoint(asked) or (asked == {""} and not (bounds and _has_no_numbers(table))):
+    [(at, bands, units)] = columns
+    behind = [rest for _, rest in numbers_with_rest(text)]
+    asked = set(map(unit_of, behind)) or {""}
+    if asked == {""}:
+        if not _counts(table.names[at], behind) and not (bounds and _has_no_numbers(table)):
+            return []
+    elif units.isdisjoint(asked):
         return []
     return [row for row, band in enumerate(bands) if band and band.holds(number, beyond)]
+
+
+def _counts(name: str, behind: Sequence[str]) -> bool:
+    """Whether the word behind a number is in a column's name: six members, `Members of one company`."""
+    words = (found[0] for rest in behind if (found := _NAME_WORDS.match(rest.lstrip())))
+    return any(find_whole(plain_of(name), word.removesuffix("s")) for word in words)
 
 
 def _has_no_numbers(table: DataTable) -> bool:

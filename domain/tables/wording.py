@@ -132,7 +132,7 @@ DISTINCT = re.compile(
 )
 HAVING = re.compile(
     r"(?:do (?:we|you) have|are there|exist)\b|^(?:and )?what are (?:all )?(?:the|our)\b|\b(?:list|name|show)\b"
-    r"|^(?:and )?(?:which|what)\b.*\b(?:list|have|contain|include|use|cover|listed|used)\b|[有是在]哪|涉及哪|包括哪|分[为成][哪几]"
+    r"|^(?:and )?(?:which|what)\b.*\b(?:list|ha(?:ve|s)|contains?|includes?|use|covers?|listed|used|without)\b|[有是在]哪|涉及哪|包括哪|分[为成][哪几]"
 )
 # How far two rows are apart.
 _MORE_OR_LESS = "more|less|fewer|higher|lower|longer|shorter|heavier|lighter|cheaper|dearer|larger|smaller|bigger"

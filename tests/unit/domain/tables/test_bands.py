@@ -87,6 +87,26 @@ def test_the_unit_of_a_range_may_be_in_the_name_of_its_column(
     assert rows_of_band(LEAVE, question) == rows
 
 
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("What discount does a company with six members get?", [1]),
+        ("What discount do 12 members get?", [2]),
+        ("What discount is there in 12 months?", []),
+    ],
+)
+def test_what_a_range_counts_may_be_in_the_name_of_its_column(
+    question: str, rows: list[int]
+) -> None:
+    cells = [
+        ["Members of one company", "Discount"],
+        ["1–3", "-"],
+        ["4–9", "8 %"],
+        ["10 or more", "15 %"],
+    ]
+    assert rows_of_band(make_table(cells, 1), question) == rows
+
+
 def test_a_number_in_a_range_is_no_bound_on_another_column() -> None:
     question = "How many days of leave do drivers with more than 5 years of service get?"
     assert asked_of(question, LEAVE) is None
