@@ -230,10 +230,21 @@ def _outermost(table: DataTable, asked: Asked, question: str) -> Sequence[int]:
 
 
 def only_beside(row: Candidate, chosen: Sequence[Candidate], asked: Collection[str]) -> bool:
-    """Whether `row` stands beside a chosen row that is asked for, and is not asked for itself."""
+    """Whether `row` stands beside a chosen row that is asked for, and is not asked for itself.
+
+    One that is called like a chosen row, and has as much of the question, is: "Drivers, 0–4 years" beside
+    "Drivers, 5 or more".
+    """
     rows = [one for one in chosen if one.source == row.source and _is_row(one)]
-    told = [_told(one, asked) for one in rows]
-    return _is_row(row) and any(told) and _told(row, asked) <= set[str]().union(*told)
+    told, own = [_told(one, asked) for one in rows], _told(row, asked)
+    if any(own == of_it and _is_of_one(row, one) for one, of_it in zip(rows, told, strict=True)):
+        return False
+    return _is_row(row) and any(told) and own <= set[str]().union(*told)
+
+
+def _is_of_one(row: Candidate, other: Candidate) -> bool:
+    """Whether the first cells of two rows say the same."""
+    return cells_of(normalise(row.text))[0] == cells_of(normalise(other.text))[0]
 
 
 def only_another_field(

@@ -38,7 +38,7 @@ from models.offline.passages import names_above
 from models.offline.rows_by_place import asked_place, row_at
 from models.offline.sentence_ranking import Candidate, about_what_is_named, rank_sentences
 from models.offline.simplified_items import in_simplified
-from models.offline.wording import asked_instead, asked_things, content_words, identifiers, terms
+from models.offline.wording import asked_instead, content_words, identifiers, terms
 from models.protocols import Embedder
 
 logger = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ _SAME = 0.7
 # lack, reaches 0.66; without a known scale of cosines that part counts 0.15. Languages share no words:
 # across them the cosine decides.
 # Half the words of a short question missing means that it asks of something else ("who is X's uncle?"
-# where only X's wife is named; a full name is one word here). What this lets through and keeps out: docs/evaluation.md.
+# where only X's wife is named; a full name, or that of a row, is one word here). What this lets through and keeps out: docs/evaluation.md.
 _EVIDENCE = 0.66
 _SIMILARITY_WEIGHT = 8.0
 _UNKNOWN_SIMILARITY = 0.15
@@ -273,7 +273,7 @@ class ExtractiveAnswerer:
         if usual is not None and best.similarity is not None:
             near = _SIMILARITY_WEIGHT * (best.similarity - usual[asked, said])
         comparable = _in_language_of(question, best.candidate)
-        is_short = len(asked_things(question)) <= _SHORT
+        is_short = best.candidate.things <= _SHORT
         if comparable and best.candidate.missing >= _HALF and is_short:
             return False
         if asked != said:

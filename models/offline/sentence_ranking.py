@@ -90,8 +90,8 @@ class Candidate:
     """A sentence or clause: `passages[source].text[start:end] == text`.
 
     `covered` is the share of the question's information that it and its headings speak of, 0..1;
-    `score` adds what speaks for it besides. `missing` is the share of the question's content words
-    that no passage of its document holds. `meaning` is the text to compare by meaning: a table's
+    `score` adds what speaks for it besides. `things` is how many the question asks about, `missing` the
+    share of them that no passage of its document holds. `meaning` is the text to compare by meaning: a table's
     row under its head.
     """
 
@@ -102,6 +102,7 @@ class Candidate:
     terms: frozenset[str]
     covered: float
     score: float
+    things: int
     missing: float
     meaning: str
 
@@ -173,7 +174,11 @@ class _Ranking:
         self._heading_weights = [
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
-        self._missing = self._missed(asked_things(question), told_by_documents(passages))
+        rows = (normalise(text).split(_CELLS) for text in self._texts if "|" in text)
+        self._things = asked_things(
+            question, {c for row in rows for c in row if self._names_row(c)}
+        )
+        self._missing = self._missed(told_by_documents(passages))
         self._bodies = [self._said(passage.text) for passage in passages]
         named = [asked & frozenset(terms(names_of_document(passage))) for passage in passages]
         self._known = [frozenset(term for term in name if IDENTIFIER.match(term)) for name in named]
@@ -208,7 +213,10 @@ class _Ranking:
             )
             meaning = "\n".join([*self._table_heads[source], text])
             missing = self._missing[source]
-            yield Candidate(source, start, end, text, held, covered, score, missing, meaning)
+            things = len(self._things)
+            yield Candidate(
+                source, start, end, text, held, covered, score, things, missing, meaning
+            )
 
     def _pointing(self) -> dict[tuple[str, ...], frozenset[str]]:
         """What each section says where it points to a table, over which this stands like a title."""
@@ -296,9 +304,9 @@ class _Ranking:
         plain = normalise(text)
         return [word for word, pattern in self._otherwise if pattern.search(plain)]
 
-    def _missed(self, things: Sequence[Sequence[str]], told: Sequence[str]) -> list[float]:
+    def _missed(self, told: Sequence[str]) -> list[float]:
         """For each document's text, the share of what is asked about that it does not hold."""
-        return [lacking(things, " ".join([text, *self._meant(text)])) for text in told]
+        return [lacking(self._things, " ".join([text, *self._meant(text)])) for text in told]
 
     def _share(self, held: frozenset[str]) -> float:
         """How much of the question's information `held` has, 0..1."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from domain.language.number_words import CARDINALS, ORDINALS
 from domain.language.segmenting import words_of
@@ -115,9 +115,13 @@ def own_words(question: str) -> list[str]:
     return content_words(own_part(question)) or content_words(question)
 
 
-def asked_things(question: str) -> list[list[str]]:
-    """The words of `own_words`, those of a full name together, for they name one thing."""
-    names = [] if question.istitle() else list(map(terms, _FULL_NAME.findall(question)))
+def asked_things(question: str, named: Collection[str] = ()) -> list[list[str]]:
+    """The words of `own_words`, those of a full name together, for they name one thing.
+
+    `named`: further names that the question has, such as "office staff", which a row is for.
+    """
+    full = () if question.istitle() else _FULL_NAME.findall(question)
+    names = [words for name in (*named, *full) if len(words := terms(name)) > 1]
     things = dict[str, list[str]]()
     for word in own_words(question):
         name = next((" ".join(name) for name in names if word in name), word)

@@ -69,6 +69,17 @@ async def test_of_the_rows_in_whose_range_a_number_lies_those_of_whom_is_named_a
     assert await quoted(question, LEAVE, "en") == {"Drivers | 5 or more | 31"}
 
 
+async def test_rows_of_one_name_are_quoted_together_where_nothing_tells_which_is_meant() -> None:
+    assert await quoted("How many days of leave do drivers get?", LEAVE, "en") == {
+        "Drivers | 0–4 | 28",
+        "Drivers | 5 or more | 31",
+    }
+
+
+async def test_a_row_whose_table_tells_nothing_of_what_is_asked_is_no_answer() -> None:
+    assert await quoted("What is the dress code for office staff?", LEAVE, "en") == set()
+
+
 @pytest.mark.parametrize(
     ("question", "table", "language", "row"),
     [
