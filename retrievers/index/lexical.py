@@ -81,7 +81,8 @@ class LexicalMatch:
                 rare.append((number, term.holders, term.weights))
         if rare:
             numbers, holders, weights = zip(*rare, strict=True)
-            place = np.full(len(self.scores), -1, np.min_scalar_type(-len(rows)))
+            narrow = np.min_scalar_type(-1 - len(rows))  # half the memory, of a thousand rows
+            place = np.full(len(self.scores), -1, narrow)
             place[rows] = np.arange(len(rows))
             column = place.take(np.concatenate(holders), mode="clip")
             there = np.flatnonzero(column >= 0)

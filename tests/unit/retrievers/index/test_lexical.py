@@ -139,6 +139,13 @@ def test_common_and_rare_words_weigh_what_bm25_says(
     np.testing.assert_allclose(match.scores, expected.sum(axis=0), rtol=1e-4)
 
 
+@pytest.mark.parametrize("rows", [0, 1, 127, 128, 200])
+def test_weights_are_those_of_as_many_passages_as_are_asked_for(rows: int) -> None:
+    texts = ["apple" if row % 9 else "pear apple" for row in range(300)]
+    weights = LexicalIndex.build(texts).match("pear").weights(np.arange(rows))
+    assert (weights[0] > 0).tolist() == [row % 9 == 0 for row in range(rows)]
+
+
 def test_passages_of_different_batches_are_told_apart() -> None:
     fillers = [f"plum {number}" for number in range(1100)]
     index = LexicalIndex.build(["apple pie", *fillers, "apple apple"])
