@@ -130,7 +130,7 @@ async def test_whoever_waits_for_an_answer_may_wait(monkeypatch: pytest.MonkeyPa
     async def patient(scope: Scope, receive: Receive, send: Send) -> None:
         await Request(scope, receive).body()
         monkeypatch.setattr(body_limit, "_PATIENCE", -1.0)  # what has a time is late from now on
-        leaving = asyncio.create_task(receive())
+        leaving = asyncio.ensure_future(receive())
         for _ in range(10):
             await asyncio.sleep(0)
         await PlainTextResponse("late" if leaving.done() else "waits")(scope, receive, send)
