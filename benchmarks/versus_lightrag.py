@@ -136,21 +136,25 @@ async def measure_ours(corpus: Corpus, sizes: Sequence[int], folder: Path) -> li
 
 
 async def query_times(rag: Sextant, corpus: Corpus) -> dict[str, dict[str, float]]:
-    """Retrieval alone, mode by mode; the first question of a mode loads what it needs."""
+    """Retrieval alone, mode by mode: right after ingestion, and once what is read in the background is there."""
     times = {}
     for mode in MODES:
-        samples, found = [], 0
         await rag.search(corpus.questions[0].text, graph_id=GRAPH, mode=mode)
-        for question in corpus.questions:
-            started = time.perf_counter()
-            answer = await rag.search(question.text, graph_id=GRAPH, mode=mode, limit=20)
-            samples.append((time.perf_counter() - started) * 1000)
-            found += any(question.answer in item.text for item in answer.results)
-        times[mode.value] = {
-            "median_ms": statistics.median(samples),
-            "found": found / len(corpus.questions),
-        }
+        first, _ = await ask_all(rag, corpus, mode)
+        again, found = await ask_all(rag, corpus, mode)
+        times[mode.value] = {"first_ms": first, "median_ms": again, "found": found}
     return times
+
+
+async def ask_all(rag: Sextant, corpus: Corpus, mode: Mode) -> tuple[float, float]:
+    """The median time in ms, and the share of the questions whose answer was found."""
+    samples, found = [], 0
+    for question in corpus.questions:
+        started = time.perf_counter()
+        answer = await rag.search(question.text, graph_id=GRAPH, mode=mode, limit=20)
+        samples.append((time.perf_counter() - started) * 1000)
+        found += any(question.answer in item.text for item in answer.results)
+    return statistics.median(samples), found / len(corpus.questions)
 
 
 def report(ours: Sequence[dict[str, Any]], peers: Sequence[dict[str, Any]]) -> None:
@@ -165,7 +169,8 @@ def report(ours: Sequence[dict[str, Any]], peers: Sequence[dict[str, Any]]) -> N
             other = peer["modes"][mode]
             print(
                 f"  {mode:<7} {mine['median_ms']:7.2f} ms, LightRAG {other['median_ms']:7.2f} ms:"
-                f" {other['median_ms'] / mine['median_ms']:.1f}x (limit 10);"
+                f" {other['median_ms'] / mine['median_ms']:.1f}x (limit 10),"
+                f" right after ingestion {mine['first_ms']:.2f} and {other['first_ms']:.2f};"
                 f" answering sentence found {mine['found']:.2f}, LightRAG {other['found']:.2f}"
             )
 

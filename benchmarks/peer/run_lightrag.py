@@ -67,19 +67,26 @@ class Instant:
 
 
 async def query_times(rag: LightRAG, questions: Sequence[Question]) -> dict[str, dict[str, float]]:
-    """Retrieval alone: keywords are given, no model is asked."""
+    """Retrieval alone: keywords are given, no model is asked. Every question twice, as of Sextant."""
     times = {}
     for mode in MODES:
-        samples, found = [], 0
-        for question in questions:
-            wanted = QueryParam(mode=mode, only_need_context=True)
-            wanted.hl_keywords, wanted.ll_keywords = list(question.themes), list(question.names)
-            started = time.perf_counter()
-            context = await rag.aquery(question.text, wanted)
-            samples.append((time.perf_counter() - started) * 1000)
-            found += question.answer in str(context)
-        times[mode] = {"median_ms": statistics.median(samples), "found": found / len(questions)}
+        first, _ = await ask_all(rag, questions, mode)
+        again, found = await ask_all(rag, questions, mode)
+        times[mode] = {"first_ms": first, "median_ms": again, "found": found}
     return times
+
+
+async def ask_all(rag: LightRAG, questions: Sequence[Question], mode: str) -> tuple[float, float]:
+    """The median time in ms, and the share of the questions whose answer was found."""
+    samples, found = [], 0
+    for question in questions:
+        wanted = QueryParam(mode=mode, only_need_context=True)
+        wanted.hl_keywords, wanted.ll_keywords = list(question.themes), list(question.names)
+        started = time.perf_counter()
+        context = await rag.aquery(question.text, wanted)
+        samples.append((time.perf_counter() - started) * 1000)
+        found += question.answer in str(context)
+    return statistics.median(samples), found / len(questions)
 
 
 async def main() -> None:

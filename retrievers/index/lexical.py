@@ -79,7 +79,7 @@ class LexicalMatch:
                 term.weights.take(rows, out=found[number], mode="clip")
             else:
                 rare.append((number, term.holders, term.weights))
-        if rare and len(rows):
+        if rare:
             numbers, holders, weights = zip(*rare, strict=True)
             narrow = np.min_scalar_type(-1 - len(rows))  # half the memory, of a thousand rows
             place = np.full(len(self.scores), -1, narrow)
