@@ -174,10 +174,7 @@ class _Ranking:
         self._heading_weights = [
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
-        rows = (normalise(text).split(_CELLS) for text in self._texts if "|" in text)
-        self._things = asked_things(
-            question, {c for row in rows for c in row if self._names_row(c)}
-        )
+        self._things = asked_things(question, self._called())
         self._missing = self._missed(told_by_documents(passages))
         self._bodies = [self._said(passage.text) for passage in passages]
         named = [asked & frozenset(terms(names_of_document(passage))) for passage in passages]
@@ -303,6 +300,15 @@ class _Ranking:
             return []
         plain = normalise(text)
         return [word for word, pattern in self._otherwise if pattern.search(plain)]
+
+    def _called(self) -> set[str]:
+        """The cells that the question has, those of heads apart: "meals per day" is what is asked of a row."""
+        rows = [
+            normalise(text).split(_CELLS)
+            for (source, *_), text in zip(self._spans, self._texts, strict=True)
+            if "|" in text and not any(text in head for head in self._table_heads[source])
+        ]
+        return {cell for cells in rows for cell in cells if self._names_row(cell)}
 
     def _missed(self, told: Sequence[str]) -> list[float]:
         """For each document's text, the share of what is asked about that it does not hold."""

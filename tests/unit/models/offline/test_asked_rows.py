@@ -76,6 +76,11 @@ async def test_rows_of_one_name_are_quoted_together_where_nothing_tells_which_is
     }
 
 
+async def test_the_name_of_a_column_is_no_name_of_a_row() -> None:
+    question = "How much may I spend on a hotel per night in Lisbon?"
+    assert await quoted(question, APPROVALS, "en") == {"Other cities | 120 EUR | Department head"}
+
+
 async def test_a_row_whose_table_tells_nothing_of_what_is_asked_is_no_answer() -> None:
     assert await quoted("What is the dress code for office staff?", LEAVE, "en") == set()
 
