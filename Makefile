@@ -45,7 +45,7 @@ integration: .venv/.all .cache/neo4j/.ready
 e2e: .venv/.all .cache/chromium/.ready
 	$(PY) -m pytest -q tests/e2e
 
-fuzz: .venv/.all ## Call every route with 200 generated requests, alone and one after the other (half an hour)
+fuzz: .venv/.all ## Call every route with 200 generated requests, alone and one after the other (ten minutes)
 	SEXTANT_FUZZ_EXAMPLES=200 $(PY) -m pytest -q tests/e2e/test_generated_requests.py
 
 dev: .venv/.all ## Start `langgraph dev` on the workflow, offline
