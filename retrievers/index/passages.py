@@ -24,7 +24,7 @@ _BLOCK = 1024
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """The passages nearest to a question, best first, and their cosines."""
+    """The passages nearest to a question, rising, and their cosines."""
 
     rows: Places
     cosines: Floats
@@ -128,4 +128,4 @@ class PassageIndex:
     def nearest(self, question: Vectors, count: int) -> Near:
         """The `count` passages nearest to a question; `vectors` must be there."""
         assert self.rounded is not None  # noqa: S101 - as said
-        return Near(*self.rounded.nearest(unit(question), count))
+        return Near(*self.rounded.among_nearest(unit(question), count))

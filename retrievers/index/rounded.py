@@ -10,7 +10,7 @@ import simsimd
 
 from retrievers.index.signs import Signs
 from retrievers.index.sparse import Floats, Places, dot
-from retrievers.ranking.relevance import highest
+from retrievers.ranking.relevance import among_highest, highest
 
 _MOST = np.float32(127)
 # Rows at a time: of a build, and of a look, which holds the interpreter 0.1 ms for so many.
@@ -111,23 +111,32 @@ class Rounded:
         return signs + sum(one.nbytes for one in arrays)
 
     def nearest(self, question: Floats, count: int) -> tuple[Places, Floats]:
-        """Rows and products of the `count` vectors that have the greatest with a question, best first.
+        """`among_nearest`, best first."""
+        rows, products = self.among_nearest(question, count)
+        order = highest(products, count)
+        return rows[order], products[order]
+
+    def among_nearest(self, question: Floats, count: int) -> tuple[Places, Floats]:
+        """Rows, rising, and products of the `count` vectors that have the greatest with a question.
 
         Of many sifted vectors an approximation: see `Signs` and `_EXACT`. Of others the products are exact.
         """
         if not len(self.steps):
             products = dot(self.vectors, question)
-            best = highest(products, count)
+            best = among_highest(products, count)
             return best, products[best]
-        rows = None if self.signs is None else self.signs.alike(question)
-        products = self._about(question, rows)
-        best = highest(products, count + _SPARE)
-        products = products[best]
-        rows = best if rows is None else rows[best]
-        compared = slice(None if self.signs is None else _EXACT)
-        products[compared] = dot(self.vectors.take(rows[compared], axis=0), question)
-        order = highest(products, count)
-        return rows[order], products[order]
+        if self.signs is not None:
+            looked = self.signs.alike(question)
+            products = self._about(question, looked)
+            best = among_highest(products, count)
+            rows, products = looked[best], products[best]
+            exact = among_highest(products, _EXACT)
+            products[exact] = dot(self.vectors.take(rows[exact], axis=0), question)
+            return rows, products
+        best = among_highest(self._about(question, None), count + _SPARE)
+        products = dot(self.vectors.take(best, axis=0), question)
+        kept = among_highest(products, count)
+        return best[kept], products[kept]
 
     def _about(self, question: Floats, rows: Places | None) -> Floats:
         """The products by steps with these vectors, or all."""

@@ -109,10 +109,15 @@ def _ranks(own: Floats, scores: Floats) -> list[LaneScore | None]:
 
 
 def _ranks_of_nearest(near: Near, places: Places) -> list[LaneScore | None]:
-    """The same by meaning, where cosines are there of the nearest passages only, best first."""
+    """The same by meaning, where cosines are there of the nearest passages only."""
+    if not len(near.rows):
+        return [None] * len(places)
+    cosines = near.cosines[places]
     return [
-        LaneScore(1 + place, float(near.cosines[place])) if place >= 0 else None
-        for place in places.tolist()
+        LaneScore(1 + rank, cosine) if place >= 0 else None
+        for place, rank, cosine in zip(
+            places.tolist(), better_of_few(near.cosines, cosines), cosines.tolist(), strict=True
+        )
     ]
 
 

@@ -246,7 +246,8 @@ class QuestionReader:
             query.warn(NO_VECTOR)
             return None
         rows = places_of(index.chunk_ids.halves, found.ids).astype(np.intp)
-        return Near(rows[rows >= 0], found.cosines[rows >= 0])
+        rising = np.argsort(rows)[np.count_nonzero(rows < 0) :]
+        return Near(rows[rising], found.cosines[rising])
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,23 +33,29 @@ _LEAST_TRUST = 0.4
 # What holds the code that a question asks about (E47, BM-40) gains as much as what is nearest in meaning: a name of
 # one thing is evidence in any language, where the question's other words are in none of the passages.
 _CODE_WORTH = 1.0
-_FEWEST_NEAREST, _MOST_NEAREST = 10, 500
+_FEWEST_NEAREST, _MOST_NEAREST = 10, 300
 _GROUP = 128
 # So many are sorted faster than their best are found.
 _FEW = 200
+# Of more the best are looked for among groups first.
+_MANY = 8192
+# A score that more than one in so many have is common.
+_OFTEN = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """Relevance by meaning, 0..1: `values` of the passages at `rows`, each there once, and 0 of all others."""
+    """Relevance by meaning, 0..1: `values` of the passages at `rows`, rising, and 0 of all others."""
 
     rows: Places
     values: Floats
 
     def at(self, wanted: Places) -> Floats:
         """Of some passages, rising."""
-        values: Floats = np.append(self.values, np.float32(0))[places_among(self.rows, wanted)]
-        return values
+        places = places_among(self.rows, wanted)
+        found, there = np.zeros(len(wanted), np.float32), np.flatnonzero(places >= 0)
+        found[there] = self.values[places[there]]
+        return found
 
 
 def lexical_trust(match: LexicalMatch) -> float:
@@ -111,9 +117,12 @@ def _downwards(scores: Floats) -> npt.NDArray[np.intp]:
 def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     """The same rows in rising order."""
     kept = min(count, len(scores))
-    if kept == len(scores):
+    if kept in {0, len(scores)}:
         return np.arange(kept)
-    return _narrowed(scores, _above_floor(scores, kept), kept)
+    if len(scores) > _MANY:
+        return _narrowed(scores, _above_floor(scores, kept), kept)
+    least = _last_of(scores, kept)
+    return _trimmed(scores, np.flatnonzero(scores >= least), kept, least)
 
 
 def near_highest(scores: Floats, count: int, margin: float) -> Places:
@@ -128,8 +137,14 @@ def _narrowed(scores: Floats, rows: npt.NDArray[np.intp], kept: int) -> npt.NDAr
     """Of rows that hold the `kept` highest, those."""
     own = scores[rows]
     least = _last_of(own, kept)
-    rows = rows[own >= least]
-    if len(rows) > kept:  # of those that score the least of all, the first
+    return _trimmed(scores, rows[own >= least], kept, least)
+
+
+def _trimmed(
+    scores: Floats, rows: npt.NDArray[np.intp], kept: int, least: np.float32
+) -> npt.NDArray[np.intp]:
+    """Of rows that score at least so much, `kept`: of those that score the least of all the first."""
+    if len(rows) > kept:
         rows = np.delete(rows, np.flatnonzero(scores[rows] == least)[kept - len(rows) :])
     return rows
 
@@ -155,18 +170,18 @@ def _floor(scores: Floats, kept: int) -> np.float32:
 def _last_of(scores: Floats, kept: int) -> np.float32:
     """The last of the `kept` highest scores, of which there are so many.
 
-    Those of the least, often 0 and nearly all, are left out first: numpy's selection takes ten times as long
-    among so many that are equal.
+    Where many have the least, often 0, they are left out first: numpy's selection takes ten times as long among
+    so many that are equal.
     """
     least: np.float32 = scores.min()
-    above = scores[scores > least]
-    return (
-        np.partition(above, len(above) - kept)[len(above) - kept] if len(above) >= kept else least
-    )
+    if np.count_nonzero(scores == least) * _OFTEN > len(scores):
+        scores = scores[scores > least]
+    lower = len(scores) - kept
+    return np.partition(scores, lower)[lower] if lower >= 0 else least
 
 
 def nearest_wanted(passages: int) -> int:
-    """How many nearest passages a vector search must return for `nearness`: a tenth, 10 to 500."""
+    """How many nearest passages a vector search must return for `nearness`: a tenth, 10 to 300."""
     return min(passages, max(_FEWEST_NEAREST, min(passages // 10, _MOST_NEAREST)))
 
 
@@ -174,8 +189,8 @@ def nearness(rows: Places, cosines: Floats) -> Nearness:
     """Relevance by meaning, from the nearest passages that a vector search returned.
 
     Args:
-        rows: the passages found; the farthest of them gets 0, as all others.
-        cosines: their similarity to the question, in any order.
+        rows: the passages found, rising; the farthest of them gets 0, as all others.
+        cosines: their similarity to the question.
     """
     return Nearness(rows, scaled(cosines, float(cosines.min(initial=np.inf))))
 
