@@ -38,25 +38,6 @@ class Report:
         return frozenset(one.int for one in self.community.entity_ids)
 
     @cached_property
-    def member_ids(self) -> Ids:
-        """The entities' ids."""
-        return halves_of(self.community.entity_ids)
-
-    @cached_property
-    def finding_chunks(self) -> Ids:
-        """The chunks that the findings rest on, one finding after the other."""
-        return halves_of(
-            chunk for finding in self.community.findings for chunk in finding.chunk_ids
-        )
-
-    @cached_property
-    def finding_order(self) -> npt.NDArray[np.float64]:
-        """Of each of these chunks, how late the finding comes that rests on it, 0 to below 1."""
-        findings = self.community.findings
-        each = [len(finding.chunk_ids) for finding in findings]
-        return np.repeat(np.arange(len(findings)) / max(len(findings), 1), each)
-
-    @cached_property
     def metadata(self) -> dict[str, Any]:
         """What a retrieved item tells of it."""
         report = self.community
@@ -71,6 +52,34 @@ class Report:
             ],
             "entity_ids": [str(member) for member in report.entity_ids],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What a report is made of as rows of an index, without what the index does not have.
+
+    Attributes:
+        members: its entities.
+        passages: those that its findings rest on, one finding after the other.
+        lateness: of each of these, how late its finding comes, 0 to below 1.
+    """
+
+    members: Places
+    passages: Places
+    lateness: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, report: Community, entities: Ids, chunks: Ids) -> Placed:
+        """Those of a report among entities and passages, whose ids rise."""
+        members = places_of(entities, halves_of(report.entity_ids))
+        findings = report.findings
+        passages = places_of(chunks, halves_of(one for each in findings for one in each.chunk_ids))
+        rests = [len(finding.chunk_ids) for finding in findings]
+        lateness = np.repeat(np.arange(len(findings)) / max(len(findings), 1), rests)
+        there = passages >= 0
+        return cls(
+            members[members >= 0].astype(np.intp), passages[there].astype(np.intp), lateness[there]
+        )
 
 
 @dataclass(frozen=True, slots=True)

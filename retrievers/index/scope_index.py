@@ -10,7 +10,7 @@ import asyncio
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from uuid import UUID
@@ -27,7 +27,7 @@ from retrievers.index.lexical import LexicalIndex
 from retrievers.index.meanings import Meanings
 from retrievers.index.passages import PassageIndex
 from retrievers.index.relations import Ints
-from retrievers.index.report_index import ReportIndex
+from retrievers.index.report_index import Placed, Report, ReportIndex
 from retrievers.index.statements import RelationTypes
 from retrievers.index.walk import GraphArrays, WalkIndex
 from stores.array_files import ArrayFiles
@@ -74,6 +74,7 @@ class ScopeIndex:
     entities: IdTable
     labels: Sequence[str]
     reports: ReportIndex
+    _placed: dict[UUID, Placed] = field(init=False, default_factory=dict[UUID, Placed])
 
     @property
     def chunk_ids(self) -> IdTable:
@@ -89,15 +90,25 @@ class ScopeIndex:
     def build(cls, passages: PassageIndex, stored: StoredGraph, reports: ReportIndex) -> ScopeIndex:
         """Build from what the stores hold; takes about a tenth of a millisecond a passage."""
         uses = np.bincount(stored.relation_type, minlength=len(stored.relation_types))
+        types = RelationTypes(stored.relation_types, passages.lexical, uses)
         return cls(
             passages=passages,
             names=_names(stored),
-            types=RelationTypes(stored.relation_types, passages.lexical, uses),
-            walk=WalkIndex(_graph(stored, passages.ids.halves)),
+            types=types,
+            walk=WalkIndex(_graph(stored, passages.ids.halves, types.co_occurs)),
             entities=IdTable(stored.entities),
             labels=stored.names,
             reports=reports,
         )
+
+    def placed(self, report: Report) -> Placed:
+        """A report of this index as rows of it; worked out when it is first found."""
+        community = report.community
+        placed = self._placed.get(community.id)
+        if placed is None:
+            placed = Placed.of(community, self.entities.halves, self.chunk_ids.halves)
+            self._placed[community.id] = placed
+        return placed
 
 
 class ScopeIndexes:
@@ -271,7 +282,7 @@ def _names(stored: StoredGraph) -> NameTrie[int]:
     return NameTrie(bearers)
 
 
-def _graph(stored: StoredGraph, chunk_ids: Ids) -> GraphArrays:
+def _graph(stored: StoredGraph, chunk_ids: Ids, co_occurs: int) -> GraphArrays:
     """The stored graph over the passages at hand; the two were read a moment apart."""
     rows = places_of(chunk_ids, stored.chunks).astype(np.int64)
     passage = rows[stored.mention_chunk]
@@ -291,6 +302,7 @@ def _graph(stored: StoredGraph, chunk_ids: Ids) -> GraphArrays:
         relations=relations,
         relation_weights=stored.relation_weight.astype(np.float32),
         statements=_statements(stored, rows),
+        co_occurs=co_occurs,
     )
 
 

@@ -54,13 +54,13 @@ class SparseRows:
         return np.repeat(np.arange(len(wanted)), size), self.columns.take(places, mode="clip")
 
     def places(
-        self, wanted: npt.NDArray[np.integer], most: int | None = None
+        self, wanted: npt.NDArray[np.integer], most: int | Places | None = None
     ) -> tuple[Places, Places]:
         """Where the entries of some rows lie, and how many there are of each.
 
         Args:
             wanted: rows, in any order.
-            most: only the first so many entries of each row.
+            most: only the first so many entries of each row, or of all rows.
         """
         first = self.starts.take(wanted)
         size = self.starts.take(wanted + 1) - first

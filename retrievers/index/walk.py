@@ -11,7 +11,7 @@ constants are one configuration for all evaluation sets; recall@5 is flat around
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from retrievers.index.sparse import Floats, Places, SparseRows
 _TITLE_SHARE, _MENTION_SHARE, _RELATION_SHARE = 1.0, 0.3, 1.0
 # A passage prefers, by this factor, entities that some passage is about over mere terms.
 _TITLED_PREFERENCE = 3.0
+# What more than this share of the passages mentions, if these are not few, tells none of them from the others, so the
+# walk passes over such mentions.
+_COMMON, _SELDOM = 0.25, 100
 # Summed weight of a passage's entities at which half of its mass leaves it. Where entities are few
 # or vague the walk stays at the passages that fit the question, and does no harm.
 _HALF_LEAVES_AT = 5.0
@@ -42,7 +45,8 @@ class GraphArrays:
     `mentions` and `titles` hold distinct (passage, entity) pairs: the passage's text names the
     entity; the passage, its section or document bears the entity's name. `relations` holds (source,
     target, type), `relation_weights` their positive weights, `statements` (relation, passage) pairs:
-    where a relation is stated.
+    where a relation is stated. `co_occurs` is the type that says no more than that two terms share
+    sentences; -1: none.
     """
 
     passages: int
@@ -53,6 +57,7 @@ class GraphArrays:
     relations: Ints
     relation_weights: Floats
     statements: Ints
+    co_occurs: int = -1
 
 
 class WalkIndex:
@@ -75,19 +80,26 @@ class WalkIndex:
 
     def __init__(self, graph: GraphArrays) -> None:
         self.passages, self.entities, self.types = graph.passages, graph.entities, graph.types
+        counts = np.bincount(graph.mentions[:, 1], minlength=graph.entities)
+        self.information = _information(counts, graph.passages)
+        telling = counts <= max(_COMMON * graph.passages, _SELDOM)
+        graph = replace(graph, mentions=graph.mentions[telling[graph.mentions[:, 1]]])
         passage, entity = graph.mentions.T
         titling = graph.titles + np.array([0, graph.entities])
         owner, role = np.concatenate([graph.mentions, titling]).T
         self.roles = SparseRows.of(owner, role, graph.passages)
         self._bearers = SparseRows.of(role, owner, 2 * graph.entities)
         self.role_counts = np.bincount(role, minlength=2 * graph.entities)
-        self.information = _information(self.mention_count, graph.passages)
         self.weight = self._mention_weights()
         total = np.bincount(passage, self.weight[entity], graph.passages).astype(np.float64)
         self.held = total.astype(np.float32)
         self.leaving = self._leaving(graph, total)
         self.relations = Relations(
-            graph.relations, graph.relation_weights, graph.statements, graph.entities
+            graph.relations,
+            graph.relation_weights,
+            graph.statements,
+            graph.entities,
+            graph.co_occurs,
         )
         self.role_shares, self.relation_share = _shares(
             self.mention_count > 0, self.title_count > 0, self.relations.strength > 0

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from retrievers.index.report_index import NearReport, Report
-from retrievers.index.scope_index import ScopeIndex
-from retrievers.index.sparse import Floats
+from retrievers.index.report_index import NearReport, Placed, Report
+from retrievers.index.sparse import Floats, Places
 from retrievers.index.terms import terms
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.placing import best_passages
@@ -19,7 +18,6 @@ from retrievers.lanes.reading import Hits, Reading
 from retrievers.lanes.surroundings import surroundings
 from retrievers.ranking.mixing import Ranking, fit_of
 from retrievers.ranking.normalising import min_max, scaled
-from stores.graph.arrays import Ids, places_of
 
 REPORTS = "reports"
 GLOBAL = "global"
@@ -167,39 +165,36 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
     passages = fit.copy()
     entities: Floats = np.zeros(len(index.entities), np.float32)
     if chosen:
-        _add_findings(passages, index, chosen)
-        members, scores = _of_all(chosen, [one.report.member_ids for one in chosen])
-        rows = places_of(index.entities.halves, members)
-        common = 1 - walk.information[rows] + np.float32(_LEAST)
-        there = rows >= 0
-        np.maximum.at(entities, rows[there], (scores * common)[there])
+        placed = [index.placed(one.report) for one in chosen]
+        _add_findings(passages, chosen, placed)
+        members = np.concatenate([one.members for one in placed])
+        scores = _of_each(chosen, [one.members for one in placed])
+        common = 1 - walk.information[members] + np.float32(_LEAST)
+        np.maximum.at(entities, members, scores * common)
     return Ranking(passages, entities, fit)
 
 
-def _add_findings(fit: Floats, index: ScopeIndex, chosen: Sequence[ScoredReport]) -> None:
+def _add_findings(fit: Floats, chosen: Sequence[ScoredReport], placed: Sequence[Placed]) -> None:
     """Add to the fit of passages what findings rest on them: earlier findings and better fit count more.
 
     Each report brings its best passage at its own score, so that the passages are as broad as they.
     """
-    chunks, scores = _of_all(chosen, [one.report.finding_chunks for one in chosen])
-    order = np.concatenate([one.report.finding_order for one in chosen])
-    rows = places_of(index.chunk_ids.halves, chunks)
-    worth = scores * (1 - (1 - _LAST_FINDING) * order)
-    worth *= (_LEAST_FIT + (1 - _LEAST_FIT) * fit[rows]) * (rows >= 0)
+    rows = np.concatenate([one.passages for one in placed])
+    lateness = np.concatenate([one.lateness for one in placed])
+    worth = _of_each(chosen, [one.passages for one in placed])
+    worth *= 1 - (1 - _LAST_FINDING) * lateness
+    worth *= _LEAST_FIT + (1 - _LEAST_FIT) * fit[rows]
     start = 0
-    for one in chosen:
-        own = worth[start : start + len(one.report.finding_order)]
-        start += len(own)
-        if own.any():
-            own[own.argmax()] = one.score
-    there = np.flatnonzero(rows >= 0)
+    for one, own in zip(chosen, placed, strict=True):
+        of_report = worth[start : start + len(own.passages)]
+        start += len(of_report)
+        if of_report.any():
+            of_report[of_report.argmax()] = one.score
     # Of several findings on a passage the best is added: it comes last.
-    there = there[np.argsort(worth[there])]
-    fit[rows[there]] += scaled(worth[there].astype(np.float32))
+    order = np.argsort(worth)
+    fit[rows[order]] += scaled(worth[order].astype(np.float32))
 
 
-def _of_all(
-    chosen: Sequence[ScoredReport], ids: Sequence[Ids]
-) -> tuple[Ids, npt.NDArray[np.float64]]:
-    """The ids of all reports in one, and the score of the report that each is of."""
-    return np.concatenate(ids), np.repeat([one.score for one in chosen], list(map(len, ids)))
+def _of_each(chosen: Sequence[ScoredReport], rows: Sequence[Places]) -> npt.NDArray[np.float64]:
+    """The score of the report that each row is of."""
+    return np.repeat([one.score for one in chosen], list(map(len, rows)))

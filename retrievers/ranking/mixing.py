@@ -33,10 +33,10 @@ _BRIDGE_SHARPNESS = 4
 _LEAST_FIT = 0.05
 # Passages that the walk is kept to, the first so many of which say what entities are near, and what
 # the others are chosen by besides their fit: being about such entities. Against walking the whole
-# graph recall@5 was within a question on seven sets; 800 lose one (docs/performance.md).
-_KEPT, _BEGUN = 1200, 50
-_TELLING = 200
-_NEIGHBOURS = 10
+# graph recall@5 is within a question on eight sets (docs/performance.md).
+_KEPT, _BEGUN = 800, 50
+_TELLING = 64
+_NEIGHBOURS = 5
 _NEIGHBOUR_WORTH, _NAMED_WORTH = 0.3, 3.0
 _ABOUT_WORTH = 0.3
 # Beside the walk's mass, of which the best passage has 1, as far as the question names nothing. It tells
@@ -233,8 +233,11 @@ def _anchors(
         titled = index.titled_by(entity)
         rows.append(titled)
         amounts.append(np.full(len(titled), seed / max(len(titled), 1), np.float32))
-    held, place = np.unique(np.concatenate(rows), return_inverse=True)
-    weights = np.bincount(place, np.concatenate(amounts)).astype(np.float32)
+    held, amount = np.concatenate(rows), np.concatenate(amounts)
+    order = np.argsort(held)
+    held = held[order]
+    first = np.flatnonzero(np.diff(held, prepend=-1))  # a passage may be there for several reasons
+    held, weights = held[first], np.add.reduceat(amount[order], first)
     best = highest(weights, _ANCHORS)
     return _Anchors(held[best], weights[best])
 

@@ -101,6 +101,20 @@ def test_an_entity_of_few_passages_tells_more() -> None:
     assert index.information[1] < 0.2
 
 
+def test_mentions_of_what_every_other_passage_mentions_are_not_walked() -> None:
+    everywhere = [(passage, 0) for passage in range(0, 400, 2)]
+    index = WalkIndex(graph_of(400, 2, [*everywhere, (0, 1), (2, 1)], [(4, 0)]))
+    assert index.mentions_of(np.array([0, 2, 4]))[1].tolist() == [1, 1]
+    assert index.titled_by(0).tolist() == [4]
+    # How little it tells is known still.
+    assert index.information[0] < 0.2 < index.information[1]
+
+
+def test_in_a_small_knowledge_base_nothing_is_mentioned_too_often() -> None:
+    index = WalkIndex(graph_of(20, 1, [(passage, 0) for passage in range(20)]))
+    assert len(index.mentions_of(np.arange(20))[1]) == 20
+
+
 def test_neighbours_and_titles_can_be_asked() -> None:
     index = WalkIndex(graph_of(2, 2, [(0, 0), (0, 1)], [(1, 1)]))
     owner, entities, shares = index.shares_of(np.array([1, 0]))
