@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,8 @@ _MOVED = 0.05
 # Of those found by signs so many of the best are compared as they are. The others' products are off by 0.0001, and
 # reading so many vectors from all over the memory takes as long as a look at four times as many in steps.
 _EXACT = 100
+# Bytes of a line of the processor's cache.
+_LINE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class Rounded:
         """
         many = vectors if len(vectors) > _FEW else vectors[:0]
         centre = many.sum(axis=0) / np.float32(max(len(many), 1))
-        coordinates, steps = np.empty(many.shape, np.int8), np.empty(len(many), np.float32)
+        coordinates, steps = _aligned(many.shape), np.empty(len(many), np.float32)
         for start in range(0, len(many), _BLOCK):
             own = slice(start, start + _BLOCK)
             coordinates[own], steps[own] = _rounded(many[own] - centre)
@@ -96,7 +99,8 @@ class Rounded:
             return None
         many = vectors[fresh]
         along = self.along.take(was, mode="clip")
-        coordinates = self.coordinates.take(was, axis=0, mode="clip")
+        coordinates = _aligned(vectors.shape)
+        self.coordinates.take(was, axis=0, mode="clip", out=coordinates)
         steps = self.steps.take(was, mode="clip")
         along[fresh] = dot(many, self.centre)
         coordinates[fresh], steps[fresh] = _rounded(many - self.centre)
@@ -167,6 +171,14 @@ def _products(
         0
     ]
     return products
+
+
+def _aligned(shape: tuple[int, ...]) -> npt.NDArray[np.int8]:
+    """Room whose rows begin where lines of the processor's cache do, if they are as long as some: fewer are read."""
+    size = math.prod(shape)
+    room = np.empty(size + _LINE, np.int8)
+    start = -room.ctypes.data % _LINE
+    return room[start : start + size].reshape(shape)
 
 
 def _rounded(vectors: Floats) -> tuple[npt.NDArray[np.int8], Floats]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.index.sparse import Floats, Places, dot
+from retrievers.index.sparse import Floats, Places, dot, few_true
 
 # Directions at most, so 24 bytes a vector, and no more of them differ than a byte counts.
 _DIRECTIONS = 192
@@ -83,7 +83,7 @@ class Signs:
         # Among bytes numpy selects five times as slowly.
         sample = unlike[::_SAMPLED].astype(np.uint16)
         last = int(_KEPT * len(unlike) ** 0.5) // _SAMPLED
-        return np.flatnonzero(unlike <= np.uint8(np.partition(sample, last)[last]))
+        return few_true(unlike <= np.uint8(np.partition(sample, last)[last]))
 
     def _unlike(
         self, sides: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_]

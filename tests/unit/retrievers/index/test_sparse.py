@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.index.sparse import SparseRows, places_among, starts_of
+from retrievers.index.sparse import SparseRows, few_true, places_among, starts_of
 
 ROWS, COLUMNS = 6, 40
 Entries = list[tuple[int, int]]
@@ -61,3 +61,10 @@ def test_wanted_rows_are_found_among_others_or_are_said_not_to_be_there(
     wanted = list(dict.fromkeys(wanted))
     found = places_among(np.array(rows, np.intp), np.array(wanted, np.intp))
     assert found.tolist() == [rows.index(one) if one in rows else -1 for one in wanted]
+
+
+@given(st.lists(st.booleans(), max_size=40))
+def test_what_is_true_is_found_whether_few_or_many_are(flags: list[bool]) -> None:
+    assert few_true(np.array(flags, np.bool_)).tolist() == [
+        row for row, flag in enumerate(flags) if flag
+    ]
