@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from uuid import UUID
 
 from domain.graph import MentionKind
 from domain.scope import Scope
+from domain.text import normalise_name
 from ingestion.graph.extraction.link import Bearer
 from ingestion.graph.index import link_names
 from ingestion.transfer.batches import next_of
@@ -20,6 +22,7 @@ from stores.graph.resolution.deciding import decide_one
 from stores.graph.resolution.merges import Merge
 from stores.graph.transfer import (
     Known,
+    bearers,
     chunks_by_external_id,
     distinguish,
     entities_by_external_id,
@@ -48,6 +51,7 @@ class EvidenceWriter:
         self._fresh: list[Bearer] = []
         self._own: list[AliasRow] = []
         self._met: dict[str, tuple[UUID, str]] = {}
+        self._shared: set[str] = set()
 
     async def write_all(self) -> AsyncIterator[tuple[list[Problem], int]]:
         """Write batch by batch; yields the problems of each, and how many lines it had."""
@@ -95,9 +99,13 @@ class EvidenceWriter:
         )
         plain = await asyncio.to_thread(self._plain, groups)
         owners = await owned_entities(self._writer, plain)
-        evidence, problems = await asyncio.to_thread(self._called, groups, plain, owners, known)
+        before = len(self._own)
+        evidence, whole, problems = await asyncio.to_thread(
+            self._called, groups, plain, owners, known
+        )
         self.entities += len(evidence.mentions)
         await self._note_names(evidence.aliases)
+        await self._writer.keep_aliases(whole, [*evidence.aliases, *self._own[before:]])
         await self._writer.add(evidence)
         return problems
 
@@ -110,10 +118,13 @@ class EvidenceWriter:
         plain: Sequence[UUID],
         owners: Mapping[UUID, Known],
         known: Mapping[str, Known],
-    ) -> tuple[GraphEvidence, list[Problem]]:
-        """Entities as the user names them; the first of a name, stored or in this import, has the name's id."""
+    ) -> tuple[GraphEvidence, list[UUID], list[Problem]]:
+        """Entities as the user names them; the first of a name, stored or in this import, has the name's id.
+
+        In between: those of which a line says all that there is to say, also what else they are called.
+        """
         problems, mentions, aliases = list[Problem](), list[MentionRow](), list[AliasRow]()
-        ids = list[tuple[int, UUID]]()
+        ids, whole = list[tuple[int, UUID]](), list[UUID]()
         for named, group in zip(plain, groups, strict=True):
             owner = owners.get(named)
             for number, said in group:
@@ -129,8 +140,10 @@ class EvidenceWriter:
                 mentions.append(_asserted(here, line))
                 aliases += [AliasRow(here, alias, "import") for alias in line.aliases]
                 self._own.append(AliasRow(here, said.name, "import"))
+                self._lines.called((normalise_name(one), here, line.name) for one in line.aliases)
+                whole += [here] * (said.id == line.id)
         self._lines.named(ids)
-        return GraphEvidence(mentions, (), aliases), problems
+        return GraphEvidence(mentions, (), aliases), whole, problems
 
     async def _name_own(self) -> None:
         """Let entities be found by their own names, in passages too.
@@ -191,7 +204,7 @@ class EvidenceWriter:
         problems, merges, pairs = list[Problem](), list[Merge](), list[tuple[UUID, UUID]]()
         for number, line in batch:
             missing = [end for end in (line.source, line.target) if end not in ends]
-            problems += [Problem(number, f"There is no entity {end!r:.80}.") for end in missing]
+            problems += [Problem(number, self._lost(end)) for end in missing]
             if missing:
                 continue
             source, target = ends[line.source], ends[line.target]
@@ -209,7 +222,7 @@ class EvidenceWriter:
     ) -> tuple[list[RelationRow], list[str]]:
         missing = [end for end in (line.source, line.target) if end not in ends]
         if missing:
-            return [], [f"There is no entity {end!r:.80}." for end in missing]
+            return [], [self._lost(end) for end in missing]
         source, target = ends[line.source][0], ends[line.target][0]
         if source == target:
             return [], [f"{line.source!r:.80} and {line.target!r:.80} are one entity."]
@@ -243,6 +256,8 @@ class EvidenceWriter:
             ends |= {end: (known.id, known.name) for end, known in found.items()}
         if lost := [end for end in named if end not in ends]:
             ends |= await self._by_name(lost)
+        if lost := [end for end in named if end not in ends]:
+            ends |= await self._by_alias(lost)
         return ends
 
     def _own_ends(self, named: Collection[str]) -> dict[str, tuple[UUID, str]]:
@@ -260,6 +275,25 @@ class EvidenceWriter:
             lambda: {one for one in ids.values() if self._lines.mentioned(one)}
         )
         return {name: (one, name) for name, one in ids.items() if one in stored or one in spooled}
+
+    async def _by_alias(self, names: Sequence[str]) -> dict[str, tuple[UUID, str]]:
+        """Those that the user gave one of these names; what several bear means none of them."""
+        norms = {name: normalise_name(name) for name in names}
+        found = defaultdict[str, dict[UUID, str]](dict)
+        here = await asyncio.to_thread(self._lines.bearers, list(norms.values()))
+        for norm, entity, own in [*await bearers(self._writer, list(norms.values())), *here]:
+            found[norm][entity] = own
+        self._shared |= {name for name, norm in norms.items() if len(found[norm]) > 1}
+        return {
+            name: next(iter(found[norm].items()))
+            for name, norm in norms.items()
+            if len(found[norm]) == 1
+        }
+
+    def _lost(self, end: str) -> str:
+        if end in self._shared:
+            return f"Several entities have the alias {end!r:.80}; give the id of the one you mean."
+        return f"There is no entity {end!r:.80}."
 
 
 def said_by(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:

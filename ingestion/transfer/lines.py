@@ -14,6 +14,7 @@ import orjson
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     TypeAdapter,
@@ -57,9 +58,16 @@ _CREATED = "createdAt"
 
 
 def _filled(text: str) -> str:
-    if not text:
+    if not text.strip():
         raise ValueError("must not be empty")
     return text
+
+
+def _number(value: object) -> object:
+    """JSON's true and false are no numbers, which Python takes them for."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number")  # noqa: TRY004 - what pydantic reports
+    return value
 
 
 Text = Annotated[str, AfterValidator(clean_text)]
@@ -198,7 +206,9 @@ class RelationLine(_Line):
     target: Id
     relation_type: Type
     description: Text = ""
-    weight: Annotated[float, Field(gt=0, le=HEAVIEST, allow_inf_nan=False)] = 1.0
+    weight: Annotated[
+        float, BeforeValidator(_number), Field(gt=0, le=HEAVIEST, allow_inf_nan=False)
+    ] = 1.0
     chunk_ids: list[Id] = []
 
 

@@ -37,6 +37,7 @@ create table entity (key text primary key, line int, norm text, name text, body 
 create index entity_norm on entity (norm, key);
 create index entity_uuid on entity (uuid);
 create index entity_line on entity (line);
+create table alias (norm text, entity blob, name text, primary key (norm, entity)) without rowid;
 create table mention (entity blob, chunk blob, primary key (entity, chunk)) without rowid;
 create table relation (line int primary key, body blob);
 create table decision (line int primary key, body blob);
@@ -183,6 +184,21 @@ class Spool:
             "update entity set uuid = ? where line = ?", [(one.bytes, line) for line, one in ids]
         )
         self._rows.execute("commit")
+
+    def called(self, names: Iterable[tuple[str, UUID, str]]) -> None:
+        """Note further names of entities: that name, normalised, the entity, and its own name."""
+        self._rows.executemany(
+            "insert or replace into alias values (?, ?, ?)",
+            [(norm, entity.bytes, name) for norm, entity, name in names],
+        )
+
+    def bearers(self, norms: Collection[str]) -> list[tuple[str, UUID, str]]:
+        """Those of this import that have these normalised names: that name, entity, and own name."""
+        found = self._rows.execute(
+            "select norm, entity, name from alias where norm in (select value from json_each(?))",
+            (orjson.dumps([*norms]).decode(),),
+        )
+        return [(norm, UUID(bytes=entity), name) for norm, entity, name in found]
 
     def relations(self) -> Iterator[Numbered[Stated]]:
         """All relations, in order."""

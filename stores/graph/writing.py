@@ -15,8 +15,17 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 from domain.graph import CO_OCCURS
-from stores.graph.evidence import Accepted, Added, GraphEvidence, Problem, without
-from stores.graph.ids import NIL, name_tokens
+from domain.text import normalise_name
+from stores.graph.evidence import (
+    Accepted,
+    Added,
+    AliasRow,
+    GraphEvidence,
+    Problem,
+    one_line,
+    without,
+)
+from stores.graph.ids import NIL, name_key, name_tokens
 from stores.graph.loading.assertions import (
     ENTITY_TYPES,
     MOST_HELD,
@@ -115,7 +124,15 @@ class GraphWriter:
             await self._lose(f"forget_{table}", **values)
         await self._run("forget_extractions", **values)
         if ids is None:
-            await self._lose("forget_aliases", **values)
+            every = {"entities": None, "kept": None, "keys": None}
+            await self._lose("forget_aliases", document_id=document_id, **every)
+
+    async def keep_aliases(self, entities: Sequence[UUID], kept: Sequence[AliasRow]) -> None:
+        """Forget the aliases that earlier imports gave these entities, but for `kept`."""
+        if self.version:
+            keys = [name_key(normalise_name(one_line(row.name))) for row in kept]
+            own = {"entities": list(entities), "kept": [row.entity_id for row in kept]}
+            await self._lose("forget_aliases", document_id=NIL, keys=keys, **own)
 
     async def derive(self) -> None:
         """Store what waits, and bring everything that is derived up to date with the evidence."""

@@ -273,9 +273,12 @@ select %(scope_id)s, id, chunk_id, %(user_id)s, document_id, source_id, target_i
 from summed;
 
 -- name: forget_aliases
--- The aliases that a document brought, and mentions by those that no other document brings.
+-- The aliases that a document brought, and mentions by those that no other document brings; with entities,
+-- only those that imports gave these and that are not among the kept.
 with gone as (
   delete from aliases where scope_id = %(scope_id)s and document_id = %(document_id)s
+    and (%(entities)s::uuid[] is null or entity_id = any(%(entities)s) and source = 'import'
+      and (entity_id, key) not in (select * from unnest(%(kept)s::uuid[], %(keys)s::bigint[])))
   returning scope_id, key, entity_id, name
 ), noted as (
   insert into changed_aliases select scope_id, entity_id, name, -1 from gone

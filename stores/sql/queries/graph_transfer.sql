@@ -22,6 +22,14 @@ select entity_id as id, external_id, name, entity_type, description from mention
 where scope_id = %(scope_id)s and entity_id = any(%(ids)s) and chunk_id = %(nil)s
   and kind = 'import' and surface = 0;
 
+-- name: bearers
+-- The entities that the user has given one of these names, as they were stated.
+select a.norm, a.entity_id as id, m.name
+from aliases a join mentions m on m.scope_id = a.scope_id and m.entity_id = a.entity_id
+  and m.chunk_id = %(nil)s and m.kind = 'import' and m.surface = 0
+where a.scope_id = %(scope_id)s and a.document_id = %(nil)s and a.key = any(%(keys)s)
+  and a.norm = any(%(norms)s);
+
 -- name: chunks_by_external_id
 -- Chunks by the user's own ids; of two that bear one id the same is taken every time.
 select distinct on (external_id) external_id, id from chunks

@@ -182,6 +182,50 @@ async def test_an_alias_links_the_passages_that_have_it_whichever_came_first(
     assert ("alias", "big apple", 21, 30) in found[0]
 
 
+async def test_an_alias_that_the_line_of_its_entity_does_not_give_any_more_means_it_no_longer(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    city: Line = {"type": "entity", "id": "ny", "name": "New York", "aliases": ["Big Apple", "NYC"]}
+    trip: Line = {"type": "chunk", "id": "c", "text": "In NYC we saw the Big Apple."}
+    anew = Scope(scope.user_id, "anew")
+    later = {**city, "aliases": ["NYC"]}
+    await importer.import_graph(scope, stream([city, trip]))
+
+    await importer.import_graph(scope, stream([later]), strict=True)
+    await importer.import_graph(scope, stream([{"type": "entity", "name": "new york"}]))
+    await importer.import_graph(anew, stream([later, trip]))
+
+    for table, columns in {"mentions": "t.kind::text, t.name", "aliases": "t.name"}.items():
+        found = await rows(database, scope, table, columns)
+        assert found == await rows(database, anew, table, columns)
+        assert not any("big apple" in str(row).casefold() for row in found)
+
+
+@pytest.mark.parametrize("together", [True, False])
+async def test_a_relation_may_name_its_ends_by_an_alias_that_one_entity_has(
+    importer: Importer, database: Database, scope: Scope, *, together: bool
+) -> None:
+    said: list[Line] = [
+        {"type": "entity", "id": "ny", "name": "New York", "aliases": ["Big Apple", "The City"]},
+        {"type": "entity", "id": "ld", "name": "London", "aliases": ["伦敦", "the city"]},
+    ]
+    relations: list[Line] = [
+        {"type": "relation", "source": "BIG APPLE", "target": "伦敦", "relationType": "TWINNED"},
+        {"type": "relation", "source": "the city", "target": "伦敦", "relationType": "LOST"},
+    ]
+    imports = [[*relations, *said]] if together else [said, relations]
+
+    reports = [await importer.import_graph(scope, stream(lines)) for lines in imports]
+
+    [problem] = reports[-1].problems
+    assert problem.reason == (
+        "Several entities have the alias 'the city'; give the id of the one you mean."
+    )
+    found = await facts(database, scope)
+    assert [row[0] for row in found["relations"]] == ["TWINNED"]
+    assert {row[:2] for row in found["entities"]} == {("ny", "New York"), ("ld", "London")}
+
+
 ALPHA: Line = {
     "type": "entity",
     "id": "a",

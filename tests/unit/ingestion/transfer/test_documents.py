@@ -13,7 +13,7 @@ from domain.errors import FileBroken
 from ingestion.transfer.documents import is_packed, joined, pack, unpack
 from ingestion.transfer.lines import ChunkLine, DocumentLine
 
-_LETTERS = st.text("ab \n糖", min_size=1, max_size=6)
+_LETTERS = st.text("ab \n糖", min_size=1, max_size=6).filter(str.strip)
 
 
 @given(st.none() | st.text("ab \n糖", max_size=20), st.lists(_LETTERS, max_size=6))
