@@ -88,7 +88,7 @@ async def resolve(
     """
     store = ResolutionStore(database)
     version, compared_version = await store.versions(scope)
-    undecided = chat is not None and await candidates(store, scope, 1)
+    undecided = chat is not None and await candidates(store, scope, 1, both_owned=False)
     if not version or (version == compared_version and not undecided):
         return Resolved()
     report = on_progress or silent
@@ -98,7 +98,8 @@ async def resolve(
     compared = await asyncio.to_thread(_compare, names)
     pairs, judged, warnings = compared.kept, list[Pair](), tuple[str, ...]()
     if chat is not None:
-        known = _by_ids(map(_open, await _near(store, scope))) | _by_ids(pairs)
+        near = await _near(store, scope, both_owned=False)
+        known = _by_ids(map(_open, near)) | _by_ids(pairs)
         judged, warnings = await _judge(chat, names, list(known.values()))
         pairs = list((known | _by_ids(judged)).values())
     wanted = await asyncio.to_thread(automatic_merges, scope, replace(names, pairs=pairs))
@@ -124,15 +125,22 @@ async def resolve(
     return Resolved(len(new), len(old), len(compared.found), len(judged), warnings)
 
 
-async def candidates(store: ResolutionStore, scope: Scope, limit: int) -> list[Candidate]:
-    """Pairs for the user to decide: alike in spelling first, then in meaning."""
-    alike = await store.candidates(scope, limit)
-    return [*alike, *await _near(store, scope)][:limit]
+async def candidates(
+    store: ResolutionStore, scope: Scope, limit: int, *, both_owned: bool = True
+) -> list[Candidate]:
+    """Pairs for the user to decide: alike in spelling first, then in meaning.
+
+    With `both_owned` also those of which the user has given each an id, which nothing but his own
+    word can make one.
+    """
+    alike = await store.candidates(scope, limit, both_owned=both_owned)
+    return [*alike, *await _near(store, scope, both_owned=both_owned)][:limit]
 
 
-async def _near(store: ResolutionStore, scope: Scope) -> list[Candidate]:
+async def _near(store: ResolutionStore, scope: Scope, *, both_owned: bool) -> list[Candidate]:
     """Pairs alike in meaning of which nothing is known yet, without those whose marks tell them apart."""
-    return [one for one in await store.near(scope) if marks(one.one_name) == marks(one.other_name)]
+    near = await store.near(scope, both_owned=both_owned)
+    return [one for one in near if marks(one.one_name) == marks(one.other_name)]
 
 
 def _open(one: Candidate) -> Pair:
@@ -203,8 +211,7 @@ def _by_initials(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
 
 def _may_be_one(one: Named, other: Named) -> bool:
     types = {one.entity_type, other.entity_type} - {_UNTYPED}
-    own = {one.external_id, other.external_id}
-    return len(types) < 2 and None in own and name_key(one.name) != name_key(other.name)
+    return len(types) < 2 and name_key(one.name) != name_key(other.name)
 
 
 def _pair(one: Named, other: Named, reason: str, score: float) -> Pair:
@@ -213,8 +220,7 @@ def _pair(one: Named, other: Named, reason: str, score: float) -> Pair:
 
 
 def _hash(one: Named) -> int:
-    said = f"{one.name}\0{one.entity_type}\0{one.external_id or ''}"
-    digest = hashlib.blake2b(said.encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(f"{one.name}\0{one.entity_type}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
@@ -233,7 +239,9 @@ async def _judge(
         (
             pair
             for pair in pairs
-            if pair.verdict == "open" and named.keys() >= {pair.one_id, pair.other_id}
+            if pair.verdict == "open"
+            and named.keys() >= {pair.one_id, pair.other_id}
+            and None in {named[pair.one_id].external_id, named[pair.other_id].external_id}
         ),
         key=lambda pair: (-pair.score, pair.one_id, pair.other_id),
     )

@@ -127,14 +127,14 @@ class ResolutionStore:
                 dict(await _tuples(connection, "compared", key)),
             )
 
-    async def candidates(self, scope: Scope, limit: int) -> list[Candidate]:
-        """Pairs for the user to decide, likeliest first."""
-        query = _SQL["candidates"]
-        return await rows_of(
-            self._database, scope, class_row(Candidate), query, limit=max(0, limit)
-        )
+    async def candidates(
+        self, scope: Scope, limit: int, *, both_owned: bool = True
+    ) -> list[Candidate]:
+        """Pairs for the user to decide, likeliest first; `both_owned`: also two with his own ids."""
+        key = {"limit": max(0, limit), "both_owned": both_owned}
+        return await rows_of(self._database, scope, class_row(Candidate), _SQL["candidates"], **key)
 
-    async def near(self, scope: Scope) -> list[Candidate]:
+    async def near(self, scope: Scope, *, both_owned: bool = True) -> list[Candidate]:
         """Pairs with near vectors, among the entities mentioned most, that nothing is known about yet.
 
         Nearness alone proves nothing: 共產黨 and 共和黨 have 0.970, US and USA 0.978 (packaged model).
@@ -144,6 +144,7 @@ class ResolutionStore:
             if found is None:
                 return []
             key = {"scope_id": found.scope_id, "most": _MOST_NEAR, "reason": SIMILAR_MEANING}
+            key |= {"both_owned": both_owned}
             asked = [row[0] for row in await _tuples(connection, "most_mentioned", key)]
             cursor = await connection.execute(_SQL["vectors"], key, binary=True)
             blocks = [row[0] async for row in cursor]

@@ -101,6 +101,7 @@ join entities one on one.scope_id = p.scope_id and one.id = coalesce((select g.r
 join entities other on other.scope_id = p.scope_id and other.id = coalesce((select g.root_id
   from entity_merges g where g.scope_id = p.scope_id and g.from_id = p.other_id), p.other_id)
 where p.scope_id = %(scope_id)s and p.verdict = 'open' and one.id <> other.id
+  and (%(both_owned)s or one.external_id is null or other.external_id is null)
   and not exists (select from entity_distinctions d where d.scope_id = p.scope_id
     and d.one_id = p.one_id and d.other_id = p.other_id)
 order by p.score desc, p.one_id, p.other_id limit %(limit)s;
@@ -129,7 +130,7 @@ from near p
 join entities one on one.scope_id = %(scope_id)s and one.id = p.one_id
 join entities other on other.scope_id = %(scope_id)s and other.id = p.other_id
 where (one.entity_type = other.entity_type or 'TERM' in (one.entity_type, other.entity_type))
-  and (one.external_id is null or other.external_id is null)
+  and (%(both_owned)s or one.external_id is null or other.external_id is null)
   and not exists (select from entity_pairs k where k.scope_id = %(scope_id)s
     and k.one_id = p.one_id and k.other_id = p.other_id)
   and not exists (select from entity_distinctions d where d.scope_id = %(scope_id)s

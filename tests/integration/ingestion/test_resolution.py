@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
+from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
@@ -18,6 +19,7 @@ from ingestion.graph.resolution.resolve import candidates, resolve
 from ingestion.pipeline import Ingestor
 from models.chat.chat_model import as_chat_model
 from stores.documents.document_store import DocumentStore
+from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.ids import entity_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
@@ -266,3 +268,25 @@ async def test_near_vectors_propose_and_numbers_forbid(
     chat = as_chat_model(FakeListChatModel(responses=['{"same": []}']))
     assert (await resolve(database, scope, chat)).judged >= len(listed)
     assert await candidates(store, scope, 1000) == []
+
+
+async def test_alike_names_with_ids_of_the_users_own_are_listed_and_only_he_makes_them_one(
+    library: Library, database: Database, scope: Scope
+) -> None:
+    own = {"m1": "盐酸二甲双胍缓释片", "m2": "盐酸二甲双胍缓释片剂"}
+    said = [
+        MentionRow(library.id(name), None, MentionKind.IMPORT, name, "DRUG", external_id=id_)
+        for id_, name in own.items()
+    ]
+    async with library.record.writing(scope) as writer:
+        await writer.add(GraphEvidence(said))
+    store = ResolutionStore(database)
+    chat = as_chat_model(FakeListChatModel(responses=['{"same": [1]}']))
+
+    done = await resolve(database, scope, chat)
+
+    assert (done.judged, done.merged) == (0, 0)
+    [listed] = await candidates(store, scope, 10)
+    assert {listed.one_name, listed.other_name} == set(own.values())
+    await library.one(own["m2"], own["m1"])
+    assert await candidates(store, scope, 10) == []
