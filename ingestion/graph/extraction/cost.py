@@ -8,6 +8,7 @@ information extraction, 9 relations each) and 445 of 110 (diakg_zh, 30 passages)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 
@@ -59,8 +60,8 @@ def cost_of(usage: Usage, settings: ExtractionSettings) -> float | None:
 class Budget:
     """A cap on tokens and on money, for calls that run side by side.
 
-    A call reserves its estimate before it starts, so the cap is passed by no more than what the
-    estimates of the calls under way are wrong by.
+    A call reserves its estimate before it starts, made larger as far as earlier calls took more than
+    theirs. So the cap is passed by no more than what the first calls side by side are wrong by.
     """
 
     settings: ExtractionSettings
@@ -69,6 +70,7 @@ class Budget:
     spent: Usage = field(default_factory=Usage)
     exhausted: bool = False
     _reserved: Usage = field(default_factory=Usage)
+    _expected: Usage = field(default_factory=Usage)  # of the calls that have ended
 
     @classmethod
     def of(cls, settings: ExtractionSettings) -> Budget:
@@ -105,7 +107,7 @@ class Budget:
 
     def reserve(self, need: Usage) -> bool:
         """Set `need` aside; False, and `exhausted` from then on, when it does not fit any more."""
-        if self.exhausted or not self._fits(self.spent + self._reserved + need):
+        if self.exhausted or not self._fits(self._reserved + need):
             self.exhausted = True
             return False
         self._reserved += need
@@ -119,9 +121,20 @@ class Budget:
             self._reserved.completion_tokens - reserved.completion_tokens,
         )
         self.spent += used
+        self._expected += reserved
 
-    def _fits(self, usage: Usage) -> bool:
-        if self.tokens is not None and usage.prompt_tokens + usage.completion_tokens > self.tokens:
-            return False
-        cost = cost_of(usage, self.settings)
-        return self.cost is None or cost is None or cost <= self.cost
+    def _fits(self, ahead: Usage) -> bool:
+        return self._within(self.tokens, _tokens, ahead) and self._within(
+            self.cost, lambda usage: cost_of(usage, self.settings) or 0, ahead
+        )
+
+    def _within(self, cap: float | None, measure: Callable[[Usage], float], ahead: Usage) -> bool:
+        if cap is None:
+            return True
+        spent, expected = measure(self.spent), measure(self._expected)
+        excess = max(1.0, spent / expected) if expected else 1.0
+        return spent + excess * measure(ahead) <= cap
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.prompt_tokens + usage.completion_tokens

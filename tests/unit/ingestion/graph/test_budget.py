@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from domain.answers import Usage
 from domain.errors import OptionInvalid
 from domain.settings import ExtractionSettings
 from ingestion.graph.extraction.cost import Budget
@@ -20,3 +21,13 @@ def test_a_budget_that_is_no_amount_of_money_is_refused_and_not_taken_for_used_u
 
     assert refused.value.field == "budget_cost"
     assert budget.cost is None
+
+
+def test_calls_that_take_more_than_was_estimated_leave_less_room_for_those_after_them() -> None:
+    budget = Budget(ExtractionSettings(), tokens=1000)
+    need, used = Usage(1, 60, 40), Usage(1, 60, 140)
+
+    while budget.reserve(need):
+        budget.settle(need, used)
+
+    assert budget.spent.prompt_tokens + budget.spent.completion_tokens == 1000
