@@ -95,10 +95,13 @@ class EntityLanes:
         found = Found()
         named = asyncio.create_task(self._named(asked))
         named.add_done_callback(seen)
-        await asyncio.gather(
-            self._meaning_then_graph(found, asked, named),
-            self._run(found, FTS, lambda: self._words(found, asked, named)),
-        )
+        meaning = asyncio.create_task(self._meaning_then_graph(found, asked, named))
+        words = asyncio.create_task(self._run(found, FTS, lambda: self._words(found, asked, named)))
+        try:
+            await asyncio.gather(meaning, words)
+        finally:
+            for task in (meaning, words, named):  # one that is refused leaves the others running
+                task.cancel()
         if VECTOR in found.failed and FTS in found.failed:
             raise RetrievalError(found.failed)
         return found

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
-from domain.errors import OptionInvalid
+from domain.errors import EmbeddingModelChanged, OptionInvalid
 from retrievers import FusionWeights, SearchOptions
-from tests.integration.stores.graph.entity_world import ENTITIES, QUERY, Build
+from tests.integration.stores.graph.entity_world import ENTITIES, QUERY, Build, Pointing
 
 
 async def test_three_lanes_are_fused_as_the_seed_computes(build: Build) -> None:
@@ -172,3 +173,19 @@ async def test_hubs_are_walked_exactly_and_follow_every_change(build: Build) -> 
     assert await reached() == expected
     await world.add({}, [("所有权系统", "has", "spoke 000", 1000.0)])
     assert await reached() == ["spoke 000", *expected[1:]]
+
+
+async def test_a_question_of_another_model_is_refused_and_leaves_nothing_running(
+    build: Build,
+) -> None:
+    """The search for words went on after the refusal, and met a database that was closed by then."""
+    world = await build()
+    world.embedder = Pointing(64)
+    before = asyncio.all_tasks()
+
+    with pytest.raises(EmbeddingModelChanged):
+        await world.search().search(QUERY, world.scope, SearchOptions())
+
+    started = asyncio.all_tasks() - before
+    await asyncio.wait_for(asyncio.gather(*started, return_exceptions=True), 60)
+    assert all(task.cancelled() for task in started)
