@@ -65,15 +65,20 @@ class Title(NamedTuple):
 def titles_of(parsed: ParsedDocument) -> list[Title]:
     """The document's title and its informative section titles, in reading order.
 
-    A title that the user gave in an import names something, as a document's own does.
+    A title that the user gave in an import names something, as a document's own does. A passage that came
+    alone and without one is called by its id, which names nothing.
     """
-    found = [_title(parsed.title, None)]
+    found = [None if _is_an_id(parsed) else _title(parsed.title, None)]
     for section in parsed.sections:
         if section.path and section.heading_source is HeadingSource.GIVEN:
             found.append(_named(one_line(section.title), section.path))
         elif section.path:
             found.append(_informative(_title(section.title, section.path)))
     return [title for title in found if title is not None]
+
+
+def _is_an_id(parsed: ParsedDocument) -> bool:
+    return [(chunk.title, chunk.external_id) for chunk in parsed.chunks] == [("", parsed.title)]
 
 
 def bare_title(title: str) -> str:

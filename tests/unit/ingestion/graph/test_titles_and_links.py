@@ -10,6 +10,8 @@ from domain.documents import Chunk, ParsedDocument, Section
 from domain.scope import Scope
 from ingestion.graph.extraction.link import Bearer, links, name_trie, title_evidence
 from ingestion.graph.extraction.titles import bare_title, titles_of
+from ingestion.transfer.documents import joined
+from ingestion.transfer.lines import ChunkLine, DocumentLine
 
 SPACE = UUID(int=7)
 SCOPE = Scope("reader", "default")
@@ -54,6 +56,20 @@ def test_a_title_is_also_known_without_its_bracket_and_by_its_abbreviation() -> 
     assert title.names == ("胰岛素样生长因子（IGF）", "胰岛素样生长因子", "IGF")
     [planet] = titles_of(document("Mercury (planet)"))
     assert planet.names == ("Mercury (planet)", "Mercury")
+
+
+def test_the_id_of_a_passage_that_came_alone_names_nothing_and_its_title_does() -> None:
+    alone, titled = (
+        joined(
+            DocumentLine(id="c1", title=title),
+            [ChunkLine(id="c1", title=title, text="Text.")],
+            SPACE,
+        )
+        for title in ("", "c1")
+    )
+
+    assert titles_of(alone) == []
+    assert [title.name for title in titles_of(titled)] == ["c1"]
 
 
 def test_headings_that_stand_in_any_document_name_nothing() -> None:
