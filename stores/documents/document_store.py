@@ -55,7 +55,7 @@ class DocumentStore(DocumentReader):
         """Take a file in: store its bytes and queue its ingestion, unless the scope has them already.
 
         The same bytes anywhere in the scope are the same document. Another content under a known
-        `source` opens a new version of that document. Makes the graph when it is new.
+        `source`, or other metadata, opens a new version of that document. Makes the graph when it is new.
         """
         upload = Upload(source, filename, media_type, content, external_id, metadata)
         [registered] = await self.register_all(scope, [upload])

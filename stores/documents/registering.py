@@ -53,7 +53,7 @@ class Upload:
 class Registered:
     """What became of an upload.
 
-    `unchanged`: these bytes are there and searchable, so no job. `same_as`: the other name by which
+    `unchanged`: these bytes are there and searchable, with this metadata, so no job. `same_as`: the other name by which
     the scope has them.
     """
 
@@ -128,12 +128,14 @@ async def _take(
     """An upload whose name or bytes the scope has, or had before this call."""
     key: dict[str, Any] = {"scope_id": row.scope_id, "user_id": scope.user_id}
     named = await fetch_one(connection, "same_source", {**key, "source": upload.source})
-    same = await fetch_one(connection, "same_bytes", {**key, "sha256": sha256})
-    if same is not None:
+    content = {"source": upload.source, "sha256": sha256, "metadata": Jsonb(upload.metadata or {})}
+    same = await fetch_one(connection, "same_bytes", key | content)
+    other = same is not None and same["source"] != upload.source
+    if same is not None and (other or same["described"]):
         if named is not None and named["id"] != same["id"]:
             await delete_document(connection, row, named["id"])
         again = await open_again(connection, scope, row, same["id"], live=bool(same["live"]))
-        return replace(again, same_as=same["source"] if same["source"] != upload.source else None)
+        return replace(again, same_as=same["source"] if other else None)
     if named is None:  # a file before it in this call took away what had its name or its bytes
         made = await _make(connection, scope, row, _New.among([(sha256, upload)], set()))
         return made[upload.source]

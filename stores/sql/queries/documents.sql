@@ -1,9 +1,13 @@
 -- name: same_bytes
--- The document in this scope that has these bytes, live or being ingested.
-select d.id, d.source, v.version = d.live_version as live from document_versions v
+-- The document in this scope that has these bytes, live or being ingested, and whether it says of itself
+-- all that this metadata says; of two versions the one that does, of two documents the one of that name.
+select d.id, d.source, v.version = d.live_version as live, not exists (
+  select from jsonb_each(%(metadata)s) as given
+  where v.metadata -> given.key is distinct from given.value) as described
+from document_versions v
 join documents d on d.id = v.document_id and v.version in (d.live_version, d.pending_version)
 where v.scope_id = %(scope_id)s and v.sha256 = %(sha256)s
-order by v.version = d.live_version desc nulls last limit 1;
+order by d.source = %(source)s desc, described desc, v.version = d.live_version desc nulls last limit 1;
 
 -- name: same_source
 -- The document of that name.
