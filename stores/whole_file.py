@@ -21,8 +21,12 @@ def written_whole(out: Path) -> Iterator[Path]:
     It is this writer's alone: of two that write to `out` at a time, the later one's file stays, whole.
 
     Raises:
-        OptionInvalid: the file cannot be written.
+        OptionInvalid: the file cannot be written, or is a folder, a device or a pipe.
     """
+    if not _is_replaceable(out):
+        raise OptionInvalid(
+            f"{out} cannot be written: it is no file.", next_step="Name a file.", field="out"
+        )
     part = out.with_name(f"{out.name}.{token_hex(4)}.part")
     try:
         yield part
@@ -38,3 +42,9 @@ def written_whole(out: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             part.unlink()
+
+
+def _is_replaceable(out: Path) -> bool:
+    """Whether a file may take its place: as that of a file, of nothing, or of a link but /dev/stdout and such."""
+    is_open = out.is_symlink() and out.readlink().is_relative_to("/proc")
+    return not is_open and (out.is_file() or not out.exists())

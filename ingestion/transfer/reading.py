@@ -5,9 +5,15 @@ from __future__ import annotations
 import asyncio
 import gzip
 import zlib
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from domain.errors import OptionInvalid
 from ingestion.transfer.batches import next_of
@@ -54,29 +60,24 @@ async def _batches(source: Source) -> AsyncIterator[list[tuple[int, Raw]]]:
         return
     path = Path(source)
     try:
-        file = await asyncio.to_thread(_opened, path)
-        try:
-            batches = _in_batches(_numbered(file))
-            while read := await next_of(batches, 1):
-                yield read[0]
-        finally:
-            await asyncio.to_thread(file.close)
+        batches = _read(path)
+        while read := await next_of(batches, 1):
+            yield read[0]
     except (OSError, EOFError, zlib.error) as error:
         raise OptionInvalid(
             f"{path} cannot be read: {error}.", next_step="Check the file.", field="path"
         ) from error
 
 
-def _opened(path: Path) -> IO[bytes]:
-    file = path.open("rb")
-    if file.read(2) == b"\x1f\x8b":  # RFC 1952
-        file.close()
-        return gzip.open(path, "rb")  # type: ignore[return-value]  # reads bytes like any other
-    file.seek(0)
-    return file
+def _read(path: Path) -> Iterator[list[tuple[int, Raw]]]:
+    """The lines of a file or a pipe, which is closed with this generator."""
+    with path.open("rb") as raw:
+        packed = raw.peek(2).startswith(b"\x1f\x8b")  # RFC 1952
+        with gzip.GzipFile(fileobj=raw) if packed else raw as file:
+            yield from _in_batches(_numbered(file))
 
 
-def _numbered(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+def _numbered(file: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     return ((number, line) for number, line in enumerate(file, start=1) if line.strip())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from domain.errors import OptionInvalid
 from domain.scope import DEFAULT_GRAPH
 
 GRAPH = DEFAULT_GRAPH
+STANDARD = Path("-")  # standard input or output, where a file is named
 GraphId = Annotated[str, typer.Option("--graph", "-g", help="The knowledge base.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 Mode = Annotated[

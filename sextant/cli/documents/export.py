@@ -9,7 +9,7 @@ import typer
 
 from domain.text import counted
 from sextant.cli import terminal
-from sextant.cli.options import GRAPH, AsJson, GraphId
+from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
 
 app = typer.Typer()
 
@@ -19,14 +19,14 @@ def export(
     graph: GraphId = GRAPH,
     *,
     out: Annotated[
-        Path | None, typer.Option(help="Write here instead of standard output; .gz compresses.")
+        Path | None, typer.Option(help="Write here; .gz compresses. - is standard output.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a knowledge base as `sextant import` takes it."""
     import asyncio
 
-    if out is None:
+    if out is None or out == STANDARD:
         asyncio.run(_print(graph))
         return
     lines = asyncio.run(_write(graph, out))

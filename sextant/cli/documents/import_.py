@@ -9,7 +9,7 @@ import typer
 
 from domain.text import counted
 from sextant.cli import terminal
-from sextant.cli.options import GRAPH, AsJson, GraphId
+from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
 
 if TYPE_CHECKING:
     from ingestion.transfer.importing import ImportReport
@@ -22,7 +22,10 @@ _SHOWN = 20
 @app.command("import")
 def import_(
     file: Annotated[
-        Path, typer.Argument(help="JSON Lines, may be gzipped; docs/import.md has the format.")
+        Path,
+        typer.Argument(
+            help="JSON Lines, may be gzipped; docs/import.md has the format. - is standard input."
+        ),
     ],
     graph: GraphId = GRAPH,
     *,
@@ -47,6 +50,7 @@ async def _import(file: Path, graph: str, *, strict: bool, quiet: bool) -> Impor
     from sextant.cli.progress import stage_bars
     from sextant.cli.session import opened
 
+    file = Path("/dev/stdin") if file == STANDARD else file
     async with opened() as rag:
         with stage_bars(quiet=quiet) as on_stage:
             return await rag.import_graph(file, graph, strict=strict, on_progress=on_stage)

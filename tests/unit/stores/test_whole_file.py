@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,20 @@ def test_a_target_that_is_a_folder_or_lies_in_none_cannot_be_written(tmp_path: P
         assert told.value.field == "out"
         assert str(out) in str(told.value)
     assert list(tmp_path.parent.glob("*.part")) == []
+
+
+def test_a_pipe_and_what_a_process_has_open_are_not_replaced(tmp_path: Path) -> None:
+    """As root, a file took the place of /dev/stdout."""
+    pipe, standard = tmp_path / "pipe", tmp_path / "stdout"
+    os.mkfifo(pipe)
+    standard.symlink_to("/proc/self/fd/1")
+
+    for out in (pipe, standard):
+        with pytest.raises(OptionInvalid, match="it is no file"), written_whole(out):
+            pass
+
+    assert pipe.is_fifo()
+    assert standard.is_symlink()
 
 
 def test_a_full_disk_is_told_as_such_and_leaves_nothing(tmp_path: Path) -> None:

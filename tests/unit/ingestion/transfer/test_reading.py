@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -26,9 +28,14 @@ async def at_a_time(source: Source) -> list[int]:
         return [lines.size async for _ in read_into(lines, source)]
 
 
-@pytest.mark.parametrize("way", ["file", "packed", "streamed"])
+@pytest.mark.parametrize("way", ["file", "packed", "streamed", "piped", "packed and piped"])
 async def test_long_lines_do_not_add_up_in_memory(tmp_path: Path, way: str) -> None:
     lines = b"".join(json.dumps(line).encode() + b"\n" for line in LONG)
+    content = gzip.compress(lines, 1) if "packed" in way else lines
     path = tmp_path / "lines.jsonl"
-    path.write_bytes(gzip.compress(lines, 1) if way == "packed" else lines)
+    if "piped" in way:
+        os.mkfifo(path)
+        threading.Thread(target=path.write_bytes, args=[content]).start()
+    else:
+        path.write_bytes(content)
     assert await at_a_time(streamed(lines) if way == "streamed" else path) == [3, 6, 7]
