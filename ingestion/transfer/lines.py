@@ -207,7 +207,7 @@ class RelationLine(_Line):
     relation_type: Type
     description: Text = ""
     weight: Annotated[
-        float, BeforeValidator(_number), Field(gt=0, le=HEAVIEST, allow_inf_nan=False)
+        float, Field(gt=0, le=HEAVIEST, allow_inf_nan=False), BeforeValidator(_number)
     ] = 1.0
     chunk_ids: list[Id] = []
 
