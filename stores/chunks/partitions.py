@@ -8,8 +8,8 @@ from stores.postgresql.queries import load_queries
 
 _SQL = load_queries("partitions")
 
-# pgvector indexes at most this many dimensions of a `vector`; longer ones are searched exactly.
-LONGEST_INDEXED = 2000
+# pgvector indexes at most this many dimensions of a `halfvec`; longer vectors are searched exactly.
+_LONGEST_INDEXED = 4000
 
 
 async def settle(database: Database, scope: Scope) -> bool:
@@ -24,7 +24,7 @@ async def settle(database: Database, scope: Scope) -> bool:
         "user_id": scope.user_id,
         "graph_id": scope.graph_id,
         "exact_below": database.settings.retrieval.exact_below,
-        "longest": LONGEST_INDEXED,
+        "longest": _LONGEST_INDEXED,
     }
     async with database.transaction(scope.user_id) as connection:
         row = await (await connection.execute(_SQL["settle"], limits)).fetchone()

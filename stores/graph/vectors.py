@@ -11,13 +11,14 @@ from psycopg.sql import SQL, Identifier, Literal
 
 from domain.scope import Scope
 from stores.chunks.chunk_store import Vectors
-from stores.chunks.partitions import LONGEST_INDEXED
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 from stores.scopes import find_scope, hold_scope, rows_of
 
 _SQL = load_queries("graph_vectors")
 _EXACT_FACTOR = 5
+# pgvector indexes at most this many dimensions of a `vector`.
+_LONGEST_INDEXED = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class EntityVectors:
             limits = {
                 "scope_id": found.scope_id,
                 "exact_below": _EXACT_FACTOR * self._database.settings.retrieval.exact_below,
-                "longest": LONGEST_INDEXED,
+                "longest": _LONGEST_INDEXED,
                 "index": f"sextant.{name}",
             }
             row = await (await connection.execute(_SQL["large"], limits)).fetchone()

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
+from psycopg import AsyncConnection
 
 from domain.scope import Scope
 from stores.chunks.chunk_store import ChunkHit, ChunkStore, Vectors
@@ -17,6 +18,7 @@ from stores.graph.arrays import halves_of
 from stores.knowledge_bases import KnowledgeBases
 from stores.langchain import open_vector_store
 from stores.postgresql.database import Database
+from stores.postgresql.queries import load_queries
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 1200
@@ -129,6 +131,81 @@ async def test_a_search_looks_at_more_candidates_in_a_larger_partition(
     assert await width(partition, 1) == pytest.approx(2 * LARGE / 100, abs=1)
     assert [await width(partition, 140), await width(0, 140)] == [140, 140]
     assert await width(partition, 2000) == 1000
+
+
+@pytest.mark.usefixtures("early")
+async def test_cosines_found_by_an_index_of_halves_are_those_of_the_stored_vectors(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    vectors, query = clustered(LARGE, 13), clustered(1, 14)[0]
+    await ingest(scope, [str(n) for n in range(LARGE)], vectors)
+    hits = await ChunkStore(database).vector_search(scope, query, 10)
+    stored = [float(vectors[int(hit.chunk.text)] @ query) for hit in hits]
+    assert [hit.score for hit in hits] == pytest.approx(stored, abs=1e-6)
+    rounded = [float(vectors[int(hit.chunk.text)].astype(np.float16) @ query) for hit in hits]
+    assert rounded != pytest.approx(stored, abs=1e-6)
+
+
+async def to_floats(database: Database, scope: Scope) -> None:
+    """Give the scope's partition the index that it would have had before there were halves."""
+    table = f"chunk_vectors_{await partition_of(database, scope)}"
+    async with database.owner() as connection:
+        await connection.execute("set search_path = sextant, public, extensions")
+        await connection.execute(f"drop index {table}_halves")
+        await connection.execute(
+            f"create index on {table} using hnsw (embedding vector_cosine_ops)"
+        )
+
+
+async def hnsw_indexes(database: Database, scope: Scope) -> list[str]:
+    async with database.owner() as connection:
+        cursor = await connection.execute(
+            "select indexname from pg_indexes where tablename = %s and indexdef like '%% hnsw %%'",
+            [f"chunk_vectors_{await partition_of(database, scope)}"],
+        )
+        return [row[0] async for row in cursor]
+
+
+@pytest.mark.usefixtures("early")
+async def test_a_partition_with_an_index_of_floats_is_searched_by_it_until_the_next_document(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    chunks, query = ChunkStore(database), clustered(1, 16)[0]
+    await ingest(scope, [str(n) for n in range(LARGE)], clustered(LARGE, 15))
+    partition = await partition_of(database, scope)
+    by_halves = await chunks.nearest(scope, query, 10)
+    await to_floats(database, scope)
+    by_floats = await chunks.nearest(scope, query, 10)
+    assert by_floats.ids.tolist() == by_halves.ids.tolist()
+    assert by_floats.cosines.tolist() == by_halves.cosines.tolist()
+    assert await hnsw_indexes(database, scope) == [f"chunk_vectors_{partition}_embedding_idx"]
+
+    await ingest(scope, ["another"], -query[None])
+    assert await partition_of(database, scope) == partition
+    assert await hnsw_indexes(database, scope) == [f"chunk_vectors_{partition}_halves"]
+    assert (await chunks.nearest(scope, query, 10)).ids.tolist() == by_halves.ids.tolist()
+    assert not await settle(database, scope)
+
+
+@pytest.mark.usefixtures("early")
+async def test_langchains_statement_goes_by_the_index_of_the_scope(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    await ingest(scope, ["x"] * LARGE, clustered(LARGE, 17))
+    question = str(clustered(1, 18)[0].tolist())
+    tenant = {"user_id": scope.user_id, "graph_id": scope.graph_id, "ef_search": "100"}
+    async with await AsyncConnection.connect(database.app_conninfo, autocommit=True) as connection:
+        await connection.execute(load_queries("langchain")["open"], tenant)
+        plan = (
+            await connection.execute(  # as PGVectorStore writes it, its vector as text of no type
+                "explain select id, content, cosine_distance(embedding, %(question)s) as distance"
+                " from sextant.langchain_chunks order by embedding <=> %(question)s limit 4",
+                {"question": question},
+            )
+        )
+        lines = [row[0] async for row in plan]
+    index = f"chunk_vectors_{await partition_of(database, scope)}_halves"
+    assert any(index in line for line in lines), lines
 
 
 @pytest.mark.usefixtures("early")
