@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 # `RetrievedItem.score` is promised to be > 0; a cosine need not be.
 _LEAST_SCORE = 1e-9
 # What pgvector says when a vector does not fit its column or the stored ones.
-_DIMENSIONS = ("different vector dimensions", "expected", "dimensions")
+_DIMENSIONS = ("different vector dimensions", "different halfvec dimensions")
+_EXPECTED = ("expected", "dimensions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +85,4 @@ def document_item(document: Document, score: float) -> RetrievedItem:
 
 def _is_about_dimensions(error: BaseException) -> bool:
     said = str(error)
-    return _DIMENSIONS[0] in said or all(part in said for part in _DIMENSIONS[1:])
+    return any(words in said for words in _DIMENSIONS) or all(part in said for part in _EXPECTED)

@@ -17,6 +17,7 @@ from domain.settings import Settings
 from stores.postgresql.pools import Pools
 from stores.postgresql.queries import load_queries
 from stores.postgresql.trips import Pace, Statement, Trips
+from stores.postgresql.values import values_of
 from stores.stamps.stamp import STAMP, Stamp, stamp_from
 
 _SQL = load_queries("database")
@@ -134,9 +135,7 @@ class Reading(ABC):
                 # Not `pool.connection()`, which would end a transaction that was never begun.
                 connection = await pool.getconn()
                 try:
-                    cursor = connection.cursor(binary=True)
-                    await cursor.execute(query, values, prepare=True)
-                    return list(await cursor.fetchone() or ())
+                    return await values_of(connection, query, values)
                 finally:
                     await pool.putconn(connection)
         finally:

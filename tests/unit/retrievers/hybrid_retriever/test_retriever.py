@@ -222,8 +222,9 @@ async def test_a_question_of_2000_characters_is_answered() -> None:
     assert names(await retriever(store).ainvoke("糖尿病患者" * 400)) == ["a"]
 
 
-async def test_vectors_of_another_length_are_no_reason_to_degrade() -> None:
-    store = ScriptedStore(error=ValueError("different vector dimensions 384 and 3"))
+@pytest.mark.parametrize("kind", ["vector", "halfvec"])
+async def test_vectors_of_another_length_are_no_reason_to_degrade(kind: str) -> None:
+    store = ScriptedStore(error=ValueError(f"different {kind} dimensions 384 and 3"))
     with pytest.raises(EmbeddingModelChanged, match="384 and 3") as caught:
         await retriever(store).search("糖尿病")
     assert caught.value.field == "vector_store"
