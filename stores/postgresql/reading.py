@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import LiteralString, NamedTuple
+from typing import LiteralString
 
 from psycopg.rows import DictRow, dict_row
 
@@ -26,13 +26,6 @@ _SQL = load_queries("database")
 _CALLS, _PATIENCE = 4, 0.1
 
 
-class _Lanes(NamedTuple):
-    """Lanes that share a statement: all of a scope, or one of its."""
-
-    scope: Scope
-    alone: LiteralString | None
-
-
 class Reading(ABC):
     """The part of `Database` that reads single statements, and changes nothing.
 
@@ -46,7 +39,7 @@ class Reading(ABC):
         self._pools = pools
         self._trips: Trips[str, list[DictRow]] = Trips(self._answer)
         self._calls: Trips[Scope, bytes | None] = Trips(self._values, most=_CALLS)
-        self._lanes: Trips[_Lanes, bytes | None] = Trips(self._timed_values, most=_CALLS)
+        self._lanes: Trips[Scope, bytes | None] = Trips(self._timed_values, most=_CALLS)
         self._pace = Pace()  # of lanes
         self._under_way = 0  # statements of calls
 
@@ -95,17 +88,16 @@ class Reading(ABC):
         Where the scope's lanes took long and nothing else is under way, each goes by itself, so that the
         server can give each a core; otherwise one statement for all is cheaper.
         """
-        alone = self._pace.is_long(scope) and not self._under_way
-        together = _Lanes(scope, function if alone else None)
-        whose = (scope.user_id, scope.graph_id)
-        return await self._lanes.ask(together, Statement(function, (*whose, *values)))
+        asked = Statement(function, (scope.user_id, scope.graph_id, *values))
+        if self._pace.is_long(scope) and not self._under_way:
+            [value] = await self._timed_values(scope, [asked])  # under way before the next is asked
+            return value
+        return await self._lanes.ask(scope, asked)
 
-    async def _timed_values(
-        self, together: _Lanes, calls: Sequence[Statement]
-    ) -> list[bytes | None]:
+    async def _timed_values(self, scope: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
         started = time.perf_counter()
-        values = await self._values(together.scope, calls)
-        self._pace.took(together.scope, time.perf_counter() - started, len(calls))
+        values = await self._values(scope, calls)
+        self._pace.took(scope, time.perf_counter() - started, len(calls))
         return values
 
     async def stamp(self, scope: Scope) -> Stamp:
