@@ -169,7 +169,8 @@ async def open_vector_store(
     """Open one knowledge base as a LangChain vector store, for reading.
 
     Synchronous and asynchronous searches, `filter=` on the metadata columns, and
-    `as_retriever()` work; scores are cosine distances, smaller is nearer. Adding and deleting is
+    `as_retriever()` work; scores are cosine distances, smaller is nearer, of vectors rounded to
+    halves (off by some 0.00001), which a large knowledge base has an index of. Adding and deleting is
     Sextant's own business (`DocumentStore`). Its connections serve this scope only, so the tenant is
     set once for each of them, as the role that row-level security binds.
     """

@@ -16,9 +16,10 @@ async def settle(database: Database, scope: Scope) -> bool:
     """Tidy up after a document was published: indexes, statistics, and where vectors lie.
 
     What was just stored gets its place in the gram index; searches are faster for it. A scope with
-    `retrieval.exact_below` chunks or more gets an HNSW index of its own: below that an exact scan is
-    faster and misses nothing (anchors: performance §1). Searches go on meanwhile; writers of this
-    scope wait. Returns whether such an index was made.
+    `retrieval.exact_below` chunks or more gets an HNSW index of its own, over halves: below that an
+    exact scan is faster and misses nothing (anchors: performance §1). So does one that has an index of
+    floats, as all had before. Searches go on meanwhile; writers of this scope wait. Returns whether
+    such an index was made.
     """
     limits = {
         "user_id": scope.user_id,

@@ -95,3 +95,23 @@ async def test_a_new_model_takes_claims_away_and_counts_against_no_file(
         await jobs.heartbeat(claimed)
     standing = {job.filename: (job.attempts, job.released) for job in await jobs.list(scope)}
     assert standing == {"claimed": (2, 1), "waiting": (0, 0)}
+
+
+async def test_vectors_too_long_for_an_index_of_floats_have_one_of_halves(
+    own_database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retrieval = own_database.settings.retrieval.model_copy(update={"exact_below": 40})
+    settings = own_database.settings.model_copy(update={"retrieval": retrieval})
+    monkeypatch.setattr(own_database, "settings", settings)
+    await check_space(own_database, Space("long", 3072))
+    vectors = np.asarray(np.random.default_rng(1).normal(size=(50, 3072)), np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    await store(own_database, scope, [f"text {n}" for n in range(50)], vectors)
+    async with own_database.owner() as connection:
+        cursor = await connection.execute(
+            "select count(*) from pg_indexes where indexdef like '%halfvec(3072)%'"
+        )
+        assert await cursor.fetchone() == (1,)
+    hits = await ChunkStore(own_database).vector_search(scope, vectors[7], 5)
+    nearest = np.argsort(-(vectors @ vectors[7]))[:5]
+    assert [hit.chunk.text for hit in hits] == [f"text {n}" for n in nearest]
