@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from domain.lazy import lazily
 
 if TYPE_CHECKING:
     from retrievers.chunk_search.search import ChunkSearch, SearchRequest
@@ -36,29 +37,24 @@ __all__ = [
     "rank_results",
     "rrf",
 ]
-
-_HOMES = {
-    "ChunkSearch": "retrievers.chunk_search.search",
-    "EntitySearch": "retrievers.entity_search.search",
-    "FusionWeights": "retrievers.entity_search.options",
-    "GraphRetriever": "retrievers.graph_retriever",
-    "HybridRetriever": "retrievers.hybrid_retriever.retriever",
-    "HybridRetrieverOptions": "retrievers.hybrid_retriever.options",
-    "ResultRanker": "retrievers.ranking.result_ranker",
-    "SearchOptions": "retrievers.entity_search.options",
-    "SearchRequest": "retrievers.chunk_search.search",
-    "SearchResponse": "retrievers.entity_search.response",
-    "assemble_graph_context": "retrievers.context",
-    "assemble_vector_context": "retrievers.context",
-    "extract_keywords": "retrievers.lanes.keywords",
-    "fuse": "retrievers.ranking.fusion",
-    "rank_results": "retrievers.ranking.result_ranker",
-    "rrf": "retrievers.ranking.fusion",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name from its module on first use: LangChain alone takes half a second."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "ChunkSearch": "retrievers.chunk_search.search",
+        "EntitySearch": "retrievers.entity_search.search",
+        "FusionWeights": "retrievers.entity_search.options",
+        "GraphRetriever": "retrievers.graph_retriever",
+        "HybridRetriever": "retrievers.hybrid_retriever.retriever",
+        "HybridRetrieverOptions": "retrievers.hybrid_retriever.options",
+        "ResultRanker": "retrievers.ranking.result_ranker",
+        "SearchOptions": "retrievers.entity_search.options",
+        "SearchRequest": "retrievers.chunk_search.search",
+        "SearchResponse": "retrievers.entity_search.response",
+        "assemble_graph_context": "retrievers.context",
+        "assemble_vector_context": "retrievers.context",
+        "extract_keywords": "retrievers.lanes.keywords",
+        "fuse": "retrievers.ranking.fusion",
+        "rank_results": "retrievers.ranking.result_ranker",
+        "rrf": "retrievers.ranking.fusion",
+    },
+)

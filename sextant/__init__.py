@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from domain.lazy import lazily
+
 if TYPE_CHECKING:
     from sextant.facade import Sextant as Sextant
 
 __all__ = ["Sextant"]
-
-
-def __getattr__(name: str) -> object:
-    """Import the facade when it is first asked for, so that the command line starts fast."""
-    if name == "Sextant":
-        from sextant.facade import Sextant
-
-        return Sextant
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazily(__name__, {"Sextant": "sextant.facade"})
