@@ -24,6 +24,9 @@ _OF_DAYS = re.compile(r"^(?:date|day|month|year)$|^(?:日期|年份?|月份?|年
 # Columns of numbers that are summed up unasked.
 _MOST_COLUMNS = 20
 
+Clause = tuple[str, Asked]
+"""A question that asks for one computation, and which."""
+
 
 @dataclass(frozen=True, slots=True)
 class Computed:
@@ -43,8 +46,8 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
         table: the table.
         language: `zh` or `en`, of the sentences.
     """
-    asked = [one for part in each_of(question) if (one := asked_of(part, table))]
-    if len(asked) < len(each_of(question)) or any(_partly(one, table) for one in asked):
+    asked = [one for _, one in _clauses(question, table) if not _partly(one, table)]
+    if len(asked) < len(each_of(question)):
         asked = []
     numeric = [column.index for column in table.columns if column.kind is ValueKind.NUMBER]
     always = [
@@ -62,10 +65,17 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
     return Computed(told, written(always))
 
 
+def clauses_for(question: str, table: DataTable) -> list[Clause]:
+    """What `question` asks of a table; [] where that lacks a column of it, which another may have."""
+    clauses = _clauses(question, table)
+    named = all(_is_of_named(asked, question, table) for _, asked in clauses)
+    return clauses if named else []
+
+
 def findings_unasked(
-    question: str, table: DataTable, language: str, about: str = ""
+    clauses: Sequence[Clause], table: DataTable, language: str, about: str = ""
 ) -> list[Finding]:
-    """What `question` asks of a table that it was not asked about, but that a search has found.
+    """What a question asks of a table that it was not asked about, but that a search has found.
 
     So more must speak for it than for a table that comes with the question: what is computed is
     computed of a column that the question names, or of the rows that keep its bounds. A row that is
@@ -73,19 +83,20 @@ def findings_unasked(
     listed are counted first.
 
     Args:
-        question: in Chinese or English.
+        clauses: the question, as `clauses_for` has read it.
         table: the table.
         language: `zh` or `en`, of the sentences.
         about: the names of its document and sections.
     """
-    found = [_unasked(part, table, language, about) for part in each_of(question)]
-    return [one for part in found for one in part] if all(found) else []
+    found = [_unasked(clause, table, language, about) for clause in clauses]
+    return [one for told in found for one in told] if all(found) else []
 
 
-def may_be_asked(question: str, table: DataTable) -> bool:
-    """Whether a table has the columns of what `question` computes; another may, then."""
-    asked = [asked_of(part, table) for part in each_of(question)]
-    return all(one and _is_of_named(one, question, table) for one in asked)
+def _clauses(question: str, table: DataTable) -> list[Clause]:
+    """Each computation that a question asks for, [] where one of them is not sure."""
+    asked = [(part, asked_of(part, table)) for part in each_of(question)]
+    sure = [(part, one) for part, one in asked if one]
+    return sure if len(sure) == len(asked) else []
 
 
 def _is_of_named(asked: Asked, question: str, table: DataTable) -> bool:
@@ -94,11 +105,9 @@ def _is_of_named(asked: Asked, question: str, table: DataTable) -> bool:
     return column is None or names_column(question, table.names[column])
 
 
-def _unasked(question: str, table: DataTable, language: str, about: str) -> list[Finding]:
+def _unasked(clause: Clause, table: DataTable, language: str, about: str) -> list[Finding]:
     """The same of one computation."""
-    asked = asked_of(question, table)
-    if asked is None:
-        return []
+    question, asked = clause
     if _partly(asked, table, about):
         return []
     if asked.guessed and not all(_is_named(question, table, one) for one in asked.conditions):

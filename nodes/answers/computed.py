@@ -16,7 +16,7 @@ from domain.language.stopwords import CHINESE_STOP_WORDS
 from domain.retrieval import RetrievedItem
 from domain.tables.computing import sums_up
 from domain.tables.dates import ANY_YEAR
-from domain.tables.findings import findings_unasked, may_be_asked
+from domain.tables.findings import Clause, clauses_for, findings_unasked
 from domain.tables.reading import PERSONS, names_column, plain_name, says_kind
 from domain.tables.speaking import computes, without_asking
 from domain.tables.stored import Line, StoredTable, TablePart, cells_of, tables_of
@@ -139,10 +139,14 @@ async def computed_tables(
         tables = [one for one in tables if _names_any(question, one[1].table.names)] or tables
         if _ASKS_WHO.search(plain_of(question)):
             tables = [one for one in tables if _of_persons(*one)] or tables
-        tables = [one for one in tables if may_be_asked(question, one[1].table)]
+        asked = [
+            (item, table, clauses)
+            for item, table in tables
+            if (clauses := clauses_for(question, table.table))
+        ]
         # What the best one does not tell is not asked of another; years of one table all count.
-        alike = [one for one in tables if one[1].table.names == tables[0][1].table.names]
-        computed = [_computed(question, item, table, language) for item, table in alike]
+        alike = [one for one in asked if one[1].table.names == asked[0][1].table.names]
+        computed = [_computed(*one, language) for one in alike]
         return [one for one in computed if one] if computed and computed[0] else []
 
     return await asyncio.to_thread(compute)
@@ -175,9 +179,9 @@ def told_by(
 
 
 def _computed(
-    question: str, beside: RetrievedItem, table: StoredTable, language: str
+    beside: RetrievedItem, table: StoredTable, clauses: Sequence[Clause], language: str
 ) -> ComputedTable | None:
-    findings = findings_unasked(question, table.table, language, headings(beside))
+    findings = findings_unasked(clauses, table.table, language, headings(beside))
     if not findings:
         return None
     told = tuple(_told(one, beside, table) for one in findings)

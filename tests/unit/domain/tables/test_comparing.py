@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.findings import findings_unasked
 from domain.tables.table import DataTable, make_table
 from domain.text import language_of
+from tests.unit.domain.tables.unasked import unasked
 
 STOCK = make_table(
     [
@@ -80,7 +80,7 @@ ORDERS = make_table(
 def test_the_rows_are_told_in_which_one_column_is_so_beside_another(
     question: str, table: DataTable, rows: list[str]
 ) -> None:
-    found = findings_unasked(question, table, language_of(question))
+    found = unasked(question, table, language_of(question))
     assert [one.value for one in found if one.listed] == rows
 
 
@@ -101,7 +101,7 @@ def test_the_rows_are_told_in_which_one_column_is_so_beside_another(
     ],
 )
 def test_they_are_counted_too(question: str, table: DataTable, text: str) -> None:
-    assert [one.text for one in findings_unasked(question, table, language_of(question))] == [text]
+    assert [one.text for one in unasked(question, table, language_of(question))] == [text]
 
 
 @pytest.mark.parametrize(
@@ -114,14 +114,14 @@ def test_they_are_counted_too(question: str, table: DataTable, text: str) -> Non
     ],
 )
 def test_what_cannot_be_compared_so_is_not(question: str) -> None:
-    assert findings_unasked(question, STOCK, "en") == []
+    assert unasked(question, STOCK, "en") == []
 
 
 def test_nothing_else_is_compared_where_what_is_meant_has_no_numbers() -> None:
     rows = [["Part", "Stock", "Minimum stock", "Shelf"], ["BM-40", "five", "6", "2"]]
-    assert findings_unasked("Which parts are below minimum stock?", make_table(rows, 1), "en") == []
+    assert unasked("Which parts are below minimum stock?", make_table(rows, 1), "en") == []
 
 
 def test_a_column_of_words_after_such_a_word_is_no_comparison() -> None:
-    [found] = findings_unasked("How many parts come under supplier Optik?", STOCK, "en")
+    [found] = unasked("How many parts come under supplier Optik?", STOCK, "en")
     assert found.value == "3"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from domain.tables.findings import findings_unasked
 from domain.tables.table import DataTable, make_table
 from domain.tables.values import ValueKind
+from tests.unit.domain.tables.unasked import unasked
 
 
 def orders(days: Sequence[str]) -> DataTable:
@@ -55,5 +55,5 @@ def test_what_is_not_sure_stays_words(days: Sequence[str]) -> None:
     ],
 )
 def test_such_dates_are_compared(question: str, rows: Sequence[str]) -> None:
-    found = findings_unasked(question, orders(["3/14/2025", "4/1/2025", "12/2/2024"]), "en")
+    found = unasked(question, orders(["3/14/2025", "4/1/2025", "12/2/2024"]), "en")
     assert [one.value for one in found if one.place] == rows

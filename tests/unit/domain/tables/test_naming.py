@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.findings import findings_unasked
 from domain.tables.table import DataTable, make_table
 from domain.text import language_of
+from tests.unit.domain.tables.unasked import unasked
 
 STAFF = make_table(
     [
@@ -45,7 +45,7 @@ PRICES = make_table([["部件", "单价（元）"], ["电机", "90"], ["皮带",
 
 
 def told(question: str, table: DataTable) -> list[str]:
-    return [one.value for one in findings_unasked(question, table, language_of(question))]
+    return [one.value for one in unasked(question, table, language_of(question))]
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_nor_is_it_a_part_of_another_word(question: str) -> None:
     sizes = make_table(
         [["名称", "尺寸", "年龄"], ["甲壳", "大", "31"], ["盒", "小", "45"]], header_rows=1
     )
-    assert all("尺寸" not in one.text for one in findings_unasked(question, sizes, "zh"))
-    assert all("等级" not in one.text for one in findings_unasked(question, STAFF, "zh"))
+    assert all("尺寸" not in one.text for one in unasked(question, sizes, "zh"))
+    assert all("等级" not in one.text for one in unasked(question, STAFF, "zh"))
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.findings import compute_findings, findings_unasked
+from domain.tables.findings import compute_findings
 from domain.tables.table import DataTable, make_table
 from domain.text import language_of
+from tests.unit.domain.tables.unasked import unasked
 
 PRODUCTS = make_table(
     [
@@ -42,7 +43,7 @@ CHINESE = make_table(
 )
 def test_each_is_computed(question: str, table: DataTable, values: list[str]) -> None:
     language = language_of(question)
-    assert [one.value for one in findings_unasked(question, table, language)] == values
+    assert [one.value for one in unasked(question, table, language)] == values
     assert [one.value for one in compute_findings(question, table, language).asked] == values
 
 
@@ -54,4 +55,4 @@ def test_each_is_computed(question: str, table: DataTable, values: list[str]) ->
     ],
 )
 def test_none_is_told_where_one_is_not_understood(question: str) -> None:
-    assert findings_unasked(question, PRODUCTS, "en") == []
+    assert unasked(question, PRODUCTS, "en") == []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.findings import findings_unasked
 from domain.tables.stored import TablePart, tables_of
 from domain.tables.table import make_table
+from tests.unit.domain.tables.unasked import unasked
 
 HEAD = "| Plan | Price (EUR) |\n| --- | --- |"
 
@@ -103,7 +103,7 @@ PRICES = make_table(
     ],
 )
 def test_a_bound_is_on_the_column_of_its_unit(question: str, expected: list[str]) -> None:
-    assert [one.value for one in findings_unasked(question, PRICES, "en")] == expected
+    assert [one.value for one in unasked(question, PRICES, "en")] == expected
 
 
 STORES = make_table(
@@ -135,7 +135,7 @@ STORES = make_table(
     ],
 )
 def test_english_questions_about_a_table_that_was_found(question: str, expected: list[str]) -> None:
-    assert [one.value for one in findings_unasked(question, PLANS, "en")] == expected
+    assert [one.value for one in unasked(question, PLANS, "en")] == expected
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_english_questions_about_a_table_that_was_found(question: str, expected:
     ],
 )
 def test_chinese_questions_about_a_table_that_was_found(question: str, expected: list[str]) -> None:
-    assert [one.value for one in findings_unasked(question, STORES, "zh")] == expected
+    assert [one.value for one in unasked(question, STORES, "zh")] == expected
 
 
 HIRED = make_table(
@@ -186,7 +186,7 @@ HIRED = make_table(
     ],
 )
 def test_dates_bound_the_rows(question: str, expected: list[str]) -> None:
-    assert [one.value for one in findings_unasked(question, HIRED, "en")] == expected
+    assert [one.value for one in unasked(question, HIRED, "en")] == expected
 
 
 @pytest.mark.parametrize(
@@ -208,12 +208,12 @@ def test_dates_bound_the_rows_in_chinese(question: str, expected: list[str]) -> 
         ],
         header_rows=1,
     )
-    assert [one.value for one in findings_unasked(question, table, "zh")] == expected
+    assert [one.value for one in unasked(question, table, "zh")] == expected
 
 
 def test_a_column_is_named_by_its_plural_too() -> None:
     pay = make_table([["Name", "Salary"], ["Ann", "5"], ["Bob", "9"], ["Cleo", "7"]], header_rows=1)
-    found = findings_unasked("What are the top 2 salaries?", pay, "en")
+    found = unasked("What are the top 2 salaries?", pay, "en")
     assert [one.value for one in found] == ["9", "7"]
 
 
@@ -232,4 +232,4 @@ def test_a_row_that_sums_up_the_others_is_none_of_them(
     table = make_table(
         [["Plan", "Price (EUR)"], ["A", "10"], ["B", "20"], [label, "30"]], header_rows=1
     )
-    assert [one.value for one in findings_unasked(question, table, "en")] == expected
+    assert [one.value for one in unasked(question, table, "en")] == expected

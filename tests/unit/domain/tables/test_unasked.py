@@ -6,8 +6,9 @@ import pytest
 
 from domain.tables.asking import asked_of
 from domain.tables.computing import matching
-from domain.tables.findings import compute_findings, findings_unasked
+from domain.tables.findings import compute_findings
 from domain.tables.table import DataTable, make_table
+from tests.unit.domain.tables.unasked import unasked
 
 STAFF = make_table(
     [
@@ -85,7 +86,7 @@ TICKETS = make_table(
     ],
 )
 def test_what_is_asked_otherwise_is_not_computed(question: str, table: DataTable) -> None:
-    assert findings_unasked(question, table, "en") == []
+    assert unasked(question, table, "en") == []
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_what_is_asked_otherwise_is_not_computed(question: str, table: DataTable
 def test_what_is_asked_is_computed_of_the_rows_that_it_speaks_of(
     question: str, table: DataTable, expected: list[str]
 ) -> None:
-    assert [one.value for one in findings_unasked(question, table, "en")] == expected
+    assert [one.value for one in unasked(question, table, "en")] == expected
 
 
 SHOPS = make_table(
@@ -147,19 +148,19 @@ SHOPS = make_table(
     ],
 )
 def test_chinese_questions(question: str, expected: list[str]) -> None:
-    assert [one.value for one in findings_unasked(question, SHOPS, "zh")] == expected
+    assert [one.value for one in unasked(question, SHOPS, "zh")] == expected
 
 
 def test_a_year_in_the_name_of_the_document_is_of_all_its_rows() -> None:
     table = make_table([["Plan", "Sales"], ["A", "10"], ["B", "20"]], header_rows=1)
     asked = "What were the total sales in 2023?"
-    assert [one.value for one in findings_unasked(asked, table, "en", "sales-2023.csv")] == ["30"]
-    assert findings_unasked(asked, table, "en", "sales-2022.csv") == []
+    assert [one.value for one in unasked(asked, table, "en", "sales-2023.csv")] == ["30"]
+    assert unasked(asked, table, "en", "sales-2022.csv") == []
 
 
 def test_what_stands_in_every_row_keeps_none_out() -> None:
     table = make_table([["Name", "Sales"], ["Store 1", "10"], ["Store 2", "20"]], header_rows=1)
-    told = findings_unasked("What are the total sales of all stores?", table, "en")
+    told = unasked("What are the total sales of all stores?", table, "en")
     assert [one.value for one in told] == ["30"]
 
 
@@ -173,7 +174,7 @@ def test_a_table_that_comes_with_the_question_is_not_computed_of_rows_beside_tho
 @pytest.mark.parametrize("name", ["", "(EUR)"])
 def test_a_column_without_a_name_is_not_what_any_question_asks_for(name: str) -> None:
     rows = make_table([["Item", name], ["Lamp", "10"], ["Desk", "30"]], header_rows=1)
-    assert findings_unasked("What is the average age?", rows, "en") == []
+    assert unasked("What is the average age?", rows, "en") == []
 
 
 FIELDS = make_table(
@@ -193,7 +194,7 @@ FIELDS = make_table(
 def test_a_column_that_says_yes_or_no_is_named_by_what_is_so(
     question: str, places: list[str]
 ) -> None:
-    found = findings_unasked(question, FIELDS, "en")
+    found = unasked(question, FIELDS, "en")
     assert [one.place if one.place.startswith("r") else "head" for one in found] == places
 
 
@@ -213,7 +214,7 @@ def test_in_a_column_of_ticks_an_empty_cell_says_no(
     tick: str, question: str, places: list[str]
 ) -> None:
     table = make_table([[cell.replace("✓", tick) for cell in row] for row in TICKS], header_rows=1)
-    found = findings_unasked(question, table, "en")
+    found = unasked(question, table, "en")
     assert [one.place if one.place.startswith("r") else "head" for one in found] == places
     if places == ["head"]:
         assert found[0].text.startswith("2 ")
@@ -247,11 +248,11 @@ BRANCHES = make_table(
 
 
 def test_how_many_there_are_of_several_rows_is_what_they_add_up_to() -> None:
-    [graz] = findings_unasked("How many staff are in Graz?", BRANCHES, "en")
+    [graz] = unasked("How many staff are in Graz?", BRANCHES, "en")
     assert "42" in graz.text
 
 
 def test_a_row_with_a_code_is_told_with_its_name() -> None:
-    [most] = findings_unasked("Which branch has the largest staff?", BRANCHES, "en")
+    [most] = unasked("Which branch has the largest staff?", BRANCHES, "en")
     assert "(B-2, Ben)" in most.text
     assert most.about == "B-2"

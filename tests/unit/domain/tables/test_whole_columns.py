@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.findings import findings_unasked
 from domain.tables.table import DataTable, make_table
+from tests.unit.domain.tables.unasked import unasked
 
 STOCK = make_table(
     [
@@ -32,7 +32,7 @@ MODELS = make_table(
 
 
 def told(question: str, table: DataTable, language: str) -> list[tuple[str, str]]:
-    return [(one.value, one.place) for one in findings_unasked(question, table, language)]
+    return [(one.value, one.place) for one in unasked(question, table, language)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,12 @@
+"""Questions of tables that they were not asked about."""
+
+from __future__ import annotations
+
+from domain.tables.findings import clauses_for, findings_unasked
+from domain.tables.table import DataTable
+from domain.tables.written import Finding
+
+
+def unasked(question: str, table: DataTable, language: str, about: str = "") -> list[Finding]:
+    """What is computed of a table that a search has found."""
+    return findings_unasked(clauses_for(question, table), table, language, about)
