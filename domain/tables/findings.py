@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.language.simplified import plain_of
-from domain.tables.asking import Asked, asked_of, repeats
+from domain.tables.asking import asked_of
 from domain.tables.by_place import row_asked_for
+from domain.tables.choosing import Asked
 from domain.tables.computing import Condition, Operation, matching
 from domain.tables.reading import names_column
 from domain.tables.rest import restricts
@@ -115,7 +116,7 @@ def _unasked(clause: Clause, table: DataTable, language: str, about: str) -> lis
     bounded = any(condition.bounds for condition in asked.conditions)
     if asked.operation is Operation.VALUE:
         rows = matching(table, asked.conditions)
-        telling = any(repeats(table.columns[condition.column]) for condition in asked.conditions)
+        telling = any(table.columns[condition.column].repeats for condition in asked.conditions)
         if not (bounded or (rows and telling and lists(question))):
             return []
         counted = [Asked(Operation.COUNT, None, asked.conditions)] * (len(rows) > 1)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from domain.language.simplified import plain_of
 from domain.tables.local_dates import with_local_dates
 from domain.tables.values import Value, ValueKind, read_value, year_of
 from domain.text import normalise
@@ -31,6 +32,12 @@ class Column:
     kind: ValueKind
     values: tuple[Value, ...]
     unit: tuple[str, str] | None = ("", "")
+
+    @property
+    def repeats(self) -> bool:
+        """Whether several rows have the same value, be it in other letters."""
+        texts = [plain_of(text) for value in self.values if (text := value.text.strip())]
+        return len(set(texts)) < len(texts)
 
 
 @dataclass(frozen=True)

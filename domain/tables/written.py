@@ -9,7 +9,7 @@ from functools import cached_property
 
 from domain.language.identifiers import codes_in
 from domain.language.simplified import plain_of
-from domain.tables.asking import Asked, repeats
+from domain.tables.choosing import Asked
 from domain.tables.computing import (
     Condition,
     Operation,
@@ -275,7 +275,7 @@ class Writer:
             return None
         filled = (text for value in first.values if (text := value.text.strip()))
         named = others[0].kind is ValueKind.TEXT and all(map(codes_in, filled))
-        return others[0] if named and not repeats(others[0]) else None
+        return others[0] if named and not others[0].repeats else None
 
     def _label(self, row: int) -> str:
         subject = self._asked.subject
