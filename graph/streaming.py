@@ -16,6 +16,7 @@ from pydantic import Field, TypeAdapter
 
 from domain.answers import Answer
 from domain.events import Cited, Done, Event, Failed, Reset, Sources, Token
+from domain.tasks import end
 from graph.failures import as_failed
 from graph.finishing import to_its_end
 from graph.workflow import Workflow
@@ -28,8 +29,6 @@ _ANSWER = TypeAdapter(Answer)
 # Events that may wait for a slow reader before the run itself waits, and those that `generate` paces.
 _QUEUE = 64
 _PACED = (Token, Cited, Reset, Sources)
-# Seconds that a cancelled run gets to close its connections.
-_GRACE = 2.0
 
 
 def parse_event(data: Mapping[str, Any]) -> Event:
@@ -64,7 +63,7 @@ async def stream_answer(
             if isinstance(event, Done | Failed):
                 return
     finally:
-        await _stop(run)
+        await to_its_end(end(run))
 
 
 async def _run(
@@ -94,9 +93,3 @@ async def _run(
         await queue.put(Done(_ANSWER.validate_python(values)))
     except Exception as error:  # noqa: BLE001 -- the edge: a stream ends with an event, not a traceback
         await queue.put(as_failed(error))
-
-
-async def _stop(run: asyncio.Task[None]) -> None:
-    if not run.done():
-        run.cancel()
-        await to_its_end(asyncio.wait({run}, timeout=_GRACE))
