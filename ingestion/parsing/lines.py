@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from ingestion.parsing.numbering import is_strong, number_rank, width
 
-_BULLET = re.compile(r"\s*(?:[-*+•·●○■□◆▪‣–—]\s+|[（(]?\d{1,3}[）).、]\s*|[①-⑳])")
+# A line that goes on with "99.95 % of …" begins no item.
+_BULLET = re.compile(r"\s*(?:[-*+•·●○■□◆▪‣–—]\s+|[（(]?\d{1,3}(?:[）)、]|\.(?!\d))\s*|[①-⑳])")
 _HYPHENATED = re.compile(r"[A-Za-z]{2}[-\u00ad\ufffe\u2010]$")
 _FIELD = re.compile(r"[^\s：:]{1,12}[：:]")
 _SPACED = re.compile(r"\S {3,}\S|\t")

@@ -14,7 +14,8 @@ from models.offline.wording import WORD
 FENCE = "```"  # begins and ends code, and says nothing
 _CLAUSE_END = re.compile(r"[;；]\s*")
 # Marks of a list item, heading, quotation or table at the ends of a line are no part of what it says.
-_LINE_MARK = re.compile(r"(?:[#>*•·|-]+\s+|\d{1,3}[.)、]\s*)+")
+# The 4 of "4.2 adds …" is none.
+_LINE_MARK = re.compile(r"(?:[#>*•·|-]+\s+|\d{1,3}(?:[)、]|\.(?!\d))\s*)+")
 _TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
 # The bars that end a row, with what white space stands before them, a line's end too.
 _AROUND_BARS = "| \t\r\n\u3000"

@@ -48,7 +48,7 @@ OTHER_LANGUAGE = "The chat model answered in another language than the question'
 
 # A repair that takes longer is not worth waiting for: the answer stands there already.
 _SECONDS = 20.0
-_ITEM = re.compile(r"\s*(?:[-*+•]\s+|\d{1,2}[.)、]\s*)?")
+_ITEM = re.compile(r"\s*(?:[-*+•]\s+|\d{1,2}(?:[)、]|\.(?!\d))\s*)?")
 
 
 class Mended(BaseModel):

@@ -55,6 +55,13 @@ def test_a_row_is_ranked_and_compared_under_its_tables_head() -> None:
     assert row.meaning == "| Years | Days of leave |\n5 to 9 | 20"
 
 
+@given(st.integers(1, 999), st.integers(0, 99), st.sampled_from(["", "- ", "2. ", "3、", "• "]))
+def test_a_number_that_begins_a_line_is_quoted_whole(whole: int, part: int, mark: str) -> None:
+    said = f"{whole}.{part} 版会改为三分钟。"
+    [(start, end)] = quotable_spans(text := f"{mark}{said}")
+    assert text[start:end] == said
+
+
 def test_table_heads_rules_and_repeated_headings_are_no_sentences() -> None:
     texts = [found.text for found in rank_sentences("error codes", [passage(TABLE)], "en")]
     assert sorted(texts) == ["E31 | Emergency stop pressed", "E47 | Belt slips"]
