@@ -35,6 +35,7 @@ from models.offline.other_language import (
     without_identifiers,
 )
 from models.offline.passages import names_above
+from models.offline.restated import newest_first, restates
 from models.offline.rows_by_place import asked_place, row_at
 from models.offline.sentence_ranking import Candidate, about_what_is_named, rank_sentences
 from models.offline.simplified_items import in_simplified
@@ -183,7 +184,7 @@ class ExtractiveAnswerer:
             within = within or rows_alike(best.candidate, ranked, question)
             convincing = bool(within) or not is_beside_computed(best.candidate, question)
         if convincing and (within or _in_language_of(question, best.candidate)):
-            chosen = within or _distinct(compared, question)
+            chosen = within or newest_first(_distinct(compared, question), items, question)
             return Extraction(tuple(map(_quotation, chosen)), None)
         known = _known_at_home(ranked, question)
         if foreign := await self._in_other_language(question, items, about, written, known):
@@ -323,7 +324,7 @@ def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
         if only_another_field(found.candidate, chosen, words):
             continue
         good = found.score >= _bar(found.candidate, chosen, asked) * compared[0].score
-        if good and all(_overlap(found.candidate, other) < _SAME for other in chosen):
+        if good and all(_says_other(found.candidate, other, asked) for other in chosen):
             chosen.append(found.candidate)
         if len(chosen) == _QUOTES:
             break
@@ -350,9 +351,10 @@ def _bar(candidate: Candidate, chosen: Sequence[Candidate], asked: frozenset[str
     return _SAME_PASSAGE if quoted else _OTHER_PASSAGE
 
 
-def _overlap(one: Candidate, other: Candidate) -> float:
-    """Jaccard similarity of the two sentences' terms."""
-    return len(one.terms & other.terms) / (len(one.terms | other.terms) or 1)
+def _says_other(one: Candidate, other: Candidate, asked: frozenset[str]) -> bool:
+    """Whether it says something else than `other`: in other words, of another thing that is asked for, or of other values."""
+    alike = len(one.terms & other.terms) / (len(one.terms | other.terms) or 1)
+    return alike < _SAME or bool(one.terms & asked - other.terms) or restates(one, other)
 
 
 def _known_at_home(ranked: Sequence[Candidate], question: str) -> float:
