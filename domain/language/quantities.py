@@ -57,7 +57,6 @@ _VERSION = re.compile(
     r"(?<![\d.])\d+(?:\.\d+)+(?![\d.]|\s?(?:%|°|[a-zµμ]{1,2}\b|times|percent|points|[秒分天年个元倍万亿]))"
     r"|\bv ?\d|\b(?:version|release)s? ?\d|\d ?(?:版|or (?:newer|later))|第.{1,3}版|\b(?:19|20)\d\d\b"
 )
-_NO_NUMBERS = (_COLOUR, _WHEN, _CLOCK, _VERSION)
 _OF_SECTIONS = (_WHEN, _VERSION)
 # Units of periods that answer for each other: half a year is no number of days.
 _PERIODS = (
@@ -81,6 +80,26 @@ _PERIODS = (
         "[个個]?月|年",
         r"months?|years?|quarters?|decades?|centur(?:y|ies)|weeks?|月|年|季|周|週|世纪|世紀|岁|歲",
     ),
+)
+# Units of other measures, asked for and answered by each other: acres are no prices.
+_MEASURES = (
+    (
+        "acres?|hectares?|square (?:met(?:er|re)s?|feet)",
+        "亩|畝|公顷|公頃|平方米|平方公里|平米",
+        r"acres?|hectares?|ha|sqm|square|亩|畝|公顷|公頃|平方|平米|m2",
+    ),
+    (
+        "lit(?:er|re)s?|gallons?",
+        "升|毫升|立方米|加仑",
+        r"lit(?:er|re)s?|gallons?|l|ml|m3|升|立方|加仑",
+    ),
+    ("degrees?", "摄氏度|攝氏度|度(?!电|電)", r"degrees?|°[cf]?|k|度"),
+    (
+        "watts?|kilowatts?|volts?|amperes?|amps?",
+        "千?瓦|伏|安培",
+        r"(?:kilo)?watts?|volts?|amperes?|amps?|k?w|k?v|m?a|千?瓦|伏|安",
+    ),
+    ("pages?|words?", "页|頁|字", r"pages?|words?|pp|页|頁|字"),
 )
 _PRICED = r"\b(?:pric(?:es?|ed|ing)|cost(?:s|ing)?|fees?|rates?|worth)\b"
 # What is an amount of money wherever it is asked how much it is; fines and deposits may be shares or rents.
@@ -118,7 +137,30 @@ class Quantity:
         return self.is_number and "|" in row and _BARE_NUMBER.search(_DATE.sub("", row)) is not None
 
 
+_OF_MEASURES = [
+    (
+        re.compile(
+            rf"\bhow (many) (?:[\w-]+ ){{0,2}}?(?:{english})\b|(?:多少|[几幾])(?:{chinese})"
+        ),
+        # Of a row the head may have the unit.
+        re.compile(
+            rf"{_NUMBER}[\d.,]*\s*(?:[\w-]+ ){{0,2}}?[多余餘]?(?:{units})(?![a-z])"
+            rf"|(?:{units})(?![a-z])[^\n]*\n[^|]*\|.*\d",
+            re.DOTALL,
+        ),
+    )
+    for english, chinese, units in _MEASURES
+]
+_NO_NUMBERS = (_COLOUR, _WHEN, _CLOCK, _VERSION, *(told for _, told in _OF_MEASURES))
 _KINDS = [
+    *_OF_MEASURES,
+    # What percentage of the salary is no sum of money.
+    (
+        re.compile(
+            r"率[^，。；？?]{0,6}多少|百分之(?:多少|[几幾])|比例[^，。；？?]{0,6}多少|\b(?:what|which) (percentage|percent|proportion)\b"
+        ),
+        re.compile(r"%|‰|百分|\bper ?cent|[成倍比]|\d|[一二三四五六七八九十半]"),
+    ),
     (
         re.compile(
             rf"多少钱|多少錢|几块钱|价格|價格|价钱|售价|售價|票价|票價|(?:{_SUMS})[^，。；？?]{{0,6}}多少"
@@ -180,12 +222,6 @@ _KINDS = [
             r"\b(?:what|which) (?:\w+ )?(version|release)s?\b|[哪什][^，。；？?]{0,12}版本|版本(?:是|要求)"
         ),
         _VERSION,
-    ),
-    (
-        re.compile(
-            r"率[^，。；？?]{0,6}多少|百分之[几幾]|比例[^，。；？?]{0,6}多少|\b(?:what|which) (percentage|percent|proportion)\b"
-        ),
-        re.compile(r"%|‰|百分|\bper ?cent|[成倍比]|\d|[一二三四五六七八九十半]"),
     ),
     (
         re.compile(

@@ -52,6 +52,22 @@ from domain.language.quantities import asked_quantity
         ("支持哪个 Neo4j 版本？", "支持 Neo4j 5.26 及以上。", "Neo4j 用时 4.5 秒。"),
         ("测试覆盖率要求是多少？", "覆盖率不低于 80%。", "须有单元测试覆盖。"),
         ("What percentage passed?", "Half failed, 50 per cent passed.", "Most of them passed."),
+        (
+            "试用期工资是转正工资的百分之多少？",
+            "为转正工资的百分之八十五。",
+            "试用期内工资须按时发放。",
+        ),
+        ("农场种了多少亩蓝莓？", "蓝莓园占地320亩。", "| 客户 | 金额（万元） |\n| 滇蓝农场 | 73.5"),
+        (
+            "农场种了多少亩蓝莓？",
+            "| 客户 | 面积（亩） |\n| 滇蓝农场 | 320",
+            "| 客户 | 亩产 |\n| 农场 | 未知",
+        ),
+        ("How many acres does the farm have?", "It has 40 acres.", "It has 12 cows since 1998."),
+        ("How many litres does the tank hold?", "It holds 40 l.", "It holds 40 bottles."),
+        ("烤箱最高多少度？", "最高260℃。", "最高功率2200瓦。"),
+        ("How many pages does the manual have?", "The manual: 64 pages.", "Manual no. 64 of 2024."),
+        ("设备功率多少瓦？", "额定功率 18 W。", "重量 18 kg。"),
         ("仓库几点关门？", "下午五点关门。", "| 仓库 | 库存 |\n杭州 | 140"),
     ],
 )
