@@ -11,6 +11,7 @@ from domain.tables.asking import asked_of
 from domain.tables.by_place import row_asked_for
 from domain.tables.choosing import Asked
 from domain.tables.computing import Condition, Operation, matching
+from domain.tables.meaning import is_by_period
 from domain.tables.reading import names_column
 from domain.tables.rest import restricts
 from domain.tables.sentences import TEXTS
@@ -132,7 +133,9 @@ def _unasked(clause: Clause, table: DataTable, language: str, about: str) -> lis
 
 
 def _partly(asked: Asked, table: DataTable, about: str = "") -> bool:
-    """Whether something that was not understood may keep rows out."""
+    """Whether something that was not understood may keep rows out, or parts them by month or day."""
+    if is_by_period(asked.column, table.columns, asked.rest):
+        return True
     dated = any(column.kind is ValueKind.DATE for column in table.columns)
     return restricts(without_asking(asked.rest, dated=dated), table, about)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from domain.language.simplified import plain_of
 from domain.tables.computing import Operation
 from domain.tables.table import Column
 from domain.tables.values import ValueKind
-from domain.tables.wording import OF_ALL_ROWS, OF_ONE_ROW
+from domain.tables.wording import OF_ALL_ROWS, OF_ONE_ROW, PER_PERIOD
 
 # Amounts add up over rows; prices, rates, temperatures, ages and scores do not.
 _AMOUNTS = re.compile(
@@ -27,6 +28,7 @@ _TIMES = re.compile(
 _GOOD = re.compile(r"最[好强差弱]|\b(?:best|worst)\b(?![\s-](?:paid|selling|sold|earning))")
 _QUICK = re.compile(r"最[快慢]|\b(?:fastest|slowest)\b")
 _OLD = re.compile(r"最老|最年[轻长]|\b(?:old|young)est\b")
+_CALLED = {"day": "daily", "year": "annual", "annum": "annual|year", "天": "日", "日": "天"}
 _TURNED = {Operation.MAX: Operation.MIN, Operation.MIN: Operation.MAX}
 
 
@@ -55,3 +57,15 @@ def outermost_of(operation: Operation, column: Column, text: str) -> Operation |
     dated = column.kind is ValueKind.DATE
     turned = (dated and _OLD.search(text)) or (_QUICK.search(text) and _TIMES.search(name))
     return _TURNED.get(operation) if turned else operation
+
+
+def is_by_period(column: int | None, columns: Sequence[Column], text: str) -> bool:
+    """Whether a normalised question asks for a column month by month, which only dates of other columns could tell.
+
+    What "monthly cost" and 月费 are is asked for "per month" as it stands.
+    """
+    period = PER_PERIOD.search(text)
+    if period is None or column is None or all(one.kind is not ValueKind.DATE for one in columns):
+        return False
+    word = period["en"] or period["zh"]
+    return re.search(f"{word}|{_CALLED.get(word, word)}", plain_of(columns[column].name)) is None

@@ -50,7 +50,14 @@ DENIED = re.compile(
     rf"\x01+{_LISTED_ALSO}(?:(?:之外|以外|外)的?)?|\x01+{_LISTED_ALSO}(?:之外|以外)的?"
 )
 # "By region" groups; "sold by Meyer" names rows, whose values are masked by \x01.
-GROUPED = re.compile(r"每|各|分别|\b(?:per|each|every|by(?!\s+\x01))\b")
+# "Per month" and 每月 group only by a column of that name, which is masked; else they are of rates.
+_PERIODS = "second|minute|hour|day|night|week|month|quarter|year|annum"
+GROUPED = re.compile(
+    rf"每(?!秒|分钟|小时|[天日晚周月年])|各|分别|\b(?:(?:per|each|every)(?!\s+(?:{_PERIODS})\b)|by(?!\s+\x01))\b"
+)
+PER_PERIOD = re.compile(
+    rf"\b(?:per|each|every)\s+(?P<en>{_PERIODS})\b|每(?P<zh>秒|分钟|小时|[天日晚周月年])"
+)
 
 # Whose rows are taken together: "which region sells most" and "has the highest sales" is told by sums, "the
 # longest lead time" and "the highest price" by one row each (`domain.tables.meaning`).
@@ -87,7 +94,7 @@ IMPLIED = tuple(
 )
 _SUM = (
     r"总和|之和|合计|总计|共计|总共|一共|累计|汇总|加起来|总(?=[\0数额量价值销收支产库预成])|总的|总是?多少"
-    r"|\b(?:total|sum|altogether|combined|add up|in all)\b"
+    r"|\b(?:total|sum|altogether|combined|add up|in all)\b|\b(?:what|how much) (?:do|does|did) all\b"
 )
 _MEAN = r"平均|均值|\b(?:average|mean|avg)\b"
 _MEASURES = "个人行条款种家名位项类组座所笔张起次台件场部辆间门本"

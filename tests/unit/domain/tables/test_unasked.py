@@ -256,3 +256,50 @@ def test_a_row_with_a_code_is_told_with_its_name() -> None:
     [most] = unasked("Which branch has the largest staff?", BRANCHES, "en")
     assert "(B-2, Ben)" in most.text
     assert most.about == "B-2"
+
+
+HOSTS = make_table(
+    [
+        ["Host", "Owner", "City", "Monthly cost (EUR)", "Memory (GB)", "Retired on"],
+        ["db-1", "Platform", "Dublin", "900", "64", "2027-01-31"],
+        ["mq-1", "Ingest", "Dublin", "400", "16", "2026-09-30"],
+        ["mq-2", "Ingest", "Warsaw", "350", "16", "2026-09-30"],
+    ],
+    header_rows=1,
+)
+PAID = make_table(
+    [
+        ["Date", "Shop", "Amount"],
+        ["2026-01-05", "A", "10"],
+        ["2026-01-06", "A", "20"],
+        ["2026-02-07", "B", "5"],
+    ],
+    header_rows=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What do all hosts of Ingest cost per month?", "750"),
+        ("How much do the Dublin hosts cost per month in total?", "1300"),
+        ("What is the total monthly cost of the hosts?", "1650"),
+        ("What do the hosts in Warsaw cost in total each month?", "350"),
+    ],
+)
+def test_a_rate_of_the_column_is_no_group(question: str, value: str) -> None:
+    [found] = findings_unasked(question, HOSTS, "en")
+    assert found.value.replace(",", "") == value
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the total amount per month?",
+        "What is the sum of the amounts each day?",
+        "每月金额合计多少？",
+    ],
+)
+def test_sums_by_month_or_day_of_a_column_of_dates_are_not_computed(question: str) -> None:
+    assert compute_findings(question, PAID, "en").asked == []
+    assert findings_unasked(question, PAID, "en") == []

@@ -29,6 +29,11 @@ TOOLS = """| Tool | City | Owner |
 | Vice | Oslo | Ida |
 | Lamp | Graz | Per |
 | Drill | Oslo | Ida |"""
+PROJECTS = """| 项目 | 项目经理 | 预算（万元） |
+| --- | --- | --- |
+| 官网 | 周敏 | 18 |
+| 门店 | 周敏 | 40 |
+| 仓储 | 何伟 | 25 |"""
 EMPLOYEES = """| Employee | City |
 | --- | --- |
 | Ida | Oslo |
@@ -65,6 +70,10 @@ async def told(question: str, *texts: str) -> list[str]:
         ("外设类产品有几个？", GOODS, 1),
         ("总库存是多少？", GOODS, 1),
         ("哪些部件的库存低于最低库存？", PARTS, 1),
+        ("周敏负责的项目预算合计多少万元？", PROJECTS, 1),
+        ("周敏负责哪些项目？", PROJECTS, 3),
+        ("Which tools does Ida manage?", TOOLS, 3),
+        ("How many tools is Ida responsible for?", TOOLS, 1),
     ],
 )
 async def test_words_made_up_of_what_a_table_has_are_its_own(
