@@ -157,6 +157,7 @@ category, 类别, 分类
 extension, 分机
 head of department, person in charge, 负责人
 milestone, 里程碑
+succeeds, succeeded, successor, replaces, replacement, 接替, 继任, 接任
 version, 版本
 certificate, 证书
 user, 用户
@@ -204,6 +205,11 @@ def synonyms(question: str) -> dict[str, list[str]]:
         match["en"] or match["zh"] for match in _KNOWN.finditer(plain_of(question))
     )
     return {word: [one for one in _MEANING[word] if one != word] for word in words}
+
+
+def listed_compounds(question: str) -> list[str]:
+    """The listed names of several words that `question` has, such as "sick leave": each names one thing."""
+    return [word for word in synonyms(question) if " " in word]
 
 
 def as_tables_say(question: str) -> str:

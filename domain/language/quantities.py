@@ -19,9 +19,9 @@ _PERIOD = (
     r"|\d{1,2}:\d\d\s*(?:[-–—~～至到]|to|until|till)\s*\d{1,2}:\d\d"
     r"|\b(?:since|until|till|forever|always|permanent|unlimited|lifelong|lifetime)\b|永久|终身|終身|长期|長期|至今|为止|為止"
 )
-# A count is no time of day, and "a" none either.
+# A count is no time of day, "a" none either, nor the 1 of eu-central-1.
 _COUNT = (
-    r"(?<![\d:])\d(?![\d.,]*:\d)|[零一二两兩三四五六七八九十百千万萬亿億半几幾数數双雙唯]|没有|沒有|无|無"
+    r"(?<![\da-z:_-])\d(?![\d.,]*:\d)|[零一二两兩三四五六七八九十百千万萬亿億半几幾数數双雙唯]|没有|沒有|无|無"
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
     r"|half|several|hundreds?|thousands?|millions?|billions?|dozens?|no|none|nobody|few|pairs?|both|single|only|once|twice|thrice)\b"
 )
@@ -29,7 +29,7 @@ _COUNT = (
 _UNIT = (
     r"(?:per ?cent|years?|months?|weeks?|days?|hours?|minutes?|euros?|dollars?|eur|usd|chf|gbp)\b"
 )
-_MEASURED = rf"(?:\d[\d.,]*|[a-z]+)[\s-]*(?:%|{_UNIT})|[\d.,零一二两兩三四五六七八九十百千万]+\s*(?:%|年|个?月|個月|周|天|小时|小時|分钟|分鐘|元|块钱)"
+_MEASURED = rf"(?:\d[\d.,]*|[a-z]+)[\s-]*(?:%|{_UNIT})|[\d.,零一二两兩三四五六七八九十百千万]+\s*(?:%|年|个?月|個月|周|天|小时|小時|分钟|分鐘|元|块钱|[日号])|\d{{4}}[-/.]\d{{1,2}}(?![\d,])"
 _COLOUR = re.compile(
     r"[红紅黄黃蓝藍绿綠白黑灰紫橙粉棕褐金银銀]色|[深浅淺]色"
     r"|\b(?:red|yellow|blue|green|white|black|gr[ea]y|purple|orange|pink|brown|gold(?:en)?|silver|navy|beige|cream"

@@ -16,7 +16,7 @@ from domain.language.spelling import respelled
 from domain.retrieval import RetrievedItem
 from domain.tables.by_place import asks_by_place
 from domain.text import has_cjk, language_of, normalise
-from models.offline.asked_kind import asked_kind
+from models.offline.asked_kind import asked_kind, speaks_of_counted
 from models.offline.asked_rows import (
     asked_themselves,
     is_beside_computed,
@@ -177,6 +177,7 @@ class ExtractiveAnswerer:
         )
         best = compared[0]
         telling = kind.tells(best.candidate.meaning, items[best.candidate.source])
+        telling = telling and speaks_of_counted(question, items)
         convincing = bool(named) and telling and self._convinces(best, question)
         within: list[Candidate] = []
         if convincing:

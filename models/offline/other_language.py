@@ -17,8 +17,11 @@ from dataclasses import dataclass
 
 from domain.language.disclaimers import disclaimed_in
 from domain.language.other_words import said_otherwise
+from domain.language.quantities import asked_quantity
 from domain.language.sentences import code_spans
+from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
+from domain.tables.dates import without_dates
 from domain.text import IDEOGRAPHS, has_cjk, language_of, normalise
 from models.offline.passages import names_above, quotable_spans, table_heads, told_by_documents
 from models.offline.sentence_form import SentenceForm
@@ -38,6 +41,7 @@ _WHOLE = re.compile(r"[.。!！;；][\"'”’)）]?$|\|")
 _FIELD = re.compile(r"[\w ]{1,12}[:：]\s*\S{1,12}$")
 _CHINESE = re.compile(rf"[{IDEOGRAPHS}（）]+")
 _FEWEST_WORDS = 3
+_FEWEST_TOLD = 2
 # "版本 3.2，2025 年 6 月" says next to nothing, and is near to whatever is short.
 _FEWEST_IDEOGRAPHS = 4
 _OF_DATES = re.compile("[年月日号號版本第]")
@@ -99,6 +103,8 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     defining = _ASKS_WHAT_IT_IS.search(normalise(question)) is not None
     for_cell = _DEFINITION_BONUS if defining else _CELL_BONUS
     found = list[Foreign]()
+    kind = asked_quantity(question)
+    dated = kind is not None and kind.of_sections
     rank = 0
     for source, passage in enumerate(passages):
         at_home = language_of(passage.text) == own
@@ -113,6 +119,8 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
         for start, end, meaning in sentences[:_MOST_OF_PASSAGE]:
             text = passage.text[start:end]
             if (disclaimed and disclaimed.search(normalise(text))) or form.orders(text):
+                continue
+            if not dated and _tells_only_a_day(text):
                 continue
             named = _named(asked, passage, text)
             bonus = _bonus(text, named, wants_number=asks_for_number(question)) - _RANK_COST * rank
@@ -167,6 +175,14 @@ def _says_little(text: str) -> bool:
     """Whether a Chinese text has hardly a word besides dates and versions."""
     words = "".join(_CHINESE.findall(text))
     return bool(words) and len(_OF_DATES.sub("", words)) < _FEWEST_IDEOGRAPHS
+
+
+def _tells_only_a_day(text: str) -> bool:
+    """Whether an English text has no more than a word besides a day: "Date: 2 June 2026." is near to any short question."""
+    plain = normalise(text)
+    rest = without_dates(plain)
+    words = [word for word in _PLAIN_WORD.findall(rest) if word not in ENGLISH_STOP_WORDS]
+    return not has_cjk(text) and rest != plain and len(words) < _FEWEST_TOLD
 
 
 def without_identifiers(question: str) -> str:

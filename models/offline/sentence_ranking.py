@@ -19,7 +19,7 @@ from domain.language.definitions import definition_asked
 from domain.language.designators import marks_in
 from domain.language.disclaimers import disclaimed_in
 from domain.language.identifiers import unmentioned
-from domain.language.other_words import told_otherwise
+from domain.language.other_words import listed_compounds, told_otherwise
 from domain.language.sentences import code_spans
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
@@ -174,7 +174,7 @@ class _Ranking:
         self._heading_weights = [
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
-        self._things = asked_things(question, self._called())
+        self._things = asked_things(question, [*listed_compounds(question), *self._called()])
         self._missing = self._missed(told_by_documents(passages))
         self._bodies = [self._said(passage.text) for passage in passages]
         named = [asked & frozenset(terms(names_of_document(passage))) for passage in passages]

@@ -37,6 +37,11 @@ appear bring come do encounter find get give go happen happens happened keep kep
 _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
 # 几天, 第几章: asks for a number with its measure, which no answer repeats; 几何 and 几乎 do not ask.
 _HOW_MANY = re.compile(r"第?[几幾](?![何乎率内內丁])\w{1,2}")
+# So does "how many days"; whoever answers may count in weeks.
+_HOW_MANY_UNITS = re.compile(
+    r"\bhow many (?:(?:working|business|calendar|full) )?(?:second|minute|hour|day|night|week|month|year)s?\b",
+    re.IGNORECASE,
+)
 # "And in Tokyo?", 那天津呢: what is named here stands for what was asked before.
 _INSTEAD = re.compile(
     r"^\s*(?:(?:and|but|or|then)\b|(?:what|how) about\b)|^(?:那么?|还有|以及|而)|呢[？?]*$",
@@ -123,7 +128,7 @@ def asked_things(question: str, named: Collection[str] = ()) -> list[list[str]]:
     full = () if question.istitle() else _FULL_NAME.findall(question)
     names = [words for name in (*named, *full) if len(words := terms(name)) > 1]
     things = dict[str, list[str]]()
-    for word in own_words(question):
+    for word in own_words(_HOW_MANY_UNITS.sub("how many", question)):
         name = next((" ".join(name) for name in names if word in name), word)
         things.setdefault(name, []).append(word)
     return list(things.values())

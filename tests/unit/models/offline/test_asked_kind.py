@@ -55,3 +55,37 @@ async def test_a_release_is_told_above_the_heading_of_its_part() -> None:
         "In which version can exits be grouped?", items, language="en"
     )
     assert [one.under for one in found.quotations] == ["3.3.0 (17 October 2024)"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        (
+            "How many parking spaces does the office in Cork have?",
+            "The office in Cork has 40 desks.",
+            False,
+        ),
+        ("How many desks does the office in Cork have?", "The office in Cork has 40 desks.", True),
+        ("How many people work in the office in Cork?", "Of our 90 staff 40 work in Cork.", True),
+        ("机房有多少个机柜？", "机房的数据量为 310 GB，迁移用了 2 人。", False),
+        ("机房有多少台服务器？", "机房有 12 台服务器。", True),
+        ("How many days of sick leave are paid?", "You have 26 days of leave per year.", False),
+        (
+            "How many days of sick leave are paid?",
+            "Up to 15 days of sick leave are paid in full.",
+            True,
+        ),
+        (
+            "How many days of annual leave are there?",
+            "You have 26 days of vacation per year.",
+            False,
+        ),
+        ("How many servers are in eu-central-1?", "The servers were moved to eu-central-1.", False),
+    ],
+)
+async def test_a_number_answers_only_of_what_is_counted(
+    question: str, text: str, *, told: bool
+) -> None:
+    language = "zh" if "机" in question else "en"
+    found = await ExtractiveAnswerer().extract(question, [item(text)], language=language)
+    assert bool(found.quotations) is told

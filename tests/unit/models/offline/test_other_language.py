@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from domain.retrieval import ItemKind, RetrievedItem
 from models.offline.other_language import answering, foreign_sentences, without_identifiers
 
@@ -108,3 +110,13 @@ def test_a_line_of_a_version_and_a_date_says_little() -> None:
     [little] = foreign_sentences("Can I work from Brazil?", [dated])
     [something] = foreign_sentences("Can I work from Brazil?", [said])
     assert little.bonus < something.bonus
+
+
+@pytest.mark.parametrize(
+    "said", ["Date: 2 June 2026.", "Updated on 1 March 2026.", "Published in May 2024."]
+)
+def test_what_tells_only_a_day_is_offered_only_to_who_asks_when(said: str) -> None:
+    items = [passage(f"{said} The pump was repaired by the team on 4 May 2024.")]
+    told = [one.text for one in foreign_sentences("净利润目标是多少？", items)]
+    assert told == ["The pump was repaired by the team on 4 May 2024."]
+    assert said in [one.text for one in foreign_sentences("哪天发布的？", items)]

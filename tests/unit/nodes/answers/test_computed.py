@@ -74,6 +74,7 @@ async def told(question: str, *texts: str) -> list[str]:
         ("周敏负责哪些项目？", PROJECTS, 3),
         ("Which tools does Ida manage?", TOOLS, 3),
         ("How many tools is Ida responsible for?", TOOLS, 1),
+        ("Which tools does the Ida team have?", TOOLS, 3),
     ],
 )
 async def test_words_made_up_of_what_a_table_has_are_its_own(
