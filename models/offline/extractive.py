@@ -39,6 +39,7 @@ from models.offline.restated import newest_first, restates
 from models.offline.rows_by_place import asked_place, row_at
 from models.offline.sentence_ranking import Candidate, about_what_is_named, rank_sentences
 from models.offline.simplified_items import in_simplified
+from models.offline.summary import summary_of_named
 from models.offline.wording import asked_instead, content_words, identifiers, terms
 from models.protocols import Embedder
 
@@ -131,6 +132,10 @@ class ExtractiveAnswerer:
         """
         written = _Written(question, items)
         read = [in_simplified(item) for item in items]
+        if summary := summary_of_named(question, items):
+            return Extraction(
+                tuple(Quotation(items[at].text[a:b], at, a, b) for at, a, b in summary), None
+            )
         found = await self._extract(simplified(question), read, language, written)
         spans = [(one.source, one.start, one.end) for one in found.quotations]
         kind = asked_kind(question)
