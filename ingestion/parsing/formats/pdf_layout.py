@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 from statistics import median
 
 from domain.text import is_cjk
@@ -21,6 +22,7 @@ _PAGE_NUMBER = re.compile(
     r"|[ivxlc]{1,6})[-–—\s]*",
     re.I,
 )
+_COLUMN_LINES = 3  # so many with something beside them make a column
 _DIGITS = re.compile(r"\d+")
 _LEADERS = re.compile(r"(?:[.…·．]\s?){4}\s*\d{1,4}$")
 
@@ -99,7 +101,7 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
     """Join lines to paragraphs and the parts of tables, over page and column breaks too."""
     items = [item for page in pages for item in page]
     lines = [item for item in items if isinstance(item, Line)]
-    pitch = _usual_pitch(lines)
+    pitch, limits = _usual_pitch(lines), _next_columns(lines)
     regions: list[Region] = []
     at = -1
     for item in items:
@@ -112,7 +114,7 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
             continue
         at += 1
         if isinstance(last, PageParagraph) and _continues(
-            last, item, _right_edge(lines, at - 1), pitch
+            last, item, _right_edge(lines, limits, at - 1), pitch
         ):
             last.lines.append(item)
         else:
@@ -131,16 +133,41 @@ def _usual_pitch(lines: Sequence[Line]) -> float:
     return median(usual) if usual else 1.5
 
 
-def _right_edge(lines: Sequence[Line], index: int) -> float:
-    """How far the lines around this one reach that begin where it begins: its column's right edge."""
+def _next_columns(lines: Sequence[Line]) -> list[float]:
+    """For each line where something begins beside it, to its right; infinite where nothing does."""
+    pages = defaultdict[int, list[Line]](list)
+    for line in lines:
+        pages[line.page].append(line)
+    return [
+        min(
+            (
+                other.box.left
+                for other in pages[line.page]
+                if other.box.left >= line.box.right
+                and other.box.bottom < line.box.top
+                and other.box.top > line.box.bottom
+            ),
+            default=inf,
+        )
+        for line in lines
+    ]
+
+
+def _right_edge(lines: Sequence[Line], limits: Sequence[float], index: int) -> float:
+    """How far the lines around this one reach that begin where it begins: its column's right edge.
+
+    A title over both columns reaches beyond the first.
+    """
     line = lines[index]
-    near = lines[max(0, index - 10) : index + 11]
     page, left, room = line.page, line.box.left, 4 * max(line.size, 1)
-    return max(
-        other.box.right
-        for other in near
-        if other.page == page and abs(other.box.left - left) < room
-    )
+    near = [
+        at
+        for at in range(max(0, index - 10), min(len(lines), index + 11))
+        if lines[at].page == page and abs(lines[at].box.left - left) < room
+    ]
+    beside = sorted(limits[at] for at in near if limits[at] >= line.box.right)
+    limit = beside[_COLUMN_LINES - 1] if len(beside) >= _COLUMN_LINES else inf
+    return max(lines[at].box.right for at in near if at == index or lines[at].box.right <= limit)
 
 
 def _continues(paragraph: PageParagraph, line: Line, right: float, pitch: float) -> bool:

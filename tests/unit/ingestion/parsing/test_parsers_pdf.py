@@ -82,6 +82,24 @@ class TestParagraphs:
 
         assert prose(read([page])) == [a + b, c, f"{d}{e}短句", f]
 
+    def test_a_line_over_both_columns_parts_no_lines_of_the_first(self) -> None:
+        over = "between Larkfield Systems Ltd, Dublin, and Brightwater Hosting GmbH, Frankfurt"
+        first = [
+            "The agreement begins on 1 May",
+            "and runs for 36 months. It is",
+            "renewed for a year at a time",
+            "unless notice is given before.",
+        ]
+        second = [
+            "The monthly fee is EUR 8,450.",
+            "Electricity is billed by use at",
+            "EUR 0.31 per kWh. Invoices are",
+            "due within 21 days in any case.",
+        ]
+        page = [*lines([over]), *lines(first, top=720), *lines(second, top=720, left=330)]
+
+        assert prose(read([page])) == [over, " ".join(first), " ".join(second)]
+
     def test_a_sentence_goes_on_over_the_page_and_keeps_its_first_page(self) -> None:
         parsed = read([lines([CHINESE[:40]]), lines(["到下一页才结束。", "新的一段。"])])
 
