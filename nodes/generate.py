@@ -15,7 +15,7 @@ import prompts
 from domain.answers import Answer, Usage
 from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Done, as_values
-from domain.retrieval import ItemKind, Mode, RetrievedItem
+from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from domain.text import counted
 from models.chat.chat_model import ChatModel
 from nodes.answers.answer_generator import AnswerGenerator
@@ -25,6 +25,7 @@ from nodes.answers.introducing import introduction
 from nodes.answers.quoting import quoted
 from nodes.answers.reporting import Reading, mapped, reported
 from nodes.answers.revising import Review
+from nodes.answers.summing import MOST_PASSAGES, with_whole_of_named
 from nodes.answers.writing import Writing, written
 from nodes.asking import BY_RULE, conversation
 from nodes.citing.checking import UNCHECKED, Checks, still_stored
@@ -183,7 +184,7 @@ class _Writer:
 
     async def _current(self) -> list[RetrievedItem]:
         """The passages that the stored documents still have as they were found."""
-        items = self._state.items
+        items = await self._read()
         try:
             kept = await still_stored(self._checks.still_there, items)
         except DependencyError as error:
@@ -194,6 +195,23 @@ class _Writer:
                 OUTDATED.format(passages=counted(len(items) - len(kept), "passage"))
             )
         return [*self._attached, *kept]
+
+    async def _read(self) -> list[RetrievedItem]:
+        """What was found, with the whole of a document that is to be summed up."""
+        state = self._state
+        try:
+            return await with_whole_of_named(state.question, state.items, self._search_in)
+        except DependencyError:  # what was found is enough to answer from
+            return state.items
+
+    async def _search_in(self, document: str) -> Retrieval:
+        return await self._deps.retriever.search(
+            self._scope,
+            self._state.question,
+            mode=Mode.NAIVE,
+            top_k=MOST_PASSAGES,
+            filters={**(self._state.filters or {}), "documentIds": [document]},
+        )
 
     async def _directly(self) -> AsyncGenerator[AnswerEvent]:
         """Without any document: by the chat model, or a sentence that says why not."""

@@ -8,7 +8,6 @@ doi:10.1016/0306-4573(95)00052-I).
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from domain.language.simplified import plain_of
@@ -52,21 +51,27 @@ def summary_of_named(question: str, items: Sequence[RetrievedItem]) -> list[Span
         question: the question.
         items: the passages found, best first.
     """
+    named = named_for_summary(question, items)
+    passages = [place for place, item in enumerate(items) if _document(item) == named]
+    passages.sort(key=lambda place: items[place].metadata.get("start", 0))
+    return _leads(passages, items, decided=_DECIDED.search(plain_of(question)) is not None)
+
+
+def named_for_summary(question: str, items: Sequence[RetrievedItem]) -> str | None:
+    """The id of the document which `question` asks a summary of; None where it asks for none, or names none alone."""
     asked = _MONTH.sub(lambda one: str(_MONTHS.index(one[1]) + 1), plain_of(question))
     if not (_ASKS.search(asked) or _ASKS_OF_WHOLE.search(asked)):
-        return []
+        return None
     enough = _ENOUGH if _ASKS.search(asked) else 1.0
     words = content_words(_ASKING.sub(" ", asked))
-    documents = defaultdict[str, list[int]](list)
-    for place, item in enumerate(items):
-        documents[item.document_id or item.id].append(place)
-    named = {key: _told(words, items[places[0]]) for key, places in documents.items()}
-    best = max(named, key=lambda key: named[key], default="")
-    alone = [key for key in named if named[key] == named.get(best)] == [best]
-    if not (words and alone and named[best] >= enough):
-        return []
-    passages = sorted(documents[best], key=lambda place: items[place].metadata.get("start", 0))
-    return _leads(passages, items, decided=_DECIDED.search(asked) is not None)
+    told = {_document(item): _told(words, item) for item in items}
+    most = max(told.values(), default=0.0)
+    named = [document for document, share in told.items() if share == most]
+    return named[0] if words and len(named) == 1 and most >= enough else None
+
+
+def _document(item: RetrievedItem) -> str:
+    return item.document_id or item.id
 
 
 def _told(words: Sequence[str], item: RetrievedItem) -> float:
@@ -86,10 +91,19 @@ def _leads(passages: Sequence[int], items: Sequence[RetrievedItem], *, decided: 
             for spans in told
         ]
         told = decisions if any(decisions) else told
+    told = _spread([spans for spans in told if spans])
     longest = max(map(len, told), default=0)
     in_turn = [spans[at] for at in range(longest) for spans in told if at < len(spans)]
     chosen = in_turn[:_QUOTES]
     return sorted(chosen, key=lambda one: (passages.index(one[0]), one[1]))
+
+
+def _spread(told: list[list[Span]]) -> list[list[Span]]:
+    """As many passages as there are quotations, from the whole length of a document."""
+    last = len(told) - 1
+    if last < _QUOTES:
+        return told
+    return [told[round(at * last / (_QUOTES - 1))] for at in range(_QUOTES)]
 
 
 def _telling(text: str) -> Iterator[tuple[int, int]]:
