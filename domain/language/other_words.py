@@ -63,7 +63,7 @@ made of, consists of, consist of, material, 材质, 材料
 made, manufactured, produced, 生产, 制造, 产于, 产自, 出产
 released, launched, went on sale, 上市, 发布, 推出
 joined, hired, start date, hire date, joining date, 入职
-founded, established, set up, 成立
+founded, established, 成立
 founded, founder, 创始, 创立, 创办, 创建
 valid, expire, expires, expired, 有效, 过期, 到期
 kept, stored, 存放, 保存
@@ -80,6 +80,8 @@ approve, approved, 批准, 审批
 area, 面积
 colour, color, 颜色
 meeting, 会议, 例会
+attended, attendees, participants, present, 参加, 参会, 出席, 与会
+token, 令牌
 invoice, 发票
 landlord, lessor, 出租方, 房东
 tenant, lessee, 承租方, 租客

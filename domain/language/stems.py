@@ -14,11 +14,12 @@ _BRITISH = (
     (re.compile(r"(?<=\w{2})ogue(?=s?$)"), "og"),
 )
 _MAYBE_BRITISH = re.compile(r"is|ys|our|tre|nce|ogue")
-_SUFFIX = re.compile(r"(?<=\w{3})(?:ing|ied|ies|ed|es|s)$|(?<=\w{4})e$")
+# "Bodies" is more than one "body", and "supplied" what supplies did.
+_SUFFIX = re.compile(r"(?<=\w{3})(?:ing|ied|ies|ed|es|s)$|(?<=\w{4})e$|(?<=\w{2}[^\Waeiou])y$")
 
 
 def stem(word: str) -> str:
-    """The word without an ending of number, person or tense: `supplies` and `supplied` as `suppl`."""
+    """The word without an ending of number, person or tense: `supply`, `supplies` and `supplied` as `suppl`."""
     return _SUFFIX.sub("", word)
 
 

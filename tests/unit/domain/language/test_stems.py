@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.language.stems import american, stem
 
@@ -33,3 +35,13 @@ def test_either_spelling_is_the_same_word(british: str, spelt: str) -> None:
 )
 def test_words_that_only_look_british_stay(word: str) -> None:
     assert american(word) == word
+
+
+@given(st.from_regex(r"[a-z]{2}[bcdfghjklmnpqrstvwxz]", fullmatch=True))
+def test_what_ends_in_y_is_the_same_word_in_the_plural_and_the_past(beginning: str) -> None:
+    assert stem(f"{beginning}y") == stem(f"{beginning}ies") == stem(f"{beginning}ied")
+
+
+@pytest.mark.parametrize("word", ["day", "key", "survey", "buy", "by", "fly"])
+def test_a_y_behind_a_vowel_or_two_letters_stays(word: str) -> None:
+    assert stem(word) == word
