@@ -288,7 +288,7 @@ PAID = make_table(
     ],
 )
 def test_a_rate_of_the_column_is_no_group(question: str, value: str) -> None:
-    [found] = findings_unasked(question, HOSTS, "en")
+    [found] = unasked(question, HOSTS, "en")
     assert found.value.replace(",", "") == value
 
 
@@ -302,4 +302,4 @@ def test_a_rate_of_the_column_is_no_group(question: str, value: str) -> None:
 )
 def test_sums_by_month_or_day_of_a_column_of_dates_are_not_computed(question: str) -> None:
     assert compute_findings(question, PAID, "en").asked == []
-    assert findings_unasked(question, PAID, "en") == []
+    assert unasked(question, PAID, "en") == []
