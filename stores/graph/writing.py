@@ -124,15 +124,19 @@ class GraphWriter:
             await self._lose(f"forget_{table}", **values)
         await self._run("forget_extractions", **values)
         if ids is None:
-            every = {"entities": None, "kept": None, "keys": None}
-            await self._lose("forget_aliases", document_id=document_id, **every)
+            await self._lose("forget_aliases", document_id=document_id, entities=None, keys=None)
 
     async def keep_aliases(self, entities: Sequence[UUID], kept: Sequence[AliasRow]) -> None:
         """Forget the aliases that earlier imports gave these entities, but for `kept`."""
-        if self.version:
-            keys = [name_key(normalise_name(one_line(row.name))) for row in kept]
-            own = {"entities": list(entities), "kept": [row.entity_id for row in kept]}
-            await self._lose("forget_aliases", document_id=NIL, keys=keys, **own)
+        if not self.version:
+            return
+        key = {"scope_id": self.scope_id, "entities": list(entities), "nil": NIL}
+        there = await (await self.connection.execute(_SQL["said_aliases"], key)).fetchall()
+        left = {(row.entity_id, name_key(normalise_name(one_line(row.name)))) for row in kept}
+        if gone := [row for row in there if row not in left]:
+            named, keys = zip(*gone, strict=True)
+            own = {"entities": list(named), "keys": list(keys)}
+            await self._lose("forget_aliases", document_id=NIL, **own)
 
     async def derive(self) -> None:
         """Store what waits, and bring everything that is derived up to date with the evidence."""

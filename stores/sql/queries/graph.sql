@@ -272,13 +272,21 @@ select %(scope_id)s, id, chunk_id, %(user_id)s, document_id, source_id, target_i
   description, weight
 from summed;
 
+-- name: said_aliases
+-- What imports have given these entities as names; each is looked up by itself, since without statistics of
+-- a new scope all that the user has ever named would be read.
+select a.entity_id, a.key from unnest(%(entities)s::uuid[]) as said (id) cross join lateral (
+  select * from aliases where scope_id = %(scope_id)s and entity_id = said.id offset 0
+) as a
+where a.document_id = %(nil)s and a.source = 'import';
+
 -- name: forget_aliases
--- The aliases that a document brought, and mentions by those that no other document brings; with entities,
--- only those that imports gave these and that are not among the kept.
+-- The aliases that a document brought, and mentions by those that no other document brings; with entities
+-- and keys, only these.
 with gone as (
   delete from aliases where scope_id = %(scope_id)s and document_id = %(document_id)s
-    and (%(entities)s::uuid[] is null or entity_id = any(%(entities)s) and source = 'import'
-      and (entity_id, key) not in (select * from unnest(%(kept)s::uuid[], %(keys)s::bigint[])))
+    and (%(entities)s::uuid[] is null
+      or (entity_id, key) in (select * from unnest(%(entities)s, %(keys)s::bigint[])))
   returning scope_id, key, entity_id, name
 ), noted as (
   insert into changed_aliases select scope_id, entity_id, name, -1 from gone
