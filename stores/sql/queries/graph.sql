@@ -493,13 +493,14 @@ select s.scope_id, s.id, e.id is not null, coalesce(e.shown, false), false,
   case when s.external_id is null then e.external_id
     when e.id is null and not s.unclear then s.external_id
     else (
-      select min(m.external_id collate "C") from (
-        select s.id union all select g.from_id from entity_merges g
+      select m.external_id from (
+        select s.id, false as merged union all select g.from_id, true from entity_merges g
         where g.scope_id = s.scope_id and g.root_id = s.id
       ) as own cross join lateral (
         select min(external_id collate "C") as external_id from mentions
         where scope_id = s.scope_id and entity_id = own.id and external_id is not null
-      ) as m) end
+      ) as m where m.external_id is not null
+      order by own.merged, m.external_id collate "C" limit 1) end
 from sums s
 left join entities e on %(known)s and e.scope_id = s.scope_id and e.id = s.id;
 

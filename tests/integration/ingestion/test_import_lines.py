@@ -268,6 +268,27 @@ async def test_an_id_that_an_entity_has_is_given_to_no_other(
     assert [row[0] for row in found["relations"]] == ["R"]
 
 
+async def test_what_others_are_merged_into_keeps_its_own_id(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    """Of the ids of all of them the first in order was taken, and its own was that of nothing."""
+    names = {"a": "Alpha Works", "b": "Beta Works", "c": "Gamma Works"}
+    lines: list[Line] = [{"type": "entity", "id": id_, "name": name} for id_, name in names.items()]
+    await importer.import_graph(scope, stream(lines))
+    merged: Line = {"type": "decision", "source": "a", "target": "b", "same": True}
+    relations: list[Line] = [
+        {"type": "relation", "source": end, "target": "c", "relationType": f"OF_{end}"}
+        for end in ("a", "b")
+    ]
+
+    await importer.import_graph(scope, stream([merged]), strict=True)
+    await importer.import_graph(scope, stream(relations), strict=True)
+
+    found = await facts(database, scope)
+    assert [row[:2] for row in found["entities"]] == [("b", "Beta Works"), ("c", "Gamma Works")]
+    assert [row[0] for row in found["relations"]] == ["OF_a", "OF_b"]
+
+
 @pytest.mark.parametrize(
     "line",
     ["garbage", '{"type": "relation", "source": "x", "target": "y", "relationType": "R"}', ""],
