@@ -10,27 +10,41 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, TopK
+from sextant.cli.run import run
 
 if TYPE_CHECKING:
     from sextant.asking import Options
+    from sextant.facade import Sextant
 
 app = typer.Typer()
 
 
 @app.command("ask")
 def ask(
-    question: Annotated[str, typer.Argument(help="The question, in Chinese or English.")],
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="The question, in Chinese or English.")
+    ],
     graph: GraphId = GRAPH,
     mode: Mode = "auto",
     top_k: TopK = None,
     *,
     image: Annotated[
         list[Path] | None,
-        typer.Option("--image", "-i", help="An image that the question is about."),
+        typer.Option(
+            "--image",
+            "-i",
+            metavar="FILE",
+            help="An image that the question is about; may be repeated.",
+        ),
     ] = None,
     table: Annotated[
         list[Path] | None,
-        typer.Option("--table", "-t", help="A table in CSV, Markdown or HTML that it is about."),
+        typer.Option(
+            "--table",
+            "-t",
+            metavar="FILE",
+            help="A table in CSV, Markdown or HTML that it is about; may be repeated.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -38,13 +52,15 @@ def ask(
 
     Images and tables given with it are taken into account.
     """
-    import asyncio
-
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k}
-    asyncio.run(_ask(question, options, image or [], table or [], as_json=as_json))
+    run(
+        lambda rag: _ask(rag, question, options, image or [], table or [], as_json=as_json),
+        to_answer=True,
+    )
 
 
 async def _ask(
+    rag: Sextant,
     question: str,
     options: Options,
     images: Sequence[Path],
@@ -56,13 +72,10 @@ async def _ask(
 
     from sextant.attaching import attached_files
     from sextant.cli.asking.answers import print_answer
-    from sextant.cli.session import opened
 
-    async with opened(to_answer=True) as rag:
-        options["multimodal_content"] = await asyncio.to_thread(
-            attached_files, images, tables, rag.settings
-        )
-        events = rag.stream(question, **options)
-        answer = await print_answer(events, quiet=as_json)
+    options["multimodal_content"] = await asyncio.to_thread(
+        attached_files, images, tables, rag.settings
+    )
+    answer = await print_answer(rag.stream(question, **options), quiet=as_json)
     if as_json:
         terminal.emit(answer)

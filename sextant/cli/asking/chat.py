@@ -8,6 +8,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, GraphId, Mode, TopK
+from sextant.cli.run import run
 
 if TYPE_CHECKING:
     import asyncio
@@ -41,13 +42,13 @@ def chat(
 
     Takes one question a line, also from a pipe. /new forgets what was said, /exit ends.
     """
+    if listed:
+        run(_list)
+        return
     import asyncio
 
     from sextant.cli.session import opened
 
-    if listed:
-        asyncio.run(_list())
-        return
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k, "thread_id": thread}
     # One loop for all turns, and none of it while a line is typed: Ctrl-C there leaves at once.
     with asyncio.Runner() as runner:
@@ -121,9 +122,6 @@ async def _forget(rag: Sextant, thread: str | None) -> None:
             await rag.conversations().forget(thread)
 
 
-async def _list() -> None:
-    from sextant.cli.session import opened
-
-    async with opened() as rag:
-        for one in await rag.conversations().known():
-            terminal.say(f"{one.updated_at:%Y-%m-%d %H:%M}  {one.thread_id}  {one.title}")
+async def _list(rag: Sextant) -> None:
+    for one in await rag.conversations().known():
+        terminal.say(f"{one.updated_at:%Y-%m-%d %H:%M}  {one.thread_id}  {one.title}")

@@ -10,9 +10,11 @@ import typer
 from domain.errors import OptionInvalid, SextantError
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
+from sextant.cli.run import run
 
 if TYPE_CHECKING:
     from domain.answers import Answer
+    from sextant.facade import Sextant
 
 app = typer.Typer()
 
@@ -30,9 +32,8 @@ def demo(
 
     Shows the answers with their citations.
     """
-    import asyncio
-
-    answers = asyncio.run(_demo(samples, _questions(samples), as_json=as_json))
+    questions = _questions(samples)
+    answers = run(lambda rag: _demo(rag, samples, questions, as_json=as_json))
     if as_json:
         terminal.emit(answers)
     if not all(answer.citations for answer in answers):
@@ -54,20 +55,20 @@ def _questions(samples: Path) -> list[str]:
     return [entry["question"] for entry in listed["questions"] if entry.get("demo")]
 
 
-async def _demo(samples: Path, questions: list[str], *, as_json: bool) -> list[Answer]:
+async def _demo(
+    rag: Sextant, samples: Path, questions: list[str], *, as_json: bool
+) -> list[Answer]:
     from sextant.cli.asking.answers import print_answer
     from sextant.cli.progress import ingest_with_progress, print_summary
-    from sextant.cli.session import opened
 
+    results = await ingest_with_progress(rag, [samples / "documents"], GRAPH, quiet=as_json)
+    if not as_json:
+        print_summary(results)
     answers = []
-    async with opened() as rag:
-        results = await ingest_with_progress(rag, [samples / "documents"], GRAPH, quiet=as_json)
+    for question in questions:
         if not as_json:
-            print_summary(results)
-        for question in questions:
-            if not as_json:
-                terminal.say("")
-                terminal.heading(f"? {question}")
-            events = rag.stream(question, graph_id=GRAPH)
-            answers.append(await print_answer(events, quiet=as_json))
+            terminal.say("")
+            terminal.heading(f"? {question}")
+        events = rag.stream(question, graph_id=GRAPH)
+        answers.append(await print_answer(events, quiet=as_json))
     return answers

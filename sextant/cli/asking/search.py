@@ -9,6 +9,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, read_filters
+from sextant.cli.run import run
 
 if TYPE_CHECKING:
     from domain.retrieval import Retrieval, RetrievedItem
@@ -21,7 +22,7 @@ _SHOWN_GRAPH = 20
 
 @app.command("search")
 def search(
-    question: Annotated[str, typer.Argument(help="What to look for.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for.")],
     graph: GraphId = GRAPH,
     mode: Mode = "auto",
     limit: Annotated[
@@ -32,7 +33,8 @@ def search(
         list[str] | None,
         typer.Option(
             "--filter",
-            help="Only passages that meet NAME=VALUE; may be repeated. Names: topicLabels, "
+            metavar="NAME=VALUE",
+            help="Only passages that meet it; may be repeated. Names: topicLabels, "
             "parentSectionPath, entityTypes, sectionId, documentIds, createdAfter, createdBefore, tags.",
         ),
     ] = None,
@@ -45,9 +47,11 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Show what a question retrieves, best first. Passages; with `global` reports too."""
-    import asyncio
-
-    found = asyncio.run(_search(question, graph, mode, limit, read_filters(filters)))
+    read = read_filters(filters)
+    found = run(
+        lambda rag: rag.search(question, graph_id=graph, mode=mode, limit=limit, filters=read),
+        to_answer=True,
+    )
     if as_json:
         terminal.emit(found)
         return
@@ -59,15 +63,6 @@ def search(
         terminal.warn(f"Note: {warning}")
     if explain and found.results:
         _explain(found)
-
-
-async def _search(
-    question: str, graph: str, mode: str, limit: int, filters: dict[str, list[str] | str]
-) -> Retrieval:
-    from sextant.cli.session import opened
-
-    async with opened(to_answer=True) as rag:
-        return await rag.search(question, graph_id=graph, mode=mode, limit=limit, filters=filters)
 
 
 def _print_item(rank: int, item: RetrievedItem) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.documents.chunks import run
 from sextant.cli.options import GRAPH, AsJson, GraphId
-
-if TYPE_CHECKING:
-    from sextant.knowledge.chunks import Chunks
-    from stores.search_log import LoggedSearch
+from sextant.cli.run import run_on
 
 app = typer.Typer()
 
@@ -26,21 +22,14 @@ def searches(
     as_json: AsJson = False,
 ) -> None:
     """Show the last searches and what they returned. Kept with SEXTANT_SEARCH_LOG__ENABLED=true."""
-
-    async def listed(own: Chunks) -> list[LoggedSearch]:
-        return await own.searches(limit)
-
-    async def cleared(own: Chunks) -> int:
-        return await own.forget_searches()
-
     if clear:
-        number = run(graph, cleared)
+        number = run_on(lambda rag: rag.chunks(graph), lambda own: own.forget_searches())
         if as_json:
             terminal.emit({"forgotten": number})
         else:
             terminal.say(f"Forgot {number} {'search' if number == 1 else 'searches'}.")
         return
-    found = run(graph, listed)
+    found = run_on(lambda rag: rag.chunks(graph), lambda own: own.searches(limit))
     if as_json:
         terminal.emit(found)
         return

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
+from sextant.cli.run import run_on
 
 if TYPE_CHECKING:
     from retrievers.chunk_search.hits import SearchHit
@@ -20,13 +20,12 @@ app = typer.Typer()
 chunks = typer.Typer(help="Search passages by metadata, or describe them.")
 app.add_typer(chunks, name="chunks")
 
-R = TypeVar("R")
 _SHOWN_CHARS = 300
 
 
 @chunks.command("search")
 def search_chunks(
-    question: Annotated[str, typer.Argument(help="What to look for.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for.")],
     graph: GraphId = GRAPH,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=1000, help="Results on a page.")
@@ -34,7 +33,9 @@ def search_chunks(
     *,
     filters: Annotated[
         list[str] | None,
-        typer.Option("--filter", help="NAME=VALUE, as for `sextant search`; may be repeated."),
+        typer.Option(
+            "--filter", metavar="NAME=VALUE", help="As for `sextant search`; may be repeated."
+        ),
     ] = None,
     ranking: Annotated[
         str, typer.Option("--ranking", "-r", help="balanced, section-first or entity-first.")
@@ -55,6 +56,7 @@ def search_chunks(
     read = read_filters(filters)
 
     async def search(own: Chunks) -> SearchResponse:
+        # Imported while the embedding model loads.
         from retrievers.chunk_search.search import SearchRequest
 
         request = SearchRequest(
@@ -69,7 +71,7 @@ def search_chunks(
         )
         return await own.search(request)
 
-    found = run(graph, search, to_answer=True)
+    found = run_on(lambda rag: rag.chunks(graph), search, to_answer=True)
     if as_json:
         terminal.emit(found.model_dump(mode="json", by_alias=True))
         return
@@ -97,24 +99,11 @@ def describe(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
                 (lambda done, total: on_stage("documents", done, total)) if on_stage else None
             )
 
-    number = run(graph, fill)
+    number = run_on(lambda rag: rag.chunks(graph), fill)
     if as_json:
         terminal.emit({"documents": number})
     else:
         terminal.say(f"Described {counted(number, 'document')}.")
-
-
-def run(graph: str, work: Callable[[Chunks], Awaitable[R]], *, to_answer: bool = False) -> R:
-    """The result of some work with the chunks of a knowledge base."""
-    import asyncio
-
-    async def opened_work() -> R:
-        from sextant.cli.session import opened
-
-        async with opened(to_answer=to_answer) as rag:
-            return await work(await rag.chunks(graph))
-
-    return asyncio.run(opened_work())
 
 
 def _print(rank: int, hit: SearchHit) -> None:

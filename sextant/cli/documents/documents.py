@@ -10,9 +10,10 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, document_id
+from sextant.cli.run import run
 
 if TYPE_CHECKING:
-    from domain.documents import Document
+    from sextant.facade import Sextant
 
 app = typer.Typer()
 documents = typer.Typer(help="List or delete the documents of a knowledge base.")
@@ -22,9 +23,7 @@ app.add_typer(documents, name="documents")
 @documents.command("list")
 def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """List the documents, and why any could not be taken in."""
-    import asyncio
-
-    listed = asyncio.run(_list(graph))
+    listed = run(lambda rag: rag.documents(graph))
     if as_json:
         terminal.emit(listed)
         return
@@ -49,25 +48,13 @@ def delete_documents(
     as_json: AsJson = False,
 ) -> None:
     """Delete documents with everything that came from them."""
-    import asyncio
 
-    asyncio.run(_delete(ids, graph))
+    async def delete(rag: Sextant) -> None:
+        for one in ids:
+            await rag.delete_document(one, graph)
+
+    run(delete)
     if as_json:
         terminal.emit({"deleted": ids})
     else:
         terminal.say(f"Deleted {counted(len(ids), 'document')}.")
-
-
-async def _list(graph: str) -> list[Document]:
-    from sextant.cli.session import opened
-
-    async with opened() as rag:
-        return await rag.documents(graph)
-
-
-async def _delete(ids: list[UUID], graph: str) -> None:
-    from sextant.cli.session import opened
-
-    async with opened() as rag:
-        for document_id in ids:
-            await rag.delete_document(document_id, graph)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
+from sextant.cli.run import run
+
+if TYPE_CHECKING:
+    from sextant.facade import Sextant
 
 app = typer.Typer()
 
@@ -24,39 +28,32 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a knowledge base as `sextant import` takes it."""
-    import asyncio
-
     if out is None or out == STANDARD:
-        asyncio.run(_print(graph))
+        run(lambda rag: _print(rag, graph))
         return
-    lines = asyncio.run(_write(graph, out))
+    lines = run(lambda rag: _write(rag, graph, out))
     if as_json:
         terminal.emit({"graph_id": graph, "out": out, "lines": lines})
     else:
         terminal.note(f"Wrote {counted(lines, 'line')} to {out}.")
 
 
-async def _print(graph: str) -> None:
-    from sextant.cli.session import opened
-
-    async with opened() as rag:
-        async for line in rag.export_graph(graph):
-            terminal.emit(line)
+async def _print(rag: Sextant, graph: str) -> None:
+    async for line in rag.export_graph(graph):
+        terminal.emit(line)
 
 
-async def _write(graph: str, out: Path) -> int:
+async def _write(rag: Sextant, graph: str, out: Path) -> int:
     import gzip
 
-    from sextant.cli.session import opened
     from stores.whole_file import written_whole
 
     lines = 0
-    async with opened() as rag:
-        with (
-            written_whole(out) as part,
-            gzip.open(part, "wb") if out.suffix == ".gz" else part.open("wb") as file,
-        ):
-            async for line in rag.export_graph(graph):
-                file.write(terminal.encoded(line) + b"\n")
-                lines += 1
+    with (
+        written_whole(out) as part,
+        gzip.open(part, "wb") if out.suffix == ".gz" else part.open("wb") as file,
+    ):
+        async for line in rag.export_graph(graph):
+            file.write(terminal.encoded(line) + b"\n")
+            lines += 1
     return lines

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
-
-if TYPE_CHECKING:
-    from domain.documents import GraphInfo
+from sextant.cli.run import run
 
 app = typer.Typer()
 graphs = typer.Typer(help="List the knowledge bases, or delete one.")
@@ -22,9 +20,7 @@ def list_graphs(context: typer.Context, *, as_json: AsJson = False) -> None:
     """List the knowledge bases with their documents and chunks, or delete one."""
     if context.invoked_subcommand is not None:
         return
-    import asyncio
-
-    listed = asyncio.run(_list())
+    listed = run(lambda rag: rag.graphs())
     if as_json:
         terminal.emit(listed)
         return
@@ -43,30 +39,14 @@ def delete_graph(
     as_json: AsJson = False,
 ) -> None:
     """Delete a knowledge base with everything in it; asks first."""
-    import asyncio
-
     if not yes:
         typer.confirm(
             f"Delete the knowledge base {terminal.printable(graph)!r} with all its documents?",
             abort=True,
             err=True,
         )
-    asyncio.run(_delete(graph))
+    run(lambda rag: rag.delete_graph(graph))
     if as_json:
         terminal.emit({"deleted": graph})
     else:
         terminal.say(f"Deleted {graph}.")
-
-
-async def _list() -> list[GraphInfo]:
-    from sextant.cli.session import opened
-
-    async with opened() as rag:
-        return await rag.graphs()
-
-
-async def _delete(graph: str) -> None:
-    from sextant.cli.session import opened
-
-    async with opened() as rag:
-        await rag.delete_graph(graph)

@@ -10,9 +10,11 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
+from sextant.cli.run import run
 
 if TYPE_CHECKING:
     from ingestion.transfer.importing import ImportReport
+    from sextant.facade import Sextant
 
 app = typer.Typer()
 
@@ -24,7 +26,8 @@ def import_(
     file: Annotated[
         Path,
         typer.Argument(
-            help="JSON Lines, may be gzipped; docs/import.md has the format. - is standard input."
+            metavar="FILE",
+            help="JSON Lines, may be gzipped; docs/import.md has the format. - is standard input.",
         ),
     ],
     graph: GraphId = GRAPH,
@@ -35,25 +38,21 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Import documents, chunks, entities and relations. Doing it again changes nothing."""
-    import asyncio
+    from sextant.cli.progress import stage_bars
 
-    report = asyncio.run(_import(file, graph, strict=strict, quiet=as_json))
+    source = Path("/dev/stdin") if file == STANDARD else file
+
+    async def imported(rag: Sextant) -> ImportReport:
+        with stage_bars(quiet=as_json) as on_stage:
+            return await rag.import_graph(source, graph, strict=strict, on_progress=on_stage)
+
+    report = run(imported)
     if as_json:
         terminal.emit(report)
     else:
         _print(report)
     if any(not problem.kept for problem in report.problems):
         raise typer.Exit(2)
-
-
-async def _import(file: Path, graph: str, *, strict: bool, quiet: bool) -> ImportReport:
-    from sextant.cli.progress import stage_bars
-    from sextant.cli.session import opened
-
-    file = Path("/dev/stdin") if file == STANDARD else file
-    async with opened() as rag:
-        with stage_bars(quiet=quiet) as on_stage:
-            return await rag.import_graph(file, graph, strict=strict, on_progress=on_stage)
 
 
 def _print(report: ImportReport) -> None:

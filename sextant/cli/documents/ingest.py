@@ -10,9 +10,11 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
+from sextant.cli.run import run
 
 if TYPE_CHECKING:
     from ingestion.pipeline import Ingested
+    from sextant.facade import Sextant
 
 app = typer.Typer()
 
@@ -28,12 +30,10 @@ def ingest(
     as_json: AsJson = False,
 ) -> None:
     """Take documents into a knowledge base. A changed file replaces its old version."""
-    import asyncio
-
     from ingestion.files import left_out
 
     try:
-        results = asyncio.run(_ingest(paths, graph, as_json=as_json))
+        results = run(lambda rag: _ingest(rag, paths, graph, as_json=as_json))
     except KeyboardInterrupt:
         terminal.note("Stopped. The same command goes on where it was.")
         raise
@@ -48,13 +48,11 @@ def ingest(
         raise typer.Exit(worst)
 
 
-async def _ingest(paths: list[Path], graph: str, *, as_json: bool) -> list[Ingested]:
+async def _ingest(rag: Sextant, paths: list[Path], graph: str, *, as_json: bool) -> list[Ingested]:
     from ingestion.parsing.detect import SUPPORTED
     from sextant.cli.progress import ingest_with_progress, print_summary
-    from sextant.cli.session import opened
 
-    async with opened() as rag:
-        results = await ingest_with_progress(rag, paths, graph, quiet=as_json)
+    results = await ingest_with_progress(rag, paths, graph, quiet=as_json)
     if not as_json:
         print_summary(results)
         if not results:

@@ -9,6 +9,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, document_id
+from sextant.cli.run import run_on
 
 if TYPE_CHECKING:
     from sextant.knowledge.chunks import StructureNode
@@ -26,20 +27,11 @@ def structure(
     as_json: AsJson = False,
 ) -> None:
     """Show a document's sections, and what each is about."""
-    import asyncio
-
-    root = asyncio.run(_structure(document, graph))
+    root = run_on(lambda rag: rag.chunks(graph), lambda own: own.structure(document))
     if as_json:
         terminal.emit(root)
     else:
         _print(root, 0)
-
-
-async def _structure(document: UUID, graph: str) -> StructureNode:
-    from sextant.cli.session import opened
-
-    async with opened() as rag:
-        return await (await rag.chunks(graph)).structure(document)
 
 
 def _print(node: StructureNode, depth: int) -> None:

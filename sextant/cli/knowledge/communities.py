@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
+from sextant.cli.run import run_on
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from domain.graph import Community
     from ingestion.graph.upkeep import Refreshed
-    from sextant.knowledge.communities import CommunityView
+    from sextant.knowledge.communities import Communities, CommunityView
+
+T = TypeVar("T")
 
 app = typer.Typer()
 communities = typer.Typer(help="List communities, show a report, or build them.")
@@ -38,9 +41,7 @@ def list_communities(
     """List the hierarchy: id, rating, members and title of every community."""
     if context.invoked_subcommand is not None:
         return
-    import asyncio
-
-    found = asyncio.run(_list(graph, level))
+    found = _run(graph, lambda own: own.all(level))
     if as_json:
         terminal.emit(found)
         return
@@ -64,9 +65,7 @@ def show_community(
     as_json: AsJson = False,
 ) -> None:
     """Show a report. Its findings, where each is written, and who is in the community."""
-    import asyncio
-
-    view = asyncio.run(_show(graph, community))
+    view = _run(graph, lambda own: own.show(community))
     if as_json:
         terminal.emit(view)
     else:
@@ -81,9 +80,13 @@ def build_communities(
     as_json: AsJson = False,
 ) -> None:
     """Bring communities, reports and vectors up to date."""
-    import asyncio
+    from sextant.cli.progress import stage_bars
 
-    done = asyncio.run(_build(graph, full=full, quiet=as_json))
+    async def built(own: Communities) -> Refreshed:
+        with stage_bars(quiet=as_json) as on_progress:
+            return await own.build(full=full, on_progress=on_progress)
+
+    done = _run(graph, built)
     if as_json:
         terminal.emit(done)
         return
@@ -95,28 +98,8 @@ def build_communities(
         terminal.say("Nothing has changed.")
 
 
-async def _list(graph: str, level: int | None) -> list[Community]:
-    from sextant.cli.session import opened
-
-    async with opened() as rag:
-        return await (await rag.communities(graph)).all(level)
-
-
-async def _show(graph: str, community: str) -> CommunityView:
-    from sextant.cli.session import opened
-
-    async with opened() as rag:
-        return await (await rag.communities(graph)).show(community)
-
-
-async def _build(graph: str, *, full: bool, quiet: bool) -> Refreshed:
-    from sextant.cli.progress import stage_bars
-    from sextant.cli.session import opened
-
-    async with opened() as rag:
-        own = await rag.communities(graph)
-        with stage_bars(quiet=quiet) as on_progress:
-            return await own.build(full=full, on_progress=on_progress)
+def _run(graph: str, work: Callable[[Communities], Awaitable[T]]) -> T:
+    return run_on(lambda rag: rag.communities(graph), work)
 
 
 def _nested(found: Sequence[Community]) -> Iterator[tuple[Community, int]]:

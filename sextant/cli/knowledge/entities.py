@@ -11,12 +11,11 @@ from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.knowledge.found_entities import print_found
 from sextant.cli.options import GRAPH, AsJson, GraphId
+from sextant.cli.run import run, run_on
 
 if TYPE_CHECKING:
     from ingestion.graph.extraction.cost import Estimate
     from ingestion.graph.extraction.extract_llm import ExtractionReport
-    from retrievers.entity_search.options import SearchOptions
-    from retrievers.entity_search.response import SearchResponse
     from sextant.knowledge.entities import Entities, EntityView
 
 T = TypeVar("T")
@@ -47,14 +46,15 @@ def list_entities(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson 
 
 @entities.command("search")
 def search_entities(
-    text: Annotated[str, typer.Argument(help="What to look for.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for.")],
     graph: GraphId = GRAPH,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=100, help="Results on a page.")
     ] = 10,
     *,
     entity_type: Annotated[
-        list[str] | None, typer.Option("--type", help="Only of this type; may be repeated.")
+        list[str] | None,
+        typer.Option("--type", metavar="TYPE", help="Only of this type; may be repeated."),
     ] = None,
     related: Annotated[bool, typer.Option("--related", help="With their relations.")] = False,
     rerank: Annotated[bool, typer.Option("--rerank", help="Let the reranker order them.")] = False,
@@ -75,7 +75,7 @@ def search_entities(
         cursor=cursor,
         explain=explain,
     )
-    found = _search(graph, text, options)
+    found = run(lambda rag: rag.search_entities(text, graph_id=graph, options=options))
     if as_json:
         terminal.emit(found.model_dump(mode="json"))
     else:
@@ -116,7 +116,9 @@ def list_duplicates(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJso
 @entities.command("merge")
 def merge_entities(
     entity: Named,
-    into: Annotated[str, typer.Argument(help="What it is the same as; keeps its name.")],
+    into: Annotated[
+        str, typer.Argument(metavar="INTO", help="What it is the same as; keeps its name.")
+    ],
     graph: GraphId = GRAPH,
     *,
     reason: Annotated[str, typer.Option(help="Kept with the decision.")] = "",
@@ -170,28 +172,8 @@ def extract(
         raise typer.Exit(1)
 
 
-def _run(graph: str, call: Callable[[Entities], Awaitable[T]]) -> T:
-    import asyncio
-
-    async def run() -> T:
-        from sextant.cli.session import opened
-
-        async with opened() as rag:
-            return await call(await rag.entities(graph))
-
-    return asyncio.run(run())
-
-
-def _search(graph: str, text: str, options: SearchOptions) -> SearchResponse:
-    import asyncio
-
-    async def run() -> SearchResponse:
-        from sextant.cli.session import opened
-
-        async with opened() as rag:
-            return await rag.search_entities(text, graph_id=graph, options=options)
-
-    return asyncio.run(run())
+def _run(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
+    return run_on(lambda rag: rag.entities(graph), work)
 
 
 def _extract(

@@ -11,6 +11,7 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
+from sextant.cli.run import run_on
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -76,15 +77,7 @@ def show(
 
 
 def _run(graph: str, work: Callable[[Graph], Awaitable[T]]) -> T:
-    import asyncio
-
-    from sextant.cli.session import opened
-
-    async def run() -> T:
-        async with opened() as rag:
-            return await work(await rag.graph(graph))
-
-    return asyncio.run(run())
+    return run_on(lambda rag: rag.graph(graph), work)
 
 
 def _progress(taken: int) -> None:

@@ -44,7 +44,12 @@ def create_key(
     user: User = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option("--scope", "-s", help="read, ingest (with read) or admin (with both)."),
+        typer.Option(
+            "--scope",
+            "-s",
+            metavar="SCOPE",
+            help="read, ingest (with read) or admin (with both); may be repeated.",
+        ),
     ] = None,
     expires: Annotated[
         str | None,

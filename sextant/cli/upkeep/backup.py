@@ -15,7 +15,7 @@ app = typer.Typer()
 
 @app.command("backup")
 def backup(
-    out: Annotated[Path, typer.Argument(help="The file to write.")],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
     *,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the file if it is there.")

@@ -15,7 +15,9 @@ app = typer.Typer()
 
 @app.command("restore")
 def restore(
-    source: Annotated[Path, typer.Argument(help="A file that `sextant backup` wrote.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file that `sextant backup` wrote.")
+    ],
     *,
     replace: Annotated[
         bool, typer.Option("--replace", help="Also where knowledge bases are there; they are lost.")

@@ -1,0 +1,44 @@
+"""One piece of work with Sextant, opened for it; imports nothing heavy, since every command's module needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from sextant.facade import Sextant
+
+P = TypeVar("P")
+T = TypeVar("T")
+
+
+def run(work: Callable[[Sextant], Awaitable[T]], *, to_answer: bool = False) -> T:
+    """What comes of `work`.
+
+    Args:
+        work: is given the opened Sextant.
+        to_answer: it will embed a question, so the model loads from now on.
+    """
+    import asyncio
+
+    from sextant.cli.session import opened
+
+    async def with_it_open() -> T:
+        async with opened(to_answer=to_answer) as rag:
+            return await work(rag)
+
+    return asyncio.run(with_it_open())
+
+
+def run_on(
+    part: Callable[[Sextant], Awaitable[P]],
+    work: Callable[[P], Awaitable[T]],
+    *,
+    to_answer: bool = False,
+) -> T:
+    """The same with a part of it, such as the entities of a knowledge base."""
+
+    async def with_part(rag: Sextant) -> T:
+        return await work(await part(rag))
+
+    return run(with_part, to_answer=to_answer)
