@@ -7,6 +7,7 @@ import re
 from domain.language.simplified import plain_of
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 
+_WHO = re.compile(r"\bwho(?:se|m)?\b|谁")
 # Not "the man who founded it", which asks for something of him.
 _ASKS_WHO = re.compile(
     r"(?:^|[,.;:?!] ?|\b(?:and|to|by|with|from|for|of) )who(?:se|m)?\b|谁|哪[一几]?[位个]人|哪[一几]?位|何人"
@@ -36,6 +37,11 @@ _CHINESE = re.compile(
     r"[王李张刘陈杨赵黄周吴徐孙胡朱林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田姜范石姚谭廖邹熊陆郝孔白崔康毛邱秦史顾侯邵孟龙段钱汤尹黎武乔贺赖龚]"
     r"|[人员者师长官家方部司我你您他她谁帝后侯公子女父母夫妻兄弟姐妹儿氏军队党国院会社局厅处组士民僧商理席监管]|工程师|经理|主[管任]|团队|教授|领导|机构|客户|用户|[·•-]|(?<![理自经])由(?![于此])"
 )
+
+
+def has_who(question: str) -> bool:
+    """Whether a normalised question speaks of somebody, be it as "the man who founded it"."""
+    return _WHO.search(question) is not None
 
 
 def asks_who(question: str) -> bool:

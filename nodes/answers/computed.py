@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from domain.documents import Modality
 from domain.events import Cited, Token
 from domain.language.other_words import said_otherwise
+from domain.language.persons import has_who
 from domain.language.simplified import plain_of
 from domain.language.stems import stem
 from domain.language.stopwords import CHINESE_STOP_WORDS
@@ -58,7 +59,6 @@ _ENGLISH_PERSONS = frozenset(
 _OF_PERSONS = re.compile(
     r"姓名|[员职]工|人员|学生|同事|\b(?:employee|staff|person|student|surname)\b"
 )
-_ASKS_WHO = re.compile(r"\bwho\b|谁")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ async def computed_tables(
             and _speaks_of_all(question, item, table)
         ]
         tables = [one for one in tables if _names_any(question, one[1].table.names)] or tables
-        if _ASKS_WHO.search(plain_of(question)):
+        if has_who(plain_of(question)):
             tables = [one for one in tables if _of_persons(*one)] or tables
         asked = [
             (item, table, clauses)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.persons import asks_who, tells_of_someone
+from domain.language.persons import asks_who, has_who, tells_of_someone
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,19 @@ def test_a_person_is_asked_for(question: str) -> None:
 @pytest.mark.parametrize("question", ["What did the man who founded it sell?", "Which team won?"])
 def test_something_else_is_asked_for(question: str) -> None:
     assert not asks_who(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "somebody"),
+    [
+        ("how many employees who joined in 2023 are in oslo?", True),
+        ("whose salary is the highest?", True),
+        ("谁的工资最高？", True),
+        ("what is the whole sum?", False),
+    ],
+)
+def test_a_question_speaks_of_somebody_in_whatever_place(question: str, somebody: bool) -> None:
+    assert has_who(question) is somebody
 
 
 @pytest.mark.parametrize(
