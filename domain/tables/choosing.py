@@ -33,6 +33,7 @@ _OF_OTHERS = re.compile(
     r"\b(?:most|fewest|least)\s+(?!(?:units|sales|goods|items|things|pieces|times)\b)(?:[a-z]{3,}[^\Ws]s|people|staff)\b"
     r"|(?:人|员工|职工|人员|同事|雇员|学生|同学|队员|会员)数?量?最[多少]"
 )
+_WHICH = re.compile(r"哪|\bwhich\b")
 _PAIR = 2
 # So far apart in parts of one of them.
 _RELATIVE = re.compile(r"%|百分|倍|\bpercent(?:age)?\b|\btimes\b")
@@ -179,7 +180,9 @@ def _computation(
         if outermost is None:
             return None
         main = outermost
-    together = subject in read.named and read.repeats(subject)
+    each = outermost is not None and over_rows is None and _of_each(read, column)
+    subject = read.group if each else subject
+    together = not each and subject in read.named and read.repeats(subject)
     if outermost and together and (over_rows or adds_up(read.columns[column], read.text)):
         # "Which region sells most": a region's rows are taken together.
         operation = over_rows or Operation.SUM
@@ -187,8 +190,15 @@ def _computation(
     if over_rows and outermost:
         return None
     several = subject is not None and (main is not Operation.MEAN or read.repeats(subject))
-    grouped = read.grouped and several and outermost is None  # a mean of one row is none
+    grouped = each or (read.grouped and several and outermost is None)  # a mean of one row is none
     return Asked(main, column, read.conditions, subject, grouped)
+
+
+def _of_each(read: QuestionParts, column: int) -> bool:
+    """Whether the most of each group is asked for, or which row of it has that, and not which group."""
+    if read.group in (None, column) or read.columns[column].kind is not ValueKind.NUMBER:
+        return False
+    return not _WHICH.search(read.text) or not {column, read.group}.issuperset(read.named)
 
 
 def _ranked(read: QuestionParts, rank: Rank) -> Asked | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from domain.language.simplified import plain_of
 from domain.tables.asking import asked_of
-from domain.tables.by_place import row_asked_for
+from domain.tables.by_place import columns_by_place, row_asked_for
 from domain.tables.choosing import Asked
 from domain.tables.computing import Condition, Operation, matching
 from domain.tables.meaning import is_by_period
@@ -147,10 +147,11 @@ def _is_named(question: str, table: DataTable, condition: Condition) -> bool:
 
 
 def _row_told(question: str, table: DataTable, language: str) -> list[Finding]:
-    """The cells of the row that `question` asks for by its number, if it does."""
+    """The cells of the row that `question` asks for by its number, if it does; of the columns that it names so."""
     place = row_asked_for(question, table)
     if place is None:
         return []
+    named = {column for _, column in columns_by_place(question, table)}
     texts, cells = TEXTS[language], table.rows[place]
     row = texts["row"].format(row=place + 1)
     return [
@@ -160,5 +161,5 @@ def _row_told(question: str, table: DataTable, language: str) -> list[Finding]:
             cell,
         )
         for column, (name, cell) in enumerate(zip(table.names, cells, strict=True), start=1)
-        if cell
+        if cell and (not named or column - 1 in named)
     ][:_MOST_COLUMNS]

@@ -12,6 +12,7 @@ from domain.language.other_words import other_names, said_otherwise, translated
 from domain.language.segmenting import words_of
 from domain.language.simplified import plain_of
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.tables.by_place import columns_by_place
 from domain.tables.computing import Comparison, Condition, Operation, sums_up
 from domain.tables.dates import dates_in
 from domain.tables.speaking import lists
@@ -85,6 +86,7 @@ def implied(text: str, column: str) -> bool:
 def take_names(reading: Reading, question: str, table: DataTable) -> list[Condition]:
     """Take out the columns and the values of word columns that the question names, longest first."""
     names = [(plain_name(name), index) for index, name in enumerate(table.names)]
+    _take_places(reading, table, {name for name, _ in names})
     others = [(name, index) for own, index in names for name in _also_called(own)]
     values = _written_values(question, table)
     so = dict[int, set[str]]()
@@ -118,6 +120,16 @@ def take_names(reading: Reading, question: str, table: DataTable) -> list[Condit
         Condition(index, words=frozenset(words), blanks=index in ticks)
         for index, words in sorted(named.items())
     ]
+
+
+def _take_places(reading: Reading, table: DataTable, names: Collection[str]) -> None:
+    """The columns that the question calls by their place, unless one is called just so."""
+    for span, index in columns_by_place(reading.text, table):
+        if index is None or reading.text[slice(*span)] in names:
+            reading.lost |= reading.text[slice(*span)] not in names
+            continue
+        reading.columns.append((span[0], index))
+        reading.take(*span)
 
 
 def _written_values(question: str, table: DataTable) -> dict[tuple[str, int], set[str]]:

@@ -131,10 +131,11 @@ DISTINCT = re.compile(
     r"(?:(?:and )?(?:which|what)(?: different| kinds of| types of)?\s+\0+\s+(?:do we have|do you have|are there|exist"
     r"|are (?:listed|there|used|in)\b[^\0\x01]*|(?:does|do)\b[^\0\x01]*\b(?:list|have|contain|include|use|cover))"
     r"|what are (?:all )?(?:the|our)(?: different)?\s+\0+"
+    r"|(?:which|what)(?: different)? (?:values|entries|names) (?:are|do you find)(?: there)? in (?:the )?\0+"
     r"|(?:please )?(?:list|name|show)(?: me)?(?: all)?(?: the| our)?(?: different)?\s+\0+)"
     r"(?:\s+(?:types|kinds|names|values))?(?:\s+(?:in|of|from)\b[^\0\x01]*)?\s*[?.!]*"
     r"|\0*[^\0\x01]*?(?:[有含在]|涉及|包括|分为|分成)了?(?:哪些|哪几[个家种类款]|几[个家种类款])(?:不同的?)?\0+\s*[?。!]*"
-    r"|[^\0\x01]*?\0+(?:[都共]|一共|总共)*[有是](?:哪些|哪几[个家种类款])\s*[?。!]*"
+    r"|[^\0\x01]*?\0+(?:[都共]|一共|总共)*[有是](?:哪些|哪几[个家种类款])(?:不同的?)?(?:值|内容)?\s*[?。!]*"
     r"|(?:请)?列出[^\0\x01]*?(?:所有|全部)的?\0+\s*[?。!]*"
 )
 HAVING = re.compile(

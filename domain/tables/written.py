@@ -218,6 +218,9 @@ class Writer:
         common = {"column": column.name, "operation": self._names[asked.operation]}
         if asked.overall is None:
             for name, result in results[:_LISTED]:
+                if result.at:
+                    yield self._most_of(name, result, column)
+                    continue
                 text = self._texts["grouped"].format(row=name, value=result.shown, **common)
                 yield Finding(text, place, result.shown, name)
             yield from self._more(len(results))
@@ -237,6 +240,19 @@ class Writer:
                     **common,
                 )
                 yield Finding(text, place, result.shown, name)
+
+    def _most_of(self, group: str, result: Result, column: Column) -> Finding:
+        """The largest or smallest of a group, and whose it is."""
+        row, subject = result.at[0], self._asked.subject
+        words = (one.index for one in self._columns if one.kind is ValueKind.TEXT)
+        label = next((self._table.rows[row][at].strip() for at in words if at != subject), "")
+        text = self._texts["grouped_most"].format(
+            row=group,
+            operation=self._names[result.operation],
+            column=column.name,
+            value=" ".join(filter(None, [result.shown, label and f"({label})"])),
+        )
+        return Finding(text, _cell(row, column.index), result.shown, group)
 
     def _more(self, found: int, column: int | None = None) -> Iterator[Finding]:
         if found > _LISTED:
