@@ -21,8 +21,9 @@ from nodes.answers.rows import told_row
 from nodes.citing.citations import Citations
 from nodes.citing.markers import unmarked
 from nodes.citing.support import Passages, Quote, Wording, claim_of
-from nodes.multimodal.items import is_table
+from nodes.multimodal.items import is_answered, is_table
 from nodes.multimodal.telling import led_to, told_by_tables
+from nodes.question.parts import clauses_of
 
 if TYPE_CHECKING:
     from models.offline.extractive import Extraction
@@ -64,11 +65,14 @@ async def quoted(
     if tables and not _outdone(tables, question, found, texts):
         events = _computed(tables, items, language, answerer.name)
     else:
-        if not found.quotations and (about := led_to(items)):
-            # The table has answered; what documents say of the row that it leads to belongs to that.
+        answered = any(map(is_answered, items)) and not clauses_of(question)
+        if answered or not found.quotations:
+            # Of what the table has answered, documents tell more where they name the row that it leads to.
+            about = [name for name in led_to(items) if len(name) > 1]
             naming = [item for item in texts if _names(item, about)]
-            items = [*naming, *(item for item in items if item not in naming)]
-            found = await answerer.extract(" ".join(about), naming, language=language)
+            if about or answered:
+                items = [*naming, *(item for item in items if item not in naming)]
+                found = await answerer.extract(" ".join(about), naming, language=language)
         events = _answered(found, question, items, language, answerer.name)
     for event in events:
         yield event

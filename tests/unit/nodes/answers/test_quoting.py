@@ -42,7 +42,11 @@ async def answered(text: str) -> str:
 
 @pytest.mark.parametrize(
     ("text", "quoted_too"),
-    [("租期三年，自 2025 年至 2027 年。", False), ("The lamp is made in Delft.", True)],
+    [
+        ("租期三年，自 2025 年至 2027 年。", False),
+        ("The lamp is made in Delft.", True),
+        ("The dearest chairs cost 90.", False),
+    ],
 )
 async def test_documents_are_quoted_on_a_row_where_they_name_it(
     text: str, quoted_too: bool
