@@ -23,6 +23,8 @@ from prompts import Messages
 # What the answer keeps of the seconds, and at most of the prompt tokens.
 _ANSWERS_SHARE = 1 / 3
 _ANSWERS_PROMPT_SHARE = 1 / 2
+# What is kept of the seconds to end an answer with, whatever the model did: quotes compared, quotations chosen.
+_LAST_SHARE = 1 / 30
 # Tokens of an answer's prompt beside its context: instructions, question, conversation.
 _AROUND_CONTEXT = 1500
 
@@ -60,8 +62,8 @@ class Budget:
 
 
 def deadline(run: RunContext) -> float:
-    """When an answer that is begun now must be there, as seconds since the epoch."""
-    return time.time() + run.deps.settings.limits.answer_seconds
+    """When models and searches must be done for an answer that is begun now, as seconds since the epoch."""
+    return time.time() + run.deps.settings.limits.answer_seconds * (1 - _LAST_SHARE)
 
 
 def usage_of(state: State) -> Usage:

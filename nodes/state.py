@@ -92,7 +92,7 @@ class State(InputState, OutputState):
     `by_rule`: the chat model did not come up with a judgement, through no fault of the prompt, so that
     rules judge from there on and the answer gets what time and calls are left. `unreachable` says why
     the chat model is not asked again in this turn, where no connection to it could be made. `deadline`
-    is when the answer must be there (seconds since the epoch; 0: not begun).
+    is when models and searches must be done (seconds since the epoch; 0: not begun).
     """
 
     question: str = ""

@@ -51,9 +51,11 @@ def test_a_small_allowance_of_prompts_is_halved_between_judging_and_answering(be
     assert judging_budget(State(deadline=FAR), run).prompt_tokens == 500
 
 
-def test_the_deadline_is_an_answers_time_from_now(bench: Build) -> None:
+def test_models_and_searches_leave_two_of_sixty_seconds_to_end_the_answer_with(
+    bench: Build,
+) -> None:
     before = time.time()
-    assert before + 60 <= deadline(run_with(bench)) <= time.time() + 60
+    assert before + 58 <= deadline(run_with(bench)) <= time.time() + 58
 
 
 def test_nodes_that_are_called_without_a_begun_turn_have_the_whole_time(bench: Build) -> None:
