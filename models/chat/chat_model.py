@@ -270,7 +270,7 @@ class ChatModel:
         elif tally.text.strip():
             return
         elif tally.refusal:
-            reason, step = f"declined: {tally.refusal[:200]}", "Ask differently."
+            reason, step = f"declined: {tally.refusal[:200].rstrip('. ')}", "Ask differently."
         elif tally.truncated:
             reason = "used up its tokens before it answered"
             step = "Raise SEXTANT_LIMITS__ANSWER_TOKENS."

@@ -72,7 +72,7 @@ def read_picture(content: bytes, limits: PictureLimits) -> Picture:
     """
     if len(content) > limits.max_bytes:
         raise FileTooLarge(
-            f"The image has {len(content):,} bytes; at most {limits.max_bytes:,} are taken.",
+            f"The image has more than {limits.max_bytes:,} bytes.",
             next_step="Save it smaller.",
         )
     if not is_picture(content):

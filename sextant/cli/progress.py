@@ -30,12 +30,14 @@ async def ingest_with_progress(
 
 
 def print_summary(results: Sequence[Ingested]) -> None:
-    """Print what became of the files: each failure with its reason, then the totals."""
+    """Print what became of the files: each failure with its reason, what is missing of others, the totals."""
     for result in results:
         if result.error is not None:
             terminal.warn(f"✗ {terminal.on_one_line(result.source)}: {result.error}")
         elif result.same_as is not None:
             terminal.note(terminal.on_one_line(f"= {result.source}: same as {result.same_as}"))
+        for warning in result.warnings:
+            terminal.warn(terminal.on_one_line(f"! {result.source}: {warning}"))
     failed = sum(result.error is not None for result in results)
     same = sum(result.same_as is not None and result.error is None for result in results)
     unchanged = sum(result.unchanged and result.same_as is None for result in results)

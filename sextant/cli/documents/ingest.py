@@ -67,6 +67,7 @@ def _described(result: Ingested) -> dict[str, object]:
         "document_id": result.document_id,
         "chunks": result.chunks,
         "unchanged": result.unchanged,
+        "warnings": result.warnings,
         "error": terminal.described(result.error) if result.error else None,
     }
 

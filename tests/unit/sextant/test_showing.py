@@ -141,14 +141,16 @@ def test_a_stage_is_through_when_the_next_begins(
 def test_the_summary_counts_and_names_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
     progress.print_summary(
         [
-            Ingested("a.md", "a.md", uuid4(), 3),
+            Ingested("a.md", "a.md", uuid4(), 3, warnings=("1 of 2 images were not described.",)),
             Ingested("b.md", "b.md", uuid4(), unchanged=True),
             Ingested("c.md", "c.md", error=FileEmpty("c.md is empty.", next_step="Save it.")),
         ]
     )
     shown = capsys.readouterr()
     assert shown.out == "3 files: 1 ingested (3 passages), 1 unchanged, 1 failed\n"
-    assert shown.err == "✗ c.md: c.md is empty. Save it.\n"
+    assert shown.err == (
+        "! a.md: 1 of 2 images were not described.\n✗ c.md: c.md is empty. Save it.\n"
+    )
 
 
 def test_the_summary_names_the_file_whose_bytes_another_has(
