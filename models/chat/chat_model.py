@@ -36,7 +36,7 @@ Messages = Sequence[MessageLikeRepresentation]
 
 # Keeps a call's tokens out of LangGraph's `messages` stream: analysis and grading are not answers.
 _NO_STREAM = "nostream"
-# No language of ours needs as many characters for a token, so an endpoint that streams more than
+# No language of ours needs as many characters for a token, so an endpoint that says more than
 # this times the limit ignores the limit.
 _CHARS_PER_TOKEN = 8
 # Seconds that an endpoint gets to close its stream, having said that the answer ended.
@@ -62,7 +62,7 @@ class ChatModel:
         llm: the model.
         retries: how often and how patiently a failed call is repeated.
         timeout: seconds for one whole call, and for each silence within a stream.
-        answer_tokens: a stream far longer than this is cut off: its endpoint ignores limits.
+        answer_tokens: an answer far longer than this is cut off: its endpoint ignores limits.
         service: how errors speak of the endpoint.
         on_close: called by `close`.
     """
@@ -227,7 +227,8 @@ class ChatModel:
         *,
         patient: bool = True,
     ) -> Tally:
-        tally, attempt, form = Tally(prompt), 0, (begun := self._dialect.form)
+        tally = Tally(prompt, self._answer_chars)
+        attempt, form = 0, (begun := self._dialect.form)
         while True:
             options = options_of(form)
             count_request()

@@ -18,7 +18,7 @@ class Tally:
 
     Args:
         prompt: what was asked, for an estimate of its tokens.
-        most_chars: characters (thoughts included) after which `overrun` is set; None: no limit.
+        most_chars: characters (thoughts included) after which `overrun` is set and nothing is kept; None: no limit.
 
     Attributes:
         ended: why the answer ended, as the endpoint says it; "" before that.
@@ -53,11 +53,15 @@ class Tally:
         self.refusal += message.additional_kwargs.get("refusal") or ""
         self.ended = _reason_of_end(message) or self.ended
         self.truncated |= self.ended in {"length", "max_tokens"}
-        raw = clean_text(message.text)
+        return self._keep(self._thoughts.add(clean_text(self._within(message.text))))
+
+    def _within(self, raw: str) -> str:
+        """What of a chunk is not beyond the limit: an endpoint that ignores limits may send any amount at once."""
         self._chars += len(raw)
-        if self._most_chars is not None and self._chars > self._most_chars:
-            self.overrun = self.truncated = True
-        return self._keep(self._thoughts.add(raw))
+        if self._most_chars is None or self._chars <= self._most_chars:
+            return raw
+        self.overrun = self.truncated = True
+        return raw[: max(0, len(raw) - (self._chars - self._most_chars))]
 
     def finish(self) -> str:
         """The rest of the answer, once no more chunks come."""

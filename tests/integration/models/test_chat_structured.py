@@ -79,6 +79,16 @@ async def test_a_second_unusable_answer_is_an_error_and_there_is_no_third(chat_w
     assert len(server.chat_requests) == 2
 
 
+async def test_of_an_answer_that_ignores_the_limit_no_more_is_read_nor_sent_back(
+    chat_with: Any,
+) -> None:
+    endless = as_json({"talk": "x" * 1_000_000})
+    server, chat = await chat_with([endless, as_json(GOOD)], limits={"answer_tokens": 100})
+    route, _ = await chat.structured(ASK, Route)
+    assert route.mode == "local"
+    assert len(server.chat_requests[1].prompt) < 10_000
+
+
 async def test_transient_failures_of_a_structured_call_are_tried_again(chat_with: Any) -> None:
     server, chat = await chat_with([rate_limited(0), as_json(GOOD)])
     _, usage = await chat.structured(ASK, Route)
