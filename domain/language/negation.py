@@ -6,8 +6,8 @@ import re
 
 # What contains such a word without denying anything, or bounds a number (不超过, no more than).
 _CHINESE = re.compile(
-    r"没有|沒有|没|沒|(?<!除)非(?![常洲遗遺])|不(?![同仅僅但断斷过過久少足超低高大小只管论論如良锈鏽禁详詳等]|得不|可避|可或)"
-    r"|未(?!来|來|必|婚|成年)|[无無](?![论論线線疑锡錫]|人机|人機)|(?<![特分类類性级級区區个個])别(?![人的墅名])|勿"
+    r"没有|沒有|没|沒|(?<!除)非(?![常洲遗遺])|不(?![同仅僅但断斷过過久少足超低高大小只管论論如良锈鏽禁详詳等满滿]|得不|可避|可或|可分)"
+    r"|未(?!来|來|必|婚|成年)|[无無](?![论論线線疑锡錫性]|人机|人機)|(?<![特分类類性级級区區个個])别(?![人的墅名称稱号號])|勿"
 )
 _ENGLISH = re.compile(
     r"\b(?:not(?! only)|cannot|never|neither|nor|none|nobody|nothing|without"
@@ -17,11 +17,20 @@ _ENGLISH = re.compile(
 _CLAUSE = re.compile(r"[,;:，；：。.!?！？]\s*|\b(?:but|while|although|whereas)\b|但是?|而")
 
 
+# "Without" denies what stands behind it, and nothing of the clause that it stands in.
+_WITHOUT = re.compile(
+    r"\bwithout(?:\s+(?!(?:by|to|in|on|at|for|from|with|and|or|when|if|as|since|because|is|are|was|were|ha[sd]|have"
+    r"|can|could|will|would|may|must|should)\b)[^\s,;:.!?，；：。！？]+){1,4}",
+    re.IGNORECASE,
+)
+
+
 def negates(text: str) -> bool:
     """Whether `text` has a word of denial in it, Chinese or English."""
     return _CHINESE.search(text) is not None or _ENGLISH.search(text) is not None
 
 
 def clauses(text: str) -> list[str]:
-    """The clauses of a sentence, cut at its marks and at words that set one against another."""
-    return [part for part in _CLAUSE.split(text) if part.strip()]
+    """The clauses of a sentence, cut at its marks and at words that set one against another; each "without …" apart."""
+    parts = [*_CLAUSE.split(_WITHOUT.sub(" ", text)), *_WITHOUT.findall(text)]
+    return [part for part in parts if part.strip()]

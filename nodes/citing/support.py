@@ -266,18 +266,32 @@ def opposed(statement: str, quote: str) -> bool:
 
     Only words are compared: what denies by other words ("ceased", 拒绝) is not seen.
     """
-    if negates(statement) == negates(quote):
+    if not (negates(statement) or negates(quote)):
         return False
-    if negates(statement):
-        return _denies(statement, quote, _DENIED_BY_STATEMENT)
-    return _denies(quote, statement, _DENIED_BY_QUOTE)
+    said, quoted = _Denials(statement), _Denials(quote)
+    return said.turn_round(quoted, _DENIED_BY_STATEMENT) or quoted.turn_round(
+        said, _DENIED_BY_QUOTE
+    )
 
 
-def _denies(one: str, other: str, least: float) -> bool:
-    """Whether `one` has a clause of denial of whose terms `other` has a share of `least`."""
-    denied = (claim_of(clause) for clause in clauses(one) if negates(clause))
-    wording = Wording(other)
-    return any(len(claim) >= _LEAST_TERMS and wording.covers(claim) >= least for claim in denied)
+class _Denials:
+    """What a sentence says in clauses with a word of denial and in those without."""
+
+    def __init__(self, sentence: str) -> None:
+        parts = clauses(sentence)
+        self._denied = [part for part in parts if negates(part)]
+        self._affirmed = Wording("\n".join(part for part in parts if part not in self._denied))
+
+    def turn_round(self, other: _Denials, least: float) -> bool:
+        """Whether `other` says something that is denied here."""
+        return any(other.affirms(claim_of(denied), least) for denied in self._denied)
+
+    def affirms(self, claim: Claim, least: float) -> bool:
+        """Whether a share of `least` of a claim's terms stands where nothing is denied, and not half of it where something is."""
+        affirmed = self._affirmed.covers(claim)
+        if len(claim) < _LEAST_TERMS or affirmed < least:
+            return False
+        return all(2 * Wording(denied).covers(claim) < affirmed for denied in self._denied)
 
 
 def headings(item: RetrievedItem) -> str:

@@ -56,6 +56,7 @@ def test_a_text_covers_itself(text: str) -> None:
 
 
 DOSE = "肾功能减退者不可服用二甲双胍。"
+OWNER = "Rust keeps memory safe without a garbage collector by giving every value one owner."
 LEAVE = "Unused days may not be carried over to the next year."
 
 
@@ -66,6 +67,9 @@ LEAVE = "Unused days may not be carried over to the next year."
         ("Unused days may be carried over to the next year.", LEAVE),
         ("这台设备没有接地保护。", "这台设备有接地保护。"),
         ("The belt can't be replaced.", "The belt can be replaced by the operator."),
+        ("Rust does not keep memory safe by giving values one owner.", OWNER),
+        ("Rust keeps memory safe with a garbage collector.", OWNER),
+        ("Visitors may not park in the yard.", "Visitors may park in the yard, but not overnight."),
     ],
 )
 def test_a_statement_that_denies_what_the_passage_says_or_the_reverse_is_not_carried(
@@ -84,6 +88,9 @@ def test_a_statement_that_denies_what_the_passage_says_or_the_reverse_is_not_car
         ("每次最多报销 500 元。", "每次报销不超过 500 元。"),
         ("They are paid on the 10th.", "They are paid on the 10th, but not in cash."),
         ("The station needs no cable.", "The station runs without a cable."),
+        ("Rust keeps memory safe by giving values one owner.", OWNER),
+        ("Rust does not use a garbage collector.", OWNER),
+        ("图表的别称是曲棍球杆曲线。", "图表的名字是曲棍球杆曲线。"),
         ("The response takes up to 2 hours.", "The response takes no more than 2 hours."),
         ("特别的设备在无人机上。", "特别的设备装在无人机上。"),
     ],
