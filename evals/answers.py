@@ -68,12 +68,12 @@ async def main(folder: Path, mode: str, names: Sequence[str]) -> None:
     print("| set | questions | answered | first in gold | known answer in first | in any "
           "| quotations | further astray | declined, gold removed | unanswerable |")  # fmt: skip
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    async for opened in open_sets(folder, names):
+    async for name, opened in open_sets(folder, names):
         outcomes = [
             await outcome_of(question, opened.scope, opened.dependencies, mode)
             for question in sample(opened.questions, _MOST_QUESTIONS)
         ]
-        print(line(opened.name, outcomes), flush=True)
+        print(line(name, outcomes), flush=True)
 
 
 async def outcome_of(

@@ -1,11 +1,15 @@
-"""What the workflow's loop finds beyond a single search, by rule, and what that costs.
+"""What the workflow's loop finds beyond a single search, and what that costs: `sextant eval --loop`.
 
     python -m evals.loop FOLDER mix hotpotqa twowiki …
+    python -m evals.loop --knowing FOLDER mix hotpotqa twowiki …
 
-FOLDER has one folder per question set with `corpus.jsonl.gz`, `queries.jsonl.gz` and, for some,
-`triples.jsonl.gz`. Each set is a knowledge base of the evaluation's own user, as for `sextant eval`.
+measures several sets: FOLDER has one folder for each, with `corpus.jsonl.gz`, `queries.jsonl.gz` and, for some,
+`triples.jsonl.gz`. Analysis, grading and queries go by rule; with `--knowing`, grades are those of one who
+knows the right passages (`evals.grading`).
+
 Columns: questions with all gold passages among the first five and ten, by one search → by the loop (and how
-many the loop wins and loses); the share that went round, searches, and milliseconds of CPU for a question.
+many the loop wins and loses); the share that went round, searches, the grader's calls and prompt tokens, and
+milliseconds of CPU for a question.
 """
 
 from __future__ import annotations
@@ -13,18 +17,22 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from langgraph.runtime import Runtime
 
+from domain.errors import OptionInvalid
 from domain.scope import Scope
+from domain.settings import Settings
 from evals.dataset import Question
+from evals.grading import KnowingGrader
 from evals.metrics import all_found
-from evals.sets import open_sets, sample
+from evals.sets import OpenSet, SetFiles, opened_set, sample, with_parts
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
 from nodes.grade import by_rule, grade
@@ -32,8 +40,13 @@ from nodes.refine import refine
 from nodes.retrieve import retrieve
 from nodes.state import State
 
+if TYPE_CHECKING:
+    from ingestion.progress import OnStage
+    from models.chat.chat_model import ChatModel
+
 _DEPTHS = (5, 10)
 _MOST_QUESTIONS = 300
+_GRADED = ("rule", "knowing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,8 @@ class Outcome:
         last: the same after the loop.
         rounds: refining rounds.
         searches: queries that the loop ran, the first one among them.
+        calls: of the grader, where one is asked.
+        prompt_tokens: of these calls.
         single_ms: CPU milliseconds of the one search.
         loop_ms: of the loop with all of its searches; the question's own vector is at hand by then.
     """
@@ -57,40 +72,130 @@ class Outcome:
     last: list[str]
     rounds: int
     searches: int
+    calls: int
+    prompt_tokens: int
     single_ms: float
     loop_ms: float
 
 
-async def main(folder: Path, mode: str, names: Sequence[str]) -> None:
-    """Measure each set and print a line of it."""
-    print("| set | questions | all gold @5 | all gold @10 | went round | searches | CPU ms |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    async for opened in open_sets(folder, names):
-        answerable = [one for one in opened.questions if one.gold_ids]
-        outcomes = [
-            await run_loop(question, opened.scope, opened.dependencies, mode)
-            for question in sample(answerable, _MOST_QUESTIONS)
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Shares of the questions with all gold passages, by one search and by the loop; how many it wins and loses."""
+
+    once: float
+    loop: float
+    won: int
+    lost: int
+
+    def __str__(self) -> str:
+        return f"{100 * self.once:.1f} → {100 * self.loop:.1f} (+{self.won} −{self.lost})"
+
+
+@dataclass(frozen=True, slots=True)
+class LoopReport:
+    """What the loop came to over a set; costs are means of a question, `went_round` is a share."""
+
+    mode: str
+    questions: int
+    all_gold: Mapping[str, Gain]
+    went_round: float
+    searches: float
+    calls: float
+    prompt_tokens: float
+    single_ms: float
+    loop_ms: float
+
+    def cells(self) -> list[str]:
+        """The figures as a row of a table."""
+        return [
+            str(self.questions),
+            *map(str, self.all_gold.values()),
+            f"{100 * self.went_round:.0f} %",
+            f"{self.searches:.1f}",
+            f"{self.calls:.1f}; {self.prompt_tokens:.0f}",
+            f"{self.single_ms:.0f} → {self.loop_ms:.0f}",
         ]
-        print(line(opened.name, outcomes), flush=True)
+
+
+COLUMNS = (
+    "questions",
+    *(f"all gold @{depth}" for depth in _DEPTHS),
+    "went round",
+    "searches",
+    "calls; tokens",
+    "CPU ms",
+)
+
+
+def is_knowing(graded: str) -> bool:
+    """Whether grades are those of one who knows the right passages.
+
+    Raises:
+        OptionInvalid: `graded` is neither `rule` nor `knowing`.
+    """
+    if graded not in _GRADED:
+        raise OptionInvalid(
+            f"The loop is graded by {' or '.join(_GRADED)}, not by {graded!r}.",
+            next_step="Choose one of them.",
+            field="loop",
+        )
+    return graded == _GRADED[1]
+
+
+async def measure(
+    files: SetFiles,
+    settings: Settings,
+    mode: str,
+    *,
+    knowing: bool = False,
+    limit: int | None = None,
+    on_progress: OnStage | None = None,
+) -> LoopReport:
+    """Load a set, unless it is there, and take its answerable questions through the loop.
+
+    Args:
+        files: of the set.
+        settings: which database, embedding model and constants of retrieval.
+        mode: of the searches.
+        knowing: grades are those of one who knows the right passages.
+        limit: about so many questions, from all over the set; by default 300.
+        on_progress: called with (`questions`, done, total).
+
+    Raises:
+        OptionInvalid: a file cannot be read.
+        SextantError: whatever loading and searching raise.
+    """
+    async with with_parts(settings) as parts:
+        opened = await opened_set(*parts, files)
+        questions = sample(
+            [one for one in opened.questions if one.gold_ids], limit or _MOST_QUESTIONS
+        )
+        outcomes = list[Outcome]()
+        for question in questions:
+            grader = KnowingGrader([opened.texts[id_] for id_ in question.gold_ids])
+            outcomes.append(
+                await run_loop(question, opened, mode, grader=grader if knowing else None)
+            )
+            if on_progress is not None:
+                on_progress("questions", len(outcomes), len(questions))
+    return reported(mode, outcomes)
 
 
 async def run_loop(
-    question: Question, scope: Scope, dependencies: Dependencies, mode: str, top_k: int = 10
+    question: Question, opened: OpenSet, mode: str, top_k: int = 10, *, grader: object = None
 ) -> Outcome:
     """One search, then the workflow's loop node by node, so that each search can be seen."""
+    scope, rules = opened.scope, replace(opened.dependencies, chat=None)
     began = time.process_time()
-    found = await dependencies.retriever.search(scope, question.query, mode=mode, top_k=top_k)
+    found = await rules.retriever.search(scope, question.query, mode=mode, top_k=top_k)
     single_ms = (time.process_time() - began) * 1000
-    runtime = Runtime(
-        context=RunContext(Context(mode=cast("Any", mode), top_k=top_k), dependencies)
-    )
-    state = State(query=question.query, graph_id=scope.graph_id, user_id=scope.user_id)
+    runtime = _runtime(rules, mode, top_k)
+    judging = _runtime(replace(rules, chat=cast("ChatModel | None", grader)), mode, top_k)
     began = time.process_time()
-    state = _after(state, await analyze(state, runtime))
-    state = _after(state, await retrieve(state, runtime))
+    state = await _searched(_asked(question, scope), runtime)
     sufficient = bool(by_rule(state)["sufficient"])
     while True:
-        graded = await grade(state, runtime)
+        graded = await grade(state, judging)
         state = _after(state, graded.update)
         if graded.goto == "generate":
             break
@@ -106,28 +211,47 @@ async def run_loop(
         last=[item.external_id or item.id for item in state.items],
         rounds=state.attempts,
         searches=len(state.searched),
+        calls=state.usage.get("calls", 0),
+        prompt_tokens=state.usage.get("prompt_tokens", 0),
         single_ms=single_ms,
         loop_ms=(time.process_time() - began) * 1000,
     )
+
+
+def _runtime(dependencies: Dependencies, mode: str, top_k: int) -> Runtime[RunContext]:
+    choices = Context(mode=cast("Any", mode), top_k=top_k)
+    return Runtime(context=RunContext(choices, dependencies))
+
+
+def _asked(question: Question, scope: Scope) -> State:
+    return State(query=question.query, graph_id=scope.graph_id, user_id=scope.user_id)
+
+
+async def _searched(state: State, runtime: Runtime[RunContext]) -> State:
+    state = _after(state, await analyze(state, runtime))
+    return _after(state, await retrieve(state, runtime))
 
 
 def _after(state: State, update: object) -> State:
     return State(**{**vars(state), **cast("dict[str, Any]", update or {})})
 
 
-def line(name: str, outcomes: Sequence[Outcome]) -> str:
-    """A row of the table: what one search found → what the loop did, and at what cost."""
-    cells = [f"{len(outcomes)}", *(_gain(outcomes, depth) for depth in _DEPTHS)]
-    cells += [
-        f"{100 * fmean(one.rounds > 0 for one in outcomes):.0f} %",
-        f"{fmean(one.searches for one in outcomes):.1f}",
-        f"{fmean(one.single_ms for one in outcomes):.0f} → "
-        f"{fmean(one.loop_ms for one in outcomes):.0f}",
-    ]
-    return f"| {name} | {' | '.join(cells)} |"
+def reported(mode: str, outcomes: Sequence[Outcome]) -> LoopReport:
+    """The figures of a set."""
+    return LoopReport(
+        mode=mode,
+        questions=len(outcomes),
+        all_gold={f"@{depth}": _gain(outcomes, depth) for depth in _DEPTHS},
+        went_round=fmean(one.rounds > 0 for one in outcomes),
+        searches=fmean(one.searches for one in outcomes),
+        calls=fmean(one.calls for one in outcomes),
+        prompt_tokens=fmean(one.prompt_tokens for one in outcomes),
+        single_ms=fmean(one.single_ms for one in outcomes),
+        loop_ms=fmean(one.loop_ms for one in outcomes),
+    )
 
 
-def _gain(outcomes: Sequence[Outcome], depth: int) -> str:
+def _gain(outcomes: Sequence[Outcome], depth: int) -> Gain:
     pairs = [
         (
             all_found(one.first, one.question.gold_ids, depth),
@@ -135,11 +259,23 @@ def _gain(outcomes: Sequence[Outcome], depth: int) -> str:
         )
         for one in outcomes
     ]
-    before, after = (100 * fmean(found) for found in zip(*pairs, strict=True))
+    once, loop = (fmean(found) for found in zip(*pairs, strict=True))
     won = sum(last > first for first, last in pairs)
     lost = sum(last < first for first, last in pairs)
-    return f"{before:.1f} → {after:.1f} (+{won} −{lost})"
+    return Gain(once, loop, won, lost)
+
+
+async def _main(arguments: Sequence[str]) -> None:
+    from domain.configuration import load_settings
+
+    folder, mode, *names = [one for one in arguments if one != "--knowing"]
+    of_set = partial(measure, settings=load_settings(), mode=mode, knowing="--knowing" in arguments)
+    print(f"| set | {' | '.join(COLUMNS)} |")
+    print(f"| --- |{' ---: |' * len(COLUMNS)}")
+    for name in names:
+        report = await of_set(SetFiles.of(Path(folder) / name))
+        print(f"| {name} | {' | '.join(report.cells())} |", flush=True)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]))
+    asyncio.run(_main(sys.argv[1:]))

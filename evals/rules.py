@@ -34,14 +34,14 @@ async def main(folder: Path, names: Sequence[str]) -> None:
     print("| set | questions | small talk | sufficient given found | weak given not found "
           "| all gold @10: first search | after the loop | rounds |")  # fmt: skip
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    async for opened in open_sets(folder, names):
+    async for name, opened in open_sets(folder, names):
         questions = opened.questions
         outcomes = [
-            await run_loop(question, opened.scope, opened.dependencies, Mode.NAIVE, _ALL)
+            await run_loop(question, opened, Mode.NAIVE, _ALL)
             for question in sample(questions, _MOST_QUESTIONS)
         ]
         chatty = sum(is_small_talk(question.query) for question in questions)
-        print(_line(opened.name, len(questions), chatty, outcomes), flush=True)
+        print(_line(name, len(questions), chatty, outcomes), flush=True)
 
 
 def _line(name: str, asked: int, chatty: int, outcomes: Sequence[Outcome]) -> str:

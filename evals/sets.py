@@ -1,16 +1,20 @@
-"""Question sets as knowledge bases: a folder with a corpus and its questions is loaded once, then measured.
+"""Question sets as knowledge bases: a corpus and its questions are loaded once, then measured.
 
 A set's folder has `corpus.jsonl.gz`, `queries.jsonl.gz` and, for some, `triples.jsonl.gz`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from domain.configuration import load_settings
+from domain.errors import OptionInvalid
 from domain.scope import Scope
+from domain.settings import Settings
 from evals.corpus import add_triples, corpus_scope, load_corpus
 from evals.dataset import Question, read_passages, read_questions, read_triples
 from graph.dependencies import dependencies_over
@@ -25,44 +29,69 @@ _TRIPLES = "triples.jsonl.gz"
 
 
 @dataclass(frozen=True, slots=True)
-class OpenSet:
-    """A set that is loaded, and the workflow's parts to measure it with."""
+class SetFiles:
+    """The files of a set; `triples` names what is known about the corpus."""
 
-    name: str
+    corpus: Path
+    queries: Path
+    triples: Path | None = None
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """Those of a folder."""
+        stated = folder / _TRIPLES
+        return cls(folder / CORPUS, folder / QUERIES, stated if stated.exists() else None)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSet:
+    """A set that is loaded, its passages by id, and the workflow's parts to measure it with."""
+
     scope: Scope
     questions: list[Question]
+    texts: Mapping[str, str]
     dependencies: Dependencies
 
 
-async def open_sets(folder: Path, names: Sequence[str]) -> AsyncGenerator[OpenSet]:
-    """Each named set below `folder` in turn, in the database that the settings configure."""
-    settings = load_settings()
+Parts = tuple[Database, Embedder, Dependencies]
+
+
+@asynccontextmanager
+async def with_parts(settings: Settings) -> AsyncIterator[Parts]:
+    """The database that the settings configure, and what works over it."""
     embedder = build_embedder(settings)
     async with (
         await Database.open(settings) as database,
         dependencies_over(database, embedder) as dependencies,
     ):
+        yield database, embedder, dependencies
+
+
+async def open_sets(folder: Path, names: Sequence[str]) -> AsyncGenerator[tuple[str, OpenSet]]:
+    """Each named set below `folder` in turn, in the database that the settings configure."""
+    async with with_parts(load_settings()) as parts:
         for name in names:
-            scope, questions = await load_set(database, embedder, folder / name)
-            yield OpenSet(name, scope, questions, dependencies)
+            yield name, await opened_set(*parts, SetFiles.of(folder / name))
 
 
-async def load_set(
-    database: Database, embedder: Embedder, folder: Path
-) -> tuple[Scope, list[Question]]:
-    """Load the corpus of a set, unless it is there; return its knowledge base and questions.
+async def opened_set(
+    database: Database, embedder: Embedder, dependencies: Dependencies, files: SetFiles
+) -> OpenSet:
+    """Load the corpus of a set, unless it is there.
 
     Raises:
-        OptionInvalid: a file cannot be read.
+        OptionInvalid: a file cannot be read, or holds nothing.
         SextantError: whatever loading raises.
     """
-    corpus, stated = folder / CORPUS, folder / _TRIPLES
-    triples = stated if stated.exists() else None
-    scope = corpus_scope(corpus, triples)
-    await load_corpus(database, embedder, scope, read_passages(corpus))
-    if triples is not None:
-        await add_triples(database, scope, read_triples(triples))
-    return scope, read_questions(folder / QUERIES)
+    passages, questions = read_passages(files.corpus), read_questions(files.queries)
+    if not passages or not questions:
+        empty = files.queries if passages else files.corpus
+        raise OptionInvalid(f"{empty} is empty.", next_step="Name a file with rows.")
+    scope = corpus_scope(files.corpus, files.triples)
+    await load_corpus(database, embedder, scope, passages)
+    if files.triples is not None:
+        await add_triples(database, scope, read_triples(files.triples))
+    return OpenSet(scope, questions, {one.id: one.text for one in passages}, dependencies)
 
 
 def sample(questions: Sequence[Question], about: int) -> Sequence[Question]:

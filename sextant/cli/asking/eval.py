@@ -13,6 +13,7 @@ from sextant.cli.options import AsJson, Mode
 
 if TYPE_CHECKING:
     from evals.runner import EvalOptions, EvalReport
+    from evals.sets import SetFiles
 
 app = typer.Typer()
 
@@ -35,6 +36,12 @@ def evaluate(
         Path | None,
         typer.Option(help="Compare all modes and lanes instead, and draw them here, as SVG."),
     ] = None,
+    loop: Annotated[
+        str,
+        typer.Option(
+            help="What the loop of searches adds to one instead: `rule`, graded by rule; `knowing`, by one who knows the right passages, which is the most that a chat model's grades can be worth."
+        ),
+    ] = "",
     answers: Annotated[
         bool, typer.Option("--answers", help="Check extractive answers too.")
     ] = False,
@@ -45,9 +52,14 @@ def evaluate(
 
     from evals.comparing import check_folder
     from evals.runner import EvalOptions
+    from evals.sets import SetFiles
 
     for name, path in (("out", out), ("plot", plot)):
         check_folder(path, name)
+    if loop:
+        files = SetFiles(corpus, queries, triples)
+        _loop(files, mode, loop, limit, out, as_json=as_json)
+        return
     chosen = tuple(lane.strip() for lane in lanes.split(",")) if lanes else None
     options = EvalOptions(corpus, queries, mode, chosen, answers, limit, triples)
     if plot is not None:
@@ -69,6 +81,30 @@ async def _evaluate(options: EvalOptions, *, quiet: bool) -> EvalReport:
 
     with stage_bars(quiet=quiet) as on_progress:
         return await evaluate(options, load_settings(), on_progress)
+
+
+def _loop(
+    files: SetFiles, mode: str, graded: str, limit: int | None, out: Path | None, *, as_json: bool
+) -> None:
+    import asyncio
+
+    from domain.configuration import load_settings
+    from evals import loop
+    from sextant.cli.progress import stage_bars
+
+    knowing = loop.is_knowing(graded)
+    with stage_bars(quiet=as_json) as on_progress:
+        report = asyncio.run(
+            loop.measure(
+                files, load_settings(), mode, knowing=knowing, limit=limit, on_progress=on_progress
+            )
+        )
+    if out is not None:
+        out.write_bytes(terminal.encoded(report))
+    if as_json:
+        terminal.emit(report)
+    else:
+        terminal.table(tuple(map(str.upper, loop.COLUMNS)), [tuple(report.cells())])
 
 
 def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: bool) -> None:
