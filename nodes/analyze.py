@@ -178,7 +178,11 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     if run.deps.chat is None:
         return _by_rule(state, longest), is_broad(state.question)
     history = conversation(state.history)
-    messages = prompts.ANALYZE.messages(state.language, question=state.question, history=history)
+    messages = prompts.ANALYZE.messages(
+        state.language,
+        question=prompts.as_data(state.question),
+        history=prompts.as_data(history),
+    )
     judged = await ask(state, run, messages, Analysis)
     if judged.reply is None:
         return _by_rule(state, longest) | judged.costs, is_broad(state.question)

@@ -133,7 +133,8 @@ def _shown(state: State, run: RunContext, part: str, parts: int) -> list[Retriev
 
 
 def _request(state: State, question: str, shown: Sequence[RetrievedItem]) -> prompts.Messages:
-    return prompts.GRADE.messages(state.language, question=question, passages=numbered(shown))
+    asked = prompts.as_data(question)
+    return prompts.GRADE.messages(state.language, question=asked, passages=numbered(shown))
 
 
 def _picked(shown: Sequence[RetrievedItem], reply: Grades) -> list[RetrievedItem]:

@@ -118,10 +118,10 @@ async def _by_model(state: State, run: RunContext) -> tuple[list[str], dict[str,
     parts = state.unanswered or [state.question]
     messages = prompts.REFINE.messages(
         state.language,
-        question=state.question,
-        missing="\n".join(filter(None, [*parts, state.missing])),
+        question=prompts.as_data(state.question),
+        missing=prompts.as_data("\n".join(filter(None, [*parts, state.missing]))),
         passages=numbered(shown),
-        searched="\n".join(state.searched),
+        searched=prompts.as_data("\n".join(state.searched)),
     )
     judged = await ask(state, run, messages, Rewrite)
     if judged.reply is None:

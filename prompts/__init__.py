@@ -18,14 +18,24 @@ _FILE = re.compile(
     r"version: (?P<version>\d+)\n+# system\n+(?P<system>.+?)\n+# user\n+(?P<user>.+)", re.DOTALL
 )
 
-# The tags around data in the prompts, however they are written, and the number of a passage at the
-# beginning of a line.
+_TAGS = (
+    "already-run caption conversation document draft found knowledge missing names pairs passage passages"
+    " question report reports sources title"
+)
+_INVISIBLE = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
+# The tags around data in the prompts, whatever stands between a bracket and the word; what chat templates set
+# turns apart by, which some endpoints read in a text, too; and the number of a passage at the beginning of a line.
 _MARK = re.compile(
-    r"[<＜](?=\s*/?\s*(?:sources|names|passages?|question|title|knowledge|conversation|reports?|draft)\b)"
-    r"|^\s*\[(?=\d+\])",
+    rf"<(?=[^\w<>]{{0,8}}(?:{'|'.join(_INVISIBLE.join(word) for word in _TAGS.split())})\b)"
+    r"|<(?=\|[^\s|<>]{1,40}\||/?s>|(?:start|end)_of_turn>|</?sys>)"
+    r"|\[(?=/?inst\])|^[^\S\n]*+\[(?=\d+\])",
     re.IGNORECASE | re.MULTILINE,
 )
-_DEFUSED = str.maketrans("<＜[", "‹‹(")
+_DEFUSED = {ord("<"): "‹", ord("["): "("}
+# Full width and other brackets are read as plain ones; each is one character for one.
+_PLAIN = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | dict.fromkeys(
+    map(ord, "﹤〈⟨"), "<"
+)
 
 Messages = list[tuple[str, str]]
 """What a chat model is given: (role, text) pairs, as LangChain takes them."""
@@ -33,7 +43,11 @@ Messages = list[tuple[str, str]]
 
 def as_data(text: str) -> str:
     """A text from a document that can neither end the passages of a prompt nor begin another one."""
-    return _MARK.sub(lambda mark: mark.group().translate(_DEFUSED), text)
+    parts, end = list[str](), 0
+    for mark in _MARK.finditer(text.translate(_PLAIN)):
+        parts += [text[end : mark.start()], mark.group().translate(_DEFUSED)]
+        end = mark.end()
+    return "".join([*parts, text[end:]])
 
 
 def numbered(texts: Iterable[str], between: str = "\n\n") -> str:

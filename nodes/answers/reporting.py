@@ -224,7 +224,7 @@ async def _points(
     numbers = [number for number, item in enumerate(passages, start=1) if item.id in resting]
     messages = prompts.POINTS.messages(
         reading.language,
-        question=question,
+        question=prompts.as_data(question),
         reports=lines_of(reports),
         passages=numbered([passages[number - 1] for number in numbers], numbers),
     )

@@ -24,7 +24,7 @@ from ingestion.graph.extraction.cost import Budget, Estimate, cost_of, estimate_
 from ingestion.graph.extraction.model_evidence import Extraction, entity_types, model_evidence
 from ingestion.progress import OnCount, silent
 from models.chat.structured import instruction
-from prompts import EXTRACT, GLEAN, Messages
+from prompts import EXTRACT, GLEAN, Messages, as_data
 from stores.graph.extraction import ExtractionStore, Passage, note_done, note_failed
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
@@ -294,13 +294,14 @@ def _prompt(passage: Passage, types: Sequence[str]) -> Messages:
 
 
 def _gleaning(passage: Passage, types: Sequence[str], found: Extraction) -> Messages:
-    values = _values(passage, types) | {"found": found.model_dump_json()}
+    values = _values(passage, types) | {"found": as_data(found.model_dump_json())}
     return GLEAN.messages(language_of(passage.text), **values)
 
 
 def _values(passage: Passage, types: Sequence[str]) -> dict[str, str]:
     path = dict.fromkeys((passage.document_title, *passage.section_path))
-    return {"types": ", ".join(types), "title": " > ".join(path), "passage": passage.text}
+    texts = {"title": as_data(" > ".join(path)), "passage": as_data(passage.text)}
+    return {"types": ", ".join(types), **texts}
 
 
 def _difference(after: Usage, before: Usage) -> Usage:

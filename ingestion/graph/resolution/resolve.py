@@ -27,7 +27,7 @@ from ingestion.graph.resolution.merging import automatic_merges
 from ingestion.graph.resolution.minhash import like_pairs
 from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, name_key
 from ingestion.progress import OnStage, silent
-from prompts import SAME
+from prompts import SAME, as_data
 from stores.graph.record import GraphRecord
 from stores.graph.resolution.comparing import (
     Candidate,
@@ -252,7 +252,7 @@ async def _judge(
             f"{place}. {_shown(named[pair.one_id])} | {_shown(named[pair.other_id])}"
             for place, pair in enumerate(batch, start=1)
         ]
-        listed = "\n".join(lines)
+        listed = as_data("\n".join(lines))
         try:
             answer, _ = await chat.structured(
                 SAME.messages(language_of(listed), pairs=listed), SameNames
