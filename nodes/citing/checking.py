@@ -20,6 +20,7 @@ from domain.retrieval import RetrievedItem
 from models.protocols import Reranker
 from nodes.citing import markers
 from nodes.citing.cited_text import CitedText, Finished, Verdict
+from nodes.citing.support import CONTRADICTED, QuotedPassage, claim_of
 
 UNCHECKED = "The citations could not be compared with the stored documents: {reason}"
 # The store answers within this time, so that a citation follows its sentence; a model may take longer,
@@ -158,10 +159,18 @@ class Checking:
             return None
         texts = [citation.quote for citation in cited]
         try:
-            return await self._checks.judge.score(plain(sentence.text), texts)
+            scores = await self._checks.judge.score(plain(sentence.text), texts)
         except DependencyError as error:
             self.warnings.append(UNJUDGED.format(reason=error.message))
             return None
+        # Judges of relevance let another number and a "not" pass, which words tell for certain.
+        claim, most = claim_of(plain(sentence.text)), min(CONTRADICTED, self._checks.least - 0.01)
+        return [
+            min(score, most)
+            if QuotedPassage(self._passages[index]).contradicts(claim, text)
+            else score
+            for score, index, text in zip(scores, sentence.passages, texts, strict=True)
+        ]
 
 
 async def still_stored(

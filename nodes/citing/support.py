@@ -33,7 +33,7 @@ _ITEM = re.compile(r"\A\s*(?:[-*+•·]\s+)?(?:\d{1,2}[.)、．]\s+)?")
 _LONGER_QUOTE = 0.15
 # A statement with a number that its passage lacks, or that denies what the passage says, is not carried
 # however much it shares: its support stays below what counts.
-_CONTRADICTED = 0.3
+CONTRADICTED = 0.3
 # The share of a denied clause's terms that the other side must have, so that both speak of the same:
 # of the statement's in the quote, of the quote's in the statement. docs/rules.md has what they tell.
 _DENIED_BY_STATEMENT, _DENIED_BY_QUOTE = 0.5, 0.6
@@ -199,10 +199,16 @@ class QuotedPassage:
             return None
         support = len(held) / len(claim)
         quoted = self._text[start:end]
-        lacks_number = claim.numbers - held - self._whole.held(claim)
-        if not foreign and (lacks_number or opposed(claim.statement, quoted)):
-            support = min(support, _CONTRADICTED)
+        if not foreign and self.contradicts(claim, quoted):
+            support = min(support, CONTRADICTED)
         return Quote(quoted, self._offset + start, self._offset + end, support, foreign)
+
+    def contradicts(self, claim: Claim, quoted: str) -> bool:
+        """Whether the passage lacks a number of a claim in its language, or its quote says the opposite."""
+        if claim.language != self._language:
+            return False
+        lacking = claim.numbers - self._whole.held(claim) - self._headings.held(claim)
+        return bool(lacking) or opposed(claim.statement, quoted)
 
 
 class Passages:

@@ -279,6 +279,18 @@ async def test_a_citation_that_the_judge_refuses_loses_its_marker() -> None:
     assert not told.answer.grounded
 
 
+@pytest.mark.parametrize(
+    "written",
+    ["Staff get 99 days of leave a year [2].", "Staff do not get 25 days of leave a year [2]."],
+)
+async def test_no_judge_lets_another_number_or_the_opposite_pass(written: str) -> None:
+    told = await answered(
+        chat(f"{CARRIED} {written}", repairs()), checks=Checks(judge=Judge(""), least=0.5)
+    )
+    assert [citation.marker for citation in told.answer.citations] == [1]
+    assert not told.answer.grounded
+
+
 async def test_a_judge_that_fails_leaves_it_to_words_and_says_so() -> None:
     judge = Judge("", ModelUnavailable("No answer."))
     told = await answered(chat(CARRIED), checks=Checks(judge=judge))
