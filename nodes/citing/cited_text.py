@@ -252,10 +252,11 @@ class CitedText:
         seen = max(emitted, len(text.rstrip()))
         yield from self._emit(text[emitted:seen])
         verdict = self._verdict(sentence)
-        if verdict in {Verdict.WEAK, Verdict.UNSUPPORTED} and (found := self._found(sentence)):
+        bare = verdict in {Verdict.WEAK, Verdict.UNSUPPORTED}
+        if bare and (found := self._found(sentence)):
             verdict = Verdict.CARRIED
             yield self._add(sentence, seen, *found)
-        elif verdict is Verdict.UNSUPPORTED and not self._is_code(text):
+        elif bare and not self._is_code(text):
             yield self._given.token(self._note)
         yield from self._cite(sentence, verdict)
         yield from self._emit(text[seen:])

@@ -69,7 +69,15 @@ def test_a_marker_behind_the_stop_belongs_to_the_sentence_before() -> None:
 
 
 def test_brackets_in_code_are_left_alone() -> None:
-    assert run(["Write `owner[0]` for the owner [2]."])[0] == "Write `owner[0]` for the owner [1]."
+    text = run(["Write `owner[0]` for the owner [2]."])[0]
+    assert text.startswith("Write `owner[0]` for the owner [1].")
+
+
+def test_a_sentence_whose_passage_lacks_its_number_keeps_its_citation_and_is_marked() -> None:
+    text, [citation], answer = run(["Each value has 77 owners [2]."])
+    assert text == "Each value has 77 owners [1]. (unverified)"
+    assert citation.support == 0.3
+    assert not answer.grounded
 
 
 def test_brackets_in_a_block_of_code_are_left_alone() -> None:
