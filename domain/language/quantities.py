@@ -225,6 +225,13 @@ _KINDS = [
     ),
     (
         re.compile(
+            r"\b(?:at|above|below|over|under|beyond|from|until) what (?:\w+ )?"
+            r"(ages?|depth|temperature|speed|levels?|threshold|height|size|pressure|distance|length|amount|number)\b"
+        ),
+        re.compile(_COUNT),
+    ),
+    (
+        re.compile(
             rf"\bhow (many)\b(?! (?:\w+ )?{_UNIT})|多少[个個名位家台辆輛条條张張]|[几幾][个個名位家台辆輛条條张張]"
         ),
         re.compile(rf"(?!{_MEASURED})(?:{_COUNT})"),

@@ -68,6 +68,9 @@ _EVIDENCE = 0.66
 _SIMILARITY_WEIGHT = 8.0
 _UNKNOWN_SIMILARITY = 0.15
 _MISSING_WEIGHT = 0.5
+# Who asks of parental leave is not told of leave: hotpotqa, lihua and xquad decline 1 to 2 % more of what they lack,
+# lihua two answers. 0.35 costs more than it gains.
+_TORN_WEIGHT = 0.2
 _SHORT, _HALF = 3, 0.5
 _USUAL_SIMILARITY = {
     "intfloat/multilingual-e5-small": {
@@ -285,7 +288,12 @@ class ExtractiveAnswerer:
             return False
         if asked != said:
             return best.similarity is not None and near >= 0
-        evidence = best.candidate.score + near - _MISSING_WEIGHT * best.candidate.missing
+        evidence = (
+            best.candidate.score
+            + near
+            - _MISSING_WEIGHT * best.candidate.missing
+            - _TORN_WEIGHT * best.candidate.torn
+        )
         return evidence >= _EVIDENCE
 
 

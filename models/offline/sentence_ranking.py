@@ -39,6 +39,7 @@ from models.offline.wording import (
     asked_instead,
     asked_things,
     asks_for_number,
+    compounds,
     holds_number,
     identifiers,
     is_question,
@@ -91,7 +92,8 @@ class Candidate:
 
     `covered` is the share of the question's information that it and its headings speak of, 0..1;
     `score` adds what speaks for it besides. `things` is how many the question asks about, `missing` the
-    share of them that no passage of its document holds. `meaning` is the text to compare by meaning: a table's
+    share of them that no passage of its document holds, `torn` the share of the question's compounds of which it has the
+    head alone. `meaning` is the text to compare by meaning: a table's
     row under its head.
     """
 
@@ -104,6 +106,7 @@ class Candidate:
     score: float
     things: int
     missing: float
+    torn: float
     meaning: str
 
 
@@ -175,6 +178,7 @@ class _Ranking:
             _TABLE_HEAD_WEIGHT if heads else _HEADING_WEIGHT for heads in self._table_heads
         ]
         self._things = asked_things(question, [*listed_compounds(question), *self._called()])
+        self._compounds = compounds(question)
         self._missing = self._missed(told_by_documents(passages))
         self._bodies = [self._said(passage.text) for passage in passages]
         named = [asked & frozenset(terms(names_of_document(passage))) for passage in passages]
@@ -210,10 +214,16 @@ class _Ranking:
             )
             meaning = "\n".join([*self._table_heads[source], text])
             missing = self._missing[source]
+            torn = self._torn(held | self._headings[source])
             things = len(self._things)
             yield Candidate(
-                source, start, end, text, held, covered, score, things, missing, meaning
+                source, start, end, text, held, covered, score, things, missing, torn, meaning
             )
+
+    def _torn(self, held: frozenset[str]) -> float:
+        """The share of the question's compounds of which it has the head alone: of sick leave "leave"."""
+        torn = sum(head in held and kind not in held for kind, head in self._compounds)
+        return torn / (len(self._compounds) or 1)
 
     def _pointing(self) -> dict[tuple[str, ...], frozenset[str]]:
         """What each section says where it points to a table, over which this stands like a title."""

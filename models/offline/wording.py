@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from domain.language.number_words import CARDINALS, ORDINALS
 from domain.language.segmenting import words_of
@@ -57,6 +58,8 @@ _BY_PLACE = re.compile(
     re.IGNORECASE,
 )
 # Omar Said, and not the first word of a question alone.
+_PAIR = 2
+_RUN = re.compile(r"\b[a-zA-Z]+(?: [a-zA-Z]+)+\b")
 _FULL_NAME = re.compile(r"\b[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)+")
 # 谁付 asks who; the segmenter takes it for a word.
 _ASKS = re.compile(r"^[谁誰哪]|[谁誰]$")
@@ -132,6 +135,20 @@ def asked_things(question: str, named: Collection[str] = ()) -> list[list[str]]:
         name = next((" ".join(name) for name in names if word in name), word)
         things.setdefault(name, []).append(word)
     return list(things.values())
+
+
+def compounds(question: str) -> list[tuple[str, str]]:
+    """The words of English compounds, two and two: "parental leave", "chief financial officer".
+
+    Of names they are parts of one thing.
+    """
+    runs = (run.split() for run in _RUN.findall(own_part(question)))
+    beside = [pair for words in runs for pair in pairwise(words)]
+    lower = [
+        pair for pair in beside if all(word.islower() and not word.endswith("ly") for word in pair)
+    ]
+    told = [[one for word in pair for one in content_words(word)] for pair in lower]
+    return [(words[0], words[1]) for words in told if len(words) == _PAIR]
 
 
 def lacking(things: Sequence[Sequence[str]], text: str) -> float:

@@ -68,6 +68,12 @@ from domain.language.quantities import asked_quantity
         ("烤箱最高多少度？", "最高260℃。", "最高功率2200瓦。"),
         ("How many pages does the manual have?", "The manual: 64 pages.", "Manual no. 64 of 2024."),
         ("设备功率多少瓦？", "额定功率 18 W。", "重量 18 kg。"),
+        (
+            "At what depth does the alert fire?",
+            "More than 50,000 wait.",
+            "Look when the alert fires.",
+        ),
+        ("From what age may one enter?", "From the age of sixteen.", "It is open with a badge."),
         ("仓库几点关门？", "下午五点关门。", "| 仓库 | 库存 |\n杭州 | 140"),
     ],
 )

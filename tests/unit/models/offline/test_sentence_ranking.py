@@ -235,3 +235,22 @@ def test_a_full_name_is_one_thing_of_those_that_are_asked_about() -> None:
     assert asked_things("Who is Omar Said's manager?") == [["omar", "said"], ["manager"]]
     assert lacking([["omar", "said"], ["manager"]], "omar said plans the weekend") == 0.5
     assert lacking([["omar", "said"], ["manager"]], "omar brandt has a manager") == 0.25
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "title", "torn"),
+    [
+        ("How long is parental leave?", "The leave is 26 days.", "Holidays", 1.0),
+        ("How long is parental leave?", "The leave is 26 days.", "Parental leave", 0.0),
+        ("How long is parental leave?", "The parents are told.", "Holidays", 0.0),
+        ("Who is the chief financial officer?", "Ida is chief security officer.", "Who", 0.5),
+        ("Who is the chief security officer?", "Ida is chief security officer.", "Who", 0.0),
+        ("Who is the aunt of Sara Ali Khan?", "Mina Khan is an aunt.", "Family", 0.0),
+        ("育儿假有多长？", "年假为五天。", "假期", 0.0),
+    ],
+)
+def test_the_head_of_a_compound_alone_is_another_thing(
+    question: str, said: str, title: str, torn: float
+) -> None:
+    [found] = rank_sentences(question, [passage(said, title=title)], "en")
+    assert found.torn == torn
