@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from models.embedding.learned import LearnedDimension
 from models.embedding.prefixes import prefixes_of
 from models.local_models import LocalModel
 from models.protocols import Vectors
@@ -16,7 +17,7 @@ _BATCH = 32
 Kind = Literal["query", "passage"]
 
 
-class LocalEmbedder:
+class LocalEmbedder(LearnedDimension):
     """A sentence-transformers model by name or path (the `[local]` extra, which brings torch).
 
     It loads on first use, or by `warm_up`, and runs in a thread of its own. Prefixes are those of
@@ -28,28 +29,11 @@ class LocalEmbedder:
 
     def __init__(self, model: str) -> None:
         self._local = LocalModel("SentenceTransformer", model)
-        self._dimension: int | None = None
 
     @property
     def name(self) -> str:
         """Name of the vector space."""
         return self._local.name
-
-    @property
-    def dimension(self) -> int:
-        """Length of one vector, known once the model is loaded (`warm_up` loads it)."""
-        if self._dimension is None:
-            raise RuntimeError("the dimension is known after warm_up() or the first embedding")
-        return self._dimension
-
-    async def warm_up(self) -> None:
-        """Load the model now.
-
-        Raises:
-            ModelUnavailable: the extra is not installed, or the model cannot be loaded.
-        """
-        if self._dimension is None:
-            await self.embed_query("dimension")
 
     async def embed_query(self, text: str) -> Vectors:
         """The vector of a question.
@@ -67,8 +51,7 @@ class LocalEmbedder:
             ModelUnavailable: the extra is not installed, or the model cannot be loaded.
         """
         if not texts:
-            await self.warm_up()
-            return np.empty((0, self.dimension), np.float32)
+            return await self._no_vectors()
         return await self._embed(texts, "passage")
 
     async def _embed(self, texts: Sequence[str], kind: Kind) -> Vectors:

@@ -10,6 +10,7 @@ import numpy as np
 from domain.errors import SettingsInvalid
 from domain.settings import Settings
 from models.batches import in_batches
+from models.embedding.learned import LearnedDimension
 from models.embedding.prefixes import prefixes_of
 from models.endpoint import Endpoint
 from models.failures import Retries, Service
@@ -21,7 +22,7 @@ _BATCH = 32
 _CONCURRENT = 4
 
 
-class RemoteEmbedder:
+class RemoteEmbedder(LearnedDimension):
     """Any model behind an OpenAI-compatible `/embeddings`.
 
     Texts are sent as text, 32 a request and 4 requests at a time; vectors come back normalised to
@@ -47,7 +48,6 @@ class RemoteEmbedder:
             )
         self._model = model
         self._prefixes = prefixes_of(model)
-        self._dimension: int | None = None
         self._endpoint = Endpoint(
             f"{(base or _OPENAI).rstrip('/')}/embeddings",
             key.get_secret_value() if key else None,
@@ -62,22 +62,6 @@ class RemoteEmbedder:
     def name(self) -> str:
         """Name of the vector space."""
         return self._model
-
-    @property
-    def dimension(self) -> int:
-        """Length of one vector, known from the first answer on (`warm_up` asks for one)."""
-        if self._dimension is None:
-            raise RuntimeError("the dimension is known after warm_up() or the first embedding")
-        return self._dimension
-
-    async def warm_up(self) -> None:
-        """Learn the dimension by one short request.
-
-        Raises:
-            ModelUnavailable: the endpoint gives no vector.
-        """
-        if self._dimension is None:
-            await self.embed_query("dimension")
 
     async def embed_query(self, text: str) -> Vectors:
         """The vector of a question.
@@ -95,8 +79,7 @@ class RemoteEmbedder:
             ModelUnavailable: the endpoint gives no vectors, or not one of the same length for each.
         """
         if not texts:
-            await self.warm_up()
-            return np.empty((0, self.dimension), np.float32)
+            return await self._no_vectors()
         prefixed = [self._prefixes.passage + text for text in texts]
         batches = await in_batches(self._embed, prefixed, size=_BATCH, at_once=_CONCURRENT)
         return np.concatenate(batches)
