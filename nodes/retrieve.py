@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -129,40 +130,7 @@ async def _found(
     Raises:
         What the first query raised, when none was answered; what is the request's fault.
     """
-    scope, retriever = scope_of(state, runtime), runtime.context.deps.retriever
-    by_words = _BY_WORDS_TOO if state.attempts and mode == Mode.NAIVE else None
-    searches = [
-        *(
-            retriever.search(
-                scope,
-                query,
-                mode=mode,
-                top_k=top_k,
-                filters=state.filters,
-                lanes=by_words,
-                rerank=state.rerank,
-            )
-            for query in due.wide
-        ),
-        *(
-            retriever.search(
-                scope, query, mode=Mode.NAIVE, top_k=_BRIDGE_DEPTH, filters=state.filters
-            )
-            for query in due.near
-        ),
-        *(_found_abroad(state, runtime, top_k) for _ in due.abroad),
-        *(
-            retriever.search(
-                scope,
-                query[: runtime.context.deps.settings.limits.question_chars],
-                mode=Mode.NAIVE,
-                top_k=_TABULAR,
-                filters={**(state.filters or {}), **_OF_TABLES},
-                lanes=(KEYWORD,),
-            )
-            for query in due.tabular
-        ),
-    ]
+    searches = _searches(state, runtime, due, mode, top_k)
     if len(searches) == 1:
         return {due.queries[0]: await searches[0]}, []
     outcomes = await asyncio.gather(*searches, return_exceptions=True)
@@ -178,6 +146,27 @@ async def _found(
     if found.keys() <= set(due.tabular):
         raise failed[0]
     return found, [error.message for error in failed]
+
+
+def _searches(
+    state: State, runtime: Runtime[RunContext], due: _Due, mode: str, top_k: int
+) -> list[Coroutine[Any, Any, Retrieval]]:
+    """The searches for the queries that are due, in their order."""
+    search = partial(runtime.context.deps.retriever.search, scope_of(state, runtime))
+    by_words = _BY_WORDS_TOO if state.attempts and mode == Mode.NAIVE else None
+    wide = partial(
+        search, mode=mode, top_k=top_k, filters=state.filters, lanes=by_words, rerank=state.rerank
+    )
+    near = partial(search, mode=Mode.NAIVE, top_k=_BRIDGE_DEPTH, filters=state.filters)
+    of_tables = {**(state.filters or {}), **_OF_TABLES}
+    tabular = partial(search, mode=Mode.NAIVE, top_k=_TABULAR, filters=of_tables, lanes=(KEYWORD,))
+    most = runtime.context.deps.settings.limits.question_chars
+    return [
+        *map(wide, due.wide),
+        *map(near, due.near),
+        *(_found_abroad(state, runtime, top_k) for _ in due.abroad),
+        *(tabular(query[:most]) for query in due.tabular),
+    ]
 
 
 async def _found_abroad(state: State, runtime: Runtime[RunContext], top_k: int) -> Retrieval:
