@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,3 +24,10 @@ async def kill_when_reached(
     assert await worker.stdout.readline() == b"reached\n"
     worker.kill()
     await worker.wait()
+
+
+def wait_to_be_killed() -> None:
+    """What such a script does once it is where it shall be killed."""
+    sys.stdout.write("reached\n")
+    sys.stdout.flush()
+    signal.pause()

@@ -6,12 +6,11 @@ Arguments: data folder, user, file, stage, how far.
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from pathlib import Path
 
 from domain.scope import Scope
-from domain.settings import IngestionSettings, Settings
+from domain.settings import IngestionSettings
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
 from ingestion.transfer.importing import Importer
@@ -20,21 +19,17 @@ from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
+from tests.integration.killing import wait_to_be_killed
+from tests.integration.own_database import settings_over
 
 
 async def main(data_dir: str, user: str, file: str, stage: str, far: str) -> None:
-    settings = Settings(
-        _env_file=None,
-        data_dir=Path(data_dir),
-        database_url=None,
-        ingestion=IngestionSettings(embed_batch=2),
-    )
+    chosen = {"ingestion": IngestionSettings(embed_batch=2)}
+    settings = settings_over(Path(data_dir)).model_copy(update=chosen)
 
     def stop(now: str, done: int, total: int) -> None:
         if now == stage and done >= int(far):
-            sys.stdout.write("reached\n")
-            sys.stdout.flush()
-            signal.pause()
+            wait_to_be_killed()
 
     async with await Database.open(settings) as database:
         documents, jobs = DocumentStore(database), JobStore(database)

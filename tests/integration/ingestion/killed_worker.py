@@ -6,33 +6,28 @@ Arguments: data folder, user, folder, stage, chunks done.
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from pathlib import Path
 
 from domain.scope import Scope
-from domain.settings import IngestionSettings, Settings
+from domain.settings import IngestionSettings
 from ingestion.pipeline import Ingestor
 from ingestion.progress import Progress
 from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
+from tests.integration.killing import wait_to_be_killed
+from tests.integration.own_database import settings_over
 
 
 async def main(data_dir: str, user: str, folder: str, stage: str, done: str) -> None:
-    settings = Settings(
-        _env_file=None,
-        data_dir=Path(data_dir),
-        database_url=None,
-        ingestion=IngestionSettings(embed_batch=2),
-    )
+    chosen = {"ingestion": IngestionSettings(embed_batch=2)}
+    settings = settings_over(Path(data_dir)).model_copy(update=chosen)
 
     def stop(progress: Progress) -> None:
         if progress.stage == stage and progress.done >= int(done):
-            sys.stdout.write("reached\n")
-            sys.stdout.flush()
-            signal.pause()
+            wait_to_be_killed()
 
     async with await Database.open(settings) as database:
         ingestor = Ingestor(

@@ -44,8 +44,17 @@ DOCUMENT = UUID(int=7)
 SLOW_HTML = b"<div>" * 100_000  # the tree builder is quadratic in depth
 
 
-def limited(settings: Settings, **limits: int) -> Settings:
-    return settings.model_copy(update={"limits": LimitSettings(**limits)})
+async def parsed(
+    name: str,
+    content: bytes | None = None,
+    *,
+    hosts: ParserHosts | None = None,
+    **limits: int,
+) -> ParsedDocument:
+    """A file, by default the good one of its name, as a parser process reads it within limits."""
+    settings = Settings(_env_file=None, limits=LimitSettings(**limits))
+    given = GOOD[name] if content is None else content
+    return await parse_file(given, name, document_id=DOCUMENT, settings=settings, hosts=hosts)
 
 
 def saved(document: Any) -> bytes:
@@ -103,11 +112,11 @@ def damaged(content: bytes, seed: int) -> bytes:
 
 
 @pytest.mark.parametrize("filename", GOOD)
-async def test_each_format_is_read_in_the_process(filename: str, settings: Settings) -> None:
-    parsed = await parse_file(GOOD[filename], filename, document_id=DOCUMENT, settings=settings)
+async def test_each_format_is_read_in_the_process(filename: str) -> None:
+    document = await parsed(filename)
 
-    assert parsed.chunks
-    assert all(parsed.text[c.start : c.end] == c.text for c in parsed.chunks)
+    assert document.chunks
+    assert all(document.text[c.start : c.end] == c.text for c in document.chunks)
 
 
 @pytest.mark.parametrize("filename", [name for name in GOOD if name != "a.pdf"])
@@ -123,19 +132,19 @@ def test_a_damaged_file_gives_a_document_or_a_typed_error(filename: str, seed: i
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_a_damaged_pdf_costs_at_most_its_process(seed: int, settings: Settings) -> None:
+async def test_a_damaged_pdf_costs_at_most_its_process(seed: int) -> None:
     content = damaged(GOOD["a.pdf"], seed)
 
     outcome: ParsedDocument | FileRejected
     try:
-        outcome = await parse_file(content, "a.pdf", document_id=DOCUMENT, settings=settings)
+        outcome = await parsed("a.pdf", content)
     except FileRejected as error:
         outcome = error
 
     assert outcome.next_step if isinstance(outcome, FileRejected) else outcome.chunks
 
 
-async def test_errors_cross_the_process_with_code_and_next_step(settings: Settings) -> None:
+async def test_errors_cross_the_process_with_code_and_next_step() -> None:
     cases: list[tuple[bytes, str, type[FileRejected]]] = [
         (b"", "a.txt", FileEmpty),
         (b"x" * 101, "a.txt", FileTooLarge),
@@ -146,72 +155,53 @@ async def test_errors_cross_the_process_with_code_and_next_step(settings: Settin
 
     for content, filename, kind in cases:
         with pytest.raises(kind) as caught:
-            await parse_file(
-                content, filename, document_id=DOCUMENT, settings=limited(settings, file_bytes=100)
-            )
+            await parsed(filename, content, file_bytes=100)
         assert caught.value.next_step
 
 
-async def test_a_pdf_with_a_password_is_told_as_such(settings: Settings) -> None:
+async def test_a_pdf_with_a_password_is_told_as_such() -> None:
     content = write_pdf([[Text(70, 700, "x")]], password="hush")
 
     with pytest.raises(FileEncrypted):
-        await parse_file(content, "a.pdf", document_id=DOCUMENT, settings=settings)
+        await parsed("a.pdf", content)
 
 
-async def test_two_thousand_and_one_pages_are_refused(settings: Settings) -> None:
+async def test_two_thousand_and_one_pages_are_refused() -> None:
     content = write_pdf([[Text(70, 700, f"Page {number}.")] for number in range(2001)])
 
     with pytest.raises(FileUnsafe, match="2,001 pages"):
-        await parse_file(content, "a.pdf", document_id=DOCUMENT, settings=settings)
+        await parsed("a.pdf", content)
 
 
-async def test_a_word_file_that_inflates_without_end_is_refused(settings: Settings) -> None:
+async def test_a_word_file_that_inflates_without_end_is_refused() -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", b"<w:p/>" * 4_000_000)
 
     assert len(buffer.getvalue()) < 70_000
     with pytest.raises(FileUnsafe):
-        await parse_file(buffer.getvalue(), "a.docx", document_id=DOCUMENT, settings=settings)
+        await parsed("a.docx", buffer.getvalue())
 
 
-async def test_cpu_time_runs_out(settings: Settings) -> None:
+async def test_cpu_time_runs_out() -> None:
     with pytest.raises(FileUnsafe, match="1 s of CPU"):
-        await parse_file(
-            SLOW_HTML,
-            "a.html",
-            document_id=DOCUMENT,
-            settings=limited(settings, parse_cpu_seconds=1),
-        )
+        await parsed("a.html", SLOW_HTML, parse_cpu_seconds=1)
 
 
-async def test_wall_time_runs_out(settings: Settings) -> None:
+async def test_wall_time_runs_out() -> None:
     with pytest.raises(FileUnsafe, match="longer than 1 s"):
-        await parse_file(
-            SLOW_HTML,
-            "a.html",
-            document_id=DOCUMENT,
-            settings=limited(settings, parse_wall_seconds=1),
-        )
+        await parsed("a.html", SLOW_HTML, parse_wall_seconds=1)
 
 
-async def test_memory_runs_out(settings: Settings) -> None:
+async def test_memory_runs_out() -> None:
     content = b"[" + b"[]," * 3_000_000 + b"0]"
 
     with pytest.raises(FileUnsafe, match="memory"):
-        await parse_file(
-            content,
-            "a.json",
-            document_id=DOCUMENT,
-            settings=limited(settings, parse_memory_bytes=100_000_000),
-        )
+        await parsed("a.json", content, parse_memory_bytes=100_000_000)
 
 
-async def test_a_cancelled_parse_leaves_no_process_behind(settings: Settings) -> None:
-    running = asyncio.create_task(
-        parse_file(SLOW_HTML, "a.html", document_id=DOCUMENT, settings=settings)
-    )
+async def test_a_cancelled_parse_leaves_no_process_behind() -> None:
+    running = asyncio.create_task(parsed("a.html", SLOW_HTML))
     while not (children := parser_processes()):  # noqa: ASYNC110 - a process tells no event
         await asyncio.sleep(0)
     running.cancel()
@@ -222,70 +212,54 @@ async def test_a_cancelled_parse_leaves_no_process_behind(settings: Settings) ->
     assert not parser_processes()
 
 
-async def test_files_one_after_the_other_share_one_host(settings: Settings) -> None:
+async def test_files_one_after_the_other_share_one_host() -> None:
     hosts = ParserHosts()
     seen = set()
     for number in range(12):
         name = ["a.txt", "a.md", "a.docx", "a.pdf"][number % 4]
-        await parse_file(GOOD[name], name, document_id=DOCUMENT, settings=settings, hosts=hosts)
+        await parsed(name, hosts=hosts)
         seen.update(parser_processes())
 
     assert len(seen) == 1
 
 
-async def test_files_side_by_side_have_a_host_each(settings: Settings) -> None:
+async def test_files_side_by_side_have_a_host_each() -> None:
     hosts = ParserHosts()
-    parsed = await asyncio.gather(
-        *(
-            parse_file(GOOD[name], name, document_id=DOCUMENT, settings=settings, hosts=hosts)
-            for name in GOOD
-        )
-    )
+    documents = await asyncio.gather(*(parsed(name, hosts=hosts) for name in GOOD))
 
-    assert all(one.chunks for one in parsed)
+    assert all(one.chunks for one in documents)
     assert len(parser_processes()) == len(GOOD)
 
 
-async def test_a_hostile_file_costs_its_host_and_no_other_file(settings: Settings) -> None:
+async def test_a_hostile_file_costs_its_host_and_no_other_file() -> None:
     hosts = ParserHosts()
     bomb = b"[" + b"[]," * 3_000_000 + b"0]"
-    tight = limited(settings, parse_memory_bytes=100_000_000)
     for _ in range(2):
-        await parse_file(GOOD["a.md"], "a.md", document_id=DOCUMENT, settings=settings, hosts=hosts)
+        await parsed("a.md", hosts=hosts)
         with pytest.raises(FileUnsafe):
-            await parse_file(bomb, "a.json", document_id=DOCUMENT, settings=tight, hosts=hosts)
+            await parsed("a.json", bomb, parse_memory_bytes=100_000_000, hosts=hosts)
         with pytest.raises(FileUnsafe, match="1 s of CPU"):
-            await parse_file(
-                SLOW_HTML,
-                "a.html",
-                document_id=DOCUMENT,
-                settings=limited(settings, parse_cpu_seconds=1),
-                hosts=hosts,
-            )
+            await parsed("a.html", SLOW_HTML, parse_cpu_seconds=1, hosts=hosts)
 
-    again = await parse_file(
-        GOOD["a.md"], "a.md", document_id=DOCUMENT, settings=settings, hosts=hosts
-    )
+    again = await parsed("a.md", hosts=hosts)
     assert again.chunks
 
 
-async def test_a_host_that_was_killed_meanwhile_is_replaced(settings: Settings) -> None:
+async def test_a_host_that_was_killed_meanwhile_is_replaced() -> None:
     hosts = ParserHosts()
-    await parse_file(GOOD["a.md"], "a.md", document_id=DOCUMENT, settings=settings, hosts=hosts)
+    await parsed("a.md", hosts=hosts)
     [killed] = parser_processes()
     os.kill(killed, signal.SIGKILL)
 
-    parsed = await parse_file(
-        GOOD["a.md"], "a.md", document_id=DOCUMENT, settings=settings, hosts=hosts
-    )
+    document = await parsed("a.md", hosts=hosts)
 
-    assert parsed.chunks
+    assert document.chunks
     assert parser_processes() != [killed]
 
 
-async def test_hosts_end_with_the_object_that_has_them(settings: Settings) -> None:
+async def test_hosts_end_with_the_object_that_has_them() -> None:
     hosts = ParserHosts()
-    await parse_file(GOOD["a.md"], "a.md", document_id=DOCUMENT, settings=settings, hosts=hosts)
+    await parsed("a.md", hosts=hosts)
     assert parser_processes()
 
     del hosts
@@ -293,14 +267,12 @@ async def test_hosts_end_with_the_object_that_has_them(settings: Settings) -> No
     assert not parser_processes()
 
 
-async def test_a_host_does_not_grow_with_the_files_it_had_parsed(settings: Settings) -> None:
+async def test_a_host_does_not_grow_with_the_files_it_had_parsed() -> None:
     hosts = ParserHosts()
     sizes = []
     for _ in range(3):
         for _ in range(40):
-            await parse_file(
-                GOOD["a.html"], "a.html", document_id=DOCUMENT, settings=settings, hosts=hosts
-            )
+            await parsed("a.html", hosts=hosts)
         [host] = parser_processes()
         sizes.append(psutil.Process(host).memory_info().rss)
 

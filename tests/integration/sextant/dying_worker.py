@@ -6,7 +6,6 @@ Arguments: data folder, stage of a document or of the refresh of a graph, how fa
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
+from tests.integration.killing import wait_to_be_killed
 from tests.integration.own_database import settings_over
 
 
@@ -30,9 +30,7 @@ async def main(data_dir: str, stage: str, far: str) -> None:
 
     def stop(reached: str, done: int, _: int) -> None:
         if reached == stage and done >= int(far):
-            sys.stdout.write("reached\n")
-            sys.stdout.flush()
-            signal.pause()
+            wait_to_be_killed()
 
     class Stopping(JobStore):
         async def progress(self, job: Job, stage: JobStage, done: int, total: int) -> None:

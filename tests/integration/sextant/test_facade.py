@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -26,7 +25,7 @@ from domain.settings import Settings
 from ingestion.progress import Progress
 from sextant import Sextant
 from testing.openai_server import ScriptedOpenAI
-from tests.integration.own_database import short_folder
+from tests.integration.own_database import settings_over, short_folder
 
 TEXT = """# Leave
 
@@ -52,15 +51,12 @@ async def endpoint() -> AsyncIterator[ScriptedOpenAI]:
 
 @pytest.fixture(scope="module")
 def settings(folder: Path, endpoint: ScriptedOpenAI) -> Settings:
-    arguments: dict[str, Any] = {
-        "_env_file": None,
-        "data_dir": folder / "data",
-        "database_url": None,
+    changes = {
         "embedding": "openai:first",
         "openai_base_url": endpoint.base_url,
         "model_retries": 0,
     }
-    return Settings(**arguments)
+    return settings_over(folder / "data").model_copy(update=changes)
 
 
 @pytest_asyncio.fixture(scope="module")

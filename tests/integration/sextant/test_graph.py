@@ -21,7 +21,7 @@ from stores.graph.record import GraphCounts
 from stores.postgresql.database import Database
 from testing.neo4j_server import neo4j_for_tests
 from testing.openai_server import ScriptedOpenAI
-from tests.integration.own_database import short_folder
+from tests.integration.own_database import settings_over, short_folder
 
 PATIENCE = 120.0
 LINES: list[dict[str, Any]] = [
@@ -51,17 +51,14 @@ def folder() -> Iterator[Path]:
 async def offline(folder: Path) -> AsyncIterator[Settings]:
     """Settings without a graph database."""
     async with ScriptedOpenAI() as endpoint:
-        arguments: dict[str, Any] = {
-            "_env_file": None,
-            "data_dir": folder / "data",
-            "database_url": None,
-            "neo4j_uri": None,
+        settings = settings_over(folder / "data")
+        changes = {
             "embedding": "openai:first",
             "openai_base_url": endpoint.base_url,
+            "retrieval": settings.retrieval.model_copy(update={"lane_timeout": 120.0}),
+            "neo4j_timeout": 120.0,
         }
-        settings = Settings(**arguments)
-        retrieval = settings.retrieval.model_copy(update={"lane_timeout": 120.0})
-        yield settings.model_copy(update={"retrieval": retrieval, "neo4j_timeout": 120.0})
+        yield settings.model_copy(update=changes)
 
 
 async def test_neo4j_follows_imports_answers_searches_and_forgets_what_is_deleted(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from domain.language.linking import NameTrie
@@ -25,6 +26,24 @@ _PASSAGES = [
 _QUESTION = "When was the state of Pocahontas Mounds admitted to the Union?"
 
 
+def graph_of(
+    passages: int, entities: int, titles: npt.ArrayLike = (), mentions: npt.ArrayLike = ()
+) -> WalkIndex:
+    """Passages that are titled with entities, and mention some: pairs of their numbers; no relations."""
+    return WalkIndex(
+        GraphArrays(
+            passages=passages,
+            entities=entities,
+            types=0,
+            mentions=np.asarray(mentions, np.int64).reshape(-1, 2),
+            titles=np.asarray(titles, np.int64).reshape(-1, 2),
+            relations=np.empty((0, 3), np.int64),
+            relation_weights=np.empty(0, np.float32),
+            statements=np.empty((0, 2), np.int64),
+        )
+    )
+
+
 def ranked(question: str = _QUESTION, near: np.ndarray | None = None) -> Ranking:
     """Every passage is titled with an entity, and mentions those whose names it contains."""
     lexical = LexicalIndex.build(
@@ -37,22 +56,18 @@ def ranked(question: str = _QUESTION, near: np.ndarray | None = None) -> Ranking
         for match in names.find(text)
         for entity in match.bearers
     ]
-    graph = GraphArrays(
-        passages=len(_PASSAGES),
-        entities=len(_TITLES),
-        types=0,
-        mentions=np.array(sorted(set(mentions)), np.int64).reshape(-1, 2),
+    graph = graph_of(
+        len(_PASSAGES),
+        len(_TITLES),
         titles=np.array([(row, row) for row in range(len(_TITLES))], np.int64),
-        relations=np.empty((0, 3), np.int64),
-        relation_weights=np.empty(0, np.float32),
-        statements=np.empty((0, 2), np.int64),
+        mentions=np.array(sorted(set(mentions)), np.int64).reshape(-1, 2),
     )
     named = {
         match.bearers[0]: link_strength(lexical, question[match.start : match.end])
         for match in names.find(question)
     }
     nearness = None if near is None else Nearness(np.arange(len(near)), near)
-    return rank(WalkIndex(graph), Evidence(lexical.match(question), nearness, named))
+    return rank(graph, Evidence(lexical.match(question), nearness, named))
 
 
 def test_the_second_hop_that_the_question_does_not_name_comes_second() -> None:
@@ -98,18 +113,8 @@ def test_passages_to_which_the_graph_leads_alike_rank_by_what_they_say() -> None
     # Neither is titled, neither mentions anything: each keeps its own seed, the cube of its fit, and
     # gets a tenth of its fit beside the best passage's mass.
     lexical = LexicalIndex.build(["red apple", "red plum", "kiwi"])
-    nothing = np.empty((0, 2), np.int64)
-    graph = GraphArrays(
-        passages=3,
-        entities=0,
-        types=0,
-        mentions=nothing,
-        titles=nothing,
-        relations=np.empty((0, 3), np.int64),
-        relation_weights=np.empty(0, np.float32),
-        statements=nothing,
-    )
-    ranking = rank(WalkIndex(graph), Evidence(lexical.match("red apple")))
+    graph = graph_of(3, 0)
+    ranking = rank(graph, Evidence(lexical.match("red apple")))
     half = ranking.fit[1]
     mass = np.array([1, half**3, 0]) / (1 + half**3)
     assert ranking.passages == pytest.approx(mass + 0.1 * mass[0] * ranking.fit)
@@ -119,18 +124,8 @@ def test_what_fits_without_being_reached_counts_as_little_as_names_vouch_for_muc
     # The third passage is titled with the entity that the question names; the graph holds nothing else,
     # so what the first two have in other proportion than their seeds is what their own fit adds.
     lexical = LexicalIndex.build(["red apple", "red plum", "kiwi"])
-    nothing = np.empty((0, 2), np.int64)
-    graph = GraphArrays(
-        passages=3,
-        entities=1,
-        types=0,
-        mentions=nothing,
-        titles=np.array([[2, 0]]),
-        relations=np.empty((0, 3), np.int64),
-        relation_weights=np.empty(0, np.float32),
-        statements=nothing,
-    )
-    ranking = rank(WalkIndex(graph), Evidence(lexical.match("red apple"), named={0: 1.0}))
+    graph = graph_of(3, 1, titles=[(2, 0)])
+    ranking = rank(graph, Evidence(lexical.match("red apple"), named={0: 1.0}))
     first, second, titled = ranking.passages
     half = ranking.fit[1]
     first -= ranking.trust * (1 - half) * titled  # how far it is ahead
@@ -151,19 +146,9 @@ def test_what_fits_without_being_reached_counts_as_little_as_names_vouch_for_muc
 def test_a_passage_that_alone_says_what_is_asked_stands_before_what_a_name_leads_to(
     passages: list[str], first: int
 ) -> None:
-    nothing = np.empty((0, 2), np.int64)
-    graph = GraphArrays(
-        passages=3,
-        entities=1,
-        types=0,
-        mentions=nothing,
-        titles=np.array([[2, 0]]),
-        relations=np.empty((0, 3), np.int64),
-        relation_weights=np.empty(0, np.float32),
-        statements=nothing,
-    )
+    graph = graph_of(3, 1, titles=[(2, 0)])
     match = LexicalIndex.build(passages).match("red sweet ripe apple")
-    ranking = rank(WalkIndex(graph), Evidence(match, named={0: 1.0}))
+    ranking = rank(graph, Evidence(match, named={0: 1.0}))
     assert ranking.passages.argmax() == first
 
 
@@ -178,17 +163,8 @@ def test_no_passage_has_more_mass_than_those_that_lead_but_what_is_told_of_the_r
     mentions = np.unique(
         np.stack([rng.integers(0, 3_000, 6_000), rng.integers(0, 40, 6_000)], 1), axis=0
     )
-    graph = GraphArrays(
-        passages=3_000,
-        entities=40,
-        types=0,
-        mentions=mentions,
-        titles=mentions[:40],
-        relations=np.empty((0, 3), np.int64),
-        relation_weights=np.empty(0, np.float32),
-        statements=np.empty((0, 2), np.int64),
-    )
-    ranking = around(WalkIndex(graph), Evidence(lexical.match("red apple"), named={3: 1.0}))
+    graph = graph_of(3_000, 40, titles=mentions[:40], mentions=mentions)
+    ranking = around(graph, Evidence(lexical.match("red apple"), named={3: 1.0}))
     assert ranking.leading is not None
     rest = np.delete(ranking.passages, ranking.leading)
     assert 0 < rest.max() <= ranking.rest < ranking.passages.max()
