@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from domain.documents import HeadingSource
 from domain.text import clean_text
 from ingestion.parsing.blocks import Block, Caption, Heading, Image, Paragraph, Table
-from ingestion.parsing.tables import column_names, titles_above
+from ingestion.parsing.tables import column_names, title_rows
 
 _TITLE_CHARS = 200
 _MAX_DEPTH = 12
@@ -173,7 +173,7 @@ def render_table(table: Table) -> tuple[list[str], int]:
     if not rows:
         return [], 0
     header = min(table.header_rows, len(rows))
-    titles = min(header, titles_above(rows))
+    titles = min(header, title_rows(rows))
     if header - titles > 1:
         rows[titles:header] = [column_names(rows[titles:header])]
         header = titles + 1

@@ -65,7 +65,7 @@ def rows_across(cells: Iterable[Cell], width: int) -> frozenset[int]:
     )
 
 
-def titles_above(rows: Sequence[Sequence[str]]) -> int:
+def title_rows(rows: Sequence[Sequence[str]]) -> int:
     """How many rows of one filled cell stand above rows of several: the table's title, and no row of it."""
     filled = [sum(map(bool, map(str.strip, row))) for row in rows]
     several = next((at for at, cells in enumerate(filled) if cells > 1), 0)

@@ -24,7 +24,7 @@ from nodes.citing import markers
 from nodes.citing.citations import Citations
 from nodes.citing.statements import says_nothing_found, states
 from nodes.citing.support import Claim, Passages, Quote, claim_of
-from nodes.multimodal.cells import cells_of
+from nodes.multimodal.cells import tables_among
 from nodes.multimodal.items import label_of
 
 # Below this share of common terms a marker is dropped: the passage speaks of something else.
@@ -119,7 +119,7 @@ class CitedText:
         rejected: Collection[str] = (),
     ) -> None:
         self._passages = Passages(passages)
-        self._tables = cells_of(passages)
+        self._tables = tables_among(passages)
         self._labels = {
             label: index for index, item in enumerate(passages) if (label := label_of(item))
         }

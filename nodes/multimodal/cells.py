@@ -120,7 +120,7 @@ class TableCells:
         return start, start + len(cells[column + 1])
 
 
-def cells_of(passages: Sequence[RetrievedItem]) -> dict[int, TableCells]:
+def tables_among(passages: Sequence[RetrievedItem]) -> dict[int, TableCells]:
     """The tables among an answer's passages, by their places."""
     return {
         place: TableCells(attachment, item.text)

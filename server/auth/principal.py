@@ -77,7 +77,7 @@ def rag_of(request: Request, principal: Principal) -> Sextant:
     return serving_of(request).rag.as_user(principal.user_id)
 
 
-def place_of(request: Request, principal: Principal) -> AbstractAsyncContextManager[None]:
+def search_turn(request: Request, principal: Principal) -> AbstractAsyncContextManager[None]:
     """A place among the searches of this process; a client that leaves waits for none.
 
     Raises:
@@ -96,7 +96,7 @@ __all__ = [
     "Requires",
     "Writer",
     "guards_of",
-    "place_of",
     "principal_of",
     "rag_of",
+    "search_turn",
 ]

@@ -9,7 +9,7 @@ from fastapi import Body, Path, Query, Request
 
 from domain.options import in_range
 from retrievers.entity_search.response import SearchResponse
-from server.auth.principal import Reader, place_of, rag_of
+from server.auth.principal import Reader, rag_of, search_turn
 from server.openapi import answers
 from server.paging import Listing, not_a_cursor
 from server.routing import router as new_router
@@ -35,7 +35,7 @@ async def search_entities(request: Request, principal: Reader, asked: Asked) -> 
     """Search entities by meaning, words and the graph around the best."""
     rag = rag_of(request, principal)
     options = asked.options()
-    async with place_of(request, principal):
+    async with search_turn(request, principal):
         return await rag.search_entities(asked.query, graph_id=asked.graph_id, options=options)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Body, Request
 
 from retrievers.chunk_search.search import SearchResponse
-from server.auth.principal import Reader, place_of, rag_of
+from server.auth.principal import Reader, rag_of, search_turn
 from server.openapi import answers
 from server.routing import router as new_router
 from server.schemas import examples
@@ -22,5 +22,5 @@ Asked = Annotated[SearchBody, Body(examples=[examples.SEARCH])]
 @router.post("/search", responses=answers(examples.FOUND, 404, 409))
 async def search(request: Request, principal: Reader, asked: Asked) -> SearchResponse:
     """Search the passages of a knowledge base, with their metadata and scores."""
-    async with place_of(request, principal):
+    async with search_turn(request, principal):
         return await searched(rag_of(request, principal), asked)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain.graph import MentionKind
 from domain.text import clean_text, normalise_name
-from stores.graph.ids import NIL, name_key
+from stores.graph.ids import NIL, name_digest
 
 LONGEST_TYPE = 200  # characters of an entity's or a relation's type
 LONGEST_NAME = 100_000  # characters; a mistake rather than a name
@@ -136,7 +136,7 @@ class Accepted:
         for index, row in enumerate(rows):
             entity, chunk, kind, name, entity_type, description, external_id, *span = row
             name, entity_type = tidy(name), tidy(entity_type)
-            surface = name_key(normalise_name(name)) if kind is MentionKind.ALIAS else 0
+            surface = name_digest(normalise_name(name)) if kind is MentionKind.ALIAS else 0
             if fault := _mention_fault(row, name, entity_type):
                 self.problems.append(Problem("mentions", index, fault))
                 continue
@@ -167,7 +167,7 @@ class Accepted:
                 continue
             self.names.add(name)
             norm = normalise_name(name)
-            self.aliases.append((entity, name_key(norm), norm, name, source, document_id or NIL))
+            self.aliases.append((entity, name_digest(norm), norm, name, source, document_id or NIL))
         self.place += len(rows)
 
 

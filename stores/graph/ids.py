@@ -60,7 +60,7 @@ def id_text(digits: str) -> str:
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
-def name_key(norm: str) -> int:
+def name_digest(norm: str) -> int:
     """64 bits of a normalised name, signed as PostgreSQL's bigint: a name of 5 KB fits no index."""
     digest = hashlib.blake2b(norm.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)

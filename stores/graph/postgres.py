@@ -13,7 +13,7 @@ from psycopg.rows import DictRow, dict_row
 from domain.graph import CO_OCCURS, Community, Entity, Relation
 from domain.scope import Scope
 from domain.text import clean_text, normalise_name
-from stores.graph.ids import NIL, entity_id, name_key, name_tokens
+from stores.graph.ids import NIL, entity_id, name_digest, name_tokens
 from stores.graph.protocol import (
     EVERY_ENTITY,
     HUB_DEGREE,
@@ -50,7 +50,7 @@ class PostgresGraph:
             scope,
             "by_alias",
             ids=[entity_id(scope, norm) for norm in norms],
-            keys=[name_key(norm) for norm in norms],
+            keys=[name_digest(norm) for norm in norms],
             norms=norms,
         )
         return [EntityHit(entity_of(row), 1.0, names[row["place"] - 1]) for row in rows]

@@ -12,7 +12,7 @@ from psycopg.rows import dict_row
 
 from domain.graph import CO_OCCURS
 from domain.scope import Scope
-from stores.graph.ids import NIL, name_key
+from stores.graph.ids import NIL, name_digest
 from stores.graph.writing import GraphWriter
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
@@ -59,7 +59,7 @@ async def owned_entities(writer: GraphWriter, ids: Sequence[UUID]) -> dict[UUID,
 
 async def bearers(writer: GraphWriter, norms: Sequence[str]) -> list[tuple[str, UUID, str]]:
     """The entities that the user gives one of these normalised names: that name, id, and own name."""
-    key = {"norms": [*norms], "keys": [name_key(norm) for norm in norms]}
+    key = {"norms": [*norms], "keys": [name_digest(norm) for norm in norms]}
     rows = await _rows(writer.connection, "bearers", writer.scope_id, nil=NIL, **key)
     return [(row["norm"], row["id"], row["name"]) for row in rows]
 

@@ -25,7 +25,7 @@ from stores.graph.evidence import (
     one_line,
     without,
 )
-from stores.graph.ids import NIL, name_key, name_tokens
+from stores.graph.ids import NIL, name_digest, name_tokens
 from stores.graph.loading.assertions import (
     ENTITY_TYPES,
     MOST_HELD,
@@ -132,7 +132,7 @@ class GraphWriter:
             return
         key = {"scope_id": self.scope_id, "entities": list(entities), "nil": NIL}
         there = await (await self.connection.execute(_SQL["said_aliases"], key)).fetchall()
-        left = {(row.entity_id, name_key(normalise_name(one_line(row.name)))) for row in kept}
+        left = {(row.entity_id, name_digest(normalise_name(one_line(row.name)))) for row in kept}
         if gone := [row for row in there if row not in left]:
             named, keys = zip(*gone, strict=True)
             own = {"entities": list(named), "keys": list(keys)}

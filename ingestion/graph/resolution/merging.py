@@ -15,7 +15,7 @@ from uuid import UUID
 
 from domain.scope import Scope
 from domain.text import has_cjk
-from ingestion.graph.resolution.naming import name_key
+from ingestion.graph.resolution.naming import spelling_key
 from stores.graph.ids import entity_id
 from stores.graph.resolution.comparing import Named, Names
 from stores.graph.resolution.merges import Merge
@@ -55,7 +55,7 @@ def _pairs(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID, str]]:
 def _by_key(named: Iterable[Named]) -> Iterator[list[UUID]]:
     groups: dict[str, list[UUID]] = defaultdict(list)
     for one in named:
-        if key := name_key(one.name):
+        if key := spelling_key(one.name):
             groups[key].append(one.id)
     yield from (sorted(groups[key]) for key in sorted(groups) if len(groups[key]) > 1)
 

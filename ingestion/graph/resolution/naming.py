@@ -69,7 +69,7 @@ _OPPOSING = frozenset(
 
 
 @lru_cache(maxsize=262_144)
-def name_key(name: str) -> str:
+def spelling_key(name: str) -> str:
     """What spellings of one name share; empty for names without letters, which share nothing."""
     norm = _APOSTROPHES.sub("", normalise_name(name))
     norm = _INITIALS.sub(lambda match: match.group().replace(".", ""), norm)

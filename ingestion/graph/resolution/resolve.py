@@ -25,7 +25,7 @@ from domain.scope import Scope
 from domain.text import language_of
 from ingestion.graph.resolution.merging import automatic_merges
 from ingestion.graph.resolution.minhash import like_pairs
-from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, name_key
+from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, spelling_key
 from ingestion.progress import OnStage, silent
 from prompts import SAME, as_data
 from stores.graph.record import GraphRecord
@@ -211,7 +211,7 @@ def _by_initials(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
 
 def _may_be_one(one: Named, other: Named) -> bool:
     types = {one.entity_type, other.entity_type} - {_UNTYPED}
-    return len(types) < 2 and name_key(one.name) != name_key(other.name)
+    return len(types) < 2 and spelling_key(one.name) != spelling_key(other.name)
 
 
 def _pair(one: Named, other: Named, reason: str, score: float) -> Pair:

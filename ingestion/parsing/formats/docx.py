@@ -22,7 +22,7 @@ from ingestion.parsing.blocks import Block, Blocks, Heading, Image, Paragraph, T
 from ingestion.parsing.formats.docx_numbering import Numbering
 from ingestion.parsing.headings import Styled, infer_levels
 from ingestion.parsing.limits import CellBudget, Limits
-from ingestion.parsing.tables import Cell, header_rows, lay_out, rows_across, titles_above
+from ingestion.parsing.tables import Cell, header_rows, lay_out, rows_across, title_rows
 
 _HEADING_STYLE = re.compile(r"(?:heading|标题|標題)\s*([1-9])$", re.I)
 _TITLE_STYLE = re.compile(r"(?:title|标题|標題)$", re.I)
@@ -125,7 +125,7 @@ class _Reader:
             return
         rows = lay_out(cells, CellBudget(self._limits))
         marked = sum(line.find(f"{qn('w:trPr')}/{qn('w:tblHeader')}") is not None for line in lines)
-        titles = 0 if marked else titles_above(rows)
+        titles = 0 if marked else title_rows(rows)
         yield from (Paragraph("".join(row)) for row in rows[:titles])
         across = {row - titles for row in rows_across(cells, len(rows[0]))} if rows else set[int]()
         yield Table(rows[titles:], marked or header_rows(rows[titles:], across))

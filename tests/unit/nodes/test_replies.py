@@ -31,7 +31,7 @@ class Reply(BaseModel):
         (7, ["7"]),
     ],
 )
-def test_words(value: Any, words: list[str]) -> None:
+def test_words_are_read_from_lists_text_and_objects(value: Any, words: list[str]) -> None:
     assert Reply(words=value).words == words
 
 
@@ -50,12 +50,12 @@ def test_sentences_keep_their_commas() -> None:
         ({"numbers": [1]}, [1]),
     ],
 )
-def test_numbers(value: Any, numbers: list[int]) -> None:
+def test_numbers_are_read_from_lists_and_text(value: Any, numbers: list[int]) -> None:
     assert Reply(numbers=value).numbers == numbers
 
 
 @pytest.mark.parametrize("value", [True, "yes", "True.", 1, "是"])
-def test_yes(value: Any) -> None:
+def test_what_means_yes_is_read_as_yes(value: Any) -> None:
     assert Reply(yes=value).yes
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from domain.scope import Scope
 from domain.text import clean_text, normalise_name
-from stores.graph.ids import entity_id, name_key, name_tokens
+from stores.graph.ids import entity_id, name_digest, name_tokens
 
 SCOPE = Scope("u", "g")
 
@@ -56,7 +56,7 @@ def test_a_normalised_name_is_normal_and_not_empty_without_need(text: str) -> No
 
 @given(st.text(), st.integers(1, 2**31 - 1))
 def test_keys_and_tokens_fit_a_bigint(text: str, scope_id: int) -> None:
-    for number in (name_key(clean_text(text)), *name_tokens(clean_text(text), scope_id)):
+    for number in (name_digest(clean_text(text)), *name_tokens(clean_text(text), scope_id)):
         assert -(2**63) <= number < 2**63
 
 

@@ -60,7 +60,7 @@ def test_what_would_be_found_everywhere_is_not_linkable(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["UK", "WHO", "糖尿", "Rome", "C3PO", "John Knox"])
-def test_names_are_linkable(name: str) -> None:
+def test_what_names_one_thing_is_linkable(name: str) -> None:
     assert is_linkable(name)
 
 

@@ -41,7 +41,9 @@ CHINESE = make_table(
         ("价格最高和最低的产品", CHINESE, ["30", "10"]),
     ],
 )
-def test_each_is_computed(question: str, table: DataTable, values: list[str]) -> None:
+def test_each_of_several_computations_is_told(
+    question: str, table: DataTable, values: list[str]
+) -> None:
     language = language_of(question)
     assert [one.value for one in unasked(question, table, language)] == values
     assert [one.value for one in compute_findings(question, table, language).asked] == values

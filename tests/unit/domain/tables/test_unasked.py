@@ -147,7 +147,9 @@ SHOPS = make_table(
         ("城市是上海或销售额超过40的门店有几家？", []),
     ],
 )
-def test_chinese_questions(question: str, expected: list[str]) -> None:
+def test_chinese_questions_are_computed_of_the_rows_that_they_speak_of(
+    question: str, expected: list[str]
+) -> None:
     assert [one.value for one in unasked(question, SHOPS, "zh")] == expected
 
 

@@ -62,7 +62,9 @@ def told(question: str, table: DataTable, language: str) -> list[tuple[str, str]
         ("Which parts were counted before February?", [("BX-1", "r1c1")]),
     ],
 )
-def test_english_questions(question: str, expected: list[tuple[str, str]]) -> None:
+def test_all_values_counts_and_differences_are_told_with_their_places(
+    question: str, expected: list[tuple[str, str]]
+) -> None:
     assert told(question, STOCK, "en") == expected
 
 
@@ -85,7 +87,9 @@ def test_english_questions(question: str, expected: list[tuple[str, str]]) -> No
         ("哪两款最便宜？", [("899", "r1c4"), ("1299", "r2c4")]),
     ],
 )
-def test_chinese_questions(question: str, expected: list[tuple[str, str]]) -> None:
+def test_the_same_is_computed_of_chinese_questions(
+    question: str, expected: list[tuple[str, str]]
+) -> None:
     assert told(question, MODELS, "zh") == expected
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ingestion.graph.resolution.definitions import definitions
 from ingestion.graph.resolution.minhash import like_pairs
-from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, name_key
+from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, spelling_key
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from ingestion.graph.resolution.naming import initials, is_comparable, likeness,
     ],
 )
 def test_spellings_of_one_name_share_a_key(one: str, other: str) -> None:
-    assert name_key(one) == name_key(other) != ""
+    assert spelling_key(one) == spelling_key(other) != ""
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_spellings_of_one_name_share_a_key(one: str, other: str) -> None:
     ],
 )
 def test_other_names_do_not(one: str, other: str) -> None:
-    assert name_key(one) != name_key(other)
+    assert spelling_key(one) != spelling_key(other)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_marks_differ_between_things_that_are_counted_or_opposed(one: str, other
 @given(st.text(max_size=40))
 def test_keys_of_any_text_are_found_and_do_not_depend_on_case_or_width(name: str) -> None:
     assert isinstance(marks(name), tuple)
-    assert name_key(name) == name_key(f" {name} ")
+    assert spelling_key(name) == spelling_key(f" {name} ")
     assert isinstance(is_comparable(name), bool)
 
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.ranking.normalising import min_max
 from retrievers.ranking.signals import Blended, blend
 
 WEIGHTS = {"vector": 0.5, "fts": 0.3, "graph": 0.2}
@@ -17,18 +16,6 @@ Hits = list[tuple[str, float]]
 def blended(vector: Hits = [], fts: Hits = [], graph: Hits = []) -> dict[str, Blended[str]]:  # noqa: B006
     found = blend({"vector": vector, "fts": fts, "graph": graph}, WEIGHTS, 0.02)
     return {one.key: one for one in found}
-
-
-def test_min_max_maps_the_lowest_to_0_and_the_highest_to_1() -> None:
-    """Min-Max 归一化: (0.8 - 0.6) / (0.9 - 0.6) = 2/3."""
-    assert list(min_max([0.9, 0.8, 0.6])) == pytest.approx([1.0, 2 / 3, 0.0])
-
-
-def test_equal_scores_are_all_1() -> None:
-    """max_score == min_score: normalized_score = 1.0; also of a single hit."""
-    assert list(min_max([0.3, 0.3])) == [1.0, 1.0]
-    assert list(min_max([0.3])) == [1.0]
-    assert list(min_max([])) == []
 
 
 def test_the_final_score_is_the_weighted_sum() -> None:
