@@ -1,50 +1,55 @@
 """Every failure that a caller can act on, as one tree.
 
-    SextantError                     code            HTTP  exit
-    ├── InputError                   the caller can mend it by changing the request
-    │   ├── QuestionInvalid          question_invalid  422   2
-    │   ├── OptionInvalid            option_invalid    422   2   (a field is out of range or unknown)
-    │   ├── SettingsInvalid          settings_invalid  422   2
-    │   ├── GraphNotFound            graph_not_found   404   2
-    │   ├── DocumentNotFound         document_not_found 404  2
-    │   ├── EntityNotFound           entity_not_found  404   2
-    │   ├── ChunkNotFound            chunk_not_found 404   2
-    │   ├── RunNotFound              run_not_found     404   2   (over, of somebody else, or on another server)
-    │   ├── ConversationNotFound     conversation_not_found 404 2
-    │   ├── ModeNotAvailable         mode_not_available 422  2
-    │   └── FileRejected             file_rejected     422   2
-    │       ├── FileEmpty            file_empty
-    │       ├── FileTypeUnknown      file_type_unknown
-    │       ├── FileTooLarge         file_too_large    413
-    │       ├── FileEncrypted        file_encrypted
-    │       ├── FileBroken           file_broken
-    │       └── FileUnsafe           file_unsafe       (bomb, too many pages, parser ran out of its limits)
-    ├── Unauthorised                 unauthorised    401   2   (no key or token, or one that does not hold)
-    ├── Forbidden                    forbidden       403   2   (the key lacks a permission)
-    ├── Overloaded                   overloaded      503   3   (every slot or place is taken)
-    │   └── Limited                  limited         429   3   (this caller's own are)
-    ├── ConflictError                stored state and settings disagree
-    │   ├── ConversationBusy         conversation_busy 409  1   (a turn of it is under way)
-    │   └── EmbeddingModelChanged    embedding_model_changed 409  1
-    ├── DependencyError              something we need does not answer; trying again may help
-    │   ├── DatabaseUnavailable      database_unavailable 503  3
-    │   ├── GraphStoreUnavailable    graph_store_unavailable 503  3
-    │   ├── TimedOut                 timed_out       504   3
-    │   ├── ModelUnavailable         model_unavailable 503  3
-    │   │   └── ModelRejected        model_rejected  502   3   (key, model name or request refused)
-    │   │       └── ContextTooLong   context_too_long 502  3   (the model cannot read so much)
-    │   └── RetrievalError           retrieval_failed  503  3   (every lane failed; carries each cause)
-    └── ModelOutputInvalid           model_output_invalid 502  1
+    SextantError                         code                     HTTP  exit
+    ├── InputError                       input_invalid            422   2   the request is at fault: change it
+    │   ├── QuestionInvalid              question_invalid
+    │   ├── OptionInvalid                option_invalid                     (a field is out of range or unknown)
+    │   ├── SettingsInvalid              settings_invalid
+    │   ├── ModeNotAvailable             mode_not_available
+    │   ├── NotFound                                              404
+    │   │   ├── GraphNotFound            graph_not_found
+    │   │   ├── DocumentNotFound         document_not_found
+    │   │   ├── EntityNotFound           entity_not_found
+    │   │   ├── ChunkNotFound            chunk_not_found
+    │   │   ├── RunNotFound              run_not_found                      (over, or on another server)
+    │   │   └── ConversationNotFound     conversation_not_found
+    │   └── FileRejected                 file_rejected
+    │       ├── FileEmpty                file_empty
+    │       ├── FileTypeUnknown          file_type_unknown        415
+    │       ├── FileTooLarge             file_too_large           413
+    │       ├── FileEncrypted            file_encrypted
+    │       ├── FileBroken               file_broken
+    │       └── FileUnsafe               file_unsafe                        (bomb, too many pages, past its limits)
+    ├── Unauthorised                     unauthorised             401   2   (no key or token, or one that does not hold)
+    ├── Forbidden                        forbidden                403   2   (the key lacks a permission)
+    ├── Overloaded                       overloaded               503   3   (every slot or place is taken)
+    │   └── Limited                      limited                  429       (this caller's own are)
+    ├── ConflictError                    conflict                 409   1   stored state and settings disagree
+    │   ├── ConversationBusy             conversation_busy                  (a turn of it is under way)
+    │   └── EmbeddingModelChanged        embedding_model_changed
+    ├── DependencyError                  dependency_unavailable   503   3   no answer; trying again may help
+    │   ├── DatabaseUnavailable          database_unavailable
+    │   ├── GraphStoreUnavailable        graph_store_unavailable
+    │   ├── TimedOut                     timed_out                504
+    │   ├── ModelUnavailable             model_unavailable
+    │   │   └── ModelRejected            model_rejected           502       (key, model name or request refused)
+    │   │       └── ContextTooLong       context_too_long                   (the model cannot read so much)
+    │   └── RetrievalError               retrieval_failed                   (every lane failed; carries each cause)
+    └── ModelOutputInvalid               model_output_invalid     502   1
 
-Each error is a sentence for a person (`message`) plus what to do next (`next_step`).
+A status or exit that is not given is that of the branch. Each error is a sentence for a person (`message`)
+plus what to do next (`next_step`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from domain.answers import Usage
+
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class SextantError(Exception):
@@ -63,6 +68,12 @@ class SextantError(Exception):
     status: ClassVar[int] = 500
     exit_code: ClassVar[int] = 1
     retryable: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        """The code is the name, unless the class says another."""
+        super().__init_subclass__()
+        if "code" not in vars(cls):
+            cls.code = _CAPITAL.sub("_", cls.__name__).lower()
 
     def __init__(self, message: str, *, next_step: str = "", field: str | None = None) -> None:
         super().__init__(message)
@@ -85,117 +96,84 @@ class InputError(SextantError):
 class QuestionInvalid(InputError):
     """The question is empty or longer than the limit."""
 
-    code = "question_invalid"
-
 
 class OptionInvalid(InputError):
     """An option is unknown, of the wrong type or out of its range."""
-
-    code = "option_invalid"
 
 
 class SettingsInvalid(InputError):
     """A setting from the environment or `.env` cannot be used."""
 
-    code = "settings_invalid"
+
+class NotFound(InputError):
+    """What the request names is not there, or belongs to somebody else, which nobody can tell apart."""
+
+    status = 404
 
 
-class GraphNotFound(InputError):
+class GraphNotFound(NotFound):
     """No knowledge base of that id belongs to this user."""
 
-    code = "graph_not_found"
-    status = 404
 
-
-class EntityNotFound(InputError):
+class EntityNotFound(NotFound):
     """No entity of that id belongs to this user and graph."""
 
-    code = "entity_not_found"
-    status = 404
 
-
-class DocumentNotFound(InputError):
+class DocumentNotFound(NotFound):
     """No document of that id belongs to this user and graph."""
 
-    code = "document_not_found"
-    status = 404
 
-
-class ChunkNotFound(InputError):
+class ChunkNotFound(NotFound):
     """No chunk of that id belongs to this user and graph."""
 
-    code = "chunk_not_found"
-    status = 404
 
-
-class RunNotFound(InputError):
+class RunNotFound(NotFound):
     """No answer of that id is under way or kept for this user."""
 
-    code = "run_not_found"
-    status = 404
 
-
-class ConversationNotFound(InputError):
+class ConversationNotFound(NotFound):
     """The user has no conversation of that name."""
-
-    code = "conversation_not_found"
-    status = 404
 
 
 class ModeNotAvailable(InputError):
     """The retrieval mode is unknown, or this build or configuration cannot serve it."""
 
-    code = "mode_not_available"
-
 
 class FileRejected(InputError):
     """A file cannot be ingested."""
-
-    code = "file_rejected"
 
 
 class FileEmpty(FileRejected):
     """The file has no bytes, or no text was found in it."""
 
-    code = "file_empty"
-
 
 class FileTypeUnknown(FileRejected):
     """The content is of no format we read, or contradicts the file's extension."""
 
-    code = "file_type_unknown"
     status = 415
 
 
 class FileTooLarge(FileRejected):
     """The file exceeds a size limit."""
 
-    code = "file_too_large"
     status = 413
 
 
 class FileEncrypted(FileRejected):
     """The file needs a password."""
 
-    code = "file_encrypted"
-
 
 class FileBroken(FileRejected):
     """The file is damaged or does not follow its own format."""
-
-    code = "file_broken"
 
 
 class FileUnsafe(FileRejected):
     """The file would exhaust this machine: a compression bomb, too many pages, a parser past its limits."""
 
-    code = "file_unsafe"
-
 
 class Unauthorised(SextantError):
     """Nobody we know asks: no key or token, or one that is wrong, expired or revoked."""
 
-    code = "unauthorised"
     status = 401
     exit_code = 2
 
@@ -203,7 +181,6 @@ class Unauthorised(SextantError):
 class Forbidden(SextantError):
     """The caller is known and may not do this."""
 
-    code = "forbidden"
     status = 403
     exit_code = 2
 
@@ -215,7 +192,6 @@ class Overloaded(SextantError):
         retry_after: seconds after which there is room again, where that is known.
     """
 
-    code = "overloaded"
     status = 503
     exit_code = 3
     retryable = True
@@ -235,7 +211,6 @@ class Overloaded(SextantError):
 class Limited(Overloaded):
     """The caller has used up its rate, its runs or its budget for now."""
 
-    code = "limited"
     status = 429
 
 
@@ -249,14 +224,11 @@ class ConflictError(SextantError):
 class ConversationBusy(ConflictError):
     """A turn of the conversation is under way; they come one after the other."""
 
-    code = "conversation_busy"
     retryable = True
 
 
 class EmbeddingModelChanged(ConflictError):
     """Stored vectors come from another embedding model or have another dimension."""
-
-    code = "embedding_model_changed"
 
 
 class DependencyError(SextantError):
@@ -271,19 +243,14 @@ class DependencyError(SextantError):
 class DatabaseUnavailable(DependencyError):
     """PostgreSQL cannot be reached, or went away in the middle."""
 
-    code = "database_unavailable"
-
 
 class GraphStoreUnavailable(DependencyError):
     """Neo4j cannot be reached, or went away in the middle."""
-
-    code = "graph_store_unavailable"
 
 
 class TimedOut(DependencyError):
     """A step of the answer took longer than it may."""
 
-    code = "timed_out"
     status = 504
 
 
@@ -295,7 +262,6 @@ class ModelUnavailable(DependencyError):
         unreachable: no connection to its endpoint could be made, so that asking it something else is in vain.
     """
 
-    code = "model_unavailable"
     usage: Usage | None = None
     unreachable: bool = False
 
@@ -303,15 +269,12 @@ class ModelUnavailable(DependencyError):
 class ModelRejected(ModelUnavailable):
     """A model endpoint answers, and refuses: wrong key, unknown model, request too long, no quota."""
 
-    code = "model_rejected"
     status = 502
     retryable = False
 
 
 class ContextTooLong(ModelRejected):
     """The request is longer than the model can read; a shorter context may do."""
-
-    code = "context_too_long"
 
 
 class RetrievalError(DependencyError):
@@ -341,7 +304,6 @@ class ModelOutputInvalid(SextantError):
         usage: what the answers that did not fit took, the repair included; None where nobody counted.
     """
 
-    code = "model_output_invalid"
     status = 502
     retryable = True
     usage: Usage | None = None

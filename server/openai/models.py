@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from domain.errors import InputError
+from domain.errors import NotFound
 from domain.retrieval import AUTO, Mode
 from domain.scope import DEFAULT_GRAPH
 
@@ -13,11 +13,8 @@ _NAME = "sextant"
 _OWNER = "sextant"
 
 
-class ModelNotFound(InputError):
+class ModelNotFound(NotFound):
     """No model has this name; the code is OpenAI's own."""
-
-    code = "model_not_found"
-    status = 404
 
 
 def chosen_by(model: str, graph_id: str | None) -> tuple[str, str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from domain.errors import RetrievalError
+import re
+
+from domain import errors
+from domain.errors import ContextTooLong, GraphNotFound, RetrievalError, SextantError, error_of
 
 
 def test_of_each_lane_that_failed_one_line_is_told_and_the_cause_kept() -> None:
@@ -12,3 +15,23 @@ def test_of_each_lane_that_failed_one_line_is_told_and_the_cause_kept() -> None:
 
     assert str(error).startswith("知识库检索失败 (vector: relation is gone; keyword: TimeoutError)")
     assert error.causes["vector"] is statement
+
+
+def test_a_code_is_the_name_of_its_error_unless_it_says_another() -> None:
+    assert ContextTooLong.code == "context_too_long"
+    assert RetrievalError({}).code == "retrieval_failed"
+
+
+def test_an_error_that_was_data_is_itself_again() -> None:
+    error = error_of("graph_not_found", "There is none.", next_step="Make one.", field="graph_id")
+    assert isinstance(error, GraphNotFound)
+    assert (error.status, error.next_step, error.field) == (404, "Make one.", "graph_id")
+    assert type(error_of("of_another_version", "What?")) is SextantError
+
+
+def test_every_error_stands_in_the_tree_with_its_code() -> None:
+    tree = dict(re.findall(r"[├└]── (\w+) +(\w+)", errors.__doc__ or ""))
+    for name, kind in vars(errors).items():
+        if isinstance(kind, type) and issubclass(kind, SextantError):
+            assert name in {*tree, "SextantError"}
+            assert tree.get(name, "404") in {kind.code, "404"}
