@@ -5,6 +5,8 @@ No label says whose data it is or what was asked: that would be a leak, and a se
 
 from __future__ import annotations
 
+from functools import partial
+
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -39,75 +41,48 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = own = CollectorRegistry()
         ProcessCollector(registry=own)
-        self.requests = Histogram(
+        histogram = partial(Histogram, buckets=_SECONDS, registry=own)
+        counter, gauge = partial(Counter, registry=own), partial(Gauge, registry=own)
+        self.requests = histogram(
             "kb_http_request_seconds",
             "Time to a response's last byte, by route template and status.",
             ("method", "route", "status"),
-            buckets=_SECONDS,
-            registry=own,
         )
-        self.under_way = Gauge(
-            "kb_http_requests_under_way", "Requests that are being answered.", registry=own
-        )
-        self._retrieval = Histogram(
+        self.under_way = gauge("kb_http_requests_under_way", "Requests that are being answered.")
+        self._retrieval = histogram(
             "kb_retrieval_request_seconds",
             "Time of a retrieval, in all (lane total) and by lane.",
             ("mode", "lane", "outcome"),
-            buckets=_SECONDS,
-            registry=own,
         )
-        self._nodes = Histogram(
-            "kb_node_seconds",
-            "Time of a node of the workflow.",
-            ("node", "outcome"),
-            buckets=_SECONDS,
-            registry=own,
+        self._nodes = histogram(
+            "kb_node_seconds", "Time of a node of the workflow.", ("node", "outcome")
         )
-        self._rounds = Histogram(
-            "kb_refine_rounds",
-            "Refinement rounds of an answer.",
-            buckets=_ROUNDS,
-            registry=own,
+        self._rounds = histogram(
+            "kb_refine_rounds", "Refinement rounds of an answer.", buckets=_ROUNDS
         )
-        self._calls = Counter(
-            "kb_llm_calls", "Calls of the chat model.", ("outcome",), registry=own
-        )
-        self._tokens = Counter(
-            "kb_llm_tokens", "Tokens of the chat model.", ("kind",), registry=own
-        )
-        self._dropped = Counter(
+        self._calls = counter("kb_llm_calls", "Calls of the chat model.", ("outcome",))
+        self._tokens = counter("kb_llm_tokens", "Tokens of the chat model.", ("kind",))
+        self._dropped = counter(
             "kb_citations_dropped",
             "Citations that did not hold and were not shown.",
             ("reason",),
-            registry=own,
         )
-        self._stages = Histogram(
+        self._stages = histogram(
             "kb_ingest_stage_seconds",
             "Time of a stage of a document's ingestion.",
             ("stage", "outcome"),
             buckets=_INGESTION_SECONDS,
-            registry=own,
         )
-        self.queue = Gauge(
-            "kb_ingest_queue", "Documents by the state of their job.", ("state",), registry=own
+        self.queue = gauge("kb_ingest_queue", "Documents by the state of their job.", ("state",))
+        self.queue_age = gauge(
+            "kb_ingest_oldest_waiting_seconds", "How long the document waits that waits longest."
         )
-        self.queue_age = Gauge(
-            "kb_ingest_oldest_waiting_seconds",
-            "How long the document waits that waits longest.",
-            registry=own,
+        self.runs = gauge("kb_runs_under_way", "Answers under way.")
+        self.searches = gauge(
+            "kb_searches", "Searches that have a place, and those that wait for one.", ("state",)
         )
-        self.runs = Gauge("kb_runs_under_way", "Answers under way.", registry=own)
-        self.searches = Gauge(
-            "kb_searches",
-            "Searches that have a place, and those that wait for one.",
-            ("state",),
-            registry=own,
-        )
-        self.dependency_up = Gauge(
-            "kb_dependency_up",
-            "1: the dependency answers, 0: it does not.",
-            ("name",),
-            registry=own,
+        self.dependency_up = gauge(
+            "kb_dependency_up", "1: the dependency answers, 0: it does not.", ("name",)
         )
 
     def happened(self, happening: Happening) -> None:
