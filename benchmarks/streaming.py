@@ -215,11 +215,11 @@ async def serving(folder: Path, endpoint: ScriptedOpenAI) -> AsyncIterator[Serve
     port = probe.port
     await probe.stop()
     command = (sys.executable, "-m", "uvicorn", "server.app:app", "--port", str(port))
-    process = subprocess.Popen(  # noqa: ASYNC220, S603 -- before anything is measured
+    process = subprocess.Popen(  # noqa: ASYNC220, S603 - before anything is measured
         [*command, "--log-level", "warning"], env=os.environ | environment(folder, endpoint)
     )
     try:
-        while not await answers(port):  # noqa: ASYNC110 -- another process tells no event
+        while not await answers(port):  # noqa: ASYNC110 - another process tells no event
             await asyncio.sleep(0.1)
         yield Server(port, psutil.Process(process.pid))
     finally:
@@ -334,7 +334,7 @@ async def layer(folder: Path, endpoint: ScriptedOpenAI) -> None:
     app = create_app(settings)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     running = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 -- uvicorn tells no event
+    while not server.started:  # noqa: ASYNC110 - uvicorn tells no event
         await asyncio.sleep(0.05)
     port = server.servers[0].sockets[0].getsockname()[1]
     rag: Sextant = app.state.serving.rag

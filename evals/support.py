@@ -37,7 +37,7 @@ def _supports(folder: Path) -> tuple[list[float], list[list[float]]]:
     """For each statement, the support by its gold passages and by each of the others."""
     passages = {p.id: _quoted(p) for p in read_passages(folder / CORPUS)}
     questions = [q for q in read_questions(folder / QUERIES) if q.gold_ids and q.answers]
-    chance = random.Random(1)  # noqa: S311 -- a sample, not a secret
+    chance = random.Random(1)  # noqa: S311 - a sample, not a secret
     gold, others = list[float](), list[list[float]]()
     for question in sample(questions, _MOST_QUESTIONS):
         statement = f"{question.query} {question.answers[0]}"

@@ -91,5 +91,5 @@ async def _run(
             elif part["type"] == "values":
                 values = cast("dict[str, Any]", part["data"])
         await queue.put(Done(_ANSWER.validate_python(values)))
-    except Exception as error:  # noqa: BLE001 -- the edge: a stream ends with an event, not a traceback
+    except Exception as error:  # noqa: BLE001 - the edge: a stream ends with an event, not a traceback
         await queue.put(as_failed(error))

@@ -46,7 +46,7 @@ class Endpoint:
         self._timeout = timeout
         self._clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
 
-    async def post(self, payload: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- it is JSON
+    async def post(self, payload: Mapping[str, Any]) -> Any:  # noqa: ANN401 - it is JSON
         """The answer to `payload`, as read from JSON.
 
         Raises:
@@ -57,7 +57,7 @@ class Endpoint:
             try:
                 async with asyncio.timeout(self._timeout):
                     return await self._post_once(payload)
-            except Exception as error:  # noqa: BLE001 -- pause() raises it typed
+            except Exception as error:  # noqa: BLE001 - pause() raises it typed
                 await self._retries.pause(error, attempt, self.service)
                 attempt += 1
 
@@ -74,7 +74,7 @@ class Endpoint:
         if client is not None:
             await client.aclose()
 
-    async def _post_once(self, payload: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- it is JSON
+    async def _post_once(self, payload: Mapping[str, Any]) -> Any:  # noqa: ANN401 - it is JSON
         headers = {"content-type": "application/json", **self._headers}
         response = await self._client().post(
             self._url, content=orjson.dumps(payload), headers=headers

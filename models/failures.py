@@ -89,7 +89,7 @@ class Retries:
         if asked is not None:
             return asked if asked <= self.longest_wait else None
         ceiling = min(self.longest_wait, self.first_wait * 2**attempt)
-        return random.uniform(0, ceiling)  # noqa: S311 -- jitter, not a secret
+        return random.uniform(0, ceiling)  # noqa: S311 - jitter, not a secret
 
 
 def is_transient(error: BaseException) -> bool:

@@ -49,7 +49,7 @@ class LocalModel:
                 next_step="A smaller model or batch needs less memory; see the log for the cause.",
             ) from error
 
-    def _load(self) -> Any:  # noqa: ANN401 -- a class of a package that ships no types
+    def _load(self) -> Any:  # noqa: ANN401 - a class of a package that ships no types
         try:
             import sentence_transformers
             from transformers.utils import logging as transformers_logging

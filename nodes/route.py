@@ -15,7 +15,7 @@ from nodes.state import State
 
 async def route(
     state: State,
-    runtime: Runtime[RunContext],  # noqa: ARG001 -- every node has the same signature
+    runtime: Runtime[RunContext],  # noqa: ARG001 - every node has the same signature
 ) -> Command[Literal["retrieve", "generate"]]:
     """Simple questions and `bypass` go straight to `generate`; all others to `retrieve`."""
     if state.complexity == SIMPLE or state.strategy == Mode.BYPASS:

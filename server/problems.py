@@ -78,7 +78,7 @@ def install(app: FastAPI) -> None:
     """Have `app` answer every error with a problem document."""
 
     async def ours(request: Request, error: Exception) -> Response:
-        assert isinstance(error, SextantError)  # noqa: S101 -- registered for this type only
+        assert isinstance(error, SextantError)  # noqa: S101 - registered for this type only
         return answer_to(error, request)
 
     async def validation(request: Request, error: Exception) -> Response:

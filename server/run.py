@@ -133,7 +133,7 @@ class Run:
             self._note(as_failed(TimedOut(late, next_step="Ask again, or for less at once.")))
         except asyncio.CancelledError:
             self._note(CANCELLED)
-        except Exception as error:  # noqa: BLE001 -- the edge: a run ends with an event
+        except Exception as error:  # noqa: BLE001 - the edge: a run ends with an event
             self._note(as_failed(error))
         finally:
             self._give_turn()

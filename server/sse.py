@@ -85,7 +85,7 @@ class EventStream(Response):
         self._on_left = on_left
         self._write_seconds = write_seconds
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 -- ASGI
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI
         """Send the stream."""
         over = False
         try:

@@ -86,7 +86,7 @@ class LoopbackServer:
     @property
     def port(self) -> int:
         """The port it listens on."""
-        assert self._server is not None, "not started"  # noqa: S101 -- misuse by a test
+        assert self._server is not None, "not started"  # noqa: S101 - misuse by a test
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
@@ -116,7 +116,7 @@ class LoopbackServer:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        assert task is not None  # noqa: S101 -- asyncio runs this callback in a task
+        assert task is not None  # noqa: S101 - asyncio runs this callback in a task
         self._connections[task] = writer
         self.accepted += 1
         try:

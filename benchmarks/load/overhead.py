@@ -61,7 +61,7 @@ async def listening(app: FastAPI) -> AsyncIterator[int]:
     """The port on which this process serves `app` meanwhile."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     running = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 -- uvicorn tells no event
+    while not server.started:  # noqa: ASYNC110 - uvicorn tells no event
         await asyncio.sleep(0.05)
     port: int = server.servers[0].sockets[0].getsockname()[1]
     try:

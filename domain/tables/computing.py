@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -51,11 +52,11 @@ class Comparison(StrEnum):
 
 
 _HOLDS: dict[Comparison, Callable[[Decimal, Decimal], bool]] = {
-    Comparison.EQUAL: lambda one, other: one == other,
-    Comparison.MORE: lambda one, other: one > other,
-    Comparison.LESS: lambda one, other: one < other,
-    Comparison.AT_LEAST: lambda one, other: one >= other,
-    Comparison.AT_MOST: lambda one, other: one <= other,
+    Comparison.EQUAL: operator.eq,
+    Comparison.MORE: operator.gt,
+    Comparison.LESS: operator.lt,
+    Comparison.AT_LEAST: operator.ge,
+    Comparison.AT_MOST: operator.le,
 }
 
 

@@ -94,7 +94,7 @@ _OTHER_MAGIC = {
 }
 _HTML = re.compile(
     r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html)\b",
-    re.I | re.S,
+    re.IGNORECASE | re.DOTALL,
 )
 SUPPORTED = "Supported are TXT, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV, JSON, and images under their names."
 

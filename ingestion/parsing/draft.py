@@ -21,7 +21,7 @@ from ingestion.parsing.structure import SectionNode, Span, Structure, build_stru
 _TITLE_CHARS = 200
 _GENERIC_TITLE = re.compile(
     r"$|untitled|microsoft |powerpoint|presentation\d*$|document\d*$|word |无标题|未命名|演示文稿|文档\d*$|工作簿",
-    re.I,
+    re.IGNORECASE,
 )
 
 

@@ -18,12 +18,12 @@ from ingestion.parsing.limits import Limits
 
 _PIECE = 64 * 1024
 _ENCRYPTED_FLAG = 0x1
-_XML_PART = re.compile(r"\.(?:xml|rels|vml)$", re.I)
+_XML_PART = re.compile(r"\.(?:xml|rels|vml)$", re.IGNORECASE)
 _ARCHIVE_PART = re.compile(
-    r"\.(?:zip|jar|7z|rar|gz|tgz|bz2|xz|docx|docm|pptx|pptm|xlsx|xlsm)$", re.I
+    r"\.(?:zip|jar|7z|rar|gz|tgz|bz2|xz|docx|docm|pptx|pptm|xlsx|xlsm)$", re.IGNORECASE
 )
 # Office puts the data behind charts and embedded objects here; no parser of ours opens them.
-_EMBEDDED = re.compile(r"^(?:word|ppt|xl)/embeddings/", re.I)
+_EMBEDDED = re.compile(r"^(?:word|ppt|xl)/embeddings/", re.IGNORECASE)
 _DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
 _UNLOCK_STEP = "Remove the password in its program and try again."
 

@@ -54,6 +54,6 @@ class PlainStreams(AsyncOpenAI):
         *,
         stream_cls: type[AsyncStream[Any]] | None = None,
         **said: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401 -- seven overloads
+    ) -> Any:  # noqa: ANN401 - seven overloads
         """See `AsyncOpenAI`."""
         return await super().post(path, stream_cls=stream_cls and PlainStream, **said)

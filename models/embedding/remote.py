@@ -103,7 +103,7 @@ class RemoteEmbedder(LearnedDimension):
             raise self._endpoint.unusable("a vector is zero or not finite")
         return np.asarray(vectors / lengths, np.float32)
 
-    def _read(self, answer: Any, expected: int) -> Vectors:  # noqa: ANN401 -- JSON
+    def _read(self, answer: Any, expected: int) -> Vectors:  # noqa: ANN401 - JSON
         try:
             ordered = sorted(answer["data"], key=lambda item: item["index"])
             vectors = np.array([item["embedding"] for item in ordered], np.float32)

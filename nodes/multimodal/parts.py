@@ -77,7 +77,7 @@ def read_parts(content: object, limits: MultimodalSettings) -> list[Part]:
     return parts
 
 
-def _as_openai(given: object) -> Any:  # noqa: ANN401 -- whatever was sent
+def _as_openai(given: object) -> Any:  # noqa: ANN401 - whatever was sent
     """An image as clients of OpenAI's API send it, as ours do."""
     if not isinstance(given, Mapping) or given.get("type") != "image_url":
         return given

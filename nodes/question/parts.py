@@ -28,7 +28,9 @@ _ENGLISH_CLAUSES = re.compile(
 _CHINESE_CLAUSES = re.compile(
     r"(?<=[？?；;])\s*|[，,]?(?:以及|并且|同时|另外|此外)(?=\S)|[，,](?=\S)"
 )
-_ASKS = re.compile(rf"\b{_WH}|\?|^\s*(?:is|are|was|were|do|does|did|can|could|has|have)\b", re.I)
+_ASKS = re.compile(
+    rf"\b{_WH}|\?|^\s*(?:is|are|was|were|do|does|did|can|could|has|have)\b", re.IGNORECASE
+)
 _ASKS_CHINESE = re.compile(
     r"什么|什麼|多少|哪|谁|誰|怎么|怎麼|怎样|如何|几[个种年天人次项条]|为何|为什么|何时|是否|吗"
 )

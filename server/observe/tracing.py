@@ -31,7 +31,7 @@ async def tracing(*, wanted: bool) -> AsyncIterator[None]:
     Raises:
         SettingsInvalid: they are wanted, and OpenTelemetry is not installed.
     """
-    global _tracer  # noqa: PLW0603 -- one tracer a process, as OpenTelemetry itself has it
+    global _tracer  # noqa: PLW0603 - one tracer a process, as OpenTelemetry itself has it
     if not wanted:
         yield
         return
@@ -100,7 +100,7 @@ def _span(name: str, milliseconds: float, outcome: Outcome, attributes: dict[str
     span.end(now)
 
 
-def _provider() -> Any:  # noqa: ANN401 -- its type is that of an optional library
+def _provider() -> Any:  # noqa: ANN401 - its type is that of an optional library
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource

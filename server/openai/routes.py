@@ -47,7 +47,7 @@ async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
 )
 async def get_model(
     model: Annotated[str, Path(examples=["sextant"])],
-    principal: Reader,  # noqa: ARG001 -- a guard
+    principal: Reader,  # noqa: ARG001 - a guard
 ) -> dict[str, Any]:
     """Describe one model."""
     models.chosen_by(model, None)

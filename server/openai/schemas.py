@@ -15,7 +15,7 @@ _MOST_MESSAGES = 1000
 _INSTRUCTIONS = frozenset({"system", "developer"})
 
 
-def _newest(messages: Any) -> Any:  # noqa: ANN401 -- whatever was sent
+def _newest(messages: Any) -> Any:  # noqa: ANN401 - whatever was sent
     """Of a long chat the newest messages, and as many instructions before them."""
     if not isinstance(messages, list) or len(messages) <= _MOST_MESSAGES:
         return messages

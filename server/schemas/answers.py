@@ -123,7 +123,7 @@ class QueryResponse(Wire):
     trace: tuple[dict[str, Any], ...] | None = None
 
 
-def on_wire(value: Any) -> Any:  # noqa: ANN401 -- whatever answers are made of
+def on_wire(value: Any) -> Any:  # noqa: ANN401 - whatever answers are made of
     """`value` with the fields of dataclasses in camelCase; keys of mappings stay.
 
     Instead of pydantic, which would check again what we made: a tenth of the time.

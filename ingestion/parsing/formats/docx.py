@@ -24,9 +24,9 @@ from ingestion.parsing.headings import Styled, infer_levels
 from ingestion.parsing.limits import CellBudget, Limits
 from ingestion.parsing.tables import Cell, header_rows, lay_out, rows_across, title_rows
 
-_HEADING_STYLE = re.compile(r"(?:heading|标题|標題)\s*([1-9])$", re.I)
-_TITLE_STYLE = re.compile(r"(?:title|标题|標題)$", re.I)
-_CONTENTS_STYLE = re.compile(r"(?:toc|目录|目錄)(?:\s*\d|\s*heading)?$", re.I)
+_HEADING_STYLE = re.compile(r"(?:heading|标题|標題)\s*([1-9])$", re.IGNORECASE)
+_TITLE_STYLE = re.compile(r"(?:title|标题|標題)$", re.IGNORECASE)
+_CONTENTS_STYLE = re.compile(r"(?:toc|目录|目錄)(?:\s*\d|\s*heading)?$", re.IGNORECASE)
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 Element = Any  # of lxml, which ships no types
 

@@ -16,8 +16,8 @@ from ingestion.parsing.images import image_in
 from ingestion.parsing.limits import CellBudget, Limits
 from ingestion.parsing.lines import with_fields
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*\n", re.S)
-_FRONT_TITLE = re.compile(r"^title:[ \t]*[\"']?([^\n]*?)[\"']?[ \t]*$", re.M)
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*\n", re.DOTALL)
+_FRONT_TITLE = re.compile(r"^title:[ \t]*[\"']?([^\n]*?)[\"']?[ \t]*$", re.MULTILINE)
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:

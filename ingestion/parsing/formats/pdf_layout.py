@@ -20,7 +20,7 @@ _EDGE_LINES = 3
 _PAGE_NUMBER = re.compile(
     r"[-–—\s]*(?:第\s*\d{1,4}\s*页(?:\s*[,，/]?\s*共\s*\d{1,4}\s*页)?|(?:page\s*)?\d{1,4}(?:\s*(?:/|of)\s*\d{1,4})?"
     r"|[ivxlc]{1,6})[-–—\s]*",
-    re.I,
+    re.IGNORECASE,
 )
 _COLUMN_LINES = 3  # so many with something beside them make a column
 _DIGITS = re.compile(r"\d+")

@@ -15,7 +15,9 @@ from testing.traces import trace_of
 
 ROOT = Path(__file__).parents[3]
 SHOWN = re.findall(
-    r"^```text\n((\w+) · ([^\n]*)\n.*?)^```$", (ROOT / "docs/answers.md").read_text(), re.M | re.S
+    r"^```text\n((\w+) · ([^\n]*)\n.*?)^```$",
+    (ROOT / "docs/answers.md").read_text(),
+    re.MULTILINE | re.DOTALL,
 )
 
 # Which documents `bypass` names depends on which were done first.

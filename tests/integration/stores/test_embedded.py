@@ -82,7 +82,7 @@ def watcher_of(data_dir: Path) -> psutil.Process:
     alarm = 1 << (signal.SIGALRM - 1)
     for _ in range(3_000):
         caught = re.search(
-            r"^SigCgt:\s*(\w+)", Path(f"/proc/{watcher.pid}/status").read_text(), re.M
+            r"^SigCgt:\s*(\w+)", Path(f"/proc/{watcher.pid}/status").read_text(), re.MULTILINE
         )
         if caught and int(caught[1], 16) & alarm:
             return watcher

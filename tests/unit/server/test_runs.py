@@ -120,7 +120,7 @@ async def test_a_slot_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("server.runs._EXPECTED_SECONDS", 0.0)
     runs = Runs(RunSettings(concurrent=1))
     runs.expect(ANN)
-    while runs.expected:  # noqa: ASYNC110 -- until the loop has come to its timers
+    while runs.expected:  # noqa: ASYNC110 - until the loop has come to its timers
         await asyncio.sleep(0)
     runs.expect(ANN).give_up()
 

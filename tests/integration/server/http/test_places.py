@@ -63,7 +63,7 @@ async def test_where_too_many_wait_a_search_is_refused_before_it_is_read() -> No
             async with all_taken(served.app, "another") as places:
                 waiting = asyncio.create_task(client.post("/search", json={"query": "Rust"}))
                 async with asyncio.timeout(60):
-                    while not places.waiting:  # noqa: ASYNC110 -- until it has come over TCP
+                    while not places.waiting:  # noqa: ASYNC110 - until it has come over TCP
                         await asyncio.sleep(0)
                 for path in SEARCHES:
                     refused = await client.post(path, content=b"no JSON")
@@ -79,10 +79,10 @@ async def test_whoever_leaves_while_it_waits_takes_no_place() -> None:
             async with all_taken(served.app) as places:
                 asking = asyncio.create_task(client.post("/search", json={"query": "Rust"}))
                 async with asyncio.timeout(60):
-                    while not places.waiting:  # noqa: ASYNC110 -- until it has come over TCP
+                    while not places.waiting:  # noqa: ASYNC110 - until it has come over TCP
                         await asyncio.sleep(0)
                     asking.cancel()
-                    while places.waiting:  # noqa: ASYNC110 -- until the server knows
+                    while places.waiting:  # noqa: ASYNC110 - until the server knows
                         await asyncio.sleep(0)
             assert places.taken == 0
             asked = await client.post("/search", json={"query": "Rust"})

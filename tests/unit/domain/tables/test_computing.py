@@ -59,7 +59,7 @@ def test_conditions_keep_exactly_the_rows_that_python_keeps(
 
 def test_a_sum_keeps_every_digit_where_binary_numbers_would_not() -> None:
     with localcontext(prec=3):  # whatever the caller's context is
-        _, column, rows = column_of([Decimal("0.1")] * 3 + [Decimal("12345678901234567890")])
+        _, column, rows = column_of([Decimal("0.1")] * 3 + [Decimal(12345678901234567890)])
         result = compute(Operation.SUM, column, rows)
     assert result is not None
     assert result.shown == "12,345,678,901,234,567,890.3"

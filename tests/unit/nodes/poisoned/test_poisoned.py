@@ -53,7 +53,8 @@ _FENCED = re.compile(
 )
 # What a page would fetch, follow or run.
 _ALIVE = re.compile(
-    r"\]\([^)]*[:/]|<\s*/?(?:img|a|svg|script|iframe|span|div)\b|^\s*\[[^\]]*\]:", re.I | re.M
+    r"\]\([^)]*[:/]|<\s*/?(?:img|a|svg|script|iframe|span|div)\b|^\s*\[[^\]]*\]:",
+    re.IGNORECASE | re.MULTILINE,
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 
