@@ -10,7 +10,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, TopK
-from sextant.cli.run import run
+from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
     from sextant.asking import Options
@@ -53,7 +53,7 @@ def ask(
     Images and tables given with it are taken into account.
     """
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k}
-    run(
+    with_sextant(
         lambda rag: _ask(rag, question, options, image or [], table or [], as_json=as_json),
         to_answer=True,
     )

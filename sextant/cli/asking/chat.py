@@ -8,7 +8,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, GraphId, Mode, TopK
-from sextant.cli.run import run
+from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
     import asyncio
@@ -43,7 +43,7 @@ def chat(
     Takes one question a line, also from a pipe. /new forgets what was said, /exit ends.
     """
     if listed:
-        run(_list)
+        with_sextant(_list)
         return
     import asyncio
 

@@ -10,7 +10,7 @@ import typer
 from domain.errors import OptionInvalid, SextantError
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
-from sextant.cli.run import run
+from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
     from domain.answers import Answer
@@ -33,7 +33,7 @@ def demo(
     Shows the answers with their citations.
     """
     questions = _questions(samples)
-    answers = run(lambda rag: _demo(rag, samples, questions, as_json=as_json))
+    answers = with_sextant(lambda rag: _demo(rag, samples, questions, as_json=as_json))
     if as_json:
         terminal.emit(answers)
     if not all(answer.citations for answer in answers):

@@ -9,7 +9,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, read_filters
-from sextant.cli.run import run
+from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
     from domain.retrieval import Retrieval, RetrievedItem
@@ -48,7 +48,7 @@ def search(
 ) -> None:
     """Show what a question retrieves, best first. Passages; with `global` reports too."""
     read = read_filters(filters)
-    found = run(
+    found = with_sextant(
         lambda rag: rag.search(question, graph_id=graph, mode=mode, limit=limit, filters=read),
         to_answer=True,
     )

@@ -8,7 +8,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
-from sextant.cli.run import run_on
+from sextant.cli.with_sextant import with_part
 
 app = typer.Typer()
 
@@ -23,13 +23,13 @@ def searches(
 ) -> None:
     """Show the last searches and what they returned. Kept with SEXTANT_SEARCH_LOG__ENABLED=true."""
     if clear:
-        number = run_on(lambda rag: rag.chunks(graph), lambda own: own.forget_searches())
+        number = with_part(lambda rag: rag.chunks(graph), lambda own: own.forget_searches())
         if as_json:
             terminal.emit({"forgotten": number})
         else:
             terminal.say(f"Forgot {number} {'search' if number == 1 else 'searches'}.")
         return
-    found = run_on(lambda rag: rag.chunks(graph), lambda own: own.searches(limit))
+    found = with_part(lambda rag: rag.chunks(graph), lambda own: own.searches(limit))
     if as_json:
         terminal.emit(found)
         return

@@ -9,7 +9,7 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
-from sextant.cli.run import run_on
+from sextant.cli.with_sextant import with_part
 
 if TYPE_CHECKING:
     from retrievers.chunk_search.hits import SearchHit
@@ -71,7 +71,7 @@ def search_chunks(
         )
         return await own.search(request)
 
-    found = run_on(lambda rag: rag.chunks(graph), search, to_answer=True)
+    found = with_part(lambda rag: rag.chunks(graph), search, to_answer=True)
     if as_json:
         terminal.emit(found.model_dump(mode="json", by_alias=True))
         return
@@ -99,7 +99,7 @@ def describe(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
                 (lambda done, total: on_stage("documents", done, total)) if on_stage else None
             )
 
-    number = run_on(lambda rag: rag.chunks(graph), fill)
+    number = with_part(lambda rag: rag.chunks(graph), fill)
     if as_json:
         terminal.emit({"documents": number})
     else:

@@ -10,7 +10,7 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, document_id
-from sextant.cli.run import run
+from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
@@ -23,7 +23,7 @@ app.add_typer(documents, name="documents")
 @documents.command("list")
 def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """List the documents, and why any could not be taken in."""
-    listed = run(lambda rag: rag.documents(graph))
+    listed = with_sextant(lambda rag: rag.documents(graph))
     if as_json:
         terminal.emit(listed)
         return
@@ -53,7 +53,7 @@ def delete_documents(
         for one in ids:
             await rag.delete_document(one, graph)
 
-    run(delete)
+    with_sextant(delete)
     if as_json:
         terminal.emit({"deleted": ids})
     else:

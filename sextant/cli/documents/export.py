@@ -10,7 +10,7 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
-from sextant.cli.run import run
+from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
@@ -29,9 +29,9 @@ def export(
 ) -> None:
     """Write a knowledge base as `sextant import` takes it."""
     if out is None or out == STANDARD:
-        run(lambda rag: _print(rag, graph))
+        with_sextant(lambda rag: _print(rag, graph))
         return
-    lines = run(lambda rag: _write(rag, graph, out))
+    lines = with_sextant(lambda rag: _write(rag, graph, out))
     if as_json:
         terminal.emit({"graph_id": graph, "out": out, "lines": lines})
     else:

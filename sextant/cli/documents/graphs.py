@@ -8,7 +8,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
-from sextant.cli.run import run
+from sextant.cli.with_sextant import with_sextant
 
 app = typer.Typer()
 graphs = typer.Typer(help="List the knowledge bases, or delete one.")
@@ -20,7 +20,7 @@ def list_graphs(context: typer.Context, *, as_json: AsJson = False) -> None:
     """List the knowledge bases with their documents and chunks, or delete one."""
     if context.invoked_subcommand is not None:
         return
-    listed = run(lambda rag: rag.graphs())
+    listed = with_sextant(lambda rag: rag.graphs())
     if as_json:
         terminal.emit(listed)
         return
@@ -45,7 +45,7 @@ def delete_graph(
             abort=True,
             err=True,
         )
-    run(lambda rag: rag.delete_graph(graph))
+    with_sextant(lambda rag: rag.delete_graph(graph))
     if as_json:
         terminal.emit({"deleted": graph})
     else:

@@ -10,7 +10,7 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
-from sextant.cli.run import run
+from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
     from ingestion.transfer.importing import ImportReport
@@ -46,7 +46,7 @@ def import_(
         with stage_bars(quiet=as_json) as on_stage:
             return await rag.import_graph(source, graph, strict=strict, on_progress=on_stage)
 
-    report = run(imported)
+    report = with_sextant(imported)
     if as_json:
         terminal.emit(report)
     else:

@@ -10,7 +10,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
-from sextant.cli.run import run
+from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
     from ingestion.pipeline import Ingested
@@ -33,7 +33,7 @@ def ingest(
     from ingestion.files import left_out
 
     try:
-        results = run(lambda rag: _ingest(rag, paths, graph, as_json=as_json))
+        results = with_sextant(lambda rag: _ingest(rag, paths, graph, as_json=as_json))
     except KeyboardInterrupt:
         terminal.note("Stopped. The same command goes on where it was.")
         raise

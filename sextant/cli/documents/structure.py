@@ -9,7 +9,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, document_id
-from sextant.cli.run import run_on
+from sextant.cli.with_sextant import with_part
 
 if TYPE_CHECKING:
     from sextant.knowledge.chunks import StructureNode
@@ -27,7 +27,7 @@ def structure(
     as_json: AsJson = False,
 ) -> None:
     """Show a document's sections, and what each is about."""
-    root = run_on(lambda rag: rag.chunks(graph), lambda own: own.structure(document))
+    root = with_part(lambda rag: rag.chunks(graph), lambda own: own.structure(document))
     if as_json:
         terminal.emit(root)
     else:

@@ -10,7 +10,7 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
-from sextant.cli.run import run_on
+from sextant.cli.with_sextant import with_part
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -99,7 +99,7 @@ def build_communities(
 
 
 def _run(graph: str, work: Callable[[Communities], Awaitable[T]]) -> T:
-    return run_on(lambda rag: rag.communities(graph), work)
+    return with_part(lambda rag: rag.communities(graph), work)
 
 
 def _nested(found: Sequence[Community]) -> Iterator[tuple[Community, int]]:

@@ -11,7 +11,7 @@ from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.knowledge.found_entities import print_found
 from sextant.cli.options import GRAPH, AsJson, GraphId
-from sextant.cli.run import run, run_on
+from sextant.cli.with_sextant import with_part, with_sextant
 
 if TYPE_CHECKING:
     from ingestion.graph.extraction.cost import Estimate
@@ -75,7 +75,7 @@ def search_entities(
         cursor=cursor,
         explain=explain,
     )
-    found = run(lambda rag: rag.search_entities(text, graph_id=graph, options=options))
+    found = with_sextant(lambda rag: rag.search_entities(text, graph_id=graph, options=options))
     if as_json:
         terminal.emit(found.model_dump(mode="json"))
     else:
@@ -173,7 +173,7 @@ def extract(
 
 
 def _run(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
-    return run_on(lambda rag: rag.entities(graph), work)
+    return with_part(lambda rag: rag.entities(graph), work)
 
 
 def _extract(

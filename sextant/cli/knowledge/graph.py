@@ -11,7 +11,7 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
-from sextant.cli.run import run_on
+from sextant.cli.with_sextant import with_part
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -77,7 +77,7 @@ def show(
 
 
 def _run(graph: str, work: Callable[[Graph], Awaitable[T]]) -> T:
-    return run_on(lambda rag: rag.graph(graph), work)
+    return with_part(lambda rag: rag.graph(graph), work)
 
 
 def _progress(taken: int) -> None:

@@ -9,7 +9,7 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
-from sextant.cli.run import run
+from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
@@ -28,7 +28,7 @@ def reembed(*, as_json: AsJson = False) -> None:
         with stage_bars(quiet=as_json) as on_stage:
             return await rag.reembed(on_stage and partial(on_stage, "passages"))
 
-    chunks = run(embedded)
+    chunks = with_sextant(embedded)
     if as_json:
         terminal.emit({"chunks": chunks})
     else:

@@ -12,7 +12,7 @@ P = TypeVar("P")
 T = TypeVar("T")
 
 
-def run(work: Callable[[Sextant], Awaitable[T]], *, to_answer: bool = False) -> T:
+def with_sextant(work: Callable[[Sextant], Awaitable[T]], *, to_answer: bool = False) -> T:
     """What comes of `work`.
 
     Args:
@@ -30,7 +30,7 @@ def run(work: Callable[[Sextant], Awaitable[T]], *, to_answer: bool = False) -> 
     return asyncio.run(with_it_open())
 
 
-def run_on(
+def with_part(
     part: Callable[[Sextant], Awaitable[P]],
     work: Callable[[P], Awaitable[T]],
     *,
@@ -38,7 +38,7 @@ def run_on(
 ) -> T:
     """The same with a part of it, such as the entities of a knowledge base."""
 
-    async def with_part(rag: Sextant) -> T:
+    async def with_it(rag: Sextant) -> T:
         return await work(await part(rag))
 
-    return run(with_part, to_answer=to_answer)
+    return with_sextant(with_it, to_answer=to_answer)
