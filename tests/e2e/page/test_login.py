@@ -74,6 +74,7 @@ def test_a_key_that_ends_is_asked_for_anew_and_the_conversation_stays(page: Page
     sign_in(page, "密钥 that no header takes")
     expect(page.get_by_role("alert")).to_have_text("The server does not take this key.")
     sign_in(page, token("read ingest admin"))
+    expect(page.get_by_label("API key or token")).to_be_hidden()
     question = page.get_by_label("Your question")
     page.route("**/api/query", lambda route: route.fulfill(status=401, json={}), times=1)
     question.fill("When does the ferry leave?")
