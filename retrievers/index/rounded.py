@@ -26,7 +26,7 @@ _SPARE = 64
 _MOVED = 0.05
 # Of those found by signs so many of the best are compared as they are. The others' products are off by 0.0001, and
 # reading so many vectors from all over the memory takes as long as a look at four times as many in steps.
-_EXACT = 100
+_EXACT = 50
 # Bytes of a line of the processor's cache.
 _LINE = 64
 
