@@ -17,7 +17,7 @@ _MOST = np.float32(127)
 # Rows at a time: of a build, and of a look, which holds the interpreter 0.1 ms for so many.
 _BLOCK = 8192
 # Up to so many are sooner compared as they are, and need no steps.
-_FEW = 8192
+_FEW = 2048
 # More than so many are sifted by their signs first.
 _MANY = 32768
 # So many more than wanted are compared as they are, lest one that belongs to them is left out.
