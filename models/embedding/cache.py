@@ -9,19 +9,22 @@ from collections.abc import Sequence
 from domain.places import away
 from models.protocols import Embedder, Vectors
 
+_Key = tuple[asyncio.AbstractEventLoop, str]
+
 
 class CachedEmbedder:
     """Keeps the vectors of the last `size` different questions; passages pass through.
 
-    A question that several tasks of one event loop ask at the same time is computed once. A failure
-    is not kept: everyone who waits for it gets it, and the next one tries again.
+    A question that several tasks of one event loop ask at the same time is computed once, by the first of
+    them; if that one is cancelled, by the next. A failure is not kept: everyone who waits for it gets it,
+    and the next one tries again.
     """
 
     def __init__(self, embedder: Embedder, size: int) -> None:
         self._embedder = embedder
         self._size = size
         self._vectors: OrderedDict[str, Vectors] = OrderedDict()
-        self._pending: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Vectors]] = {}
+        self._pending: dict[_Key, asyncio.Future[Vectors]] = {}
 
     @property
     def name(self) -> str:
@@ -39,31 +42,47 @@ class CachedEmbedder:
 
     async def embed_query(self, text: str) -> Vectors:
         """The question's vector, read-only, from the cache if it is there."""
-        vector = self._vectors.get(text)
-        if vector is not None:
-            self._vectors.move_to_end(text)
-            return vector
-        return await self._computed_once(text)
+        key = (asyncio.get_running_loop(), text)
+        while True:
+            vector = self._vectors.get(text)
+            if vector is not None:
+                self._vectors.move_to_end(text)
+                return vector
+            pending = self._pending.get(key)
+            if pending is None:
+                return await self._computed(key)
+            async with away():
+                await asyncio.wait([pending])
+            if not pending.cancelled():
+                return pending.result()
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """The passages' vectors, not cached."""
         return await self._embedder.embed_passages(texts)
 
-    async def _computed_once(self, text: str) -> Vectors:
-        key = (asyncio.get_running_loop(), text)
-        task = self._pending.get(key)
-        if task is None:
-            task = self._pending[key] = asyncio.create_task(self._compute(text))
-            task.add_done_callback(lambda _: self._pending.pop(key, None))
-        # Each is away for itself: in the task, one that waits to come back would keep the others waiting.
+    async def _computed(self, key: _Key) -> Vectors:
+        """Compute it for all who ask meanwhile."""
+        loop, text = key
+        done = self._pending[key] = loop.create_future()
         async with away():
-            # Shielded: one asker who goes away must not cancel what others wait for.
-            return await asyncio.shield(task)
+            try:
+                vector = await self._embedder.embed_query(text)
+            except asyncio.CancelledError:
+                done.cancel()
+                raise
+            except BaseException as failure:
+                done.set_exception(failure)
+                done.exception()  # nobody else need have asked
+                raise
+            else:
+                vector.flags.writeable = False
+                self._keep(text, vector)
+                done.set_result(vector)
+            finally:
+                del self._pending[key]
+        return vector
 
-    async def _compute(self, text: str) -> Vectors:
-        vector = await self._embedder.embed_query(text)
-        vector.flags.writeable = False
+    def _keep(self, text: str, vector: Vectors) -> None:
         self._vectors[text] = vector
         while len(self._vectors) > self._size:
             self._vectors.popitem(last=False)
-        return vector

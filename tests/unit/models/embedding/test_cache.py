@@ -84,6 +84,34 @@ async def test_who_gives_up_does_not_cancel_the_others() -> None:
     inner.open.set()
     assert (await patient).tolist() == [1, 1]
     assert impatient.cancelled()
+    assert inner.asked == ["a", "a"]  # by the next of them
+
+
+async def test_who_waits_for_another_may_give_up() -> None:
+    inner = CountingEmbedder()
+    inner.open.clear()
+    embedder = CachedEmbedder(inner, 8)
+    first = asyncio.create_task(embedder.embed_query("a"))
+    second = asyncio.create_task(embedder.embed_query("a"))
+    await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.sleep(0)
+    inner.open.set()
+    assert (await first).tolist() == [1, 1]
+    assert second.cancelled()
+    assert inner.asked == ["a"]
+
+
+async def test_a_failure_reaches_everyone_who_waits_for_it() -> None:
+    inner = CountingEmbedder()
+    inner.open.clear()
+    embedder = CachedEmbedder(inner, 8)
+    asking = [asyncio.create_task(embedder.embed_query("bad")) for _ in range(3)]
+    await asyncio.sleep(0)
+    inner.open.set()
+    failed = await asyncio.gather(*asking, return_exceptions=True)
+    assert [str(one) for one in failed] == ["bad"] * 3
+    assert inner.asked == ["bad"]
 
 
 async def test_a_failure_reaches_the_asker_and_is_tried_again() -> None:
