@@ -90,6 +90,18 @@ class SparseRows:
         return spread
 
 
+def firsts(values: npt.NDArray[np.integer]) -> tuple[Places, Places]:
+    """An order in which values rise, equal ones as they come, and where in it each begins that is there.
+
+    As `np.unique` tells it, in half of its time for a hundred.
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    new = np.ones(len(values), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return order, np.flatnonzero(new)
+
+
 def places_among(rows: Places, wanted: Places) -> Places:
     """Where each wanted row is among others; -1: it is not.
 

@@ -12,7 +12,7 @@ from domain.retrieval import ItemKind, RetrievedItem
 from retrievers.context import importance
 from retrievers.index.relations import Expansion
 from retrievers.index.scope_index import ScopeIndex
-from retrievers.index.sparse import Floats, Places
+from retrievers.index.sparse import Floats, Places, firsts
 from retrievers.ranking.relevance import highest
 from retrievers.telling import Told
 from stores.graph.ids import id_text, relation_text
@@ -145,7 +145,10 @@ def _relations(
     score = np.full(index.walk.entities, -1, scores.dtype)
     score[best] = scores
     among = np.flatnonzero((score[hops.node] > 0) & (score[hops.neighbour] > 0))
-    rows, first = np.unique(hops.relation[among], return_index=True)  # where each was met first
+    met = hops.relation[among]
+    order, own = firsts(met)
+    first = order[own]  # where each was met first
+    rows = met[first]
     source, target = relations.ends.take(rows, axis=0).T
     kinds, weights = relations.kinds[rows], relations.weights[rows]
     heaviest = float(relations.weights[hops.relation].max(initial=0.0)) or 1.0

@@ -15,7 +15,7 @@ import numpy as np
 
 from retrievers.index.excerpt import Excerpt, Shares
 from retrievers.index.lexical import LexicalIndex, LexicalMatch
-from retrievers.index.sparse import Floats, Places
+from retrievers.index.sparse import Floats, Places, firsts
 from retrievers.index.statements import stated
 from retrievers.index.walk import TINY, WalkIndex
 from retrievers.ranking.normalising import scaled
@@ -234,10 +234,8 @@ def _anchors(
         rows.append(titled)
         amounts.append(np.full(len(titled), seed / max(len(titled), 1), np.float32))
     held, amount = np.concatenate(rows), np.concatenate(amounts)
-    order = np.argsort(held)
-    held = held[order]
-    first = np.flatnonzero(np.diff(held, prepend=-1))  # a passage may be there for several reasons
-    held, weights = held[first], np.add.reduceat(amount[order], first)
+    order, first = firsts(held)  # a passage may be there for several reasons
+    held, weights = held[order[first]], np.add.reduceat(amount[order], first)
     best = highest(weights, _ANCHORS)
     return _Anchors(held[best], weights[best])
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.index.sparse import SparseRows, few_true, places_among, starts_of
+from retrievers.index.sparse import SparseRows, few_true, firsts, places_among, starts_of
 
 ROWS, COLUMNS = 6, 40
 Entries = list[tuple[int, int]]
@@ -68,3 +68,13 @@ def test_what_is_true_is_found_whether_few_or_many_are(flags: list[bool]) -> Non
     assert few_true(np.array(flags, np.bool_)).tolist() == [
         row for row, flag in enumerate(flags) if flag
     ]
+
+
+@given(st.lists(st.integers(0, 9), max_size=30))
+def test_where_each_value_begins_is_as_numpy_finds_it(values: list[int]) -> None:
+    array = np.array(values, np.int64)
+    order, first = firsts(array)
+    each, index = np.unique(array, return_index=True)
+    assert array[order].tolist() == sorted(values)
+    assert array[order[first]].tolist() == each.tolist()
+    assert order[first].tolist() == index.tolist()
