@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 from uuid import UUID, uuid4, uuid5
 
 import numpy as np
@@ -17,7 +16,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.documents.document_store import DocumentStore
-from stores.documents.registering import Registered, Upload
+from stores.documents.registering import Registered
 from stores.documents.versions import Ready, open_version
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
@@ -375,37 +374,3 @@ async def test_another_user_sees_nothing_of_it(
         await KnowledgeBases(database).require(stranger)
     with pytest.raises(DocumentNotFound):
         await documents.given(stranger, document_id)
-
-
-async def test_the_same_text_with_other_metadata_takes_the_place_of_the_old(
-    documents: DocumentStore, scope: Scope
-) -> None:
-    async def told(name: str, metadata: dict[str, Any] | None) -> Registered:
-        [registered] = await documents.register_all(
-            scope, [Upload(name, name, "text/plain", TEXT.encode(), metadata=metadata)]
-        )
-        return registered
-
-    async def store(registered: Registered) -> None:
-        content = parsed(TEXT, registered.document_id)
-        await documents.begin(scope, registered.document_id, content)
-        await documents.add_chunks(
-            scope, registered.document_id, content.chunks, vectors(content.chunks)
-        )
-        await documents.publish(scope, registered.document_id)
-
-    first = await told("a.txt", {"tags": ["a", "b"], "n": 1})
-    await store(first)
-    assert (await told("a.txt", {"tags": ["a", "b"]})).unchanged
-    assert (await told("a.txt", None)).unchanged
-    assert await told("b.txt", {"tags": []}) == Registered(
-        first.document_id, None, unchanged=True, same_as="a.txt"
-    )
-
-    again = await told("a.txt", {"tags": ["a"]})
-
-    assert (again.document_id, again.unchanged) == (first.document_id, False)
-    assert (await told("a.txt", {"tags": ["a"]})).job_id == again.job_id
-    await store(again)
-    [document] = await documents.list(scope)
-    assert (document.metadata["tags"], document.chunk_count) == (["a"], 3)
