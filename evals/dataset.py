@@ -59,6 +59,19 @@ class Triple:
     object: Named
 
 
+def read_set(corpus: Path, queries: Path) -> tuple[list[Passage], list[Question]]:
+    """A corpus and its questions.
+
+    Raises:
+        OptionInvalid: a file cannot be read, or holds nothing.
+    """
+    passages, questions = read_passages(corpus), read_questions(queries)
+    if not passages or not questions:
+        empty = queries if passages else corpus
+        raise OptionInvalid(f"{empty} is empty.", next_step="Name a file with rows.")
+    return passages, questions
+
+
 def read_triples(path: Path) -> list[Triple]:
     """Read `chunk_id, subject, relation, object`, and types of both ends where given.
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from domain.errors import OptionInvalid, QuestionInvalid
+from domain.errors import QuestionInvalid
 from domain.retrieval import ItemKind, Mode, Retrieval
 from domain.scope import Scope
 from domain.settings import Settings
 from domain.text import language_of
 from evals.corpus import add_triples, corpus_scope, load_corpus
-from evals.dataset import Passage, Question, read_passages, read_questions, read_triples
+from evals.dataset import Passage, Question, read_set, read_triples
 from evals.metrics import Estimate, all_found, auroc, estimate, ndcg, recall, reciprocal_rank
 from ingestion.progress import OnStage, silent
 from models.embedding.choice import build_embedder
@@ -106,11 +106,7 @@ async def evaluate(
         OptionInvalid: a file cannot be read, or holds nothing.
         SextantError: whatever loading and searching raise.
     """
-    passages = await asyncio.to_thread(read_passages, options.corpus)
-    questions = await asyncio.to_thread(read_questions, options.queries)
-    if not passages or not questions:
-        empty = options.queries if passages else options.corpus
-        raise OptionInvalid(f"{empty} is empty.", next_step="Name a file with rows.")
+    passages, questions = await asyncio.to_thread(read_set, options.corpus, options.queries)
     triples = await asyncio.to_thread(read_triples, options.triples) if options.triples else []
     report = on_progress or silent
     embedder = build_embedder(settings)

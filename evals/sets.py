@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Self
 
 from domain.configuration import load_settings
-from domain.errors import OptionInvalid
 from domain.scope import Scope
 from domain.settings import Settings
 from evals.corpus import add_triples, corpus_scope, load_corpus
-from evals.dataset import Question, read_passages, read_questions, read_triples
+from evals.dataset import Question, read_set, read_triples
 from graph.dependencies import dependencies_over
 from models.embedding.choice import build_embedder
 from models.protocols import Embedder
@@ -83,10 +82,7 @@ async def opened_set(
         OptionInvalid: a file cannot be read, or holds nothing.
         SextantError: whatever loading raises.
     """
-    passages, questions = read_passages(files.corpus), read_questions(files.queries)
-    if not passages or not questions:
-        empty = files.queries if passages else files.corpus
-        raise OptionInvalid(f"{empty} is empty.", next_step="Name a file with rows.")
+    passages, questions = read_set(files.corpus, files.queries)
     scope = corpus_scope(files.corpus, files.triples)
     await load_corpus(database, embedder, scope, passages)
     if files.triples is not None:
