@@ -17,6 +17,7 @@ from domain.errors import DependencyError
 from domain.events import Cited, Token
 from domain.happenings import CitationsDropped, tell
 from domain.retrieval import RetrievedItem
+from domain.tasks import stop
 from models.protocols import Reranker
 from nodes.citing import markers
 from nodes.citing.cited_text import CitedText, Finished, Verdict
@@ -94,9 +95,7 @@ class Checking:
 
     async def close(self) -> None:
         """Stop what is still running."""
-        for task in self._running:
-            task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await stop(*self._running)
 
     def _start(self) -> bool:
         """Begin the checks of sentences that were finished since the last time, if any were."""

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from domain.tasks import stop
+
 K = TypeVar("K", bound=Hashable)
 S = TypeVar("S", bound=Hashable)
 V = TypeVar("V")
@@ -143,9 +145,7 @@ class Kept(Generic[K, S, V]):
         running = [task for task in self._running if task.get_loop() is here]
         if running:
             _, late = await asyncio.wait(running, timeout=seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            await stop(*late)
 
     def _keep(self, key: K, stamp: S, value: V) -> None:
         self._entries[key] = _Entry(stamp, value, self._clock())

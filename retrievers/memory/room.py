@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar, cast
 
 from domain.errors import SextantError
 from domain.scope import Scope
+from domain.tasks import stop
 
 logger = logging.getLogger(__name__)
 
@@ -135,11 +136,7 @@ class Room:
     async def close(self) -> None:
         """Stop making, and let everything go."""
         here = asyncio.get_running_loop()  # a synchronous caller's loop ends what is its own
-        making = {task for task in self._making if task.get_loop() is here}
-        for task in making:
-            task.cancel()
-        if making:
-            await asyncio.wait(making)
+        await stop(*(task for task in self._making if task.get_loop() is here))
         if self._timer is not None:
             self._timer.cancel()
         self._entries.clear()

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from domain import tasks
-from domain.tasks import end
+from domain.tasks import end, stop
 
 
 @pytest.fixture(autouse=True)
@@ -55,3 +55,16 @@ async def test_an_error_that_one_had_ended_with_is_told_once_all_have_ended() ->
     with pytest.raises(ValueError, match="what was wrong"):
         await end(failing, waiting)
     assert waiting.cancelled()
+
+
+async def test_what_is_stopped_is_stopped_however_it_ends() -> None:
+    async def fails() -> None:
+        raise ValueError("what was wrong")
+
+    deaf = Deaf()
+    failing, looping = asyncio.create_task(fails()), asyncio.create_task(deaf())
+    await asyncio.sleep(0)
+    await stop(failing, looping)
+    assert failing.done()
+    assert looping.cancelled()
+    assert deaf.heard == 2
