@@ -1,8 +1,9 @@
-"""Shows how far an ingestion is: bars on a terminal, a line per file elsewhere."""
+"""Shows how far a long work is: bars on a terminal, elsewhere a line per file and one now and then."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _ENDS = (JobStage.DONE, JobStage.FAILED)
+# In a log or a pipe no bar can move; who looks there shall see that the work goes on.
+_LINE_SECONDS = 10.0
 
 
 async def ingest_with_progress(
@@ -55,22 +58,38 @@ def print_summary(results: Sequence[Ingested]) -> None:
 
 @contextmanager
 def counted_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Megabytes so far, on a terminal only."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
+    """Megabytes so far."""
 
-    with Console(stderr=True).status(done) as status:
-        yield lambda size: status.update(f"{size / 1e6:,.0f} MB {done}")
+    def told(size: int) -> str:
+        return f"{size / 1e6:,.0f} MB {done}"
+
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status(done) as status:
+            yield lambda size: status.update(told(size))
+    else:
+        say = seldom()
+        yield lambda size: say(told(size))
 
 
 @contextmanager
 def stage_bars(*, quiet: bool) -> Iterator[OnStage | None]:
-    """A bar for each named stage of a long work, with what is left of it, on a terminal only."""
-    if quiet or not sys.stderr.isatty():
+    """How far each named stage of a long work is; a bar tells what is left of it, too."""
+    if quiet:
         yield None
-        return
+    elif sys.stderr.isatty():
+        with _stage_bars() as on_stage:
+            yield on_stage
+    else:
+        say = seldom()
+        yield lambda stage, done, total: say(f"{stage}: {_so_far(done, total)}")
+
+
+@contextmanager
+def _stage_bars() -> Iterator[OnStage]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
@@ -98,12 +117,40 @@ def _display(*, quiet: bool) -> Iterator[OnProgress | None]:
         with _bars() as on_progress:
             yield on_progress
     else:
-        yield _line
+        yield _lines()
 
 
-def _line(progress: Progress) -> None:
-    if progress.stage in _ENDS:
-        terminal.note(_ended(progress))
+def _lines() -> OnProgress:
+    say = seldom()
+
+    def show(progress: Progress) -> None:
+        if progress.stage in _ENDS:
+            terminal.note(_ended(progress))
+        else:
+            name, far = (
+                terminal.on_one_line(progress.filename),
+                _so_far(progress.done, progress.total),
+            )
+            say(f"… {name}: {progress.stage.value} {far}".rstrip())
+
+    return show
+
+
+def seldom(clock: Callable[[], float] = time.monotonic) -> Callable[[str], None]:
+    """Says a line on standard error where none was said for a while."""
+    due = clock() + _LINE_SECONDS
+
+    def say(line: str) -> None:
+        nonlocal due
+        if (now := clock()) >= due:
+            terminal.note(line)
+            due = now + _LINE_SECONDS
+
+    return say
+
+
+def _so_far(done: int, total: int) -> str:
+    return f"{done:,} of {total:,}" if total else f"{done:,}" if done else ""
 
 
 def _ended(progress: Progress) -> str:

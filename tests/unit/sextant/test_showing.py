@@ -178,3 +178,13 @@ def test_names_beyond_the_first_are_counted() -> None:
     assert terminal.first_of(names, 20).endswith("name 19 and 3 more; --json lists them")
     assert terminal.first_of(names[:2], 20) == "name 0, name 1"
     assert terminal.first_of((), 20) == ""
+
+
+def test_without_a_terminal_a_long_work_tells_now_and_then_how_far_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    moments = iter((0, 9, 10, 11, 20))
+    say = progress.seldom(lambda: next(moments))
+    for line in ("at once", "ten seconds in", "right behind it", "later"):
+        say(line)
+    assert capsys.readouterr().err.splitlines() == ["ten seconds in", "later"]
