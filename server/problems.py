@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
@@ -24,6 +25,7 @@ _log = logging.getLogger(__name__)
 CLIENT_LEFT = 499
 
 MEDIA_TYPE = "application/problem+json"
+_FIRST_NAME = re.compile(r"[A-Za-z_]\w*(?=[.\[]|$)", re.ASCII)
 # What must be told beside a status: when a dependency that was down may be tried again (RFC 9110
 # §10.2.3), and how to log in (RFC 6750 §3).
 _HEADERS = {
@@ -35,24 +37,31 @@ _HEADERS = {
 
 def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
     """Return what the caller is told of `error`."""
+    field, detail = _as_sent(error)
     return Problem(
         title=type(error).__name__,
         status=error.status,
-        detail=error.message,
+        detail=detail,
         code=error.code,
         next_step=error.next_step or None,
-        field=_as_sent(error),
+        field=field,
         request_id=request_id,
         retryable=error.retryable,
     )
 
 
-def _as_sent(error: SextantError) -> str | None:
-    """The field at fault as the request has it: `graphId`. Settings keep the names that they are set by."""
-    is_settings = isinstance(error, SettingsInvalid)
-    if error.field is None or is_settings or not error.field.isidentifier():
-        return error.field
-    return to_camel(error.field)
+def _as_sent(error: SextantError) -> tuple[str | None, str]:
+    """The field at fault and the sentence about it, in the request's words: `graphId`, `multimodalContent[0].data`.
+
+    Settings keep the names that they are set by, and so does what lies within a field that takes any object.
+    """
+    field = error.field or ""
+    name = _FIRST_NAME.match(field)
+    if name is None or isinstance(error, SettingsInvalid):
+        return error.field, error.message
+    sent = to_camel(name[0])
+    detail = re.sub(rf"\b{name[0]}\b", sent, error.message) if sent != name[0] else error.message
+    return sent + field[name.end() :], detail
 
 
 def answer_with(problem: Problem, headers: dict[str, str] | None = None) -> Response:

@@ -72,7 +72,7 @@ def _with_image(part: Mapping[str, Any], number: int, settings: Settings) -> dic
     path = str(part[name])
     if path.startswith("data:"):
         return dict(part)
-    field = f"multimodal_content[{number}].img_path"
+    field = f"multimodal_content[{number}].{name}"
     content = _read(Path(path), settings.multimodal.image_bytes, field)
     encoded = b64encode(content).decode("ascii")
     data = f"data:application/octet-stream;base64,{encoded}"

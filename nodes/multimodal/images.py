@@ -70,7 +70,7 @@ async def load_picture(
 def _at(part: Part, way: str, error: InputError) -> InputError:
     # A file of the caller's own was read before (`sextant.attaching`): the path is what they named.
     named = "img_path" if way == "data" and part.values.get("img_path") else way
-    field = f"{part.field}.{named}"
+    field = part.field_of(named)
     return type(error)(f"{field}: {error.message}", next_step=error.next_step, field=field)
 
 

@@ -26,23 +26,33 @@ _ALIASES = {
     "table_body": "table_data",
     "tableCaption": "caption",
     "table_caption": "caption",
+    "image_url.url": "url",
 }
 _CAPTION_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One image or table of a question, not yet looked at. `field` names it in errors."""
+    """One image or table of a question, not yet looked at.
+
+    `field` names it in errors, `sent` what its values were called by whoever sent them.
+    """
 
     kind: AttachmentKind
     label: str
     field: str
     caption: str
     values: Mapping[str, Any]
+    sent: Mapping[str, str]
+
+    def field_of(self, name: str) -> str:
+        """One of its values in errors: as it was sent, with what follows in brackets."""
+        plain, bracket, rest = name.partition("[")
+        return f"{self.field}.{self.sent.get(plain, plain)}{bracket}{rest}"
 
     def wrong(self, name: str, message: str, next_step: str) -> OptionInvalid:
         """The error for one of its values."""
-        field = f"{self.field}.{name}" if name else self.field
+        field = self.field_of(name) if name else self.field
         return OptionInvalid(f"{field}: {message}", next_step=next_step, field=field)
 
 
@@ -70,10 +80,10 @@ def read_parts(content: object, limits: MultimodalSettings) -> list[Part]:
                 next_step="Ask about fewer at a time, or ingest them as documents.",
                 field=FIELD,
             )
-        values = {_ALIASES.get(name, name): value for name, value in given.items()}
-        parts.append(
-            Part(kind, label, f"{FIELD}[{index}]", _caption(values.get("caption")), values)
-        )
+        sent = {_ALIASES.get(name, name): name for name in given}
+        values = {name: given[own] for name, own in sent.items()}
+        caption = _caption(values.get("caption"))
+        parts.append(Part(kind, label, f"{FIELD}[{index}]", caption, values, sent))
     return parts
 
 
@@ -82,7 +92,10 @@ def _as_openai(given: object) -> Any:  # noqa: ANN401 - whatever was sent
     if not isinstance(given, Mapping) or given.get("type") != "image_url":
         return given
     shown = given.get("image_url")
-    return {"type": "image", "url": shown.get("url") if isinstance(shown, Mapping) else shown}
+    return {
+        "type": "image",
+        "image_url.url": shown.get("url") if isinstance(shown, Mapping) else shown,
+    }
 
 
 def _kind(given: object, field: str) -> AttachmentKind:

@@ -51,10 +51,9 @@ class _Turned:
 
     async def _turn(self, start: Message, message: Message) -> None:
         problem = orjson.loads(message["body"])
-        said = " ".join(filter(None, (problem["detail"], problem.get("nextStep"))))
-        body = orjson.dumps(
-            error_body(problem["code"], said, problem["status"], _as_sent(problem.get("field")))
-        )
+        field, detail = _as_sent(problem.get("field"), problem["detail"])
+        said = " ".join(filter(None, (detail, problem.get("nextStep"))))
+        body = orjson.dumps(error_body(problem["code"], said, problem["status"], field))
         headers = MutableHeaders(raw=start["headers"])
         headers["content-type"] = "application/json"
         headers["content-length"] = str(len(body))
@@ -62,6 +61,12 @@ class _Turned:
         await self._send({**message, "body": body})
 
 
-def _as_sent(field: str | None) -> str | None:
-    """The field at fault as requests have it here: `graph_id`."""
-    return to_snake(field) if field and field.isidentifier() else field
+def _as_sent(field: str | None, detail: str) -> tuple[str | None, str]:
+    """The field at fault as requests have it here, `graph_id`, and the sentence about it; images come in messages."""
+    if not field:
+        return field, detail
+    if field.startswith("multimodalContent"):
+        sent = "messages"
+    else:
+        sent = to_snake(field) if field.isidentifier() else field
+    return sent, detail.replace(field, sent)

@@ -6,7 +6,7 @@ import httpx
 import orjson
 from starlette.types import Message, Receive, Scope, Send
 
-from domain.errors import GraphNotFound
+from domain.errors import GraphNotFound, OptionInvalid
 from server.edge.body_limit import BodyLimit
 from server.openai.errors import OpenAIErrors
 from server.problems import answer_with, problem_of
@@ -23,6 +23,21 @@ async def test_the_field_at_fault_is_named_as_these_requests_have_it() -> None:
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         answered = await client.post("/v1/chat/completions")
     assert answered.json()["error"]["param"] == "graph_id"
+
+
+async def refusing_an_image(scope: Scope, receive: Receive, send: Send) -> None:
+    """The image of the last message is damaged."""
+    field = "multimodal_content[0].img_path"
+    problem = problem_of(OptionInvalid(f"{field}: The image is damaged.", field=field))
+    await answer_with(problem)(scope, receive, send)
+
+
+async def test_an_image_at_fault_is_one_of_the_messages_that_brought_it() -> None:
+    transport = httpx.ASGITransport(OpenAIErrors(refusing_an_image))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        answered = await client.post("/v1/chat/completions")
+    error = answered.json()["error"]
+    assert (error["param"], error["message"]) == ("messages", "messages: The image is damaged.")
 
 
 async def test_a_body_that_is_too_large_is_answered_before_the_rest_of_it_is_passed_over() -> None:

@@ -15,7 +15,7 @@ from server.problems import problem_of
         (OptionInvalid("Too many.", field="limit"), "limit"),
         (
             OptionInvalid("No image.", field="multimodal_content[0].img_path"),
-            "multimodal_content[0].img_path",
+            "multimodalContent[0].img_path",
         ),
         (OptionInvalid("Foreign.", field="Idempotency-Key"), "Idempotency-Key"),
         (SettingsInvalid("None is set.", field="chat_model"), "chat_model"),
@@ -26,3 +26,8 @@ def test_a_problem_names_the_field_as_requests_do_and_settings_as_they_are_set(
     error: SextantError, field: str | None
 ) -> None:
     assert problem_of(error).field == field
+
+
+def test_the_sentence_of_a_problem_names_the_field_as_requests_do_too() -> None:
+    told = problem_of(OptionInvalid("top_k is 99, and top_kinds 2.", field="top_k"))
+    assert told.detail == "topK is 99, and top_kinds 2."

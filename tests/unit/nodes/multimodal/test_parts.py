@@ -58,3 +58,14 @@ def test_what_is_wrong_is_named_with_what_would_be_right(content: Any, field: st
     assert caught.value.next_step
     if field.endswith("type"):
         assert '"image" or "table"' in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["tableData", "table_body", "table_data"])
+def test_an_error_calls_a_value_as_it_was_sent(name: str) -> None:
+    [part] = read_parts([{"type": "table", name: []}], LIMITS)
+    assert part.wrong("table_data[2]", "…", "…").field == f"multimodal_content[0].{name}[2]"
+
+
+def test_an_error_names_the_address_of_an_image_as_openai_clients_send_it() -> None:
+    [part] = read_parts([{"type": "image_url", "image_url": {"url": "x"}}], LIMITS)
+    assert part.wrong("url", "…", "…").field == "multimodal_content[0].image_url.url"
