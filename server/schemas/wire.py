@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Mapping
 from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from domain.filters import ChunkFilters
 from domain.scope import DEFAULT_GRAPH, LONGEST_NAME
@@ -14,7 +24,8 @@ from domain.scope import DEFAULT_GRAPH, LONGEST_NAME
 class Wire(BaseModel):
     """Base of all requests and responses: camelCase in JSON, snake_case here.
 
-    Unknown fields of a request are refused, so that a misspelt filter never widens a search.
+    Unknown fields of a request are refused, with the name that was probably meant, so that a misspelt
+    filter never widens a search.
     """
 
     model_config = ConfigDict(
@@ -25,11 +36,39 @@ class Wire(BaseModel):
         frozen=True,
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, given: object) -> object:
+        known = {*cls.model_fields, *map(to_camel, cls.model_fields)}
+        unknown = (
+            [name for name in given if name not in known] if isinstance(given, Mapping) else []
+        )
+        if unknown:
+            wrong = [
+                InitErrorDetails(type=_unknown(str(name), cls), loc=(str(name),), input=None)
+                for name in unknown
+            ]
+            raise ValidationError.from_exception_data(cls.__name__, wrong)
+        return given
+
     @classmethod
     def shown(cls, value: object, **told: object) -> Self:
         """What `value` is over the wire: its attributes of our fields' names, and what else is `told`."""
         own = {name: getattr(value, name) for name in cls.model_fields if hasattr(value, name)}
         return cls.model_validate(own | told, from_attributes=True)
+
+
+def _unknown(name: str, model: type[Wire]) -> PydanticCustomError:
+    """What is said of a field that a model lacks: the one of nearly this name, else all that it has."""
+    fields = {field.casefold(): field for field in map(to_camel, model.model_fields)}
+    written = name.replace("_", "").casefold()
+    near = difflib.get_close_matches(written, fields, n=1)
+    way_out = (
+        f"Did you mean `{fields[near[0]]}`?" if near else f"Fields: {', '.join(fields.values())}."
+    )
+    return PydanticCustomError(
+        "extra_forbidden", "There is no such field. {way_out}", {"way_out": way_out}
+    )
 
 
 class Problem(BaseModel):
