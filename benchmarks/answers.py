@@ -12,7 +12,6 @@ second and core; checks ≤ 5 ms a sentence.
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -27,6 +26,7 @@ from domain.events import Token
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from domain.settings import Settings
+from evals.arguments import parser_of
 from graph.streaming import stream_answer
 from graph.workflow import Workflow
 from models.chat.chat_model import Messages, T
@@ -204,7 +204,9 @@ async def store() -> None:
 
 def main() -> None:
     """Measure and print."""
-    if "--store" in sys.argv:
+    parser = parser_of(__doc__)
+    parser.add_argument("--store", action="store_true", help="only the store's part of a check")
+    if parser.parse_args().store:
         asyncio.run(store())
         return
     asyncio.run(first_tokens())

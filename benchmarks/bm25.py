@@ -12,7 +12,6 @@ and deleting at most 0.05 ms a text, cutting excluded.
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +21,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from benchmarks.hybrid.corpus import Question, make_library
+from evals.arguments import numbers
 from retrievers.hybrid_retriever.bm25_index import BM25Index, bm25_terms
 from stores.rows import Text
 
@@ -172,5 +172,4 @@ def main(size: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    size, chosen_seed = (*map(int, sys.argv[1:]), *(10_000, 2)[len(sys.argv) - 1 :])
-    main(size, chosen_seed)
+    main(*numbers(__doc__, texts=10_000, seed=2))

@@ -13,7 +13,6 @@ which no collection of documents is. There are no passages, so reports are writt
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -26,6 +25,7 @@ from benchmarks.graph import BATCH, Costs, backend_of, costs, portions
 from domain.graph import Community, MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
+from evals.arguments import numbers
 from ingestion.graph.communities.hierarchy import build, top
 from ingestion.graph.communities.network import modularity, network_of
 from ingestion.graph.upkeep import GraphUpkeep
@@ -129,10 +129,7 @@ async def batch(  # noqa: PLR0917 - reads as a row of a table
 
 async def main() -> None:
     """Import, partition, report, and add."""
-    entities, relations, seed = (
-        int(given) if given else default
-        for given, default in zip([*sys.argv[1:], "", "", ""], (100_000, 600_000, 1), strict=False)
-    )
+    entities, relations, seed = numbers(__doc__, entities=100_000, relations=600_000, seed=1)
     topics = Topics(entities, seed)
     everything = np.arange(topics.count)
     cpu: Costs = {}

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evals.arguments import parser_of
 from evals.dataset import Question, read_passages, read_questions
 from evals.metrics import recall
 from models.embedding.packaged import PackagedEmbedder
@@ -128,4 +129,6 @@ async def main(folders: Sequence[str] = ()) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1:]))
+    parser = parser_of(__doc__)
+    parser.add_argument("folder", nargs="*")
+    asyncio.run(main(parser.parse_args().folder))

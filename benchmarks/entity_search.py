@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from benchmarks.store import Meter, backend_of
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
+from evals.arguments import parser_of
 from models.protocols import Vectors
 from retrievers.entity_search.options import SearchOptions
 from retrievers.entity_search.search import EntitySearch
@@ -271,5 +271,8 @@ def walks(
 
 
 if __name__ == "__main__":
-    given = [int(one) for one in sys.argv[1:]]
-    asyncio.run(main(given[0] if given else 1, given[1:] or SIZES))
+    parser = parser_of(__doc__)
+    parser.add_argument("seed", type=int, nargs="?", default=1)
+    parser.add_argument("size", type=int, nargs="*", default=SIZES)
+    given = parser.parse_args()
+    asyncio.run(main(given.seed, given.size))

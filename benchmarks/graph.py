@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -34,6 +33,7 @@ from benchmarks.store import Meter
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
+from evals.arguments import numbers
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import relation_id
 from stores.graph.postgres import PostgresGraph
@@ -321,10 +321,7 @@ async def one_more_batch(database: Database, scope: Scope, graph: GraphEvidence)
 
 async def main() -> None:
     """Import, read, walk and add."""
-    entities, relations, seed = (
-        int(given) if given else default
-        for given, default in zip([*sys.argv[1:], "", "", ""], (100_000, 600_000, 1), strict=False)
-    )
+    entities, relations, seed = numbers(__doc__, entities=100_000, relations=600_000, seed=1)
     graph, small = make_graph(entities, relations, seed), make_graph(2_000, 12_000, seed)
     spent: Costs = {}
     with tempfile.TemporaryDirectory(prefix="sxt-") as folder:

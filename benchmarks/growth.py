@@ -14,7 +14,6 @@ nothing disturbs it; beside it stands the median of all that were asked.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import math
 import statistics
@@ -30,6 +29,7 @@ from benchmarks.versus_lightrag import MODES, InstantEmbedder
 from domain.retrieval import Mode
 from domain.scope import Scope
 from domain.settings import Settings
+from evals.arguments import parser_of
 from graph.dependencies import dependencies_over
 from models.embedding.cache import CachedEmbedder
 from retrievers.graph_retriever import GraphRetriever
@@ -155,7 +155,7 @@ def report(small: Asked, large: Asked) -> None:
 
 def main() -> None:
     """In a folder that stays, or in one that does not."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("sizes", type=int, nargs="*", metavar="PASSAGES")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--rounds", type=int, default=8)

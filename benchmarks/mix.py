@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import resource
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -27,6 +26,7 @@ from benchmarks.store import Meter, backend_of, make_corpus, store
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
+from evals.arguments import numbers
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.index.excerpt import Excerpt
 from retrievers.index.scope_index import ScopeIndexes
@@ -186,7 +186,6 @@ def _peak() -> float:
 
 
 if __name__ == "__main__":
-    given = [int(one) for one in sys.argv[1:]]
-    size, number = (given + [5_000, 1][len(given) :])[:2]
+    size, number = numbers(__doc__, passages=5_000, seed=1)
     measure_walks(number)
     asyncio.run(measure_questions(size, number))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -24,6 +23,7 @@ from benchmarks.graph import make_graph
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
+from evals.arguments import numbers
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.neo4j.bolt import Bolt
 from stores.graph.neo4j.projector import Projector
@@ -115,8 +115,7 @@ async def run(entities: int, relations: int, seed: int) -> None:
 
 def main() -> None:
     """Read the sizes from the command line."""
-    sizes = [int(word) for word in sys.argv[1:]]
-    asyncio.run(run(*(sizes + [100_000, 600_000, 7][len(sizes) :])))
+    asyncio.run(run(*numbers(__doc__, entities=100_000, relations=600_000, seed=7)))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ beside what the same number of Python calls at a time reach, as a ratio: both sh
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import resource
 import statistics
@@ -23,6 +22,7 @@ import orjson
 import uvicorn
 
 from domain.settings import QuotaSettings, Settings
+from evals.arguments import parser_of
 from retrievers.chunk_search.search import SearchRequest
 from server.app import create_app
 from server.serving import Serving
@@ -109,7 +109,7 @@ def _cpu() -> float:
 
 def main() -> None:
     """Read the options and measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--passages", type=int, default=2000)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=10.0)

@@ -15,7 +15,6 @@ import asyncio
 import contextlib
 import os
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -29,6 +28,7 @@ import numpy.typing as npt
 from domain.documents import Chunk, ParsedDocument, Section
 from domain.scope import Scope
 from domain.settings import Settings
+from evals.arguments import numbers
 from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database
@@ -240,5 +240,4 @@ async def run(count: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    given = [int(argument) for argument in sys.argv[1:3]]
-    asyncio.run(run(*given, *(10_000, 2)[len(given) :]))
+    asyncio.run(run(*numbers(__doc__, chunks=10_000, seed=2)))

@@ -32,6 +32,7 @@ import psutil
 from benchmarks.peer.corpus import DIMENSION, Corpus, corpus_of, vector_of
 from domain.retrieval import Mode
 from domain.settings import Settings
+from evals.arguments import parser_of
 from models.embedding.cache import CachedEmbedder
 from models.protocols import Vectors
 from sextant.facade import Sextant
@@ -177,7 +178,9 @@ def report(ours: Sequence[dict[str, Any]], peers: Sequence[dict[str, Any]]) -> N
 
 def main() -> None:
     """Both, one after the other, at a quarter, a half and the whole of the passages."""
-    source = sys.argv[1] if len(sys.argv) > 1 else "2000"
+    parser = parser_of(__doc__)
+    parser.add_argument("source", nargs="?", default="2000", metavar="PASSAGES or CORPUS")
+    source = parser.parse_args().source
     corpus = corpus_of(source)
     whole = len(corpus.passages)
     sizes = [whole // 4, whole // 2, whole]

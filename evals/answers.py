@@ -19,7 +19,6 @@ passages, and answered by quotation (`nodes.answers.quoting`). Columns, over the
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from domain.events import Done
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.scope import Scope
 from domain.text import language_of
+from evals.arguments import names_of_sets, parser_of_sets
 from evals.dataset import Question
 from evals.runner import holds_answer
 from evals.sets import open_sets, sample
@@ -160,4 +160,7 @@ def share(hits: Sequence[bool]) -> str:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]))
+    parser = parser_of_sets(__doc__)
+    parser.add_argument("mode", help="of the search")
+    given = names_of_sets(parser)
+    asyncio.run(main(given.folder, given.mode, given.names))

@@ -10,7 +10,6 @@ configured database, unless they are there.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from domain.configuration import load_settings
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from domain.settings import RetrievalSettings
+from evals.arguments import names_of_sets, parser_of_sets
 from evals.corpus import EVAL_USER, corpus_scope, load_corpus
 from evals.dataset import Question as Asked
 from evals.dataset import read_passages, read_questions
@@ -122,4 +122,5 @@ def _measures(question: Asked, items: Sequence[RetrievedItem]) -> tuple[float, .
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))
+    given = names_of_sets(parser_of_sets(__doc__))
+    asyncio.run(main(given.folder, given.names))

@@ -15,12 +15,10 @@ milliseconds of CPU for a question.
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,6 +27,7 @@ from langgraph.runtime import Runtime
 from domain.errors import OptionInvalid
 from domain.scope import Scope
 from domain.settings import Settings
+from evals.arguments import names_of_sets, parser_of_sets
 from evals.dataset import Question
 from evals.grading import KnowingGrader
 from evals.metrics import all_found
@@ -265,17 +264,20 @@ def _gain(outcomes: Sequence[Outcome], depth: int) -> Gain:
     return Gain(once, loop, won, lost)
 
 
-async def _main(arguments: Sequence[str]) -> None:
+async def _main() -> None:
     from domain.configuration import load_settings
 
-    folder, mode, *names = [one for one in arguments if one != "--knowing"]
-    of_set = partial(measure, settings=load_settings(), mode=mode, knowing="--knowing" in arguments)
+    parser = parser_of_sets(__doc__)
+    parser.add_argument("mode", help="of the search")
+    parser.add_argument("--knowing", action="store_true", help="grade as one who knows the answers")
+    given = names_of_sets(parser)
+    of_set = partial(measure, settings=load_settings(), mode=given.mode, knowing=given.knowing)
     print(f"| set | {' | '.join(COLUMNS)} |")
     print(f"| --- |{' ---: |' * len(COLUMNS)}")
-    for name in names:
-        report = await of_set(SetFiles.of(Path(folder) / name))
+    for name in given.names:
+        report = await of_set(SetFiles.of(given.folder / name))
         print(f"| {name} | {' | '.join(report.cells())} |", flush=True)
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(sys.argv[1:]))
+    asyncio.run(_main())

@@ -14,12 +14,12 @@ FOLDER has one folder for each question set (`evals.sets`). Columns:
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
 from domain.retrieval import Mode
+from evals.arguments import names_of_sets, parser_of_sets
 from evals.loop import Outcome, run_loop
 from evals.metrics import all_found
 from evals.sets import open_sets, sample
@@ -63,4 +63,5 @@ def _share(hits: Sequence[bool]) -> str:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))
+    given = names_of_sets(parser_of_sets(__doc__))
+    asyncio.run(main(given.folder, given.names))

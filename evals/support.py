@@ -9,11 +9,11 @@ the gold passage is compared with the best support that any of thirty random oth
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from domain.retrieval import ItemKind, RetrievedItem
+from evals.arguments import names_of_sets, parser_of_sets
 from evals.dataset import Passage, read_passages, read_questions
 from evals.metrics import auroc
 from evals.sets import CORPUS, QUERIES, sample
@@ -76,4 +76,5 @@ def _share(values: Sequence[float], least: float) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    given = names_of_sets(parser_of_sets(__doc__))
+    main(given.folder, given.names)

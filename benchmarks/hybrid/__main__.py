@@ -17,7 +17,6 @@ built-in ones of ours (`rivals.py`). The packages in `requirements.txt` beside t
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import tempfile
 import time
@@ -35,6 +34,7 @@ from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.rivals import BUILT_IN, WANTED, WIDTHS, Lance, Naive, PlainTables, installed
 from benchmarks.hybrid.store import fill, scope_of, settings_of
 from domain.settings import Settings
+from evals.arguments import parser_of
 from retrievers.memory.hot import HotScopes
 from stores.chunks.chunk_store import ChunkHit
 from stores.postgresql.binary import Nearest
@@ -230,7 +230,7 @@ async def compared(
 
 def main() -> None:
     """Make or read the library, and measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     defaults = {"chunks": 10_000, "seed": 1, "queries": 60, "gate": 60}
     for argument, default in defaults.items():
         parser.add_argument(argument, type=int, nargs="?", default=default)

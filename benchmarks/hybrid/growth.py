@@ -9,7 +9,6 @@ through PostgreSQL and in memory, without rivals.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import pickle
 import time
@@ -24,6 +23,7 @@ from benchmarks.hybrid.corpus import Question, make_library
 from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
 from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.store import fill, scope_of, settings_of
+from evals.arguments import parser_of
 from retrievers.memory.hot import HotScopes
 from stores.postgresql.database import Database
 
@@ -103,7 +103,7 @@ async def _told(growth: Growth, searches: dict[str, Search]) -> None:
 
 def main() -> None:
     """Build where nothing is built yet, else measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("chunks", type=int)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--vectors", type=Path, nargs=2, metavar=("PASSAGES", "QUESTIONS"))

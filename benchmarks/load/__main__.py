@@ -13,7 +13,6 @@ else was there.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import re
@@ -33,6 +32,7 @@ from benchmarks.load.machines import Serving, environment, serving
 from benchmarks.load.overhead import overhead
 from benchmarks.streaming import PACE, Asked, Clients, Model, Stream, report
 from domain.settings import Settings
+from evals.arguments import parser_of
 from stores.postgresql.database import Database
 from testing.openai_server import ScriptedOpenAI
 
@@ -185,7 +185,7 @@ def folder_of(given: Path | None) -> Iterator[Path]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("chunks", type=int, nargs="?", default=10_000)
     parser.add_argument("--seconds", type=float, default=20.0, help="of searches")
     parser.add_argument("--workers", type=int, default=1, help="processes that serve")
