@@ -11,24 +11,23 @@ from dataclasses import replace
 
 from domain.language.number_words import in_digits
 from domain.language.simplified import plain_of
+from domain.tables.asked import Asked, QuestionParts
 from domain.tables.bands import rows_of_band
-from domain.tables.choosing import Asked, QuestionParts, apart_of, computation_of
-from domain.tables.computing import Operation
-from domain.tables.reading import (
-    Reading,
+from domain.tables.bounding import (
     take_bounds,
     take_comparisons,
     take_dates,
     take_denials,
-    take_names,
     take_none,
 )
-from domain.tables.rest import names_someone
+from domain.tables.choosing import computation_of
+from domain.tables.computing import Operation
+from domain.tables.reading import Reading, take_names
+from domain.tables.relating import relation_of, without_relating
+from domain.tables.rest import names_someone, unborne
 from domain.tables.speaking import lists
 from domain.tables.table import DataTable
 from domain.tables.wording import (
-    APART,
-    BESIDE,
     EITHER,
     FROM_NOW,
     GROUPED,
@@ -46,12 +45,13 @@ _GROUPED_BEHIND = re.compile(
 )
 
 
-def asked_of(question: str, table: DataTable) -> Asked | None:
+def asked_of(question: str, table: DataTable, about: str = "") -> Asked | None:
     """Return what `question` asks of `table`, None if nothing is sure.
 
     Args:
         question: in Chinese or English.
         table: the table.
+        about: the names of its document and sections, or its caption.
     """
     reading, columns = Reading(in_digits(plain_of(question))), table.columns
     words = take_denials(reading, take_names(reading, question, table))
@@ -67,18 +67,18 @@ def asked_of(question: str, table: DataTable) -> Asked | None:
     if any(one.denied for one in words) and not _of_several(question, reading.text):
         return None
     either = len({c.column for c in words} | set(numbers)) > 1 and EITHER.search(reading.text)
-    named = [column for _, column in sorted(reading.columns)]
     read = QuestionParts(
         reading.text,
         columns,
-        named,
+        sorted(reading.columns, key=lambda place: place[0]),
         conditions,
         _counted(reading),
         lists(question),
         _group(reading),
+        not unborne(reading.text, table, about),
     )
-    if (apart := apart_of(read)) and not (reading.lost or rank):
-        return replace(apart, rest=BESIDE.sub(" ", APART.sub(" ", reading.text)))
+    if (relation := relation_of(read)) and not (reading.lost or rank):
+        return replace(relation, rest=without_relating(reading.text))
     if reading.lost or either or NOT_OURS.search(reading.text):
         return None
     if names_someone(question, reading.text, table):

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from domain.language.simplified import plain_of
-from domain.tables.computing import Condition, Operation
+from domain.tables.asked import Asked, QuestionParts
+from domain.tables.computing import Operation
+from domain.tables.counting import count_of, summed
+from domain.tables.families import implied
 from domain.tables.meaning import adds_up, outermost_of
-from domain.tables.reading import implied, names_column
-from domain.tables.table import Column
+from domain.tables.reading import names_column, plain_name
+from domain.tables.relating import rival_of
 from domain.tables.values import ValueKind
 from domain.tables.wording import (
-    APART,
-    BESIDE,
     BY_TIME,
     DATED,
     DISTINCT,
     GROUPED,
-    NOT_OURS,
+    HOW_MUCH,
     OF_ALL_ROWS,
+    OF_ONE_KIND,
     OPERATIONS,
-    ROWS,
     Rank,
 )
 
-_AMOUNT = re.compile(r"[^\w\s]?\s?\d")
 _AGES = re.compile(r"\bage\b|年龄")
 # The most of something that is named, and is no name of a column; units and sales may be what any counts.
 _OF_OTHERS = re.compile(
@@ -34,79 +34,6 @@ _OF_OTHERS = re.compile(
     r"|(?:人|员工|职工|人员|同事|雇员|学生|同学|队员|会员)数?量?最[多少]"
 )
 _WHICH = re.compile(r"哪|\bwhich\b")
-_PAIR = 2
-# So far apart in parts of one of them.
-_RELATIVE = re.compile(r"%|百分|倍|\bpercent(?:age)?\b|\btimes\b")
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One computation. `column` is what it is over (None: the rows), `subject` what names a row.
-
-    `grouped`: the operation is done for the rows of each value of `subject`; `overall` then chooses
-    among the groups. `rank`: more than the one largest or smallest. `guessed`: a bound is on the only
-    column of numbers, which the question does not name. `rest` is what was not understood.
-    """
-
-    operation: Operation
-    column: int | None
-    conditions: tuple[Condition, ...] = ()
-    subject: int | None = None
-    grouped: bool = False
-    overall: Operation | None = None
-    rank: Rank | None = None
-    guessed: bool = field(default=False, compare=False)
-    rest: str = field(default="", compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionParts:
-    """The parts of a question: what is left of it, the columns it names in order, its conditions.
-
-    `counted`: those of the columns of which it asks how many there are. `listing`: it asks for all rows
-    that are so. `group`: the column for each of whose values it asks.
-    """
-
-    text: str
-    columns: Sequence[Column]
-    named: Sequence[int]
-    conditions: tuple[Condition, ...]
-    counted: frozenset[int]
-    listing: bool
-    group: int | None
-
-    @property
-    def bound(self) -> set[int]:
-        """The columns that conditions are on."""
-        both = ({condition.column, condition.other} for condition in self.conditions)
-        return {column for one in both for column in one if column is not None}
-
-    @property
-    def subject(self) -> int | None:
-        """The column that names a row: one that the question names, else the first of words."""
-        words = self.of_kind(ValueKind.TEXT)
-        # All but one thing are called what that one is.
-        denied = {one.column for one in self.conditions if one.denied} & set(words[:1])
-        free = [at for at in words if at not in self.bound or at in denied]
-        chosen = [at for at in self.named if at in free]
-        return next(iter(chosen or free or words), None)
-
-    def of_kind(self, kind: ValueKind) -> list[int]:
-        """The columns of one kind, of all that the table has."""
-        return [column.index for column in self.columns if column.kind is kind]
-
-    def named_of(self, kind: ValueKind) -> list[int]:
-        """Those of one kind that the question names."""
-        return [at for at in dict.fromkeys(self.named) if self.columns[at].kind is kind]
-
-    def repeats(self, column: int | None) -> bool:
-        """Whether several rows have the same value of a column."""
-        return column is not None and self.columns[column].repeats
-
-    @property
-    def grouped(self) -> bool:
-        """Whether the question asks for each of several groups."""
-        return GROUPED.search(self.text) is not None
 
 
 def computation_of(read: QuestionParts, rank: Rank | None) -> Asked | None:
@@ -118,37 +45,23 @@ def _unranked(read: QuestionParts) -> Asked | None:
     operations = [one for one, form in OPERATIONS.items() if form.search(read.text)]
     if not operations and read.named_of(ValueKind.DATE):
         operations = [one for one, form in DATED.items() if form.search(read.text)]
-    outermost = [one for one in operations if one in (Operation.MAX, Operation.MIN)]
+    outermost: list[Operation] = [
+        one for one in operations if one in (Operation.MAX, Operation.MIN)
+    ]
     others = [one for one in operations if one not in outermost]
     if Operation.COUNT in others:
         others = [
             one for one in others if one is not Operation.SUM
         ]  # 一共有多少家: how many in all
+    if not outermost and (rival := rival_of(read)):
+        operations = outermost = [rival]
     if len(outermost) > 1 or len(others) > 1:
         return None
     if Operation.COUNT in others:
-        return None if outermost else _count(read)
+        return None if outermost else count_of(read, _look_up)
     if not operations:
-        return _distinct(read) or _look_up(read)
+        return _distinct(read) or _how_much(read) or _look_up(read)
     return _computation(read, next(iter(others), None), next(iter(outermost), None))
-
-
-def apart_of(read: QuestionParts) -> Asked | None:
-    """How far two rows, both named by values of one column, are apart in a column that is named, too."""
-    if not APART.search(read.text) or read.grouped:
-        return None
-    rest = BESIDE.sub(" ", APART.sub(" ", read.text))
-    if _RELATIVE.search(rest):
-        return None
-    pairs = [one for one in read.conditions if len(one.words) == _PAIR and not one.denied]
-    others = any(form.search(rest) for form in OPERATIONS.values())
-    if len(pairs) != 1 or others or NOT_OURS.search(rest):
-        return None
-    named = [at for at in read.named_of(ValueKind.NUMBER) if at not in read.bound]
-    meant = named or _implied(read, read.of_kind(ValueKind.NUMBER))
-    subject = pairs[0].column
-    one = len(meant) == 1
-    return Asked(Operation.DIFFERENCE, meant[0], read.conditions, subject) if one else None
 
 
 def _distinct(read: QuestionParts) -> Asked | None:
@@ -180,6 +93,8 @@ def _computation(
         if outermost is None:
             return None
         main = outermost
+    if outermost and subject is not None and read.asks_besides(subject, outermost):
+        subject = next(iter(read.of_kind(ValueKind.TEXT)), subject)
     each = outermost is not None and over_rows is None and _of_each(read, column)
     subject = read.group if each else subject
     together = not each and subject in read.named and read.repeats(subject)
@@ -191,7 +106,21 @@ def _computation(
         return None
     several = subject is not None and (main is not Operation.MEAN or read.repeats(subject))
     grouped = each or (read.grouped and several and outermost is None)  # a mean of one row is none
-    return Asked(main, column, read.conditions, subject, grouped)
+    also = _besides(read, column, subject) if outermost and not grouped else ()
+    return Asked(main, column, read.conditions, subject, grouped, also=also)
+
+
+def _how_much(read: QuestionParts) -> Asked | None:
+    """What a column adds up to of which a question asks how much it is, and does not say of what: "how much was spent?"."""
+    amounts = [at for at in read.named_of(ValueKind.NUMBER) if at not in read.bound]
+    asks = HOW_MUCH.search(read.text) is not None
+    return summed(read, amounts[0]) if asks and len(amounts) == 1 else None
+
+
+def _besides(read: QuestionParts, column: int, subject: int | None) -> tuple[int, ...]:
+    """What else a question asks of the rows that it leads to: "and what is their no-show rate?"."""
+    told = {column, subject, read.group, *read.bound}
+    return tuple(at for at in dict.fromkeys(read.named) if at not in told)
 
 
 def _of_each(read: QuestionParts, column: int) -> bool:
@@ -217,54 +146,6 @@ def _ranked(read: QuestionParts, rank: Rank) -> Asked | None:
     return Asked(operation, column, read.conditions, subject, rank=rank)
 
 
-def _count(read: QuestionParts) -> Asked | None:
-    """Rows; "how many units" over a column of numbers asks for its value instead."""
-    bound = {condition.column for condition in read.conditions if condition.bounds}
-    bound |= {condition.other for condition in read.conditions if condition.other is not None}
-    free = [at for at in read.named if _tells_amounts(read.columns[at])]
-    if over := [at for at in free if at not in bound]:
-        return _summed(read, over[0]) or _look_up(read)
-    if read.group is not None or read.grouped:
-        return _count_groups(read)
-    distinct = read.subject if read.subject in read.counted else None
-    of_rows = ROWS.search(read.text) is not None
-    telling = distinct is not None or any(not _names_one(read, one) for one in read.conditions)
-    if not (of_rows or telling):
-        return None
-    return Asked(Operation.COUNT, distinct, read.conditions, read.subject)
-
-
-def _summed(read: QuestionParts, column: int) -> Asked | None:
-    """What a column of amounts adds up to over the rows of a value: the people of all departments in Graz."""
-    several = any(not one.bounds and not _names_one(read, one) for one in read.conditions)
-    if not several or read.grouped or not adds_up(read.columns[column], ""):
-        return None
-    return Asked(Operation.SUM, column, read.conditions, read.subject)
-
-
-def _count_groups(read: QuestionParts) -> Asked | None:
-    """Rows, or what another column names, for each value of a column: "how many parts per supplier"."""
-    group = read.group
-    words = read.named_of(ValueKind.TEXT)
-    others = [at for at in words if at != group]
-    if group not in words or len(others) > 1 or not read.repeats(group):
-        return None
-    counted = next(iter(others), None)
-    return Asked(Operation.COUNT, counted, read.conditions, group, grouped=True)
-
-
-def _names_one(read: QuestionParts, condition: Condition) -> bool:
-    """Whether a condition is by name on a column that names each row: how many rows there are is plain."""
-    return not condition.bounds and not read.repeats(condition.column)
-
-
-def _tells_amounts(column: Column) -> bool:
-    """Whether most of a column's cells begin with a number, be it "12, pro rata"."""
-    filled = [text for value in column.values if (text := value.text.strip())]
-    amounts = sum(_AMOUNT.match(text) is not None for text in filled)
-    return column.kind is ValueKind.NUMBER or 2 * amounts > len(filled)
-
-
 def _look_up(read: QuestionParts) -> Asked | None:
     """Single values of the rows that are named; or, with a bound alone or "which ones", which rows these are."""
     if not read.conditions:
@@ -274,13 +155,19 @@ def _look_up(read: QuestionParts) -> Asked | None:
     if not asked and subject is not None:
         bounded = any(condition.bounds for condition in read.conditions)
         asked = [subject] * (bounded or read.listing)
-    if not asked:
+    if not asked and read.telling:
         numbers = read.of_kind(ValueKind.NUMBER)
         asked = [at for at in numbers if at not in bound] if len(numbers) == 1 else []
     if not asked:
         return None
     conditions = tuple(replace(one, of=asked[0]) if one.denied else one for one in read.conditions)
-    return Asked(Operation.VALUE, asked[0], conditions, subject)
+    alike = {plain_name(read.columns[at].name) for at in bound}
+    also = tuple(
+        at
+        for at in dict.fromkeys(asked[1:])
+        if at not in (asked[0], subject) and plain_name(read.columns[at].name) not in alike
+    )
+    return Asked(Operation.VALUE, asked[0], conditions, subject, also=also)
 
 
 def _counts_rows(read: QuestionParts, column: int) -> bool:
@@ -305,9 +192,24 @@ def _target(read: QuestionParts, operation: Operation) -> int | None:
         return next(iter(ages), next(partly, None))
     free = [at for at in fitting if at not in read.bound]
     if free or fitting:
-        return (free or fitting)[0]
+        return _nearest(read, free or fitting, operation)
     only = read.of_kind(ValueKind.NUMBER)
-    return next(iter(_implied(read, only) or (only if len(only) == 1 else [])), None)
+    if meant := _implied(read, only):
+        return meant[0] if len(meant) == 1 else None
+    sure = len(only) == 1 and read.telling and not OF_ONE_KIND.search(read.text)
+    return only[0] if sure else None
+
+
+def _nearest(read: QuestionParts, columns: Sequence[int], operation: Operation) -> int:
+    """That one of several columns of which the most or least is asked: named right behind, in Chinese before, the word."""
+    word = OPERATIONS[operation].search(read.text)
+    if word is None or len(columns) == 1:
+        return columns[0]
+    before = [at for place, at in read.places if place < word.start() and at in columns]
+    behind = [at for place, at in read.places if place >= word.end() and at in columns]
+    if word[0].isascii():
+        return (behind or before[::-1])[0]
+    return (before[::-1] or behind)[0]
 
 
 def _implied(read: QuestionParts, columns: Sequence[int]) -> list[int]:

@@ -39,6 +39,7 @@ class Operation(StrEnum):
     VALUE = "value"
     DISTINCT = "distinct"
     DIFFERENCE = "difference"
+    SHARE = "share"
 
 
 class Comparison(StrEnum):
@@ -174,13 +175,11 @@ def _over_numbers(
 ) -> Result | None:
     if operation in (Operation.MAX, Operation.MIN):
         return _outermost(operation, column, rows, left_out)
-    total = _EXACT.create_decimal(0)
-    for row in rows:
-        total = _EXACT.add(total, column.values[row].number)
+    added = total_of(column, rows)
     if operation is Operation.SUM:
-        return Result(operation, shown_number(total, column), tuple(rows), total, left_out=left_out)
+        return Result(operation, shown_number(added, column), tuple(rows), added, left_out=left_out)
     if operation is Operation.MEAN:
-        mean, rounded = _quotient(total, len(rows))
+        mean, rounded = _quotient(added, len(rows))
         return Result(
             operation, shown_number(mean, column), tuple(rows), mean, (), rounded, left_out
         )
@@ -199,6 +198,27 @@ def _outermost(operation: Operation, column: Column, rows: Sequence[int], left_o
 def difference(one: Value, other: Value) -> Decimal:
     """How far two numbers are apart."""
     return _EXACT.subtract(one.number, other.number).copy_abs()
+
+
+def total_of(column: Column, rows: Sequence[int]) -> Decimal:
+    """What the numbers of these rows add up to; cells that have none count for nothing."""
+    found = _EXACT.create_decimal(0)
+    for row in rows:
+        if column.values[row].kind is ValueKind.NUMBER:
+            found = _EXACT.add(found, column.values[row].number)
+    return found
+
+
+def percentage(part: Decimal, whole: Decimal) -> tuple[str, bool]:
+    """The share of a part in a whole, to two digits, and whether that is rounded.
+
+    Args:
+        part: what is compared.
+        whole: larger than nothing.
+    """
+    share = _DIVIDING.divide(part.scaleb(2, _DIVIDING), whole)
+    shown = share.quantize(Decimal("0.01"), ROUND_HALF_EVEN, _DIVIDING)
+    return f"{shown:f}".rstrip("0").rstrip(".") + "%", shown != share
 
 
 def in_order(

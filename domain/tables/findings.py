@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.language.simplified import plain_of
+from domain.tables.asked import Asked
 from domain.tables.asking import asked_of
 from domain.tables.by_place import columns_by_place, row_asked_for
-from domain.tables.choosing import Asked
+from domain.tables.clauses import clauses_in, each_of
 from domain.tables.computing import Condition, Operation, matching
 from domain.tables.meaning import is_by_period
 from domain.tables.reading import names_column
@@ -18,7 +19,6 @@ from domain.tables.sentences import TEXTS
 from domain.tables.speaking import lists, without_asking
 from domain.tables.table import DataTable
 from domain.tables.values import ValueKind
-from domain.tables.wording import each_of
 from domain.tables.written import Finding, Writer
 
 # What a column of dates is called that holds the date of its row, and none of something else.
@@ -38,7 +38,7 @@ class Computed:
     statistics: list[Finding]
 
 
-def compute_findings(question: str, table: DataTable, language: str) -> Computed:
+def compute_findings(question: str, table: DataTable, language: str, about: str = "") -> Computed:
     """Compute what `question` asks of `table`, as far as rules say for certain what that is.
 
     CPU-bound, a second for 100,000 cells.
@@ -47,10 +47,9 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
         question: in Chinese or English.
         table: the table.
         language: `zh` or `en`, of the sentences.
+        about: its caption.
     """
-    asked = [one for _, one in _clauses(question, table) if not _partly(one, table)]
-    if len(asked) < len(each_of(question)):
-        asked = []
+    asked = [one for _, one in _joined(question, table, about)]
     numeric = [column.index for column in table.columns if column.kind is ValueKind.NUMBER]
     always = [
         Asked(operation, index)
@@ -67,9 +66,15 @@ def compute_findings(question: str, table: DataTable, language: str) -> Computed
     return Computed(told, written(always))
 
 
-def clauses_for(question: str, table: DataTable) -> list[Clause]:
-    """What `question` asks of a table; [] where that lacks a column of it, which another may have."""
-    clauses = _clauses(question, table)
+def clauses_for(question: str, table: DataTable, about: str = "") -> list[Clause]:
+    """What `question` asks of a table; [] where that lacks a column of it, which another may have.
+
+    Args:
+        question: in Chinese or English.
+        table: the table.
+        about: the names of its document and sections.
+    """
+    clauses = _clauses(question, table, about)
     named = all(_is_of_named(asked, question, table) for _, asked in clauses)
     return clauses if named else []
 
@@ -94,9 +99,23 @@ def findings_unasked(
     return [one for told in found for one in told] if all(found) else []
 
 
-def _clauses(question: str, table: DataTable) -> list[Clause]:
+def _joined(question: str, table: DataTable, about: str) -> list[Clause]:
+    """What the clauses of a question ask for, where each stands alone; else what the whole asks for."""
+    each = [_sure(clause, table, about) for clause in clauses_in(question)]
+    if each and all(each):
+        return [one for found in each for one in found]
+    return _sure(question, table, about)
+
+
+def _sure(question: str, table: DataTable, about: str) -> list[Clause]:
+    """The same of one clause, [] where something that was not understood may keep rows out."""
+    found = _clauses(question, table, about)
+    return [] if any(_partly(asked, table, about) for _, asked in found) else found
+
+
+def _clauses(question: str, table: DataTable, about: str = "") -> list[Clause]:
     """Each computation that a question asks for, [] where one of them is not sure."""
-    asked = [(part, asked_of(part, table)) for part in each_of(question)]
+    asked = [(part, asked_of(part, table, about)) for part in each_of(question)]
     sure = [(part, one) for part, one in asked if one]
     return sure if len(sure) == len(asked) else []
 

@@ -22,6 +22,8 @@ _NO_AMOUNT = re.compile(
     r"\b(?:price|rate|ratio|average|avg|mean|per|percent)\b|价|率|比例|平均|均|%|每|/"
 )
 _SCORES = re.compile(r"\b(?:score|rating|grade|mark|points|review|result)s?\b|分|成绩|满意|评级")
+_SCORED = re.compile(r"\b(?:rating|grade)s?\b|满意|评级")
+_AGES = re.compile(r"\b(?:ages?|years|temperature)\b|年龄|温度|工龄|年限")
 _TIMES = re.compile(
     r"\b(?:time|duration|latency|delay|seconds?|minutes?|hours?)\b|时间|用时|耗时|时长|延迟"
 )
@@ -44,6 +46,13 @@ def adds_up(column: Column, text: str) -> bool:
         return True
     amounts = _AMOUNTS.search(name) and not _NO_AMOUNT.search(name)
     return bool(amounts) and not OF_ONE_ROW.search(text)
+
+
+def is_amount(column: Column) -> bool:
+    """Whether a column may be one of amounts, which add up, as far as its name and its unit tell."""
+    name = plain_of(column.name)
+    others = _NO_AMOUNT.search(name) or _AGES.search(name) or _SCORED.search(name)
+    return column.kind is ValueKind.NUMBER and "%" not in (column.unit or ()) and not others
 
 
 def outermost_of(operation: Operation, column: Column, text: str) -> Operation | None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from domain.language.designators import marks_in
 from domain.language.other_words import other_names, said_otherwise, translated
@@ -13,20 +12,18 @@ from domain.language.segmenting import words_of
 from domain.language.simplified import plain_of
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.tables.by_place import columns_by_place
-from domain.tables.computing import Comparison, Condition, Operation, sums_up
-from domain.tables.dates import dates_in
+from domain.tables.computing import Condition, Operation, sums_up
+from domain.tables.families import implied, related_columns
+from domain.tables.rest import PERSONS
 from domain.tables.speaking import lists
-from domain.tables.table import Column, DataTable
+from domain.tables.table import DataTable
 from domain.tables.ticks import written_where_so
-from domain.tables.units import comparable, counted_in, in_units_of, unit_counted
+from domain.tables.units import in_unit
 from domain.tables.values import ValueKind
 from domain.tables.wording import (
     COMPARING,
-    DENIED,
-    IMPLIED,
     NONE_OF,
     OPERATIONS,
-    against_in,
     bounds_in,
     find_whole,
 )
@@ -34,20 +31,19 @@ from domain.text import IDEOGRAPHS, has_cjk
 
 # Of a column's name nobody says more, and a header cell may be a page of text.
 _LONGEST = 60
-_UNIT = re.compile(r"[(（\[【].{0,200}?[)）\]】]")
+UNIT = re.compile(r"[(（\[【].{0,200}?[)）\]】]")
 _WORDS = re.compile(r"[a-z][a-z0-9]{2,}")
 _CHINESE = re.compile(f"[{IDEOGRAPHS}]+")
 # Shorter Latin values (`A`, `B2`) are names only as they are written in the table.
 _SHORT = 3
-# What people are called who are no more than rows of a table, and what classes are called; not 学生, since
-# 大学生 is none of size 大.
-_PERSONS = "员工 职工 同事 人员 职员 雇员 同学 队员 会员 人 生 士"
-PERSONS = frozenset(_PERSONS.split())
+_BEST = re.compile(r"\b(?:best|worst)[\s-]$")
+_ARTICLE = re.compile(r"\W*A\b(?= [a-z])")
 _KINDS = frozenset("级等类组班性档型区款的期量额数")
-_MASK, _VALUE_MASK = "\0", "\x01"
+_UNIT_ASKED = re.compile(
+    r"(?:\bhow many |多少)(?P<unit>[a-z]{2,}\b|公里|千米|公斤|千克|小时|分钟|吨|米)"
+)
+_MASK, VALUE_MASK = "\0", "\x01"
 _HOW = re.compile(r"\bhow\s+$|多$")  # how high
-_AMOUNT_BEFORE = re.compile(r"\d\s*%?\s*(?:\S{1,6}\s*)?$")  # at least 10 below their minimum
-_OF_ANOTHER = re.compile(r"\0+\s+of\b")  # more than the price of BM-40
 
 
 @dataclass(slots=True)
@@ -76,11 +72,6 @@ def names_column(question: str, name: str) -> bool:
         or any(pattern.search(column) for pattern in otherwise)
         or implied(text, column)
     )
-
-
-def implied(text: str, column: str) -> bool:
-    """Whether a normalised question asks for the most or least of a column by the word for just that."""
-    return any(asks.search(text) and kind.search(column) for asks, kind in IMPLIED)
 
 
 def take_names(reading: Reading, question: str, table: DataTable) -> list[Condition]:
@@ -112,9 +103,10 @@ def take_names(reading: Reading, question: str, table: DataTable) -> list[Condit
             reading.lost |= sum((text, at) in values for at in range(len(table.names))) > 1
             named.setdefault(index, set()).update(values[text, index])
             reading.values.append((find[0], index))
-            reading.take(*find, _VALUE_MASK)
+            reading.take(*find, VALUE_MASK)
     _take_scattered(reading, names)
     _take_partly_named(reading, names if not reading.columns else _wanted(reading, table))
+    _take_related(reading, table)
     ticks = {index for index, words in so.items() if words and ("", index) in values}
     return [
         Condition(index, words=frozenset(words), blanks=index in ticks)
@@ -213,6 +205,24 @@ def _take_partly_named(reading: Reading, names: Sequence[tuple[str, int]]) -> No
         reading.take(start, start + shared[0][0])
 
 
+def _take_related(reading: Reading, table: DataTable) -> None:
+    """The columns named by a word of their family, or by the unit in which they count: "how many kilometres"."""
+    named = {index for _, index in reading.columns}
+    free = [column for column in table.columns if column.index not in named]
+    counted, found = _UNIT_ASKED.search(reading.text), list[tuple[tuple[int, int], int]]()
+    if counted and not any(table.columns[index].kind is ValueKind.NUMBER for index in named):
+        units = in_unit(free, counted["unit"])
+        found += [(counted.span("unit"), column.index) for column in units[:1]]
+    found += related_columns(reading.text, free)
+    for span, index in found:
+        if index not in named:
+            named.add(index)
+            reading.columns.append((span[0], index))
+    for span in {span for span, _ in found}:
+        if not _BEST.search(reading.text[: span[0]]):  # best paid
+            reading.take(*span)
+
+
 def _common(name: str, text: str) -> str:
     """The longest part of a name that the text holds: a Latin word, or two ideographs and more."""
     name = name[:_LONGEST]
@@ -230,7 +240,7 @@ def _common(name: str, text: str) -> str:
 
 def plain_name(name: str) -> str:
     """A column's name without its unit, as questions have it."""
-    return " ".join(_UNIT.sub("", plain_of(name)).replace("_", " ").split())[:_LONGEST]
+    return " ".join(UNIT.sub("", plain_of(name)).replace("_", " ").split())[:_LONGEST]
 
 
 def _find_value(text: str, question: str, written: Collection[str]) -> tuple[int, int] | None:
@@ -251,8 +261,9 @@ def _find_written(text: str, question: str, value: str) -> tuple[int, int] | Non
 
 
 def _find_capitals(text: str, question: str, value: str) -> tuple[int, int] | None:
-    """Where a word that commonly says nothing is a name, as its capitals tell: IT, US; not in "NO stock"."""
-    found = find_whole(question, value) if len(value) > 1 and value.isupper() else None
+    """Where a word that commonly says nothing is a name, as its capitals tell: IT, US, A; not in "NO stock"."""
+    alone = value == "A" and _ARTICLE.match(question)  # "A week has how many days?"
+    found = find_whole(question, value) if value.isupper() and value != "I" and not alone else None
     named = found and text[slice(*found)] == value.lower() and not NONE_OF.match(text, found[0])
     return found if named else None
 
@@ -272,116 +283,3 @@ def _find_single(text: str, question: str, value: str, column: str) -> tuple[int
 def says_kind(noun: str, column: str) -> bool:
     """Whether what follows a value in a word only says what it is a value of: 员工 in 女员工, 部 in 市场部."""
     return not noun or noun in PERSONS or noun in _KINDS or noun in plain_of(column)
-
-
-def take_denials(reading: Reading, named: Sequence[Condition]) -> list[Condition]:
-    """The conditions `named`, with those turned round that the question denies: "not in Oslo", 不是白色."""
-    told = list(named)
-    for match in DENIED.finditer(reading.text):
-        held = [column for at, column in reading.values if match.start() <= at < match.end()]
-        of_it = [column for _, column in reading.values if column in held]
-        # "Not Sales, Oslo" and "in Oslo, not in Graz" say more than that.
-        reading.lost |= len(set(held)) > 1 or len(of_it) > len(held)
-        told = [replace(one, denied=True) if one.column in held else one for one in told]
-        reading.take(*match.span(), _VALUE_MASK)
-    return told
-
-
-def take_dates(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
-    """Conditions on dates, each on the column that the question names, else on the only one of dates."""
-    dated = [column for column in columns if column.kind is ValueKind.DATE]
-    taken = {index for _, index in reading.columns}
-    named = [one for one in dated if one.index in taken or names_column(reading.text, one.name)]
-    chosen = named[:1] or (dated if len(dated) == 1 else [])
-    spans = set[tuple[int, int]]()
-    years = {value.date.year for one in chosen for value in one.values if value.date}
-    year = years.pop() if len(years) == 1 else None
-    for span, comparison, day in dates_in(reading.text, year) if chosen else ():
-        spans.add(span)
-        yield Condition(chosen[0].index, comparison, day)
-    for span in spans:
-        reading.take(*span)
-
-
-def take_comparisons(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
-    """Conditions of one column against another: "below their minimum stock", 实际支出超过预算.
-
-    What is compared is named last before it; else its name is a part of the other's, or it is the only one
-    that can be compared.
-    """
-    for (start, end), comparison in against_in(reading.text):
-        other = next((columns[at] for place, at in reading.columns if place == end), None)
-        if other is None or other.kind is ValueKind.TEXT:
-            continue
-        before = [index for place, index in sorted(reading.columns, reverse=True) if place < start]
-        alike = [one for one in columns if _comparable(one, other)]
-        named = [columns[index] for index in before if columns[index].kind is other.kind]
-        meant = named[:1] or _parts_of(other, columns) or alike
-        by_so_much = _AMOUNT_BEFORE.search(reading.text[:start])
-        reading.take(start, end)
-        if (
-            by_so_much
-            or len(meant) != 1
-            or meant[0] not in alike
-            or _OF_ANOTHER.match(reading.text[end:])
-        ):
-            reading.lost = True
-        else:
-            yield Condition(meant[0].index, comparison, other=other.index)
-
-
-def take_none(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
-    """Conditions for rows that have nothing of a column of numbers: 没有库存, "no stock"."""
-    for match in NONE_OF.finditer(reading.text):
-        column = next((columns[at] for place, at in reading.columns if place == match.end()), None)
-        if column is None or column.kind is not ValueKind.NUMBER:
-            continue
-        reading.take(*match.span())
-        # An empty cell may mean none as well, or that nobody knows.
-        reading.lost |= any(value.kind is not ValueKind.NUMBER for value in column.values)
-        yield Condition(column.index, Comparison.EQUAL, Decimal(0))
-
-
-def _parts_of(other: Column, columns: Sequence[Column]) -> list[Column]:
-    """The columns whose name is a part of the other's: "Stock" of "Minimum stock"."""
-    whole = plain_name(other.name)
-    names = [(one, plain_name(one.name)) for one in columns if one.index != other.index]
-    return [one for one, name in names if name and find_whole(whole, name)]
-
-
-def _comparable(one: Column, other: Column) -> bool:
-    """Whether two columns have values of one kind and unit, be it in their names: "Price (EUR)"."""
-    same = one.kind is other.kind and one.unit == other.unit and one.unit is not None
-    in_names = [_UNIT.findall(plain_of(column.name)) for column in (one, other)]
-    return same and one.index != other.index and in_names[0] == in_names[1]
-
-
-def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
-    """Conditions on numbers, each on the column named last before it, else first after it.
-
-    Of several prices the one in the bound's unit is meant, named or not; but a share that is named stays
-    the share, whatever else has percents.
-    """
-    numeric = [column.index for column in columns if column.kind is ValueKind.NUMBER]
-    named = sorted(place for place in reading.columns if place[1] in numeric)
-    for (start, end), comparison, number in bounds_in(reading.text):
-        before = [column for at, column in named if at < start]
-        after = [column for at, column in named if at >= end]
-        bound = reading.text[start:end].rstrip()
-        behind = reading.text[start + len(bound) :]
-        in_unit = counted_in([columns[at] for at in numeric], bound, behind)
-        only = next((one for one in (in_unit, numeric) if len(one) == 1), [])
-        near = [*before[::-1], *after]
-        close = {plain_name(columns[at].name) for at in near if not unit_counted(columns[at])}
-        meant = [at for at in only if not close or plain_name(columns[at].name) in close]
-        in_units = [at for at in near if at in in_unit]
-        asked = [at for at in numeric if implied(reading.text, plain_of(columns[at].name))]
-        near = near or (asked if len(asked) == 1 else [])
-        column = next(iter([*in_units, *(meant if in_unit else near), *(near or only)]), None)
-        reading.take(start, end)
-        if column is None or not comparable(bound, behind, columns[column]):
-            reading.lost = True
-        else:
-            reading.guessed |= column not in (*near, *in_unit)
-            counted = in_units_of(columns[column], number, bound, behind)
-            yield Condition(column, comparison, counted)

@@ -17,6 +17,7 @@ from domain.tables.wording import (
     LISTING,
     OPERATIONS,
     ROWS,
+    SHARE,
     bounds_in,
     rank_in,
 )
@@ -56,6 +57,6 @@ def without_asking(question: str, *, dated: bool, year: int | None = None) -> st
     implied = (asks for asks, _ in IMPLIED)
     apart = (APART, BESIDE) if APART.search(text) else ()
     operations = (*OPERATIONS.values(), *DATED.values())
-    for form in (*apart, *operations, *implied, GROUPED, ROWS, COMPARING):
+    for form in (*apart, SHARE, *operations, *implied, GROUPED, ROWS, COMPARING):
         text = form.sub(" ", text)
     return text

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from domain.language.simplified import plain_of
 from domain.tables.table import Column
-from domain.tables.values import SCALE, numbers_in
+from domain.tables.values import SCALE, ValueKind, numbers_in
 from domain.tables.wording import find_whole
 
 # What stands behind a number: more digits of it, or a word that may be its unit.
@@ -68,6 +68,13 @@ def counted_in(columns: Sequence[Column], bound: str, behind: str) -> list[int]:
     """
     unit = _stated(bound, behind)
     return [column.index for column in columns if unit and unit_counted(column) == unit]
+
+
+def in_unit(columns: Sequence[Column], word: str) -> list[Column]:
+    """The columns of numbers that count in the unit of this name: kilometres, 公里."""
+    unit = _known(word)
+    numbers = (column for column in columns if column.kind is ValueKind.NUMBER)
+    return [column for column in numbers if unit and unit_counted(column) == unit]
 
 
 def comparable(bound: str, behind: str, column: Column) -> bool:

@@ -68,14 +68,20 @@ OF_ONE_ROW = re.compile(
     r"|slowest|worst|earliest|most expensive)\b"
 )
 
+# The most of one kind of thing, which no column of another kind tells.
+OF_ONE_KIND = re.compile(
+    r"最[贵长重热深远老短轻冷浅近]|最便宜|最年[轻长]"
+    r"|\b(?:longest|heaviest|tallest|oldest|shortest|lightest|youngest|farthest|furthest|nearest|deepest|hottest|coldest"
+    r"|cheapest|most expensive)\b"
+)
 ROWS = re.compile(r"[行条]|记录|\b(?:rows?|records|entries|lines)\b")
 
-_LARGEST = (
+LARGEST = (
     r"最大|最高|最多|最贵|最长|最重|最快|最热|最强|最好|最晚|最新|最远|最深|最老|最年长"
     r"|\b(?:highest|largest|biggest|maximum|max|greatest|most|top|best|longest|heaviest|fastest|tallest"
     r"|latest|newest|oldest|peak)\b"
 )
-_SMALLEST = (
+SMALLEST = (
     r"最小|最低|最少|最便宜|最年轻|最短|最轻|最慢|最冷|最弱|最差|最早|最浅"
     r"|\b(?:lowest|smallest|minimum|min|least|fewest|cheapest|youngest|shortest|lightest|slowest|worst|earliest)\b"
 )
@@ -90,35 +96,32 @@ IMPLIED = tuple(
         (r"最老|最年[轻长]|\b(?:old|young)est\b", r"\bage\b|年龄"),
         (r"重|(?<!年)轻|\b(?:heav(?:y|ier|iest)|light(?:er|est))\b", r"weight|重量"),
         (r"\b(?:paid|earns?|earned)\b|收入|赚", r"salary|wage|pay|income|工资|薪|收入"),
+        (r"最高的人|\btall(?:er|est)?\b", r"height|身高|高度"),
+        (
+            r"最[长短](?!期)|\b(?:long|short)(?:er|est)\b",
+            r"length|distance|duration|time|wait|period|days|hours|\bkm\b|长|距离|里程|时|期|天数",
+        ),
+        (r"最[远近]|\b(?:farthest|furthest|nearest)\b", r"distance|\bkm\b|距离|里程|路程"),
     )
 )
-_SUM = (
+SUM_WORDS = (
     r"总和|之和|合计|总计|共计|总共|一共|累计|汇总|加起来|总(?=[\0数额量价值销收支产库预成])|总的|总是?多少"
     r"|\b(?:total|sum|altogether|combined|add up|in all)\b|\b(?:what|how much) (?:do|does|did) all\b"
 )
-_MEAN = r"平均|均值|\b(?:average|mean|avg)\b"
-_MEASURES = "个人行条款种家名位项类组座所笔张起次台件场部辆间门本"
+MEAN_WORDS = r"平均|均值|\b(?:average|mean|avg)\b"
+MEASURES = "个人行条款种家名位项类组座所笔张起次台件场部辆间门本单批艘趟班节届"
 # 两次, 一款: so many of something.
-MEASURED = re.compile(rf"[一二两三四五六七八九十几\d]*[{_MEASURES}]")
-_COUNT = (
-    rf"(?:多少|(?<!哪)几)[{_MEASURES}]|(?:行|条目|记录|次)数|\bhow many\b|\bnumber of\b|\bcount\b"
+MEASURED = re.compile(rf"[一二两三四五六七八九十几\d]*[{MEASURES}]")
+COUNT_WORDS = (
+    rf"(?:多少|(?<!哪)几)[{MEASURES}]|(?:行|条目|记录|次)数|\bhow many\b|\bnumber of\b|\bcount\b"
 )
 OPERATIONS = {
-    Operation.MEAN: re.compile(_MEAN),
-    Operation.SUM: re.compile(_SUM),
-    Operation.MAX: re.compile(_LARGEST),
-    Operation.MIN: re.compile(_SMALLEST),
-    Operation.COUNT: re.compile(_COUNT),
+    Operation.MEAN: re.compile(MEAN_WORDS),
+    Operation.SUM: re.compile(SUM_WORDS),
+    Operation.MAX: re.compile(LARGEST),
+    Operation.MIN: re.compile(SMALLEST),
+    Operation.COUNT: re.compile(COUNT_WORDS),
 }
-
-_ONE = f"(?:{_LARGEST}|{_SMALLEST}|{_SUM}|{_MEAN})"
-_AND = r"\s*(?:,\s*and\b|\band\b|[,、和与及跟]|以及)\s*(?:\b(?:the|its|their)\s+)?"
-# "The highest and the lowest price", 最高价和最低价: the same noun may stand behind each.
-_SEVERAL = re.compile(
-    rf"(?P<first>{_ONE})(?P<noun>[^,、?？]{{0,30}}?)(?P<more>(?:{_AND}{_ONE}(?P=noun))+)",
-    re.IGNORECASE,
-)
-_EACH = re.compile(_ONE, re.IGNORECASE)
 
 # Asks for all rows that are so, and not for something of one that it names.
 LISTING = re.compile(
@@ -146,10 +149,25 @@ HAVING = re.compile(
 _MORE_OR_LESS = "more|less|fewer|higher|lower|longer|shorter|heavier|lighter|cheaper|dearer|larger|smaller|bigger"
 APART = re.compile(
     rf"\bhow (?:much|many) (?:{_MORE_OR_LESS})\b(?:\s+expensive\b)?|\bby how much\b|\bdifferences?\b"
-    r"|相差(?:了?多少)?|差[额价距]|差多少|[多少](?:了|出)?(?:多少|几)|(?:便宜|[贵高低重轻长短大小])(?:了|出)?(?:多少|几)"
+    r"|相差(?:了?多少)?|差[额价距]|差多少|[多少](?:了|出)?\0*(?:多少|几)|(?:便宜|[贵高低重轻长短大小])(?:了|出)?(?:多少|几)"
 )
 # What stands between the two.
 BESIDE = re.compile(r"\bthan\b|\bbetween\b|\bcompared (?:to|with)\b|比")
+
+# What was done: sums are asked for so, and no prices.
+HOW_MUCH = re.compile(r"\bhow much (?:was|were|did|has|have)\b|[了出]多少")
+# What part one is of all.
+SHARE = re.compile(
+    r"\b(?:what|which) (?:share|percentage|percent|proportion|fraction|part)\b(?: of)?|\b(?:share|percentage|proportion) of\b"
+    r"|占(?!\0)(?=.{0,16}(?:多少|几成|百分之))|占比|百分之[几多]少?|比例"
+)
+# Which of two: A和B哪个更贵, "which sold more, A or B?".
+LARGER = re.compile(
+    r"\b(?:more|better)\b|\b(?!over|num|ord|und)[a-z]*(?:high|larg|bigg|great|long|tall|heavi|old|fast|dear)er\b|(?<!最)[更]?[多高大贵重长快](?![少小大久])"
+)
+SMALLER = re.compile(
+    r"\b(?:less|fewer)\b|\b(?:small|low|short|light|young|cheap|slow)er\b|(?<!最)[更]?(?:便宜|(?<!多)少|低|小|轻|短|慢)"
+)
 
 # Of dates, or of numbers that stand at one: the latest price is not the highest.
 BY_TIME = re.compile(
@@ -169,14 +187,23 @@ NUMBER = rf"(?:us\$|[$€£¥])?\s?-?(?<!\d)(?<!\d,)\d[\d,]*+(?:\.\d++)?\s?(?:%|
 _COMPARISONS = {
     Comparison.AT_LEAST: r"大于等于|不小于|不少于|不低于|至少|>=|≥|at least|(?:no|not) (?:less|fewer|lower|smaller) than|greater than or equal to",
     Comparison.AT_MOST: r"小于等于|不超过|未超过|不超出|不大于|不高于|不多于|至多|<=|≤|at most|(?:no|not) (?:more|greater|larger|higher) than|(?:not|cannot) exceed|up to|less than or equal to",
-    Comparison.MORE: r"大于|超过|高于|多于|超出|>|more than|greater than|larger than|higher than|over|above|exceed(?:s|ed|ing)?",
-    Comparison.LESS: r"小于|低于|少于|不足|不到|未达到?|没有?达到|达不到|<|less than|fewer than|lower than|smaller than|under|below",
+    Comparison.MORE: r"大于|超过|高于|多于|长于|重于|贵于|超出|>|more expensive than|(?:more|greater|larger|bigger|higher|longer|heavier|taller|older|faster|deeper|wider) than|over|above|exceed(?:s|ed|ing)?",
+    Comparison.LESS: r"小于|低于|少于|短于|轻于|不足|不到|未达到?|没有?达到|达不到|<|(?:less|fewer|lower|smaller|shorter|lighter|cheaper|younger|slower|narrower) than|under|below",
     Comparison.EQUAL: r"等于|正好是|恰好是|=|equals?(?: to)?|exactly",
 }
 _BEHIND = {
     Comparison.AT_LEAST: r"(?:及)?以上|or more|or above",
     Comparison.AT_MOST: r"(?:及)?以下|以内|or less|or fewer",
 }
+# Which side of nothing: a negative balance, 结余为负.
+_SIGNS = (
+    (Comparison.LESS, re.compile(r"\bnegative\b|\bbelow zero\b|[为是]负(?:数|值|的)?|负(?=\0)")),
+    (
+        Comparison.MORE,
+        re.compile(r"(?<!non-)\bpositive\b|\babove zero\b|[为是]正(?:数|值|的)?(?!常)"),
+    ),
+    (Comparison.EQUAL, re.compile(r"\b(?:is|are|of|equals?) zero\b|[为是]零")),
+)
 _UNIT = r"\s*+(?:\S{1,2}?\s*+)??"
 _NO_TIMES = r"[\0元块$€£¥%克米]|欧元|美元|公斤|千克|公里|(?:eur|euros?|usd|dollars?|pounds?|kg|km|mm|cm|percent)\b"
 _BETWEEN = re.compile(
@@ -235,18 +262,18 @@ _NTH = "|".join(ORDINALS[1:])
 _RANKS = (
     # The operation, the form, and whether only the last of so many is asked for.
     (Operation.MAX, re.compile(rf"\btop\s+(?P<n>{_ENOUGH})\b"), False),
-    (None, re.compile(rf"\b(?P<n>{_ENOUGH})\s+(?={_LARGEST}|{_SMALLEST})"), False),
+    (None, re.compile(rf"\b(?P<n>{_ENOUGH})\s+(?={LARGEST}|{SMALLEST})"), False),
     (
         None,
-        re.compile(rf"\b(?:which|what)\s+(?P<n>{_ENOUGH})\b(?=.*(?:{_LARGEST}|{_SMALLEST}))"),
+        re.compile(rf"\b(?:which|what)\s+(?P<n>{_ENOUGH})\b(?=.*(?:{LARGEST}|{SMALLEST}))"),
         False,
     ),
-    (None, re.compile(rf"哪(?P<n>[两兩二三四五六七八九十]|\d{{1,3}})[{_MEASURES}](?=.*最)"), False),
-    (None, re.compile(rf"\b(?P<nth>{_NTH})[\s-]+(?={_LARGEST}|{_SMALLEST})"), True),
+    (None, re.compile(rf"哪(?P<n>[两兩二三四五六七八九十]|\d{{1,3}})[{MEASURES}](?=.*最)"), False),
+    (None, re.compile(rf"\b(?P<nth>{_NTH})[\s-]+(?={LARGEST}|{SMALLEST})"), True),
     (
         None,
         re.compile(
-            rf"(?P<behind>(?:最.|最便宜)的?)(?P<n>\d{{1,3}}|[两兩二三四五六七八九十])[{_MEASURES}]"
+            rf"(?P<behind>(?:最.|最便宜)的?)(?P<n>\d{{1,3}}|[两兩二三四五六七八九十])[{MEASURES}]"
         ),
         False,
     ),
@@ -305,16 +332,6 @@ def _number(stated: str) -> Decimal:
     return digits[0] if digits else chinese_number(stated)
 
 
-def each_of(question: str) -> list[str]:
-    """The questions that one joins: "the highest and the lowest price" asks for two computations."""
-    match = _SEVERAL.search(question)
-    if match is None:
-        return [question]
-    start, end = match.span()
-    forms = [match["first"], *_EACH.findall(match["more"])]
-    return [f"{question[:start]}{form}{match['noun']}{question[end:]}" for form in forms]
-
-
 def bounds_in(question: str) -> list[Bound]:
     """The numeric conditions that a question states, none inside another's words."""
     found: list[Bound] = []
@@ -326,6 +343,12 @@ def bounds_in(question: str) -> list[Bound]:
         for match in form.finditer(question):
             if not any(start < match.end() and match.start() < end for (start, end), *_ in found):
                 found.append((match.span(), comparison, _number(match[1])))
+    found += [
+        (match.span(), comparison, Decimal(0))
+        for comparison, form in _SIGNS
+        for match in form.finditer(question)
+        if not any(start < match.end() and match.start() < end for (start, end), *_ in found)
+    ]
     return found
 
 

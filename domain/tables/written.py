@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
-from functools import cached_property
+from decimal import Decimal
 
-from domain.language.identifiers import codes_in
 from domain.language.simplified import plain_of
-from domain.tables.choosing import Asked
 from domain.tables.computing import (
-    Condition,
     Operation,
     Result,
     compute,
     difference,
     in_order,
     matching,
+    percentage,
     shown_number,
+    total_of,
 )
-from domain.tables.sentences import OF_DATES, OF_ONE, OPERATION_NAMES, TEXTS
-from domain.tables.table import Column, DataTable
+from domain.tables.row_names import RowNames, said_of
+from domain.tables.sentences import OF_DATES
+from domain.tables.table import Column
 from domain.tables.values import ValueKind
 from domain.tables.wording import Rank
 
 # More equal or matching rows than these are counted, not listed.
 _LISTED = 10
-# A longer text beside a code describes the row and is no name of it.
-_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +43,8 @@ class Finding:
     listed: bool = False
 
 
-class Writer:
+class Writer(RowNames):
     """Says in sentences what one computation over a table came to."""
-
-    def __init__(self, table: DataTable, asked: Asked, language: str) -> None:
-        self._table = table
-        self._columns = table.columns
-        self._asked = asked
-        self._texts = TEXTS[language]
-        self._names = OPERATION_NAMES[language]
 
     def findings(self) -> Iterator[Finding]:
         """The sentences, those that others rest on first."""
@@ -67,7 +57,9 @@ class Writer:
         elif asked.operation is Operation.DISTINCT:
             yield from self._distinct(rows)
         elif asked.operation is Operation.DIFFERENCE:
-            yield from self._apart(rows)
+            yield from self._columns_apart(rows[0]) if asked.also else self._apart(rows)
+        elif asked.operation is Operation.SHARE:
+            yield from self._share(rows)
         elif asked.grouped and asked.operation is Operation.COUNT:
             yield from self._counted_groups(rows)
         elif asked.rank is not None:
@@ -92,7 +84,7 @@ class Writer:
             name = column.name if column is not None else ""
             place = f"c{column.index + 1}" if column is not None else ""
             conditions = self._conditions()
-            told = _of(len(rows), text).format(
+            told = said_of(len(rows), text).format(
                 scope=self._scope(), value=value, column=name, conditions=conditions
             )
             yield Finding(told, place, value)
@@ -103,7 +95,7 @@ class Writer:
         if result.at:
             yield from self._outermost(result, column)
         else:
-            text = _of(len(result.rows), self._texts[asked.operation]).format(
+            text = said_of(len(result.rows), self._texts[asked.operation]).format(
                 scope=self._scope(),
                 column=column.name,
                 value=result.shown,
@@ -133,7 +125,18 @@ class Writer:
                 scope=self._scope(), column=column.name, row=self._row(row), value=shown
             )
             yield Finding(text, _cell(row, column.index), shown, self._label(row))
+            yield from self._besides(row)
         yield from self._more(len(result.at))
+
+    def _besides(self, row: int) -> Iterator[Finding]:
+        """What else is asked of a row."""
+        for column in self._asked.also:
+            shown = self._table.rows[row][column].strip()
+            text = self._texts[Operation.VALUE].format(
+                row=self._row(row), column=self._table.name(column), value=shown
+            )
+            if shown:
+                yield Finding(text, _cell(row, column), shown, self._label(row))
 
     def _values(self, rows: Sequence[int]) -> Iterator[Finding]:
         column = self._asked.column or 0
@@ -147,7 +150,9 @@ class Writer:
                 value=shown,
                 conditions=self._conditions(),
             )
-            yield Finding(text, _cell(row, column), shown, named, listed)
+            if shown:
+                yield Finding(text, _cell(row, column), shown, named, listed)
+            yield from self._besides(row)
         yield from self._more(len(rows))
 
     def _distinct(self, rows: Sequence[int]) -> Iterator[Finding]:
@@ -182,6 +187,54 @@ class Writer:
             )
             yield Finding(text, _cell(row, column.index), shown, self._label(row), listed=True)
 
+    def _columns_apart(self, row: int) -> Iterator[Finding]:
+        """How far two columns are apart in one row, and the value of each; nothing where a cell has none."""
+        places = (self._asked.column or 0, *self._asked.also)
+        one, other = (self._columns[at] for at in places)
+        values = [one.values[row], other.values[row]]
+        if one.unit is None or one.unit != other.unit:
+            return
+        if any(value.kind is not ValueKind.NUMBER for value in values):
+            return
+        apart, joint = shown_number(difference(*values), one), self._texts["and"]
+        cells = [(column, column.values[row].text.strip()) for column in (one, other)]
+        pairs = [self._texts["pair"].format(row=at.name, value=shown) for at, shown in cells]
+        told = self._texts["columns_apart"].format(
+            row=self._row(row), value=apart, rows=joint.join(pairs)
+        )
+        yield Finding(told, f"c{one.index + 1}", apart)
+        for column, shown in cells:
+            text = self._texts[Operation.VALUE].format(
+                row=self._row(row), column=column.name, value=shown
+            )
+            yield Finding(text, _cell(row, column.index), shown, self._label(row), listed=True)
+
+    def _share(self, rows: Sequence[int]) -> Iterator[Finding]:
+        """What part of all rows these are, or of all that a column adds up to; nothing where some are below zero."""
+        everything, at = matching(self._table, ()), self._asked.column
+        if at is None:
+            part, whole = Decimal(len(rows)), Decimal(len(everything))
+            shown = [f"{one:,f}" for one in (part, whole)]
+        else:
+            column = self._columns[at]
+            lowest = min((column.values[row].number for row in everything), default=Decimal(0))
+            if column.unit is None or lowest < 0:
+                return
+            part, whole = (total_of(column, some) for some in (rows, everything))
+            shown = [shown_number(one, column) for one in (part, whole)]
+        if whole <= 0:
+            return
+        share, rounded = percentage(part, whole)
+        told = self._texts["share_of_rows" if at is None else Operation.SHARE].format(
+            conditions=self._conditions(),
+            column="" if at is None else self._table.name(at),
+            part=shown[0],
+            value=shown[1],
+            about=self._texts["about"] if rounded else "",
+            share=share,
+        )
+        yield Finding(told, "" if at is None else f"c{at + 1}", share)
+
     def _counted_groups(self, rows: Sequence[int]) -> Iterator[Finding]:
         """How many rows, or different values of a column, there are for each value of another."""
         subject, column = self._asked.subject or 0, self._asked.column
@@ -189,7 +242,7 @@ class Writer:
         for name, members in list(groups.items())[:_LISTED]:
             counted = members if column is None else self._first_of_each(members, column)
             text = self._texts["grouped_rows" if column is None else "grouped_count"]
-            told = _of(len(counted), text).format(
+            told = said_of(len(counted), text).format(
                 scope=self._scope(),
                 row=name,
                 value=len(counted),
@@ -257,79 +310,15 @@ class Writer:
     def _more(self, found: int, column: int | None = None) -> Iterator[Finding]:
         if found > _LISTED:
             count = str(found - _LISTED)
-            more = _of(found - _LISTED, self._texts["more" if column is None else "more_values"])
+            more = said_of(
+                found - _LISTED, self._texts["more" if column is None else "more_values"]
+            )
             name = "" if column is None else self._table.name(column)
             yield Finding(more.format(count=count, column=name), "", count)
 
     def _first_of_each(self, rows: Sequence[int], column: int) -> list[int]:
         return [own[0] for own in self._by_value(rows, column).values()]
 
-    def _named(self, row: int, one_of: int) -> str:
-        """A row by what the question calls it, and by more when it calls others the same."""
-        bound = [c.column for c in self._asked.conditions if c.words]
-        parts = [self._table.rows[row][column].strip() for column in bound]
-        if one_of > 1 or not parts:
-            parts.append(self._row(row))
-        return " ".join(dict.fromkeys(parts))
-
-    def _row(self, row: int) -> str:
-        label = self._label(row) or self._texts["row"].format(row=row + 1)
-        return ", ".join(filter(None, [label, self._called(row)]))
-
-    def _called(self, row: int) -> str:
-        """What a row is called that the first column only has a code for: "CF-401, Geisha Reserve"."""
-        if self._naming is None:
-            return ""
-        name = self._table.rows[row][self._naming.index].strip()
-        return name if len(name) <= _LONGEST_NAME else ""
-
-    @cached_property
-    def _naming(self) -> Column | None:
-        """The second column, where it names rows of which the first only has codes."""
-        first, *others = self._columns
-        if not others or self._asked.subject != first.index:
-            return None
-        filled = (text for value in first.values if (text := value.text.strip()))
-        named = others[0].kind is ValueKind.TEXT and all(map(codes_in, filled))
-        return others[0] if named and not others[0].repeats else None
-
-    def _label(self, row: int) -> str:
-        subject = self._asked.subject
-        if subject is None:
-            words = (column for column in self._columns if column.kind is ValueKind.TEXT)
-            subject = next((column.index for column in words), None)
-        return "" if subject is None else self._table.rows[row][subject].strip()
-
-    def _scope(self) -> str:
-        if not self._asked.conditions:
-            return ""
-        return self._texts["scope"].format(conditions=self._conditions())
-
-    def _conditions(self) -> str:
-        return self._texts["and"].join(map(self._condition, self._asked.conditions))
-
-    def _condition(self, condition: Condition) -> str:
-        name = self._table.name(condition.column)
-        if condition.other is not None:
-            return f"{name} {condition.comparison.value} {self._table.name(condition.other)}"
-        if condition.number is None:
-            if condition.denied:
-                return f"{name} ≠ {self._texts['and'].join(sorted(condition.words))}"
-            return f"{name} = {self._texts['or'].join(sorted(condition.words))}"
-        if self._columns[condition.column].kind is ValueKind.DATE:
-            return f"{name} {condition.comparison.value} {date.fromordinal(int(condition.number))}"
-        return f"{name} {condition.comparison.value} {condition.number:,f}"
-
-    def _left_out(self, result: Result) -> str:
-        if not result.left_out:
-            return ""
-        return _of(result.left_out, self._texts["left_out"]).format(count=result.left_out)
-
 
 def _cell(row: int, column: int) -> str:
     return f"r{row + 1}c{column + 1}"
-
-
-def _of(number: int, text: str) -> str:
-    """`text` as it is said of so many."""
-    return OF_ONE.get(text, text) if number == 1 else text

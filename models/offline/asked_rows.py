@@ -15,9 +15,9 @@ from typing import Protocol, TypeVar
 from domain.language.negation import negates
 from domain.language.other_words import Otherwise, told_otherwise
 from domain.retrieval import RetrievedItem
+from domain.tables.asked import Asked
 from domain.tables.asking import asked_of
 from domain.tables.bands import rows_of_band
-from domain.tables.choosing import Asked
 from domain.tables.computing import Operation, compute, matching
 from domain.tables.dates import ANY_YEAR, dates_in
 from domain.tables.speaking import lists

@@ -12,13 +12,13 @@ from domain.events import Cited, Token
 from domain.language.other_words import said_otherwise
 from domain.language.persons import has_who
 from domain.language.simplified import plain_of
-from domain.language.stems import stem
 from domain.language.stopwords import CHINESE_STOP_WORDS
 from domain.retrieval import RetrievedItem
 from domain.tables.computing import sums_up
 from domain.tables.dates import ANY_YEAR
 from domain.tables.findings import Clause, clauses_for, findings_unasked
-from domain.tables.reading import PERSONS, names_column, plain_name, says_kind
+from domain.tables.reading import names_column, plain_name, says_kind
+from domain.tables.rest import ENGLISH_PERSONS, OF_ANY_ROW, PERSONS
 from domain.tables.speaking import computes, without_asking
 from domain.tables.stored import Line, StoredTable, TablePart, cells_of, tables_of
 from domain.tables.values import ValueKind
@@ -44,17 +44,6 @@ HEADS = {
 _TABLES = 3  # so many are read whole for one question, best first
 _ROW = re.compile(r"r(\d+)")
 _BARS = len("| ")
-# What questions say of rows that no table says of itself.
-_ANY_ROW_WORDS = """
-cost earn paid pay work sell sold make made get own list show name row record table entry item type kind one there exist product thing people person deliver supply provide offer include contain come cover support keep manage handle responsible run belong store stored locate located based neither nor team group unit
-工作 位于 属于 达到 拥有 花费 列出 记录 数据 表 表格 家 中 里 内 所有 全部 产品 商品 项目 人 人员 涉及 供应 提供 发生 分为 分布 人数 不 包含 包括 支持 配有 带有
-负责 对接 管理 跟进 主管 归属 属于
-还有 除 除了 以外 之外 不是 不在
-"""
-_OF_ANY_ROW = frozenset(_ANY_ROW_WORDS.split()) | frozenset(map(stem, _ANY_ROW_WORDS.split()))
-_ENGLISH_PERSONS = frozenset(
-    map(stem, ("employee", "staff", "colleague", "people", "person", "member"))
-)
 # What a column is called in tables whose rows are people.
 _OF_PERSONS = re.compile(
     r"姓名|[员职]工|人员|学生|同事|\b(?:employee|staff|person|student|surname)\b"
@@ -143,7 +132,7 @@ async def computed_tables(
         asked = [
             (item, table, clauses)
             for item, table in tables
-            if (clauses := clauses_for(question, table.table))
+            if (clauses := clauses_for(question, table.table, headings(item)))
         ]
         # What the best one does not tell is not asked of another; years of one table all count.
         alike = [one for one in asked if one[1].table.names == asked[0][1].table.names]
@@ -215,9 +204,9 @@ def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> 
     cells = [cell for row in table.table.rows for cell in row]
     above = plain_of(" ".join([headings(beside), *names]))
     said = plain_of(" ".join([above, *cells]))
-    known = {*terms(above), *_OF_ANY_ROW}
+    known = {*terms(above), *OF_ANY_ROW}
     if any(_OF_PERSONS.search(plain_of(name)) for name in names):
-        known |= PERSONS | _ENGLISH_PERSONS
+        known |= PERSONS | ENGLISH_PERSONS
     whole = {*map(plain_of, (*cells, *names)), *map(plain_name, names)}
     dated = any(column.kind is ValueKind.DATE for column in table.table.columns)
 

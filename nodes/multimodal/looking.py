@@ -162,7 +162,7 @@ def _file_name(part: Part) -> str:
 
 
 def _table(part: Part, read: ReadTable, state: State) -> Attachment:
-    computed = compute_findings(state.question, read.table, state.language)
+    computed = compute_findings(state.question, read.table, state.language, part.caption)
     return Attachment(
         part.kind,
         part.label,
