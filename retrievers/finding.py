@@ -120,7 +120,7 @@ class Finder:
 
     def _stored(self, name: str, *, whole: bool = False) -> Lane:
         if name == VECTOR:
-            return VectorLane(self.chunks, self.embedder, whole=whole)
+            return VectorLane(self.chunks, self.embedder, whole=whole, told=not whole)
         return KeywordLane(self.chunks, whole=whole)
 
     async def _lanes(self, names: Sequence[str], request: LaneQuery, held: Held | None) -> Read:

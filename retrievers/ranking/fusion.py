@@ -60,7 +60,8 @@ def fuse(
         weight = weights.get(lane, 1.0)
         for rank, hit in enumerate(found[lane], start=1):
             if hit.id in best:
-                items.setdefault(hit.id, hit)
+                if hit.id not in items or hit.text:  # one lane may tell what another knows by id
+                    items[hit.id] = hit
                 place = LaneScore(rank, hit.score, weight, contribution=weight / (k + rank))
                 places[hit.id].setdefault(lane, place)
     return [ranked(items[item_id], score, places[item_id]) for item_id, score in best.items()]

@@ -140,12 +140,23 @@ class ChunkStore:
             DatabaseUnavailable: no answer within the lane's time.
             EmbeddingModelChanged: the stored vectors have another length.
         """
+        return nearest_of(await self._near(scope, "nearest", vector, k))
+
+    async def nearest_told(
+        self, scope: Scope, vector: Vectors, k: int
+    ) -> tuple[Nearest, list[dict[str, Any]]]:
+        """As `nearest`, and what results tell of each as by `told`, all in one trip."""
+        answer = await self._near(scope, "nearest_told", vector, k) or bytes(4)
+        told_from = 4 + int.from_bytes(answer[:4], "big")
+        return nearest_of(answer[4:told_from]), told_rows(answer[told_from:])
+
+    async def _near(self, scope: Scope, function: str, vector: Vectors, k: int) -> bytes | None:
         if k < 1:
-            return nearest_of(None)
+            return None
         width = min(1000, max(self._settings.hnsw_ef_search, k))
         question = np.ascontiguousarray(vector, dtype=np.float32)
         with _fitting():
-            return nearest_of(await self._lane(scope, "nearest", question, k, width))
+            return await self._lane(scope, function, question, k, width)
 
     async def holding(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
         """The best `k` chunks as `keyword_search` finds them, by id and score only.

@@ -124,6 +124,10 @@ where scope_id = %(scope_id)s and document_id = %(document_id)s and id = any(%(i
 -- The nearest chunks by cosine; see nearest_chunks (migration 0028).
 nearest_chunks(%s, %s, %s::vector, %s, %s)
 
+-- name: nearest_told
+-- The same with what results tell of them; see nearest_told (migration 0062).
+nearest_told(%s, %s, %s::vector, %s, %s)
+
 -- name: held
 -- The chunks that hold the most of some words; see held_chunks (migration 0057).
 held_chunks(%s, %s, %s::text[], %s::text[], %s::int[], %s::text[], %s, %s)

@@ -19,7 +19,7 @@ from domain.errors import (
     QuestionInvalid,
     RetrievalError,
 )
-from domain.retrieval import LaneScore, Mode
+from domain.retrieval import LaneScore, Mode, Retrieval
 from domain.scope import Scope
 from domain.settings import RetrievalSettings, Settings
 from evals.corpus import load_corpus
@@ -27,10 +27,12 @@ from evals.dataset import Passage
 from models.protocols import Embedder
 from retrievers import GraphRetriever
 from retrievers.graph_retriever import RetrieveOptions
+from retrievers.telling import Told, of_passage
 from stores.chunks.chunk_store import ChunkStore
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from tests.integration.statements import recorded
 
 PASSAGES = [
     Passage("symptoms", "糖尿病", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
@@ -85,6 +87,47 @@ async def test_naive_returns_the_nearest_chunks_with_cosine_descending(
     assert first.text == PASSAGES[0].unit
     assert set(found.timings) == {"vector", "fusion", "texts", "total"}
     assert found.warnings == ()
+
+
+@pytest.mark.parametrize("lanes", [("vector",), ("vector", "keyword")])
+async def test_the_vector_lane_brings_texts_so_that_nothing_more_is_asked_for(
+    database: Database,
+    retriever: GraphRetriever,
+    filled: Scope,
+    monkeypatch: pytest.MonkeyPatch,
+    lanes: tuple[str, ...],
+) -> None:
+    asked = recorded(database, monkeypatch)
+    found = await retriever.search(filled, "How does Rust manage memory?", top_k=4, lanes=lanes)
+    assert asked == []
+    assert shown(found) == await told(database, filled, found)
+
+
+@pytest.mark.parametrize("top_k", [1, 60])
+async def test_texts_that_the_vector_lane_does_not_bring_are_read_by_id(
+    database: Database, embedder: Embedder, settings: Settings, filled: Scope, top_k: int
+) -> None:
+    """They are only found by keywords, or too many are wanted."""
+    weights = {"vector_weight": 0.01, "keyword_weight": 0.99}
+    retrieval = settings.retrieval.model_copy(update=weights)
+    retriever = over(database, embedder, settings.model_copy(update={"retrieval": retrieval}))
+    for passage in PASSAGES:
+        words = f"{passage.text} weather"
+        found = await retriever.search(filled, words, top_k=top_k, lanes=("vector", "keyword"))
+        assert found.results
+        assert shown(found) == await told(database, filled, found)
+
+
+def shown(found: Retrieval) -> list[Told]:
+    return [
+        Told(one.text, one.document_id, one.external_id, dict(one.metadata))
+        for one in found.results
+    ]
+
+
+async def told(database: Database, scope: Scope, found: Retrieval) -> list[Told]:
+    rows = await ChunkStore(database).told(scope, [one.id for one in found.results])
+    return [of_passage(row) for row in rows]
 
 
 async def test_asking_for_more_than_there_is_returns_all_there_is(

@@ -17,6 +17,7 @@ from stores.documents.document_store import DocumentStore
 from stores.graph.arrays import halves_of
 from stores.knowledge_bases import KnowledgeBases
 from stores.langchain import open_vector_store
+from stores.postgresql.binary import written
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 
@@ -303,3 +304,26 @@ async def test_ids_come_from_where_the_scope_is_now(
     assert await found() == 0
     await ingest(scope, ["chunk"], clustered(1, 5))
     assert await found() == 1
+
+
+@pytest.mark.parametrize("k", [0, 3, 50])
+async def test_the_nearest_come_with_what_is_told_of_them_in_one_trip(
+    database: Database, ingest: Ingest, scope: Scope, k: int
+) -> None:
+    vectors, chunks = clustered(20, 2), ChunkStore(database)
+    await ingest(scope, [f"text {n}" for n in range(20)], vectors)
+    near, told = await chunks.nearest_told(scope, vectors[0], k)
+    alone = await chunks.nearest(scope, vectors[0], k)
+    assert near.ids.tolist() == alone.ids.tolist()
+    assert near.cosines.tolist() == alone.cosines.tolist()
+    assert told == await chunks.told(scope, written(near.ids))
+    assert len(told) == min(k, 20)
+
+
+async def test_of_another_users_scope_nothing_is_near_and_nothing_told(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    await ingest(scope, ["text"], clustered(1, 2))
+    other = Scope(f"other-{uuid4()}", scope.graph_id)
+    near, told = await ChunkStore(database).nearest_told(other, clustered(1, 2)[0], 5)
+    assert (len(near.ids), told) == (0, [])
