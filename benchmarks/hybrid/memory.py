@@ -47,13 +47,17 @@ class InMemory:
         """Bring every tenant into memory; says what that takes."""
         client, server = time.process_time(), server_seconds(backends)
         for tenant in dict.fromkeys(question.tenant for question in self._questions):
-            while self._scopes.of(self._scope_of(tenant)) is None:
+            scope = self._scope_of(tenant)
+            while (hot := self._scopes.of(scope)) is None:
+                await self._scopes.room.settled()
+            while self._scopes.texts.of(scope, hot.packed) is None:
                 await self._scopes.room.settled()
         client, server = time.process_time() - client, server_seconds(backends) - server
         chunks = sum([await self._cold.chunks.count(scope) for scope in self._scopes.memory])
+        octets = sum(self._scopes.room.memory.values())
         return (
             f"{chunks} chunks of {len(self._scopes.memory)} tenants in memory: "
-            f"{sum(self._scopes.memory.values()) / chunks:.0f} bytes a chunk, packed in "
+            f"{octets / chunks:.0f} bytes a chunk, packed in "
             f"{client / chunks * 1000:.3f} + {server / chunks * 1000:.3f} ms CPU a chunk"
         )
 
@@ -74,7 +78,7 @@ class InMemory:
         return found
 
     async def hybrid(self, number: int) -> Retrieval:
-        """Both lanes in memory; texts and the stamp from PostgreSQL."""
+        """Lanes and texts in memory, the stamp from PostgreSQL."""
         return await self._best(self._hot, number)
 
     async def gate(self) -> str:

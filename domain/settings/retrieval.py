@@ -60,7 +60,7 @@ class RetrievalSettings(Group):
     hot_memory: int = Field(
         default_factory=lambda: usable_memory() // _HOT_PART,
         ge=0,
-        description="Bytes of knowledge bases that are searched often kept in each process, 3.4 KB a chunk; 0: none; default: a 32nd of the machine's memory.",
+        description="Bytes of knowledge bases that are searched often kept in each process, 4 KB a chunk of 550 bytes; 0: none; default: a 32nd of the machine's memory.",
     )
     bm25_rerank: bool = Field(
         default=True, description="HybridRetriever orders what its lanes found by BM25, too."

@@ -107,7 +107,8 @@ class ChunkRanker:
     async def _described(self, query: LaneQuery, runs: Sequence[LaneRun]) -> list[Traits]:
         """What ranking asks of all that was found, each chunk once; those that are gone are left out."""
         ids = list(dict.fromkeys(hit.id for run in runs for hit in run.hits))
-        known = self._traits.of(query.hot) if self._traits and query.hot else None
+        hot = query.hot
+        known = self._traits.of(hot.scope, hot.packed) if self._traits and hot else None
         told = known.of(ids) if known else None
         if told is None:
             told = await traits_of(self._database, query.scope, ids) if ids else []

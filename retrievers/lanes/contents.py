@@ -56,16 +56,22 @@ class Contents:
         Passages that have a text stay as they are. Without a graph store that answers there are neither
         entities nor relations, which are told with both their ends or not at all.
         """
-        if around is None and not self.stamped and self.query.hot is None:
-            return _told(passages, await self._chunks(passages)), [], None, True
+        hot = self.query.hot
+        if around is None and not self.stamped and (hot is None or hot.texts is not None):
+            chunks = await self._chunks(passages)
+            return _told(passages, chunks), [], None, await self.query.is_current()
         chunks, items, stamp, current = await asyncio.gather(
             self._chunks(passages), self._items(around), self._stamp(), self.query.is_current()
         )
         return _told(passages, chunks), items, stamp, current
 
     async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, Told]:
-        ids = _bare(items)
-        rows = await self.chunks.told(self.query.scope, ids) if ids else []
+        ids, hot = _bare(items), self.query.hot
+        if not ids:
+            return {}
+        if hot is not None and hot.texts is not None:
+            return hot.texts.of(ids)
+        rows = await self.chunks.told(self.query.scope, ids)
         return {row["id"]: of_passage(row) for row in rows}
 
     async def _items(self, around: Surroundings | None) -> list[RetrievedItem]:

@@ -8,8 +8,9 @@ other; a mode is a choice of lanes (`retrievers.modes`), and fusion makes one ra
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -57,6 +58,15 @@ class LaneQuery:
         sentence = said if isinstance(said, str) else said[language_of(self.text)]
         if sentence not in self.warnings:
             self.warnings.append(sentence)
+
+    @contextmanager
+    def telling(self) -> Iterator[LaneQuery]:
+        """The same, over a scope in memory that tells texts, too, if they are there."""
+        if self.hot is None:
+            yield self
+        else:
+            with self.hot.telling() as hot:
+                yield replace(self, hot=hot)
 
     async def is_current(self) -> bool:
         """Whether what the lanes found in memory is so; asked together with the texts of it."""

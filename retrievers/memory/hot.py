@@ -1,19 +1,21 @@
 """The knowledge bases that are searched often, in memory; PostgreSQL stays the truth.
 
-A search goes by what is in memory and asks for the scope's stamp together with the texts of what it
-found, so being sure costs no trip of its own; had something changed, it is done again in PostgreSQL,
-which answers until the scope has been packed anew.
+A search goes by what is in memory and asks for the scope's stamp meanwhile, or together with the texts of
+what it found, so being sure costs no trip of its own; had something changed, it is done again in
+PostgreSQL, which answers until the scope has been packed anew.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 
 from domain.scope import Scope
 from models.protocols import Vectors
+from retrievers.memory.hot_texts import HotTexts, PackedTexts
 from retrievers.memory.packed import PackedScope, Packing
 from retrievers.memory.room import Fits, Room
 from retrievers.memory.trimming import give_back
@@ -21,6 +23,7 @@ from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.packing import Unpacked, stamp_of_chunks, unpacked
 from stores.postgresql.binary import Nearest
 from stores.postgresql.database import Database
+from stores.stamps.stamp_lines import Answer
 
 # Compared in a thread from so many vectors on: 1 ms. The way to a thread and back takes 0.1 to 0.3.
 _MANY = 50_000
@@ -43,15 +46,26 @@ class HotScopes:
         self._database = database
         self._chunks = ChunkStore(database)
         self.room = room or Room(database.settings.retrieval.hot_memory)
+        self.texts = HotTexts(database, self.room)
 
     def of(self, scope: Scope) -> HotScope | None:
         """The scope in memory as it was packed, to be asked if it `is_current`; counts as a search."""
         packed = self.room.ask(PackedScope, scope, partial(self._read, scope))
         return HotScope(scope, packed, self, self._chunks) if packed is not None else None
 
-    async def is_current(self, scope: Scope, packed: PackedScope) -> bool:
-        """Whether nothing has changed since it was packed; what has is let go."""
-        if await stamp_of_chunks(self._database, scope) == packed.stamp:
+    async def is_current(
+        self, scope: Scope, packed: PackedScope, answer: Answer | None = None
+    ) -> bool:
+        """Whether nothing has changed since it was packed; what has is let go.
+
+        Args:
+            scope: whose it is.
+            packed: what is in memory.
+            answer: of a stamp that was asked for before it was searched.
+        """
+        told = await answer.awaited() if answer is not None else None
+        now = told.passages if told else await stamp_of_chunks(self._database, scope)
+        if now == packed.stamp:
             return True
         self.room.drop(scope, packed)
         return False
@@ -81,12 +95,28 @@ class HotScope:
     """A scope in memory, searched as a `ChunkStore` is.
 
     Whoever searches it must see to it that it `is_current` afterwards, and else search the store.
+    `texts` and `answer`: what results tell, and the stamp, as `telling` gives them.
     """
 
     scope: Scope
     packed: PackedScope
     scopes: HotScopes
     chunks: ChunkStore
+    texts: PackedTexts | None = None
+    answer: Answer | None = None
+
+    @contextmanager
+    def telling(self) -> Iterator[HotScope]:
+        """The same with what results tell, if that is in memory, too; counts as a search.
+
+        Nothing is then left to ask for but the stamp, which is asked for while it is searched.
+        """
+        texts = self.scopes.texts.of(self.scope, self.packed)
+        if texts is None:
+            yield self
+        else:
+            with self.chunks.stamp_asked(self.scope) as answer:
+                yield replace(self, texts=texts, answer=answer)
 
     async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Nearest:
         """As `ChunkStore.nearest`, exact in scopes of every size."""
@@ -103,8 +133,8 @@ class HotScope:
         return self.packed.holding(keywords, k)
 
     async def is_current(self) -> bool:
-        """Whether nothing of the scope has changed since it was packed; one round trip."""
-        return await self.scopes.is_current(self.scope, self.packed)
+        """Whether nothing of the scope has changed since it was packed; at most one round trip."""
+        return await self.scopes.is_current(self.scope, self.packed, self.answer)
 
 
 def _finished(packing: Packing) -> PackedScope | None:

@@ -103,7 +103,7 @@ class Texts:
         Both kinds at once: until they are there, questions wait for texts, and for the reading of these.
         """
         own, beside = together(fits, 2)
-        chunks = partial(rows_as_json, partial(self._chunks.told, scope), _passage)
+        chunks = partial(rows_as_json, partial(self._chunks.told, scope), passage_as_json)
         graph = partial(rows_as_json, partial(self._record.told, scope), _entity)
         passages, entities = await asyncio.gather(
             read_rows(index.chunk_ids, chunks, own), read_rows(index.entities, graph, beside)
@@ -114,7 +114,8 @@ class Texts:
         return ScopeTexts(stamp, Rows(passages, "section_path"), Rows(entities, "aliases"))
 
 
-def _passage(row: Row) -> object:
+def passage_as_json(row: Row) -> object:
+    """A passage's row as `Rows` has it."""
     return tuple(of_passage(row))
 
 

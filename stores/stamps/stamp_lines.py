@@ -1,16 +1,18 @@
-"""The stamp of a scope, for a thread that has other work until the answer comes.
+"""The stamp of a scope, for who has other work until the answer comes.
 
 Through the pool a stamp takes a third of a millisecond of the event loop, most of it the way to a
-connection and back. Here a thread writes the question to a connection of its own before it works, and reads
-the answer afterwards: 0.04 ms (docs/performance.md, "A question in the graph modes").
+connection and back. Here the question is written to a connection of its own before the work, and the answer
+read afterwards: 0.04 ms (docs/performance.md, "A question in the graph modes").
 """
 
 from __future__ import annotations
 
+import asyncio
 import select
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Lock, Thread
 from typing import Any
 
@@ -23,12 +25,10 @@ from stores.stamps.stamp import STAMP, Stamp, stamp_from
 
 # More would only wait for each other's Python, so further stamps go through the pool.
 _MOST = 2
-# An answer that comes later than this after the work is done is not waited for.
-_PATIENCE_MS = 100
+# An answer that comes later than this (seconds) after the work is done is not waited for.
+_PATIENCE = 0.1
 _NAME = b"asked"
 _PREPARE = b"prepare asked (text, text) as select " + (STAMP % ("$1", "$2")).encode()
-
-Answer = Callable[[], Stamp | None]
 
 
 class StampLines:
@@ -47,15 +47,10 @@ class StampLines:
 
     @contextmanager
     def asked(self, scope: Scope) -> Iterator[Answer]:
-        """Ask for the stamp of a scope now, and for the answer once there is nothing else to do.
-
-        Yields:
-            A function that returns the stamp as of some moment between now and its call. None: no line is
-            free or the server does not answer at once, so ask another way.
-        """
+        """Ask for the stamp of a scope now, and for the answer once there is nothing else to do."""
         line = self._taken()
         try:
-            yield _asked(line, scope) if line is not None else lambda: None
+            yield Answer(_asked(line, scope) if line is not None else None)
         finally:
             if line is not None:
                 self._give_back(line)
@@ -108,34 +103,72 @@ class StampLines:
         line.close()
 
 
-def _asked(line: Connection[Any], scope: Scope) -> Answer:
-    values = [scope.user_id.encode(), scope.graph_id.encode()]
-
-    def answer() -> Stamp | None:
-        try:
-            result = _next(line)
-            if result is None or result.status != ExecStatus.TUPLES_OK:
-                return None
-            stamp = stamp_from(result.get_value(0, 0))
-            return stamp if _next(line) is None else None
-        except (Error, TimeoutError):
-            return None
-
+def _asked(line: Connection[Any], scope: Scope) -> Connection[Any] | None:
+    """The line, over which an answer will come."""
     try:
+        values = [scope.user_id.encode(), scope.graph_id.encode()]
         line.pgconn.send_query_prepared(_NAME, values, result_format=1)
         line.pgconn.flush()
     except Error:
-        return lambda: None
-    return answer
+        return None
+    return line
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A stamp as of some moment between the question and the call; None where another way must be gone.
+
+    None: no line was free, or the server does not answer at once.
+    """
+
+    line: Connection[Any] | None
+
+    def __call__(self) -> Stamp | None:
+        """Wait for it in a thread."""
+        if self.line is None:
+            return None
+        try:
+            result = _next(self.line)
+            if result is None or result.status != ExecStatus.TUPLES_OK:
+                return None
+            stamp = stamp_from(result.get_value(0, 0))
+            return stamp if _next(self.line) is None else None
+        except (Error, TimeoutError):
+            return None
+
+    async def awaited(self) -> Stamp | None:
+        """Wait for it on an event loop."""
+        if self.line is None or not (_is_there(self.line, 0) or await _comes(self.line)):
+            return None
+        return self()
 
 
 def _next(line: Connection[Any]) -> PGresult | None:
     """The next result of what was asked; None after the last."""
     link = line.pgconn
     while link.is_busy():
-        poll = select.poll()
-        poll.register(link.socket, select.POLLIN)
-        if not poll.poll(_PATIENCE_MS):
+        if not _is_there(line, _PATIENCE):
             raise TimeoutError
         link.consume_input()
     return link.get_result()
+
+
+def _is_there(line: Connection[Any], patience: float) -> bool:
+    """Whether the server says something within so many seconds."""
+    poll = select.poll()
+    poll.register(line.pgconn.socket, select.POLLIN)
+    return bool(poll.poll(patience * 1000))
+
+
+async def _comes(line: Connection[Any]) -> bool:
+    """The same, while others go on."""
+    loop, link = asyncio.get_running_loop(), line.pgconn.socket
+    said = asyncio.Event()
+    loop.add_reader(link, said.set)
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            return await said.wait()
+    except TimeoutError:
+        return False
+    finally:
+        loop.remove_reader(link)

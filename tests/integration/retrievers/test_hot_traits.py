@@ -127,7 +127,7 @@ async def test_of_chunks_that_are_not_all_in_memory_the_store_is_asked(
     await warm(hot, hots, scope)
     packed = hots.of(scope)
     assert packed is not None
-    traits = HotTraits(database, hots.room).of(packed)
+    traits = HotTraits(database, hots.room).of(scope, packed.packed)
     assert traits is not None
     here = packed.packed.ids
     own = [str(UUID(int=(int(high) << 64) | int(low))) for high, low in here.tolist()]

@@ -1,14 +1,19 @@
-"""A thread learns the stamp over a line of its own, or nothing at all: never another's, never an old one."""
+"""A thread or a loop learns the stamp over a line of its own, or nothing at all: never another's, never an old one."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, asynccontextmanager
 from uuid import uuid4
+
+import pytest
 
 from domain.scope import Scope
 from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database
+from stores.stamps import stamp_lines
 from stores.stamps.stamp import Stamp
 from stores.stamps.stamp_lines import StampLines
 
@@ -90,3 +95,38 @@ async def test_closed_lines_tell_nothing(database: Database) -> None:
         lines.close()
         assert answer() == await database.stamp(scope)
     assert learnt(lines, scope) is None
+
+
+@asynccontextmanager
+async def silent(database: Database) -> AsyncIterator[None]:
+    """The server cannot tell a stamp meanwhile."""
+    async with database.owner() as owner:
+        await owner.execute("lock table scope_generations")
+        yield
+
+
+async def test_an_event_loop_goes_on_until_the_stamp_comes(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stamp_lines, "_PATIENCE", 60)
+    scope = Scope(f"user-{uuid4()}", "same")
+    await write(database, scope, "one")
+    stamp = await opened(database.stamp_lines, scope)
+    with ExitStack() as line:
+        async with silent(database):
+            answer = line.enter_context(database.stamp_lines.asked(scope))
+            asked = asyncio.create_task(answer.awaited())
+            for _ in range(3):
+                await asyncio.sleep(0)
+            assert not asked.done()
+        assert await asked == stamp
+
+
+async def test_a_server_that_does_not_answer_at_once_is_not_waited_for(database: Database) -> None:
+    scope = Scope(f"user-{uuid4()}", "same")
+    await write(database, scope, "one")
+    stamp = await opened(database.stamp_lines, scope)
+    async with silent(database):
+        with database.stamp_lines.asked(scope) as answer:
+            assert await answer.awaited() is None
+    assert await opened(database.stamp_lines, scope) == stamp

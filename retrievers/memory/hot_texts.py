@@ -1,0 +1,38 @@
+"""What results tell of passages, in memory, beside the knowledge bases that are searched there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from domain.scope import Scope
+from retrievers.memory.beside import Beside, PackedRows
+from retrievers.memory.json_rows import rows_as_json
+from retrievers.memory.room import Room
+from retrievers.memory.texts import Rows, passage_as_json
+from retrievers.telling import Told
+from stores.chunks.chunk_store import ChunkStore
+from stores.postgresql.database import Database
+
+# Rows at a time: some five milliseconds of the server, two of a thread.
+_AT_ONCE = 512
+
+
+class PackedTexts(PackedRows):
+    """What is told of all chunks of a scope: its text and some 0.4 KB a chunk."""
+
+    def of(self, ids: Sequence[str]) -> dict[str, Told]:
+        """What is told of some chunks; without those that are not there."""
+        return Rows(self.rows, "section_path").of(ids)
+
+
+class HotTexts(Beside[PackedTexts]):
+    """The texts of the scopes searched most."""
+
+    def __init__(self, database: Database, room: Room) -> None:
+        chunks = ChunkStore(database)
+
+        async def read(scope: Scope, ids: Sequence[str]) -> tuple[bytes, list[int]]:
+            return await rows_as_json(partial(chunks.told, scope), passage_as_json, ids)
+
+        super().__init__(database, room, PackedTexts, read, _AT_ONCE)

@@ -1,0 +1,98 @@
+"""What results tell comes from memory where a knowledge base is searched there, and is never old."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from domain.retrieval import RetrievedItem
+from domain.scope import Scope
+from retrievers.graph_retriever import GraphRetriever
+from retrievers.memory.hot import HotScopes
+from retrievers.memory.hot_texts import PackedTexts
+from retrievers.memory.packed import PackedScope
+from stores.chunks.chunk_store import ChunkStore
+from stores.postgresql.database import Database
+from testing.hash_embedder import HashEmbedder
+from tests.clock import Clock
+from tests.integration.retrievers.hot_world import DIMENSION, Write, timed
+from tests.integration.statements import recorded
+
+TEXTS = ["糖尿病的胰岛素。", "Rust ownership.", "其他。"]
+LANES = [("vector",), ("keyword",), ("vector", "keyword")]
+
+
+def over(database: Database, hots: HotScopes | None) -> GraphRetriever:
+    return GraphRetriever(
+        chunks=ChunkStore(database),
+        embedder=HashEmbedder(DIMENSION),
+        settings=database.settings,
+        hot=hots,
+    )
+
+
+async def ask(
+    retriever: GraphRetriever, scope: Scope, lanes: tuple[str, ...] = LANES[-1]
+) -> list[RetrievedItem]:
+    found = await retriever.search(scope, "Rust 糖尿病", lanes=lanes, top_k=5)
+    assert found.warnings == ()
+    return list(found.results)
+
+
+def shown(items: list[RetrievedItem]) -> list[Any]:
+    return [(one.id, one.text, one.document_id, one.external_id, one.metadata) for one in items]
+
+
+async def warm(retriever: GraphRetriever, hots: HotScopes, scope: Scope) -> None:
+    """Search until chunks and texts are in memory."""
+    for _ in range(8):
+        await ask(retriever, scope)
+        await hots.room.settled()
+    assert set(hots.room.memory) == {(PackedScope, scope), (PackedTexts, scope)}
+
+
+@pytest.mark.parametrize("lanes", LANES)
+async def test_from_memory_results_tell_what_the_store_tells(
+    database: Database, hots: HotScopes, write: Write, scope: Scope, lanes: tuple[str, ...]
+) -> None:
+    await write(scope, "a", TEXTS)
+    retriever = over(database, hots)
+    await warm(retriever, hots, scope)
+    assert shown(await ask(retriever, scope, lanes)) == shown(
+        await ask(over(database, None), scope, lanes)
+    )
+
+
+async def test_nothing_is_asked_for_but_whether_all_is_current(
+    database: Database,
+    hots: HotScopes,
+    write: Write,
+    scope: Scope,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await write(scope, "a", TEXTS)
+    retriever = over(database, hots)
+    await warm(retriever, hots, scope)
+    asked = recorded(database, monkeypatch)
+    async with asyncio.timeout(60):  # the first searches open the line over which it is asked
+        while True:
+            await ask(retriever, scope)
+            if not asked:
+                break
+            assert all(query.endswith("chunk_stamp(%s, %s)") for query in asked)
+            asked.clear()
+
+
+async def test_a_new_text_is_told_at_once(database: Database, write: Write, scope: Scope) -> None:
+    clock = Clock(1000.0)
+    hots = timed(database, clock)
+    retriever = over(database, hots)
+    for version in range(3):
+        texts = [f"糖尿病，第 {version} 版。", f"Rust, version {version}."]
+        await write(scope, "a", texts)
+        assert {item.text for item in await ask(retriever, scope)} == set(texts)
+        clock.now += 500
+        await warm(retriever, hots, scope)
+        assert {item.text for item in await ask(retriever, scope)} == set(texts)
