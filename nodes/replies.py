@@ -1,8 +1,8 @@
 """Fields of the chat model's judgements, read as small models write them.
 
 Where a list of words is wanted there may be a sentence with commas, objects with a `name`, or numbers;
-where numbers are, "[1]" or "passage 2"; where yes or no is, "partially". All of that has a meaning, or
-else counts as not said: none of it is worth a second call.
+where numbers are, "[1]" or "passage 2"; where one is, "9/10"; where yes or no is, "partially". All of
+that has a meaning, or else counts as not said: none of it is worth a second call.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ _MOST = 20
 _LONGEST = 300
 _COMMA = re.compile(r"\s*[,;，、；\n]\s*")
 _NUMBER = re.compile(r"\d+")
+_WEIGHT = re.compile(r"\d{1,9}(?:\.\d+)?")
 _YES = frozenset({"true", "yes", "y", "1", "1.0", "是", "对", "充分", "足够"})
 # Under these keys an object holds what its list is about.
 _NAMES = ("name", "text", "question", "query", "keyword", "entity", "value", "title")
@@ -59,6 +60,12 @@ def _numbers(value: object) -> list[int]:
     return [number for text in _texts(value) for number in _numbers(text.removesuffix(".0"))]
 
 
+def _weight(value: object) -> float:
+    """The first number that is said, 0 for none."""
+    said = None if isinstance(value, bool) else _WEIGHT.search(str(value))
+    return float(said.group()) if said else 0.0
+
+
 def _yes(value: object) -> bool:
     return value is True or str(value).strip().casefold().rstrip(".。") in _YES
 
@@ -67,8 +74,14 @@ def _line(value: object) -> str:
     return "; ".join(_texts(value))
 
 
+def _sentence(value: object) -> str:
+    return " ".join(_line(value).split())[:_LONGEST]
+
+
 Words = Annotated[list[str], BeforeValidator(_words)]
 Sentences = Annotated[list[str], BeforeValidator(_sentences)]
 Numbers = Annotated[list[int], BeforeValidator(_numbers)]
 Yes = Annotated[bool, BeforeValidator(_yes)]
 Line = Annotated[str, BeforeValidator(_line)]
+Sentence = Annotated[str, BeforeValidator(_sentence)]
+Weight = Annotated[float, BeforeValidator(_weight)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from math import ceil
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 import prompts
 from domain.answers import Usage
@@ -26,8 +26,9 @@ from nodes.answers.answering import AnswerEvent, ending
 from nodes.answers.passages import laid_out, lines_of, numbered
 from nodes.answers.rows import told_row
 from nodes.citing.citations import Citations
-from nodes.citing.markers import unmarked
+from nodes.citing.markers import MARKER, stripped, unmarked, written
 from nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
+from nodes.replies import Numbers, Sentence, Weight
 from nodes.spending import failed_call
 
 _log = logging.getLogger(__name__)
@@ -58,9 +59,17 @@ _SECONDS = 30.0
 class Point(BaseModel):
     """One thing that a report contributes to the answer."""
 
-    text: str = ""
-    importance: float = 0.0
-    passages: list[int] = Field(default_factory=list[int])
+    text: Sentence = ""
+    importance: Weight = 0.0
+    passages: Numbers = Field(default_factory=list[int])
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_a_line(cls, value: object) -> object:
+        """Some models write a line of text, and name its passages by markers."""
+        if isinstance(value, str):
+            return {"text": stripped(value), "passages": MARKER.findall(value)}
+        return value if isinstance(value, dict) else {}
 
 
 class Points(BaseModel):
@@ -243,15 +252,20 @@ def _rests_on(report: RetrievedItem) -> list[str]:
 
 
 def _noted(points: Sequence[Point], passages: int) -> str:
-    """The points as a prompt shows them, most important first, each with its passages' numbers."""
+    """The points as a prompt shows them, most important first, each with its passages' numbers.
+
+    A model may repeat what a document says, so they are data as its passages are.
+    """
     known = [
-        (point, [number for number in point.passages if 1 <= number <= passages])
+        (point, [number for number in dict.fromkeys(point.passages) if 1 <= number <= passages])
         for point in points
-        if point.text.strip()
+        if point.text
     ]
-    known.sort(key=lambda one: -one[0].importance)
-    return "\n".join(
-        f"- {unmarked(' '.join(point.text.split()))} {''.join(f'[{n}]' for n in numbers)}"
-        for point, numbers in known[:_POINTS]
-        if numbers
+    rested = [one for one in known if one[1]]
+    rested.sort(key=lambda one: -one[0].importance)
+    return prompts.as_data(
+        "\n".join(
+            f"- {unmarked(point.text)} {''.join(map(written, numbers))}"
+            for point, numbers in rested[:_POINTS]
+        )
     )
