@@ -11,9 +11,9 @@ from domain.tables.asked import Asked, QuestionParts
 from domain.tables.computing import Operation
 from domain.tables.counting import count_of, summed
 from domain.tables.families import implied
-from domain.tables.meaning import adds_up, outermost_of
+from domain.tables.meaning import adds_up, is_amount, outermost_of
 from domain.tables.reading import names_column, plain_name
-from domain.tables.relating import rival_of
+from domain.tables.relating import pairs_of, rival_of
 from domain.tables.values import ValueKind
 from domain.tables.wording import (
     BY_TIME,
@@ -54,7 +54,7 @@ def _unranked(read: QuestionParts) -> Asked | None:
             one for one in others if one is not Operation.SUM
         ]  # 一共有多少家: how many in all
     if not outermost and (rival := rival_of(read)):
-        operations = outermost = [rival]
+        return _rivals(read, next(iter(others), None), rival)
     if len(outermost) > 1 or len(others) > 1:
         return None
     if Operation.COUNT in others:
@@ -108,6 +108,21 @@ def _computation(
     grouped = each or (read.grouped and several and outermost is None)  # a mean of one row is none
     also = _besides(read, column, subject) if outermost and not grouped else ()
     return Asked(main, column, read.conditions, subject, grouped, also=also)
+
+
+def _rivals(read: QuestionParts, over_rows: Operation | None, outermost: Operation) -> Asked | None:
+    """Which of two that are named has more: one row of each, or the rows of each taken together."""
+    pair, column = pairs_of(read)[0].column, _target(read, outermost)
+    if column is None or over_rows is Operation.COUNT:
+        return None
+    outermost = outermost_of(outermost, read.columns[column], read.text) or outermost
+    if not read.repeats(pair):
+        chosen = Asked(outermost, column, read.conditions, pair)
+        return None if over_rows else chosen
+    if over_rows is None and not is_amount(read.columns[column]):
+        return None
+    together = over_rows or Operation.SUM
+    return Asked(together, column, read.conditions, pair, grouped=True, overall=outermost)
 
 
 def _how_much(read: QuestionParts) -> Asked | None:

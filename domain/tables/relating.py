@@ -40,7 +40,7 @@ def without_relating(text: str) -> str:
 
 def rival_of(read: QuestionParts) -> Operation | None:
     """Which end is asked for where two things are named: "which sold more, A or B?", A和B哪个贵."""
-    if not _WHICH.search(read.text) or len(_pairs(read)) != 1:
+    if not _WHICH.search(read.text) or len(pairs_of(read)) != 1:
         return None
     larger, smaller = LARGER.search(read.text), SMALLER.search(read.text)
     if bool(larger) == bool(smaller):
@@ -55,7 +55,7 @@ def _apart(read: QuestionParts) -> Asked | None:
     if read.grouped or _RELATIVE.search(rest) or others or NOT_OURS.search(rest):
         return None
     named = [at for at in read.named_of(ValueKind.NUMBER) if at not in read.bound]
-    pairs = _pairs(read)
+    pairs = pairs_of(read)
     if len(pairs) == 1:
         meant = named or implied_of(read.text, read.columns)
         subject, single = pairs[0].column, len(meant) == 1
@@ -73,7 +73,7 @@ def _apart(read: QuestionParts) -> Asked | None:
     )
 
 
-def _pairs(read: QuestionParts) -> list[Condition]:
+def pairs_of(read: QuestionParts) -> list[Condition]:
     """The conditions by which two things are named, values of one column."""
     return [one for one in read.conditions if len(one.words) == _PAIR and not one.denied]
 

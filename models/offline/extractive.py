@@ -284,6 +284,8 @@ class ExtractiveAnswerer:
             near = _SIMILARITY_WEIGHT * (best.similarity - usual[asked, said])
         comparable = _in_language_of(question, best.candidate)
         is_short = best.candidate.things <= _SHORT
+        if comparable and not best.candidate.things:  # "How tall is he?"
+            return False
         if comparable and best.candidate.missing >= _HALF and is_short:
             return False
         if asked != said:

@@ -142,6 +142,7 @@ def test_two_columns_of_one_row_are_compared() -> None:
     [
         ("Which sold more, A or C?", ITEMS, [("900", "r1c2")]),
         ("螺母和轴承哪个更便宜？", STOCK, [("0.12", "r2c4")]),
+        ("Who made more deliveries, Osman or Petra?", ROUTES, [("74", "c4")]),
     ],
 )
 def test_of_two_that_are_named_the_larger_or_smaller_is_told(

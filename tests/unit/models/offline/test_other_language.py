@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from domain.retrieval import ItemKind, RetrievedItem
@@ -120,3 +122,29 @@ def test_what_tells_only_a_day_is_offered_only_to_who_asks_when(said: str) -> No
     told = [one.text for one in foreign_sentences("净利润目标是多少？", items)]
     assert told == ["The pump was repaired by the team on 4 May 2024."]
     assert said in [one.text for one in foreign_sentences("哪天发布的？", items)]
+
+
+NOTICE = "垃圾回收时间为每日下午五时三十分。库存 14 台，租金 3500 元。"
+
+
+@pytest.mark.parametrize(
+    ("question", "offered"),
+    [
+        ("How many pears?", 0),
+        ("How many were sold in total?", 0),
+        ("When is dinner?", 0),
+        ("How much is the rent?", 2),
+        ("When is the waste collected?", 2),
+    ],
+)
+def test_a_question_of_one_word_is_asked_only_of_a_document_that_has_it_where_both_languages_were_found(
+    question: str, offered: int
+) -> None:
+    beside = passage("Leave at least 900 mm of free space.")
+    assert len(foreign_sentences(question, [beside, replace(passage(NOTICE), id="zh")])) == offered
+
+
+def test_with_nothing_in_its_own_language_beside_a_question_of_one_word_is_compared_by_meaning() -> (
+    None
+):
+    assert len(foreign_sentences("What are clades?", [passage(NOTICE)])) == len("ab")
