@@ -67,6 +67,9 @@ export async function named() {
   return (await agreed(byId("naming"))) ? byId("naming-name").value.trim() || null : null;
 }
 
+// It does not submit: the first button that does is the one that Enter presses.
+byId("naming-cancel").addEventListener("click", () => byId("naming").close());
+
 function agreed(dialog) {
   dialog.returnValue = "no";
   dialog.showModal();

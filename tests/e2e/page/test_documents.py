@@ -50,6 +50,20 @@ def test_documents_are_added_watched_asked_about_and_removed(page: Page, tmp_pat
     expect(dialog.locator("blockquote")).to_contain_text("Ailsa Munro")
 
 
+def test_enter_begins_the_knowledge_base_that_was_named_and_cancel_none(page: Page) -> None:
+    chosen = page.get_by_label("Knowledge base", exact=True)
+    naming = page.get_by_label("Name of the new knowledge base")
+    before = chosen.input_value()
+    chosen.select_option(label="New knowledge base…")
+    naming.fill("not this one")
+    page.get_by_role("button", name="Cancel").click()
+    expect(chosen).to_have_value(before)
+    chosen.select_option(label="New knowledge base…")
+    naming.fill("named by Enter")
+    naming.press("Enter")
+    expect(chosen).to_have_value("named by Enter")
+
+
 def test_many_files_at_once_all_arrive_while_the_page_stays_usable(
     page: Page, tmp_path: Path
 ) -> None:
