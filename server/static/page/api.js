@@ -1,16 +1,18 @@
 // Talking to the server: requests with the caller's key, problems as errors, streams as events.
 
-import { say } from "./words.js";
+import { say, told } from "./words.js";
 
 // Seconds before each try to take up a broken stream again; the server keeps it for 60 (docs/streaming.md).
 const WAITS = [0.5, 1, 2, 4, 8];
 const TRY_LATER = new Set([429, 503]);
 
-/** What went wrong, in the server's words, and what to do about it. */
+/** What went wrong, and what to do about it. */
 export class Problem extends Error {
   constructor(body, status = 0, retryAfter = 0) {
     const later = TRY_LATER.has(status) ? say("later", retryAfter || 5) : status === 403 ? say("forbidden") : "";
-    super(body.code === "graph_not_found" ? say("noDocuments") : [body.detail || `HTTP ${status}.`, body.nextStep, later].filter(Boolean).join(" "));
+    const large = status === 413 && say("tooLarge");
+    const server = [body.detail || `HTTP ${status}.`, body.nextStep].filter(Boolean).join(" ");
+    super(body.code === "graph_not_found" ? say("noDocuments") : [large, told(body.code, server), later].filter(Boolean).join(" "));
     this.status = status;
     this.code = body.code ?? "";
     this.field = body.field ?? "";

@@ -110,7 +110,7 @@ async function one(turn, body, signal) {
   } catch (error) {
     if (!turn.element.isConnected) return false; // another conversation was opened
     const stopped = error.name === "AbortError";
-    const message = stopped ? say("stopped") : error.status === 413 ? `${say("tooLarge")} ${error.message}` : error.message;
+    const message = stopped ? say("stopped") : error.message;
     const again = button(say("retry"), () => {
       if (running) return;
       turn.element.remove();

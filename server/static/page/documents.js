@@ -71,7 +71,7 @@ async function put(graphId, file, row) {
     const answer = await upload("documents", form, (share) => sending(row, file.name, share));
     accept(graphId, answer.documents[0], row);
   } catch (error) {
-    refuse(row, file.name, error.status === 413 ? `${say("tooLarge")} ${error.message}` : error.message);
+    refuse(row, file.name, error.message);
   }
 }
 
@@ -87,7 +87,7 @@ function sending(row, name, share) {
 }
 
 function accept(graphId, { filename, documentId, jobId, unchanged, problem }, row) {
-  if (problem) return refuse(row, filename, [problem.detail, problem.nextStep].filter(Boolean).join(" "));
+  if (problem) return refuse(row, filename, new Problem(problem, problem.status).message);
   row.remove();
   if (unchanged) tell(status, say("unchanged", filename));
   else if (graphId === bases.chosen()) draw({ documentId, filename, status: "pending", job: jobId && { stage: "queued", done: 0, total: 0 } });
@@ -116,7 +116,7 @@ function draw(document) {
     parts.push(element("div", { className: "note", textContent: job?.total ? say("counted", name, job.done, job.total) : name }));
     if (stage !== "queued" && stage !== "pending") parts.push(bar(filename, job?.done, job?.total)); // nothing moves while it waits
   } else if (document.status === "failed") {
-    parts.push(element("p", { className: "bad", textContent: document.error ?? job?.error ?? say("stages").failed }));
+    parts.push(element("p", { className: "bad", textContent: why(document) }));
   } else {
     parts.push(element("div", { className: "note", textContent: say("passages", document.chunkCount) }));
   }
@@ -124,6 +124,11 @@ function draw(document) {
   renew(row, parts);
   if (here && !row.contains(window.document.activeElement)) row.querySelector("button").focus(); // its button went
   if (running) watch(documentId, row);
+}
+
+function why({ error, job }) {
+  const detail = error ?? job?.error;
+  return detail ? new Problem({ detail, code: job?.errorCode }).message : say("stages").failed;
 }
 
 /** A document is not there any more; who stood on its row stands on the next one. */

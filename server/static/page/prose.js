@@ -49,7 +49,7 @@ function add(blocks, line, mark) {
 /** What a row that is told as "key: value; key: value" tells of, or nothing where a line is none. */
 function keysOf(line = "") {
   const fields = line.split(FIELDS).map((field) => field.match(FIELD)?.[1]);
-  return fields.length > 2 && fields.every(Boolean) ? fields.join("\n") : "";
+  return fields.length > 1 && fields.every(Boolean) ? fields.join("\n") : "";
 }
 
 /** A row told like the one beside it is one of a table. */

@@ -101,6 +101,18 @@ export const WORDS = {
   },
 };
 
+// What goes wrong, by the code of the error; the server tells it in English, with the particulars.
+export const PROBLEMS = {
+  file_empty: "文件里没有可读的文字。", file_encrypted: "文件有密码保护，请另存一份没有密码的。",
+  file_type_unknown: "不支持这种文件，请另存为支持的格式。", file_broken: "文件已损坏或不完整，请打开后重新保存再试。",
+  file_unsafe: "处理这个文件会超出服务器的限度，请拆分或简化。",
+  question_invalid: "问题为空或过长。", conversation_busy: "这个对话的上一个问题还在回答。",
+  embedding_model_changed: "已有的向量来自另一个模型，请管理者运行 sextant reembed。",
+  overloaded: "服务器现在太忙。", limited: "请求过多，或额度已用完。", timed_out: "等待过久，已放弃。",
+  database_unavailable: "数据库无法连接。", graph_store_unavailable: "图数据库无法连接。", retrieval_failed: "检索失败。",
+  model_unavailable: "模型没有响应。", model_rejected: "模型拒绝了请求。", internal_error: "服务器内部出错。",
+};
+
 const language = localStorage.getItem("language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
 
 /** The words for `name`; those with gaps take what fills them. @returns {any} */
@@ -108,6 +120,9 @@ export function say(name, ...filling) {
   const words = WORDS[language][name];
   return typeof words === "function" ? words(...filling) : words;
 }
+
+/** What the server says of a problem; a Chinese page says first what it is about. */
+export const told = (code, detail) => (language === "zh" && PROBLEMS[code] ? `${PROBLEMS[code]}（${detail}）` : detail);
 
 /** What a type of entity is called; those of one's own stay as they are. */
 export const kind = (type) => say("kindsOf")[type] ?? type;

@@ -255,6 +255,7 @@ def test_code_and_tables_of_an_answer_stay_what_they_are(page: Page) -> None:
     text = (
         "Run [1]:\n```sh\n# a comment [2]\n- x **y**\n\n1. z\n``` [3]\n\n"
         "| Part | Price \\| € |\n|---|:-:|\n| BM | 5 | [4]\n| TB |\n\na | b\n| alone |"
+        "\n\nYears: 1 to 4; Days: 15 [5]\nYears: 5; Days: 20\n\nFirst: this; then: that"
     )
     shown = page.evaluate(
         """async (text) => {
@@ -275,6 +276,10 @@ def test_code_and_tables_of_an_answer_stay_what_they_are(page: Page) -> None:
         '<tr><th scope="col">Part</th><th scope="col">Price | €</th></tr>'
         "<tr><td>BM</td><td>5 <sup>4</sup></td></tr><tr><td>TB</td></tr></table></div>",
         "<p>a | b\n| alone |</p>",
+        '<div class="wide" data-keys="Years\nDays"><table>'
+        '<tr><th scope="col">Years</th><th scope="col">Days</th></tr>'
+        "<tr><td>1 to 4</td><td>15 <sup>5</sup></td></tr><tr><td>5</td><td>20</td></tr></table></div>",
+        "<p>First: this; then: that</p>",
     ]
 
 

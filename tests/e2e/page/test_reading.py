@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from importlib.resources import files
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
+from domain.errors import SextantError
 from tests.e2e.page.steps import QUESTION, ask, use, view
 
 pytestmark = pytest.mark.e2e
@@ -51,6 +53,9 @@ def test_the_page_speaks_the_language_of_the_browser_or_the_one_that_is_chosen(
     chinese.goto(address)
     expect(chinese.get_by_label("你的问题")).to_be_visible()
     expect(chinese.locator("html")).to_have_attribute("lang", "zh")
+    chinese.goto(f"{address}/#documents")
+    chinese.locator("#files").set_input_files(FilePayload(name="空.txt", mimeType="", buffer=b""))
+    expect(chinese.get_by_role("alert")).to_have_text(re.compile("文件里没有可读的文字。（.+）"))
     chinese.close()
     page.get_by_role("button", name="中文").click()
     expect(page.get_by_label("知识库", exact=True)).to_be_visible()
@@ -75,6 +80,17 @@ def test_everything_that_is_said_is_said_in_both_languages(page: Page) -> None:
             re.findall(r"""(?:say\(|data-(?:say|name|hint|describe)=)"(\w+)""", part.read_text())
         )
     assert used <= said
+
+
+def test_what_goes_wrong_in_chinese_is_what_the_server_can_say(page: Page) -> None:
+    named = page.evaluate("async () => Object.keys((await import('/static/words.js')).PROBLEMS)")
+    assert set(named) <= {error.code for error in _errors(SextantError)} | {"internal_error"}
+
+
+def _errors(of: type[SextantError]) -> Iterator[type[SextantError]]:
+    yield of
+    for error in of.__subclasses__():
+        yield from _errors(error)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
