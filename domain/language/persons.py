@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 
 from domain.language.simplified import plain_of
 from domain.language.stopwords import ENGLISH_STOP_WORDS
@@ -16,20 +17,15 @@ _ASKS_WHO = re.compile(
 _OPENING = re.compile(r"\W*([A-Z]\w+)(?P<does> \w+s\b)?")
 # A capital inside a sentence, or two words with one; of a row each cell begins with one.
 _NAME = re.compile(r"(?<=[\w,;:\"“(-] )[A-Z]\w|[^\W\d_]-[A-Z]\w|\b[A-Z][\w.'’]* [A-Z]|\| *[A-Z]")
-_THINGS = (
-    "after|another|better|cater|center|chapter|clever|computer|container|corner|cover|december|dinner|door|earlier|either|enter|error|ever|factor|filter|"
-    "floor|folder|for|former|further|greater|higher|however|indoor|inner|larger|later|latter|layer|less|letter|lighter|longer|lower|major|matter|meter|"
-    "minor|monitor|motor|never|newer|nor|november|number|october|offer|older|order|other|outdoor|outer|over|paper|per|poor|power|prior|printer|proper|"
-    "quarter|rather|register|router|scanner|sector|september|server|shorter|shower|smaller|summer|super|tee|together|transfer|trigger|under|upper|water|"
-    "weather|whether|wider|winter|younger|free|see|three|fee|agree|degree|coffee|between|exist|consist|list|assist|resist|human|common|demand|woman"
-)
+# English words that end as words for people do: "better", "free", "list".
+_NO_PERSONS = "|".join((files("domain.language") / "no_persons.txt").read_text("utf-8").split())
 _ENGLISH = re.compile(
     r"\b(?:i|we|he|she|they|you|me|us|him|her|them|my|our|your|his|their|who|whoever"
     r"|(?:some|any|every|no)(?:one|body)|no one|m[ae]n|wom[ae]n|people|persons?|kings?|queens?|pope|kids?|child(?:ren)?"
     r"|sons?|wife|wives|husbands?|famil(?:y|ies)|teams?|staff|crew|compan(?:y|ies)|board|council|firms?|desk|bank|school"
     r"|public|groups?|department|government|agency|apprentices?|interns?|nurses?|pilots?|adults?|hosts?|(?:coll|deleg|cand)\w+ates?"
     r"|(?:ag|cli|stud|pati|par|presid|resid)ents?|(?:account|assist|consult|applic|particip|ten|merch|immigr|inhabit|serv)ants?"
-    rf"|(?!(?:{_THINGS})s?\b)[a-z]{{2,}}(?:er|or|ist|ian|ee|man|men)s?)\b"
+    rf"|(?!(?:{_NO_PERSONS})s?\b)[a-z]{{2,}}(?:er|or|ist|ian|ee|man|men)s?)\b"
 )
 # Surnames as they begin names, kinds of people and bodies as they end words, the dot within foreign names, and what
 # stands before whoever does it (not 由于, 理由).
