@@ -85,47 +85,51 @@ def answer_to(error: SextantError, request: Request) -> Response:
 
 def install(app: FastAPI) -> None:
     """Have `app` answer every error with a problem document."""
+    app.add_exception_handler(SextantError, _ours)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(ClientLeft, _left)
+    app.add_exception_handler(ClientDisconnect, _left)  # in the middle of a form
+    app.add_exception_handler(Exception, _unforeseen)
 
-    async def ours(request: Request, error: Exception) -> Response:
-        assert isinstance(error, SextantError)  # noqa: S101 - registered for this type only
-        return answer_to(error, request)
 
-    async def validation(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)  # noqa: S101
-        return answer_with(_of_validation(error.errors(), request_id_of(request)))
+async def _ours(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SextantError)  # noqa: S101 - registered for this type only
+    return answer_to(error, request)
 
-    async def http(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)  # noqa: S101
-        title = HTTPStatus(error.status_code).phrase
-        problem = Problem(
-            title=title,
-            status=error.status_code,
-            detail=str(error.detail),
-            code=title.lower().replace(" ", "_").replace("-", "_"),
-            request_id=request_id_of(request),
-        )
-        return answer_with(problem, dict(error.headers or {}))
 
-    async def left(_: Request, __: Exception) -> Response:
-        return Response(status_code=CLIENT_LEFT)
+async def _validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    return answer_with(_of_validation(error.errors(), request_id_of(request)))
 
-    async def unforeseen(request: Request, error: Exception) -> Response:
-        _log.error("a request failed", exc_info=error)
-        problem = Problem(
-            title="Internal Server Error",
-            status=500,
-            detail="An internal error occurred; the log has its details.",
-            code="internal_error",
-            request_id=request_id_of(request),
-        )
-        return answer_with(problem)
 
-    app.add_exception_handler(SextantError, ours)
-    app.add_exception_handler(RequestValidationError, validation)
-    app.add_exception_handler(HTTPException, http)
-    app.add_exception_handler(ClientLeft, left)
-    app.add_exception_handler(ClientDisconnect, left)  # in the middle of a form
-    app.add_exception_handler(Exception, unforeseen)
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    title = HTTPStatus(error.status_code).phrase
+    problem = Problem(
+        title=title,
+        status=error.status_code,
+        detail=str(error.detail),
+        code=title.lower().replace(" ", "_").replace("-", "_"),
+        request_id=request_id_of(request),
+    )
+    return answer_with(problem, dict(error.headers or {}))
+
+
+async def _left(_: Request, __: Exception) -> Response:
+    return Response(status_code=CLIENT_LEFT)
+
+
+async def _unforeseen(request: Request, error: Exception) -> Response:
+    _log.error("a request failed", exc_info=error)
+    problem = Problem(
+        title="Internal Server Error",
+        status=500,
+        detail="An internal error occurred; the log has its details.",
+        code="internal_error",
+        request_id=request_id_of(request),
+    )
+    return answer_with(problem)
 
 
 def request_id_of(request: Request) -> str | None:
