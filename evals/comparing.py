@@ -11,7 +11,7 @@ from domain.retrieval import Mode
 from domain.settings import Settings
 from evals.plot import Curve, drawn
 from evals.runner import EvalOptions, EvalReport, evaluate
-from ingestion.progress import OnStage
+from ingestion.progress import OnStage, silent
 from retrievers.lanes.lane import KEYWORD, VECTOR
 
 _LANES: dict[str, tuple[str, ...]] = {
@@ -22,7 +22,7 @@ _MODES = (Mode.NAIVE, Mode.LOCAL, Mode.GLOBAL, Mode.HYBRID, Mode.MIX)
 
 
 async def compare(
-    options: EvalOptions, settings: Settings, on_progress: OnStage | None = None
+    options: EvalOptions, settings: Settings, on_progress: OnStage = silent
 ) -> dict[str, EvalReport]:
     """Ask every question in five modes, and of the lanes that `naive` is not.
 
@@ -44,9 +44,8 @@ async def compare(
     }
 
 
-def _named(on_progress: OnStage | None, name: str, stage: str, done: int, total: int) -> None:
-    if on_progress is not None:
-        on_progress(f"{stage}, {name}", done, total)
+def _named(on_progress: OnStage, name: str, stage: str, done: int, total: int) -> None:
+    on_progress(f"{stage}, {name}", done, total)
 
 
 def check_plot(path: Path) -> None:

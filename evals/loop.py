@@ -32,6 +32,7 @@ from evals.dataset import Question
 from evals.grading import KnowingGrader
 from evals.metrics import all_found
 from evals.sets import OpenSet, SetFiles, opened_set, sample, with_parts
+from ingestion.progress import OnStage, silent
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
 from nodes.grade import by_rule, grade
@@ -40,7 +41,6 @@ from nodes.retrieve import retrieve
 from nodes.state import State
 
 if TYPE_CHECKING:
-    from ingestion.progress import OnStage
     from models.chat.chat_model import ChatModel
 
 _DEPTHS = (5, 10)
@@ -148,7 +148,7 @@ async def measure(
     *,
     knowing: bool = False,
     limit: int | None = None,
-    on_progress: OnStage | None = None,
+    on_progress: OnStage = silent,
 ) -> LoopReport:
     """Load a set, unless it is there, and take its answerable questions through the loop.
 
@@ -175,8 +175,7 @@ async def measure(
             outcomes.append(
                 await run_loop(question, opened, mode, grader=grader if knowing else None)
             )
-            if on_progress is not None:
-                on_progress("questions", len(outcomes), len(questions))
+            on_progress("questions", len(outcomes), len(questions))
     return reported(mode, outcomes)
 
 

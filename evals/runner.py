@@ -93,7 +93,7 @@ class _Outcome:
 async def evaluate(
     options: EvalOptions,
     settings: Settings,
-    on_progress: OnStage | None = None,
+    on_progress: OnStage = silent,
 ) -> EvalReport:
     """Load the corpus into the database, unless it is there, and ask every question.
 
@@ -108,11 +108,10 @@ async def evaluate(
     """
     passages, questions = await asyncio.to_thread(read_set, options.corpus, options.queries)
     triples = await asyncio.to_thread(read_triples, options.triples) if options.triples else []
-    report = on_progress or silent
     embedder = build_embedder(settings)
     async with await Database.open(settings) as database:
         scope = await asyncio.to_thread(corpus_scope, options.corpus, options.triples)
-        await load_corpus(database, embedder, scope, passages, partial(report, "corpus"))
+        await load_corpus(database, embedder, scope, passages, partial(on_progress, "corpus"))
         await add_triples(database, scope, triples)
         outcomes = await _ask_all(
             questions[: options.limit],
@@ -120,7 +119,7 @@ async def evaluate(
             scope=scope,
             database=database,
             embedder=embedder,
-            on_progress=report,
+            on_progress=on_progress,
         )
     return _report(options, embedder.name, passages, outcomes)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from domain.documents import JobStage
 from domain.text import counted
 from ingestion.pipeline import Ingested
-from ingestion.progress import OnProgress, OnStage, Progress
+from ingestion.progress import OnProgress, OnStage, Progress, silent
 from sextant.cli import terminal
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def counted_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
         return f"{size / 1e6:,.0f} MB {done}"
 
     if quiet:
-        yield lambda _: None
+        yield silent
     elif sys.stderr.isatty():
         from rich.console import Console
 
@@ -76,10 +76,10 @@ def counted_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def stage_bars(*, quiet: bool) -> Iterator[OnStage | None]:
+def stage_bars(*, quiet: bool) -> Iterator[OnStage]:
     """How far each named stage of a long work is; a bar tells what is left of it, too."""
     if quiet:
-        yield None
+        yield silent
     elif sys.stderr.isatty():
         with _stage_bars() as on_stage:
             yield on_stage
@@ -110,9 +110,9 @@ def _stage_bars() -> Iterator[OnStage]:
 
 
 @contextmanager
-def _display(*, quiet: bool) -> Iterator[OnProgress | None]:
+def _display(*, quiet: bool) -> Iterator[OnProgress]:
     if quiet:
-        yield None
+        yield silent
     elif sys.stderr.isatty():
         with _bars() as on_progress:
             yield on_progress

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +14,7 @@ from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
 from sextant.cli.with_sextant import with_part
 
 if TYPE_CHECKING:
-    from retrievers.chunk_search.hits import SearchHit
+    from retrievers.chunk_search.hits import SearchHit, Signal
     from retrievers.chunk_search.search import SearchResponse
     from sextant.knowledge.chunks import Chunks
 
@@ -95,9 +97,7 @@ def describe(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
 
     async def fill(own: Chunks) -> int:
         with stage_bars(quiet=as_json) as on_stage:
-            return await own.describe(
-                (lambda done, total: on_stage("documents", done, total)) if on_stage else None
-            )
+            return await own.describe(partial(on_stage, "documents"))
 
     number = with_part(lambda rag: rag.chunks(graph), fill)
     if as_json:
@@ -122,23 +122,28 @@ def _print(rank: int, hit: SearchHit) -> None:
     for near in hit.neighbors or ():
         terminal.faint(f"   {near.relation}: {_short(near.text)}")
     if hit.signals is not None:
-        rows = [
-            (
-                name,
-                "" if one.rank is None else str(one.rank),
-                f"{one.raw:.4f}",
-                f"{one.share:.3f}",
-                f"{one.weight:.2f}",
-                f"{one.contribution:.4f}",
-            )
-            for name, one in hit.signals.items()
-        ]
-        terminal.table(("SIGNAL", "RANK", "RAW", "SHARE", "WEIGHT", "GIVES"), rows)
-        if "rerank" in hit.scores:
-            terminal.faint(
-                f"   0.6 × {hit.scores['hybrid']:.4f} + 0.4 × rerank {hit.scores['rerank']:.4f}"
-            )
-        terminal.say("")
+        _print_signals(hit.signals, hit.scores)
+
+
+def _print_signals(signals: Mapping[str, Signal], scores: Mapping[str, float]) -> None:
+    rows = [
+        (
+            name,
+            "" if one.rank is None else str(one.rank),
+            f"{one.raw:.4f}",
+            f"{one.share:.3f}",
+            f"{one.weight:.2f}",
+            f"{one.contribution:.4f}",
+        )
+        for name, one in signals.items()
+    ]
+    terminal.table(("SIGNAL", "RANK", "RAW", "SHARE", "WEIGHT", "GIVES"), rows)
+    if "rerank" in scores:
+        from retrievers.chunk_search.ranking import HYBRID_SHARE, RERANK_SHARE
+
+        shares = f"{HYBRID_SHARE} × {scores['hybrid']:.4f} + {RERANK_SHARE} × rerank"
+        terminal.faint(f"   {shares} {scores['rerank']:.4f}")
+    terminal.say("")
 
 
 def _short(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -182,11 +183,7 @@ def _extract(
     from sextant.cli.progress import stage_bars
 
     with stage_bars(quiet=quiet) as on_stage:
-
-        def show(done: int, total: int) -> None:
-            if on_stage is not None:
-                on_stage("passages", done, total)
-
+        show = partial(on_stage, "passages")
         return _run(
             graph,
             lambda own: own.extract(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -20,13 +21,11 @@ app = typer.Typer()
 @app.command("reembed")
 def reembed(*, as_json: AsJson = False) -> None:
     """Embed all documents again. Needed after another model was set; goes on where it was stopped."""
-    from functools import partial
-
     from sextant.cli.progress import stage_bars
 
     async def embedded(rag: Sextant) -> int:
         with stage_bars(quiet=as_json) as on_stage:
-            return await rag.reembed(on_stage and partial(on_stage, "passages"))
+            return await rag.reembed(partial(on_stage, "passages"))
 
     chunks = with_sextant(embedded)
     if as_json:
