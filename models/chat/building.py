@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -13,6 +14,9 @@ from domain.errors import SettingsInvalid
 from domain.settings import Settings
 from models.chat.chat_model import ChatModel
 from models.failures import Retries, Service
+
+if TYPE_CHECKING:
+    from langchain_openai import ChatOpenAI
 
 _CONNECT_SECONDS = 5.0
 
@@ -53,6 +57,24 @@ def build_chat_model(settings: Settings, *, vision: bool = False) -> ChatModel |
             f"or clear {variable} to work offline.",
             field=field,
         )
+    llm, close = _endpoint(settings, named)
+    return ChatModel(
+        llm,
+        retries=Retries(settings.model_retries),
+        timeout=settings.model_timeout,
+        answer_tokens=settings.limits.answer_tokens,
+        service=Service(
+            f"{'vision' if vision else 'chat'} model {named}",
+            variable,
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+        ),
+        on_close=close,
+    )
+
+
+def _endpoint(settings: Settings, model: str) -> tuple[ChatOpenAI, Callable[[], Awaitable[None]]]:
+    """LangChain's client of the model, and what closes its connections."""
     from langchain_openai import ChatOpenAI
     from openai import DefaultAsyncHttpxClient, Timeout
 
@@ -71,7 +93,7 @@ def build_chat_model(settings: Settings, *, vision: bool = False) -> ChatModel |
         max_retries=0,
     )
     llm = ChatOpenAI(
-        model=named,
+        model=model,
         base_url=settings.openai_base_url,
         api_key=key,
         root_async_client=endpoint,
@@ -83,19 +105,7 @@ def build_chat_model(settings: Settings, *, vision: bool = False) -> ChatModel |
         stream_chunk_timeout=0,
         **_token_limit(settings),
     )
-    return ChatModel(
-        llm,
-        retries=Retries(settings.model_retries),
-        timeout=settings.model_timeout,
-        answer_tokens=settings.limits.answer_tokens,
-        service=Service(
-            f"{'vision' if vision else 'chat'} model {named}",
-            variable,
-            "OPENAI_API_KEY",
-            "OPENAI_BASE_URL",
-        ),
-        on_close=client.aclose,
-    )
+    return llm, client.aclose
 
 
 def _token_limit(settings: Settings) -> dict[str, Any]:

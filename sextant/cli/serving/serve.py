@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from domain.settings import Settings
 
 app = typer.Typer()
 
@@ -30,7 +35,6 @@ def serve(
     Stopped by SIGTERM or SIGINT it finishes what it began, for `http.drain_seconds`.
     """
     import asyncio
-    import importlib
     import logging
 
     import uvicorn
@@ -45,20 +49,7 @@ def serve(
     asyncio.run(may_listen(settings, host))
     if log is not None:
         settings = settings.model_copy(update={"log_level": log.upper()})
-    # By name: the server is above the command line.
-    logs = importlib.import_module("server.observe.logs")
-    config = uvicorn.Config(
-        _APP,
-        host=host,
-        port=port,
-        workers=workers,
-        http="server.edge.connections:BoundedHead",
-        log_config=logs.log_config(settings),
-        server_header=False,
-        timeout_graceful_shutdown=settings.http.drain_seconds,
-        # A process that loads its model and imports says nothing for longer than uvicorn's 5 s.
-        timeout_worker_healthcheck=_SILENCE,
-    )
+    config = _config(settings, host, port, workers)
     bound, patience = listening.bound_to(host, port), settings.runs.write_seconds
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{bound.getsockname()[1]}"
@@ -72,6 +63,27 @@ def serve(
     except SystemExit:
         # It does not start, and the log says why.
         raise typer.Exit(refusal(_APP)) from None
+
+
+def _config(settings: Settings, host: str, port: int, workers: int) -> uvicorn.Config:
+    import importlib
+
+    import uvicorn
+
+    # By name: the server is above the command line.
+    logs = importlib.import_module("server.observe.logs")
+    return uvicorn.Config(
+        _APP,
+        host=host,
+        port=port,
+        workers=workers,
+        http="server.edge.connections:BoundedHead",
+        log_config=logs.log_config(settings),
+        server_header=False,
+        timeout_graceful_shutdown=settings.http.drain_seconds,
+        # A process that loads its model and imports says nothing for longer than uvicorn's 5 s.
+        timeout_worker_healthcheck=_SILENCE,
+    )
 
 
 def _check_level(log: str | None) -> None:
