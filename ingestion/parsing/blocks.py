@@ -42,7 +42,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture's file, and what the document says it shows. Only where images are described."""
+    """A picture's file, and what the document says it shows."""
 
     content: bytes
     alt: str = ""

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import binascii
+import hashlib
 from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from domain.errors import FileRejected
+from domain.text import counted
 from ingestion.parsing.blocks import Block, Blocks, Caption, Image
 from ingestion.parsing.limits import Limits
-from models.chat.pictures import Picture, PictureLimits, read_picture
+from models.chat.pictures import Picture, PictureLimits, read_picture, size_of
+
+_NOT_LOOKED_AT = (
+    "{images} not looked at: no vision model is configured. Set SEXTANT_VISION_MODEL to a model that takes "
+    "images, then delete the document and ingest it again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +45,11 @@ def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundIma
     """Put captions in the place of images; and return the images that have none yet.
 
     Without captions an image is represented by its alternative text (`alt`), or by nothing. Each image counts
-    once, however often it is shown; small ones are decoration; what cannot be read is left out.
+    once, however often it is shown; small ones are decoration; what cannot be read is left out. Where nobody
+    looks at images, a warning says how many there are.
     """
+    if not limits.images:
+        return _without_images(blocks, limits), []
     found: dict[str, FoundImage] = {}
     placed: set[str] = set()
     left = list[Block]()
@@ -49,6 +59,19 @@ def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundIma
         else:
             left.append(block)
     return replace(blocks, blocks=left), list(found.values())
+
+
+def not_looked_at(images: int) -> tuple[str, ...]:
+    """The warning that so many images of a document were passed over."""
+    return (_NOT_LOOKED_AT.format(images=counted(images, "image")),) if images else ()
+
+
+def _without_images(blocks: Blocks, limits: Limits) -> Blocks:
+    images = (block for block in blocks.blocks if isinstance(block, Image))
+    each = {hashlib.sha256(image.content).digest(): image.content for image in images}
+    large = sum(min(size_of(content)) >= limits.smallest_edge for content in each.values())
+    left = [block for block in blocks.blocks if not isinstance(block, Image)]
+    return replace(blocks, blocks=left, warnings=(*blocks.warnings, *not_looked_at(large)))
 
 
 def _described(

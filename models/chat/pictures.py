@@ -61,6 +61,19 @@ def is_picture(content: bytes) -> bool:
     return content.startswith(_MAGIC) or (content[:4] == b"RIFF" and content[8:12] == b"WEBP")
 
 
+def size_of(content: bytes) -> tuple[int, int]:
+    """Width and height as an image file's head says; (0, 0) of what is no image. Nothing is decoded."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(BytesIO(content), formats=FORMATS) as image:
+                return image.size
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return 0, 0
+
+
 def read_picture(content: bytes, limits: PictureLimits) -> Picture:
     """Check an image file and encode it anew. CPU-bound, up to a second: call it in a thread.
 

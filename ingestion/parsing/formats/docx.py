@@ -107,8 +107,6 @@ class _Reader:
 
     def _images(self, element: Element) -> Iterator[Block]:
         """Pictures in a paragraph, with their alternative text."""
-        if not self._limits.images:
-            return
         for drawing in element.iter(qn("w:drawing")):
             named = next(drawing.iter(qn("wp:docPr")), None)
             alt = named.get("descr") or "" if named is not None else ""

@@ -135,7 +135,7 @@ class _Reader:
             elif node.is_element_node and not _is_hidden(node):
                 if node.tag in _BLOCKS:
                     yield from self._flush()
-                elif node.tag == "img" and self._limits.images:
+                elif node.tag == "img":
                     yield from self._image(node)
                 if node.tag == "pre" or (node.tag == "table" and _holds_data(node)):
                     yield from self._whole(node)
@@ -200,7 +200,8 @@ class _Reader:
     def _image(self, node: LexborNode) -> Iterator[Block]:
         attributes = node.attributes
         if image := image_in(attributes.get("src"), attributes.get("alt") or ""):
-            yield from self._flush()
+            if self._limits.images:  # else nothing stands between the words around it
+                yield from self._flush()
             yield image
 
     def _table(self, table: LexborNode) -> Iterator[Block]:

@@ -77,17 +77,16 @@ class _Reader:
             self._item_is_new = False
 
     def _images(self, inline: Token) -> list[Image]:
-        """Images that the text holds itself; their descriptions then go with them."""
+        """Images that the text holds itself; where they are looked at, their descriptions go with them."""
         children = inline.children or []
-        shown = (
-            [child for child in children if child.type == "image"] if self._limits.images else []
-        )
         found = {
             id(child): image
-            for child in shown
-            if (image := image_in(str(child.attrs.get("src") or ""), child.content))
+            for child in children
+            if child.type == "image"
+            and (image := image_in(str(child.attrs.get("src") or ""), child.content))
         }
-        inline.children = [child for child in children if id(child) not in found]
+        if self._limits.images:
+            inline.children = [child for child in children if id(child) not in found]
         return list(found.values())
 
     def _track_list(self, token: Token) -> Iterator[Block]:

@@ -24,6 +24,7 @@ from ingestion.parsing.formats.pdf_layout import (
 )
 from ingestion.parsing.formats.pdf_page import Line, Page
 from ingestion.parsing.formats.pdf_tables import RuledTable, ruled_tables
+from ingestion.parsing.images import not_looked_at
 from ingestion.parsing.limits import CellBudget, Limits
 from ingestion.parsing.lines import starts_item
 from ingestion.parsing.tables import header_rows
@@ -48,14 +49,14 @@ def parse(content: bytes, limits: Limits) -> Blocks:
                 f"The PDF has {len(document):,} pages; the limit is {limits.pdf_pages:,}.",
                 next_step="Split it, or raise SEXTANT_LIMITS__PDF_PAGES.",
             )
-        pages, blank, pictures = _read(document, limits)
+        pages, blank, pictures, unread = _read(document, limits)
         regions = join_regions(without_running_heads(pages))
         outline = _outline(document)
         marked = mark_outline(regions, outline) if outline else mark_inferred(regions)
         title = document.get_metadata_value("Title")
         warnings = (f"{blank} of {len(pages)} pages hold only images",) if blank else ()
         blocks = _with_pictures(_blocks(marked), pictures)
-        return Blocks(blocks, title, len(pages), warnings)
+        return Blocks(blocks, title, len(pages), (*warnings, *not_looked_at(unread)))
     finally:
         document.close()
 
@@ -76,10 +77,11 @@ def _open(content: bytes) -> pdfium.PdfDocument:
 
 def _read(
     document: pdfium.PdfDocument, limits: Limits
-) -> tuple[list[list[Item]], int, list[Image]]:
-    """Lines and tables of every page in order, how many pages hold only images, and these images."""
+) -> tuple[list[list[Item]], int, list[Image], int]:
+    """Lines and tables of every page in order, how many pages hold only images, all images, and how many are unread."""
     pages: list[list[Item]] = []
     pictures: list[Image] = []
+    unread = set[bytes]()
     images = 0
     for number in range(1, len(document) + 1):
         page = Page(document, number)
@@ -90,6 +92,8 @@ def _read(
             pages.append(_in_order(lines, tables))
             if len(pictures) < limits.images:
                 pictures += page.pictures(limits)
+            elif not limits.images:
+                unread.update(page.pictures_unread(limits))
         finally:
             page.close()
     if not (any(pages) or pictures):
@@ -99,7 +103,7 @@ def _read(
             else "The PDF has no text.",
             next_step="Run it through a text recognition (OCR) program and ingest the result.",
         )
-    return pages, images, pictures
+    return pages, images, pictures, len(unread)
 
 
 def _with_pictures(blocks: Iterable[Block], pictures: Sequence[Image]) -> list[Block]:

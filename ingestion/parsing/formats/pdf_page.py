@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import math
 import re
 from collections.abc import Iterator
@@ -78,12 +79,23 @@ class Page:
 
     def pictures(self, limits: Limits) -> Iterator[Image]:
         """Its pictures as image files: a JPEG as it is, any other as a PNG; broken ones are left out."""
-        for item in self._page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE]):
+        for item in self._pictures(limits):
             with suppress(pdfium.PdfiumError, ValueError, OSError):
+                yield Image(_picture_file(item), page=self.number)
+
+    def pictures_unread(self, limits: Limits) -> Iterator[bytes]:
+        """The sha256 of each of them as the file has it; nothing is decoded."""
+        for item in self._pictures(limits):
+            with suppress(pdfium.PdfiumError, ValueError, OSError):
+                yield hashlib.sha256(item.get_data()).digest()
+
+    def _pictures(self, limits: Limits) -> Iterator[pdfium.PdfImage]:
+        for item in self._page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE]):
+            with suppress(pdfium.PdfiumError):
                 width, height = item.get_px_size()
                 large = min(width, height) >= limits.smallest_edge
                 if large and width * height <= limits.image_pixels:
-                    yield Image(_picture_file(item), page=self.number)
+                    yield item
 
     def strokes(self) -> list[Box]:
         """Straight horizontal and vertical strokes, and the edges of rectangles."""

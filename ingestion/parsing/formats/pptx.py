@@ -101,7 +101,7 @@ def _blocks(shape: Shape, page: int, limits: Limits) -> Iterator[Block]:
         rows = lay_out(cells, CellBudget(limits))
         across = rows_across(cells, max(map(len, rows), default=0))
         yield Table(rows, header_rows(rows, across) or int(shape.table.first_row), page)
-    elif limits.images and isinstance(shape, Picture):
+    elif isinstance(shape, Picture):
         yield from _picture(shape, page)
     elif getattr(shape, "has_chart", False) and shape.has_chart:
         yield from _chart(shape.chart, page)

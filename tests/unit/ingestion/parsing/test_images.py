@@ -89,6 +89,28 @@ def test_without_a_vision_model_images_are_passed_over(name: str) -> None:
     made = parse(FILES[name](), name, Limits())
     assert made.images == ()
     assert not any(cut.modality is Modality.IMAGE for cut in made.cuts)
+    [warning] = made.warnings
+    assert warning.startswith("1 image not looked at: no vision model is configured.")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_images_that_would_be_described_are_no_warning(name: str) -> None:
+    assert parse(FILES[name](), name, SEEING).warnings == ()
+
+
+def test_decoration_and_what_is_shown_again_are_not_missed() -> None:
+    shown = "".join(
+        f'<img src="{data_uri(one)}">' for one in (picture(), picture(), picture(size=(20, 20)))
+    )
+    made = parse(f"<p>Before{shown}after.</p>".encode(), "a.html", Limits())
+    assert [warning[:7] for warning in made.warnings] == ["1 image"]
+    assert made.text == "Beforeafter."
+
+
+def test_images_of_a_pdf_that_nobody_looks_at_are_counted_once_each() -> None:
+    page: list[Text | Picture] = [Text(60, 700, "One."), Picture(60, 400, 100)]
+    made = parse(write_pdf([page, page]), "a.pdf", Limits(smallest_edge=1))
+    assert [warning[:24] for warning in made.warnings] == ["1 image not looked at: n"]
 
 
 def test_images_of_a_pdf_stand_behind_the_text_of_their_page() -> None:
