@@ -15,7 +15,8 @@ from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from domain.errors import SettingsInvalid, SextantError
+from domain.errors import SettingsInvalid, SextantError, error_of
+from domain.events import Failed
 from server.schemas.wire import Problem
 from server.sse import ClientLeft
 
@@ -48,6 +49,12 @@ def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
         request_id=request_id,
         retryable=error.retryable,
     )
+
+
+def told_of(event: Failed) -> dict[str, str | None]:
+    """What the end of a stream tells of its failure as a problem would, in the request's words."""
+    problem = problem_of(error_of(event.code, event.message, **(event.detail or {})))
+    return {"message": problem.detail, "nextStep": problem.next_step, "field": problem.field}
 
 
 def _as_sent(error: SextantError) -> tuple[str | None, str]:

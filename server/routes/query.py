@@ -12,10 +12,11 @@ from fastapi import Body, Header, Path, Request, Response
 
 from domain.answers import Answer
 from domain.errors import RunNotFound
-from domain.events import Done, Event, Retrieved, Status
+from domain.events import Done, Event, Failed, Retrieved, Status
 from server.answering import Asked, streamed, taken_up, whole
 from server.auth.principal import Reader
 from server.openapi import as_json, problems
+from server.problems import told_of
 from server.routing import router as new_router
 from server.schemas import answer_examples as examples
 from server.schemas.answers import QueryRequest, QueryResponse, answer_on_wire, on_wire
@@ -141,4 +142,6 @@ def _framed(trace: _Trace, event: Event, event_id: str) -> bytes:
     trace.note(event)
     if isinstance(event, Done):
         return frame(event.type, answer_on_wire(event.answer, trace.steps), event_id)
+    if isinstance(event, Failed):
+        return frame(event.type, on_wire(event) | told_of(event), event_id)
     return frame(event.type, on_wire(event), event_id)

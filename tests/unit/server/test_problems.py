@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from domain.errors import GraphNotFound, OptionInvalid, SettingsInvalid, SextantError
-from server.problems import problem_of
+from domain.events import Failed
+from server.problems import problem_of, told_of
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,9 @@ def test_a_problem_names_the_field_as_requests_do_and_settings_as_they_are_set(
 def test_the_sentence_of_a_problem_names_the_field_as_requests_do_too() -> None:
     told = problem_of(OptionInvalid("top_k is 99, and top_kinds 2.", field="top_k"))
     assert told.detail == "topK is 99, and top_kinds 2."
+
+
+def test_the_end_of_a_stream_tells_of_a_failure_as_a_problem_does() -> None:
+    detail = {"next_step": "Ask for fewer.", "field": "top_k"}
+    told = told_of(Failed("option_invalid", "top_k is 99.", retryable=False, detail=detail))
+    assert told == {"message": "topK is 99.", "nextStep": "Ask for fewer.", "field": "topK"}
