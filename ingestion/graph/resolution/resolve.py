@@ -20,7 +20,7 @@ from uuid import UUID
 import numpy as np
 from pydantic import BaseModel
 
-from domain.errors import GraphNotFound, SextantError
+from domain.errors import GraphNotFound, ModelOutputInvalid, SextantError
 from domain.scope import Scope
 from domain.text import language_of
 from ingestion.graph.resolution.merging import automatic_merges
@@ -233,7 +233,11 @@ class SameNames(BaseModel):
 async def _judge(
     chat: ChatModel, names: Names, pairs: Sequence[Pair]
 ) -> tuple[list[Pair], tuple[str, ...]]:
-    """Pairs with the chat model's verdict, and why it stopped early."""
+    """Pairs with the chat model's verdict, and why there are not more.
+
+    A batch without a usable answer is passed over: it comes first in the next run too, and must not keep
+    others from being judged.
+    """
     named = {one.id: one for one in names.named}
     waiting = sorted(  # near pairs were read a moment later than the names
         (
@@ -245,7 +249,7 @@ async def _judge(
         ),
         key=lambda pair: (-pair.score, pair.one_id, pair.other_id),
     )
-    judged: list[Pair] = []
+    judged, failures = list[Pair](), dict[str, None]()
     for start in range(0, min(len(waiting), _CALLS * _PAIRS_A_CALL), _PAIRS_A_CALL):
         batch = waiting[start : start + _PAIRS_A_CALL]
         lines = [
@@ -259,13 +263,16 @@ async def _judge(
             )
         except SextantError as error:
             _log.warning("similar names were not compared by the chat model: %s", error)
-            return judged, (f"Similar names were not compared by the chat model: {error}",)
+            failures[f"Similar names were not compared by the chat model: {error}"] = None
+            if isinstance(error, ModelOutputInvalid):
+                continue
+            break
         same = set(answer.same)
         judged += [
             replace(pair, verdict="same" if place in same else "different")
             for place, pair in enumerate(batch, start=1)
         ]
-    return judged, ()
+    return judged, tuple(failures)
 
 
 def _shown(one: Named) -> str:
