@@ -12,6 +12,11 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # For the brackets of a pattern: Unicode's blocks URO, extensions A to G and compatibility; the same and kana.
 IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 CJK_LETTERS = f"\u3040-\u30ff{IDEOGRAPHS}"
+# Marks inside words of scripts that leave spaces between words: accents, Hebrew and Arabic vowels, the
+# vowel signs of India. To `re` and `str.isalnum` they are no letters, so हिन्दी fell into three.
+MARKS = "".join(
+    char for char in map(chr, range(0x300, 0xE00)) if unicodedata.category(char) in {"Mn", "Mc"}
+)
 _CJK = re.compile(f"[{IDEOGRAPHS}]")
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import rjieba
 
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import IDEOGRAPHS, normalise
+from domain.text import IDEOGRAPHS, MARKS, normalise
 
-_RUN = re.compile(rf"([{IDEOGRAPHS}]+)|([^\W_{IDEOGRAPHS}]+)")
+_RUN = re.compile(rf"([{IDEOGRAPHS}]+)|((?:[^\W_{IDEOGRAPHS}][{MARKS}]*)+)")
 _MOST = 64
 
 

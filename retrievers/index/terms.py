@@ -11,10 +11,10 @@ from domain.language.linking import fold
 from domain.language.simplified import simplified
 from domain.language.stems import american
 from domain.language.stopwords import ENGLISH_STOP_WORDS
-from domain.text import IDEOGRAPHS
+from domain.text import IDEOGRAPHS, MARKS
 
-_RUN = re.compile(rf"([{IDEOGRAPHS}]+)|((?:[^\W_{IDEOGRAPHS}][\u0300-\u036f]*)+)")
-_NOT_PLAIN = re.compile(f"[{IDEOGRAPHS}\u0300-\u036f]")
+_RUN = re.compile(rf"([{IDEOGRAPHS}]+)|((?:[^\W_{IDEOGRAPHS}][{MARKS}]*)+)")
+_NOT_PLAIN = re.compile(f"[{IDEOGRAPHS}{MARKS}]")
 _PLAIN_WORD = re.compile(r"[^\W_]+")
 _PAIR = re.compile(f"[{IDEOGRAPHS}]{{2}}")
 _SUFFIXES = ("ing", "edly", "ed", "es", "s", "ly")

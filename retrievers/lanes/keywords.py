@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 
 from domain.language.segmenting import words_of
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import IDEOGRAPHS, normalise
+from domain.text import IDEOGRAPHS, MARKS, normalise
 
 # Seed 000, "关键词提取失败".
 NO_KEYWORDS = {
@@ -19,8 +19,9 @@ NO_KEYWORDS = {
 
 _HAN = f"[{IDEOGRAPHS}]"
 _HAN_RUN = re.compile(f"{_HAN}+")
-# A word of any other script: letters and digits, joined by the marks that stay inside one word.
-_WORD = re.compile(rf"(?:(?!{_HAN})[^\W_])+(?:[-.'’&_](?:(?!{_HAN})[^\W_])+)*")
+# A word of any other script: letters with their marks, and digits, joined by the marks that stay inside one word.
+_LETTERS = rf"(?:(?!{_HAN})[^\W_][{MARKS}]*)+"
+_WORD = re.compile(rf"{_LETTERS}(?:[-.'’&_]{_LETTERS})*")
 _POSSESSIVE = re.compile(r"['’]s$")
 _SHORTEST, _LONGEST = 2, 4
 

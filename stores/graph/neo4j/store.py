@@ -20,7 +20,7 @@ from domain.graph import Community, Entity, Relation
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.scope import Scope
 from domain.settings import RetrievalSettings
-from domain.text import clean_text, normalise, normalise_name
+from domain.text import MARKS, clean_text, normalise, normalise_name
 from stores.graph.ids import entity_id, graph_key, name_tokens
 from stores.graph.protocol import (
     EVERY_ENTITY,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _CYPHER = load_cypher("reads")
 
-_LETTERS = re.compile(r"[^\W_]+")
+_LETTERS = re.compile(rf"(?:[^\W_][{MARKS}]*)+")
 # Lucene takes 1024 clauses in a query.
 _MOST_WORDS = 1000
 # Names that share a word with a text are fetched up to this number and ranked here; Lucene's own order
@@ -192,7 +192,7 @@ def graph_word(scope: Scope) -> str:
 
 
 def _phrases(words: Sequence[str]) -> list[str]:
-    """Words of letters and digits only, so that none of them is syntax to Lucene.
+    """Words of letters with their marks and digits only, so that none of them is syntax to Lucene.
 
     Without stop words: a phrase that the analyzer empties would match every entity.
     """

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from domain.graph import MentionKind
 from domain.scope import Scope
+from retrievers.entity_search.words import words_of
 from stores.chunks.chunk_store import Vectors
 from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.ids import entity_id
@@ -71,6 +72,15 @@ async def test_all_words_are_wanted_and_english_is_stemmed(
     assert set(await names(reading, scope, "program", "memories")) == {
         *("Borrow checker", "Garbage collector", "Memory"),
     }
+
+
+async def test_words_of_another_script_are_found_whole(
+    reading: ReadSide, record: GraphRecord, scope: Scope
+) -> None:
+    for name, description in (("हिन्दी भाषा", "इतिहास"), ("हिन्द", "महासागर")):
+        await record.add(scope, about(scope, name, "CONCEPT", description))
+    await reading.catch_up(scope)
+    assert await names(reading, scope, *words_of("हिन्दी का इतिहास")) == ["हिन्दी भाषा"]
 
 
 async def test_chinese_is_found_inside_names_and_descriptions(

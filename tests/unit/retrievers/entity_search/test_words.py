@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.text import MARKS
 from retrievers.entity_search.words import words_of
 
 
@@ -21,6 +22,7 @@ from retrievers.entity_search.words import words_of
         ("the of and", []),
         ("?!… 🙂", []),
         ("C++ / C#", ["c"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
         ("", []),
         ("\U0002ebe1", []),
     ],
@@ -30,8 +32,8 @@ def test_content_words_in_order_each_once(question: str, words: list[str]) -> No
 
 
 @given(st.text(max_size=300))
-def test_words_are_letters_and_digits_alone_and_bounded(question: str) -> None:
+def test_words_are_letters_with_their_marks_and_digits_alone_and_bounded(question: str) -> None:
     words = words_of(question)
     assert len(words) <= 64
-    assert all(word.isalnum() for word in words)
+    assert all(char.isalnum() or char in MARKS for word in words for char in word)
     assert len(set(words)) == len(words)

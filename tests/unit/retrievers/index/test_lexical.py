@@ -28,6 +28,11 @@ def test_traditional_and_simplified_characters_are_the_same_terms() -> None:
     assert terms("臺北辦公室") == terms("台北办公室")
 
 
+def test_words_of_india_and_arabia_are_one_term_each_with_or_without_points() -> None:
+    assert terms("हिन्दी भाषा") == ["हिनदी", "भाषा"]
+    assert terms("اللُّغَةُ") == terms("اللغة") == ["اللغة"]
+
+
 def test_a_single_ideograph_is_a_term() -> None:
     assert terms("肾，liver") == ["肾", "liver"]
 

@@ -49,6 +49,22 @@ def test_full_width_letters_are_the_letters_they_stand_for() -> None:
     assert extract_keywords("ＧＰＵ") == extract_keywords("gpu") == ["gpu"]
 
 
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),  # in pieces of one letter none was left
+        ("தமிழ் மொழி", ["தமிழ்", "மொழி"]),
+        ("اللُّغَةُ", ["اللُّغَةُ"]),
+        ("история языка", ["история", "языка"]),
+        ("한국어 역사", ["한국어", "역사"]),
+    ],
+)
+def test_words_of_other_scripts_stay_whole_with_the_marks_in_them(
+    query: str, words: list[str]
+) -> None:
+    assert extract_keywords(query) == words
+
+
 @pytest.mark.parametrize("query", ["", "   ", "！？…", "😀😀", "的了吗呢", "what is the", "a b c"])
 def test_a_question_without_content_gives_no_keyword(query: str) -> None:
     assert extract_keywords(query) == []
