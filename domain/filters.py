@@ -33,9 +33,14 @@ def _named(value: object) -> object:
 
 
 def _in_utc(value: object) -> object:
-    """A date or time without zone is UTC."""
+    """A date or time without zone is UTC.
+
+    A number is none: it may count seconds as well as milliseconds.
+    """
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
+    if not isinstance(value, date | None):
+        raise ValueError("it is no date")  # noqa: TRY004 - pydantic reads no other
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime.combine(value, time())
     if isinstance(value, datetime) and value.tzinfo is None:
@@ -118,9 +123,20 @@ class ChunkFilters(BaseModel):
             if name not in cls.model_fields and name not in names():
                 raise _unknown(str(name), advised)
         try:
-            return cls.read(cls.model_validate(wanted))
+            read = cls.model_validate(wanted)
         except Unfit as error:
             raise _unfit(error) from None
+        read._check_order()
+        return cls.read(read)
+
+    def _check_order(self) -> None:
+        after, before = self.created_after, self.created_before
+        if after and before and before <= after:
+            raise OptionInvalid(
+                "`createdBefore` is not after `createdAfter`, so nothing could be found.",
+                next_step="Exchange the two, or leave one out.",
+                field="filters.createdBefore",
+            )
 
 
 def names() -> list[str]:

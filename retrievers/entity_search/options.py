@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
 from domain.options import as_weight
@@ -98,16 +100,9 @@ class SearchOptions:
         for name in read.model_dump(exclude_defaults=True):
             if name not in _SERVED:
                 raise OptionInvalid(
-                    f"The filter `{name}` bounds passages, not entities.",
+                    f"The filter `{to_camel(name)}` bounds passages, not entities.",
                     next_step=f"Filters of entities: {', '.join(_SERVED.values())}.",
-                    field=f"filters.{name}",
+                    field=f"filters.{to_camel(name)}",
                 )
-        after, before = read.created_after, read.created_before
-        if after and before and before <= after:
-            raise OptionInvalid(
-                "`createdBefore` is not after `createdAfter`, so nothing could be found.",
-                next_step="Exchange the two, or leave one out.",
-                field="filters.createdBefore",
-            )
         types = tuple(sorted({one.lower() for one in read.entity_types}))
-        return EntityFilter(types, after, before)
+        return EntityFilter(types, read.created_after, read.created_before)

@@ -77,6 +77,10 @@ def test_a_filter_like_no_other_is_answered_by_the_list() -> None:
     [
         ({"createdAfter": "yesterday"}, "createdAfter"),
         ({"createdBefore": "2026-13-01"}, "createdBefore"),
+        ({"createdAfter": 1767225600}, "createdAfter"),  # seconds, or days of milliseconds
+        ({"createdAfter": True}, "createdAfter"),
+        ({"createdAfter": "2026-03-02", "createdBefore": "2026-03-01"}, "createdBefore"),
+        ({"createdAfter": "2026-03-01", "createdBefore": "2026-03-01"}, "createdBefore"),
         ({"sectionId": "no id"}, "sectionId"),
         ({"documentIds": [7]}, "documentIds"),
         ({"tags": ["  "]}, "tags"),

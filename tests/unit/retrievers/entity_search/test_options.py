@@ -80,6 +80,13 @@ def test_an_unknown_filter_names_the_near_one(name: str, meant: str) -> None:
         SearchOptions(filters={name: "x"}).only()
 
 
+@pytest.mark.parametrize("name", ["documentIds", "document_ids"])
+def test_a_filter_of_passages_is_refused_by_the_name_that_it_has_over_http(name: str) -> None:
+    with pytest.raises(OptionInvalid, match="`documentIds` bounds passages") as refused:
+        SearchOptions(filters={name: "x"}).only()
+    assert refused.value.field == "filters.documentIds"
+
+
 def test_an_unknown_filter_is_told_those_of_entities_nearest_first() -> None:
     with pytest.raises(OptionInvalid) as refused:
         SearchOptions(filters={"createdBefor": "x"}).only()
