@@ -14,6 +14,7 @@ from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import Document
 
 from domain.errors import OptionInvalid
+from domain.options import in_range
 from domain.retrieval import RetrievedItem, rescored
 from models.cross_encoders import as_reranker
 from models.protocols import Reranker
@@ -27,7 +28,7 @@ from retrievers.ranking.diversity import (
     VectorLikeness,
     marginal,
 )
-from retrievers.ranking.normalising import Scores, min_max
+from retrievers.ranking.normalising import Scores, Vectors, min_max
 from retrievers.ranking.reranking import RerankLimits, judge, reordered
 from retrievers.sync import run_sync
 
@@ -67,9 +68,10 @@ class RankOptions:
             ("twin_vectors", 0.0, math.inf),
         ):
             value = getattr(self, name)
-            if not lowest <= value <= highest:  # NaN neither
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not (is_number and lowest <= value <= highest):  # NaN neither
                 raise OptionInvalid(
-                    f"{name} is {value}; it must lie between {lowest:g} and {highest:g}.",
+                    f"{name} is {value!r:.40}; it must lie between {lowest:g} and {highest:g}.",
                     next_step=f"Leave {name} out to use its default.",
                     field=name,
                 )
@@ -189,12 +191,8 @@ class ResultRanker:
 
 
 def _check(top_k: int | None) -> None:
-    if top_k is not None and top_k < 1:
-        raise OptionInvalid(
-            f"top_k is {top_k}; it must be at least 1.",
-            next_step="Ask for at least one result.",
-            field="top_k",
-        )
+    if top_k is not None:
+        in_range(top_k, "top_k")
 
 
 def _by_score(results: Sequence[Result]) -> tuple[list[Result], Scores]:
@@ -202,12 +200,6 @@ def _by_score(results: Sequence[Result]) -> tuple[list[Result], Scores]:
     best: dict[str, tuple[float, Result]] = {}
     for place, result in enumerate(results):
         score, known = _score(result, place), best.get(_id(result))
-        if not math.isfinite(score):
-            raise OptionInvalid(
-                f"The score of {_id(result)!r:.80} is {score}.",
-                next_step="Give numbers, or none: documents then count as given best first.",
-                field="score",
-            )
         if known is None or score > known[0]:
             best[_id(result)] = (score, result)
     kept = [result for _, result in best.values()]
@@ -232,8 +224,23 @@ def _likenesses(
             next_step="Give that of every result, by its id, or none.",
             field="embeddings",
         )
-    vectors = np.asarray([embeddings[one] for one in ids], np.float32)
-    return [VectorLikeness(vectors, options.twin_vectors), by_text]
+    return [
+        VectorLikeness(_vectors([embeddings[one] for one in ids]), options.twin_vectors),
+        by_text,
+    ]
+
+
+def _vectors(given: Sequence[Sequence[float]]) -> Vectors:
+    """As rows; what is no vector like the others would be like everything, and be left out as a twin."""
+    with suppress(TypeError, ValueError), np.errstate(over="ignore"):
+        rows = np.asarray(given, np.float32)
+        if rows.ndim == 2 and np.isfinite(rows).all():
+            return rows
+    raise OptionInvalid(
+        "The embeddings are not all vectors of finite numbers and of one length.",
+        next_step="Give vectors of one model, or none: likeness is then that of texts.",
+        field="embeddings",
+    )
 
 
 def _left(result: RetrievedItem | Document, options: RankOptions, now: datetime) -> float:
@@ -262,10 +269,17 @@ def _id(result: RetrievedItem | Document) -> str:
 
 def _score(result: RetrievedItem | Document, place: int) -> float:
     """Of a result at a place, from 0."""
-    if isinstance(result, RetrievedItem):
-        return result.score
-    score = result.metadata.get("score")
-    return float(score) if score is not None else 1 / (place + 1)
+    score = result.score if isinstance(result, RetrievedItem) else result.metadata.get("score")
+    if score is None:
+        return 1 / (place + 1)
+    with suppress(TypeError, ValueError, OverflowError):
+        if math.isfinite(number := float(score)):
+            return number
+    raise OptionInvalid(
+        f"The score of {_id(result)!r:.80} is {score!r:.40}.",
+        next_step="Give numbers, or none: documents then count as given best first.",
+        field="score",
+    )
 
 
 def _with_score(result: Result, score: float) -> Result:

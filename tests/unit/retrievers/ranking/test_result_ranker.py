@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -126,12 +127,36 @@ def test_documents_are_ordered_as_well_and_keep_their_metadata() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"balance": math.nan}, {"balance": 1.1}, {"half_life": 0}, {"freshness": -0.1}]
+    "bad",
+    [
+        *({"balance": math.nan}, {"balance": 1.1}, {"half_life": 0}, {"freshness": -0.1}),
+        *({"balance": "0.5"}, {"half_life": None}, {"freshness": True}),
+    ],
 )
-def test_weights_without_a_meaning_are_refused(bad: dict[str, float]) -> None:
+def test_weights_without_a_meaning_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(OptionInvalid) as caught:
         RankOptions(**bad)
     assert caught.value.field in bad
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [[math.nan, 0.0], [math.inf, 0.0], [1e200, 0.0], [1.0], [1.0, 0.0, 0.0], 1.0, ["x", "y"]],
+)
+def test_a_vector_that_is_none_or_of_another_length_is_refused_and_hides_no_result(
+    vector: Any,
+) -> None:
+    given = {"a": [1.0, 0.0], "b": vector, "c": [0.0, 1.0]}
+    with pytest.raises(OptionInvalid, match="one length") as refused:
+        rank_results([item("a", 0.9), item("b", 0.8), item("c", 0.7)], embeddings=given)
+    assert refused.value.field == "embeddings"
+
+
+@pytest.mark.parametrize("score", ["high", [1], 10**400])
+def test_a_document_whose_score_is_no_number_is_named(score: object) -> None:
+    given = [Document("x", id="b", metadata={"score": score})]
+    with pytest.raises(OptionInvalid, match="'b'"):
+        rank_results(given)
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf])
@@ -147,9 +172,10 @@ def test_a_result_without_its_embedding_is_named() -> None:
     assert refused.value.field == "embeddings"
 
 
-def test_top_k_below_1_is_refused() -> None:
+@pytest.mark.parametrize("top_k", [0, -1, 1.5, "3", True])
+def test_top_k_that_is_no_whole_number_from_1_on_is_refused(top_k: Any) -> None:
     with pytest.raises(OptionInvalid):
-        rank_results([item("a", 1.0)], top_k=0)
+        rank_results([item("a", 1.0)], top_k=top_k)
     with pytest.raises(OptionInvalid):
         ResultRanker().rerank("?", [item("a", 1.0)], 0)
 
