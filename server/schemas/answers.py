@@ -30,7 +30,9 @@ class QueryRequest(Wire):
     query: str = Field(min_length=1, max_length=20_000, examples=["Who owns a value in Rust?"])
     graph_id: str = Field(DEFAULT_GRAPH, min_length=1, max_length=200)
     mode: ModeName = "auto"
-    top_k: int = Field(10, ge=1, le=50, description="Passages that the answer may use.")
+    top_k: int = Field(
+        10, ge=1, le=50, strict=True, description="Passages that the answer may use."
+    )
     history: tuple[Turn, ...] = Field((), max_length=100, description="The oldest first.")
     filters: Filters = Field(None, description="Bounds on what is searched.")
     multimodal_content: tuple[dict[str, Any], ...] = Field(

@@ -18,9 +18,9 @@ from sextant.knowledge.graph import DEEPEST, MOST_ENTITIES, Part
 class Weights(Wire):
     """What each lane's share counts."""
 
-    vector: float = Field(0.5, ge=0, allow_inf_nan=False)
-    fts: float = Field(0.3, ge=0, allow_inf_nan=False)
-    graph: float = Field(0.2, ge=0, allow_inf_nan=False)
+    vector: float = Field(0.5, ge=0, allow_inf_nan=False, strict=True)
+    fts: float = Field(0.3, ge=0, allow_inf_nan=False, strict=True)
+    graph: float = Field(0.2, ge=0, allow_inf_nan=False, strict=True)
 
 
 class EntitySearchBody(Wire):
