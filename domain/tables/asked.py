@@ -91,6 +91,10 @@ class QuestionParts:
         """Whether a condition is by name on a column that names each row: how many rows there are is plain."""
         return not condition.bounds and not self.repeats(condition.column)
 
+    def is_of_one(self, condition: Condition) -> bool:
+        """Whether a condition leaves the one row that it names."""
+        return self.names_one(condition) and len(condition.words) == 1 and not condition.denied
+
     def asks_besides(self, column: int, operation: Operation) -> bool:
         """Whether a column is first named in a clause behind the one that asks for the most or least."""
         word = OPERATIONS[operation].search(self.text)

@@ -24,7 +24,7 @@ from domain.tables.choosing import computation_of
 from domain.tables.computing import Operation
 from domain.tables.reading import Reading, take_names
 from domain.tables.relating import relation_of, without_relating
-from domain.tables.rest import names_someone, unborne
+from domain.tables.rest import marks_left, names_someone, unborne
 from domain.tables.speaking import lists
 from domain.tables.table import DataTable
 from domain.tables.wording import (
@@ -75,7 +75,7 @@ def asked_of(question: str, table: DataTable, about: str = "") -> Asked | None:
         _counted(reading),
         lists(question),
         _group(reading),
-        not unborne(reading.text, table, about),
+        not (unborne(reading.text, table, about) or marks_left(question, reading.text)),
     )
     if (relation := relation_of(read)) and not (reading.lost or rank):
         return replace(relation, rest=without_relating(reading.text))

@@ -21,6 +21,7 @@ from domain.tables.wording import (
     DISTINCT,
     GROUPED,
     HOW_MUCH,
+    IMPLIED,
     OF_ALL_ROWS,
     OF_ONE_KIND,
     OPERATIONS,
@@ -32,6 +33,11 @@ _AGES = re.compile(r"\bage\b|年龄")
 _OF_OTHERS = re.compile(
     r"\b(?:most|fewest|least)\s+(?!(?:units|sales|goods|items|things|pieces|times)\b)(?:[a-z]{3,}[^\Ws]s|people|staff)\b"
     r"|(?:人|员工|职工|人员|同事|雇员|学生|同学|队员|会员)数?量?最[多少]"
+)
+# What kind of column a question asks a single value of.
+_OF_KIND = (
+    (re.compile(r"\b(?:who|whose|where)\b|谁|哪里|哪儿"), ValueKind.TEXT),
+    (re.compile(r"\bwhen\b|什么时候|何时|哪一?天"), ValueKind.DATE),
 )
 _WHICH = re.compile(r"哪|\bwhich\b")
 
@@ -81,7 +87,7 @@ def _computation(
 ) -> Asked | None:
     main = over_rows or outermost or Operation.MAX
     column, subject = _target(read, main), read.subject
-    if column is None:
+    if column is None or _says_otherwise(read, over_rows, outermost, column):
         return None
     dates = read.named_of(ValueKind.DATE)
     if outermost and column not in dates:
@@ -108,6 +114,15 @@ def _computation(
     grouped = each or (read.grouped and several and outermost is None)  # a mean of one row is none
     also = _besides(read, column, subject) if outermost and not grouped else ()
     return Asked(main, column, read.conditions, subject, grouped, also=also)
+
+
+def _says_otherwise(
+    read: QuestionParts, over_rows: Operation | None, outermost: Operation | None, column: int
+) -> bool:
+    """Whether a question asks whether ("is B the best?"), or for a sum of what does not add up and is not named."""
+    whether = outermost is not None and any(map(read.is_of_one, read.conditions))
+    guessed = over_rows is Operation.SUM and column not in read.named
+    return whether or (guessed and not is_amount(read.columns[column]))
 
 
 def _rivals(read: QuestionParts, over_rows: Operation | None, outermost: Operation) -> Asked | None:
@@ -167,12 +182,17 @@ def _look_up(read: QuestionParts) -> Asked | None:
         return None
     subject, bound = read.subject, read.bound
     asked = [at for at in read.named if at not in bound]
+    if asked and (kind := next((one for form, one in _OF_KIND if form.search(read.text)), None)):
+        asked = [at for at in asked if read.columns[at].kind is kind]
+        if not asked:  # "who approved the budget?"
+            return None
     if not asked and subject is not None:
         bounded = any(condition.bounds for condition in read.conditions)
         asked = [subject] * (bounded or read.listing)
     if not asked and read.telling:
         numbers = read.of_kind(ValueKind.NUMBER)
-        asked = [at for at in numbers if at not in bound] if len(numbers) == 1 else []
+        sure = len(numbers) == 1 and not _asks_other(read, numbers[0])
+        asked = [at for at in numbers if at not in bound] if sure else []
     if not asked:
         return None
     conditions = tuple(replace(one, of=asked[0]) if one.denied else one for one in read.conditions)
@@ -183,6 +203,12 @@ def _look_up(read: QuestionParts) -> Asked | None:
         if at not in (asked[0], subject) and plain_name(read.columns[at].name) not in alike
     )
     return Asked(Operation.VALUE, asked[0], conditions, subject, also=also)
+
+
+def _asks_other(read: QuestionParts, column: int) -> bool:
+    """Whether a question asks for somebody, a time, or by a word for just that for another kind of numbers."""
+    kinds = (*(form for form, _ in _OF_KIND), *(asks for asks, _ in IMPLIED))
+    return any(form.search(read.text) for form in kinds) and column not in _implied(read, [column])
 
 
 def _counts_rows(read: QuestionParts, column: int) -> bool:

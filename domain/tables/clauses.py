@@ -24,7 +24,7 @@ _ASKS = re.compile(
 )
 # Of what the clause before has led to.
 _POINTS_BACK = re.compile(
-    r"\b(?:it|its|they|their|them|that|those|these|he|she|his|her|one|ones)\b|[它他她]|其|[当该][月年天日]|[这那该][个些位家款]",
+    r"\b(?:it|its|they|their|them|that|those|these|he|she|his|her|one|ones)\b|[它他她]|其|[当该][月年天日]|[这那该][个些位家款]|^占|\b(?:share|percent(?:age)?)\b",
     re.IGNORECASE,
 )
 

@@ -25,7 +25,8 @@ def count_of(read: QuestionParts, look_up: Callable[[QuestionParts], Asked | Non
     bound = {condition.column for condition in read.conditions if condition.bounds}
     bound |= {condition.other for condition in read.conditions if condition.other is not None}
     free = [at for at in read.named if _tells_amounts(read.columns[at])]
-    if over := [at for at in free if at not in bound]:
+    counts_names = any(not _tells_amounts(read.columns[at]) for at in read.counted)
+    if not counts_names and (over := [at for at in free if at not in bound]):
         return summed(read, over[0]) or look_up(read)
     if read.group is not None or read.grouped:
         return _count_groups(read)

@@ -25,6 +25,9 @@ _MONEY = re.compile(
     r"额|收入|金额|元|[$€£¥]|\b(?:revenue|amounts?|turnover|value|money|usd|eur|gbp|cny)\b"
 )
 _OF_MONEY = re.compile(r"\bhow much\b|钱|元")
+_WHO = re.compile(r"\bwho(?:se)?\b|谁")
+# 医生 names 医生数.
+_NUMBER_OF = re.compile(r"(?P<what>[\u4e00-\u9fff]{2,})(?:人数|总数|数量|数)")
 _LONGEST = 60  # a header cell may be a page of text
 
 _FAMILIES = defaultdict[str, set[int]](set)
@@ -61,6 +64,10 @@ def related_columns(text: str, columns: Sequence[Column]) -> list[tuple[tuple[in
             )
         ]
         found += [(span, one.index) for one in _chosen(meant, text)]
+    for column in columns:
+        number = _NUMBER_OF.match(names[column.index])
+        if number and (at := text.find(number["what"])) >= 0:
+            found.append(((at, at + len(number["what"])), column.index))
     return found
 
 
@@ -82,6 +89,9 @@ def implied(text: str, column: str) -> bool:
 def _chosen(meant: Sequence[Column], text: str) -> Sequence[Column]:
     if len(meant) <= 1:
         return meant
+    words = [column for column in meant if column.kind is ValueKind.TEXT]
+    if len(words) == 1 and _WHO.search(text):
+        return words
     numbers = [column for column in meant if column.kind is ValueKind.NUMBER]
     paid = [column for column in numbers if _MONEY.search(plain_of(_told_of(column)))]
     counted = [column for column in numbers if column not in paid]

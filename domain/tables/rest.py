@@ -12,12 +12,14 @@ from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.tables.computing import sums_up
 from domain.tables.speaking import without_asking
 from domain.tables.table import DataTable
+from domain.tables.units import unit_of
 from domain.tables.wording import MEASURES
 from domain.text import IDEOGRAPHS, has_cjk
 
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(rf"[{IDEOGRAPHS}]+|[^\W\d_{IDEOGRAPHS}]{{3,}}")
 _HOW = re.compile(r"\bhow\s+[a-z]+")  # how high
+_MARK = re.compile(r"(?<!^)\b[A-Z][A-Z\d]{0,3}\b")
 _CAPITALISED = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+\b")
 # 几单, 多少名: how many of them; 全院, 全部: of all; 这张表.
 _NO_WORDS = re.compile(
@@ -90,6 +92,13 @@ def unborne(rest: str, table: DataTable, about: str = "") -> set[str]:
         return word in known or word in PERSONS or word in names or small
 
     return {word for word in words if not borne(word)}
+
+
+def marks_left(question: str, rest: str) -> bool:
+    """Whether a short name in capitals was not understood as a value: D, HR, R9."""
+    found = ((mark[0], rest[mark.start() : mark.end()]) for mark in _MARK.finditer(question))
+    left = {word for word, there in found if there == word.lower() and not unit_of(there)}
+    return bool(left - {"I"}) and not question.isupper()
 
 
 def names_someone(question: str, rest: str, table: DataTable) -> bool:

@@ -16,8 +16,9 @@ NOT_OURS = re.compile(
     r"|占比|比例|比率|占.{0,12}(?:多少|几成)|中位|方差|标准差|排名|排序|为什么|为何|如何|怎么"
     r"|除|不含|不包括|排除|不是|没有|以外|之外|不[在属位]|并非|[不未没無无非](?=[\0\x01])"
     r"|[两二三四五六七八九十\d]倍|一半|半数|\b(?:twice|double|half of|neither|nor|times (?:the|their|its|as))\b"
-    r"|[比跟与和]平均|[高低大小多少]于平均|超过平均|还是"
-    r"|\b(?:than|versus|vs|compared?|outside|besides)\b"
+    r"|[比跟与和]平均|每(?:公斤|千克|吨|公里|平方米|升)|比\x01+[\0更还要]*[多少高低大小贵便重轻长短]|剩|总价?值|[高低大小多少]于平均|超过平均|还是"
+    r"|\b(?:than|versus|vs|compared?|outside|besides|left|remaining)\b|\bhow much of\b|\b(?:total value|worth)\b"
+    r"|\bper\s+(?!\0|second|minute|hour|day|night|week|month|quarter|year|annum)[a-z]+"
     r"|\b(?:above|below|over|under)\s+(?:the\s+)?(?:average|mean)\b|\b(?:do|does|did)\b.*\bmean\b"
     r"|\b(?:second|third|fourth|fifth|\d+(?:nd|rd|th)|top\s+\w+\s|median|variance|deviation|rank|sort"
     r"|difference|gap|ratio|proportion|percentage of|share of|growth|increase|decrease|change|why"
@@ -106,7 +107,7 @@ IMPLIED = tuple(
 )
 SUM_WORDS = (
     r"总和|之和|合计|总计|共计|总共|一共|累计|汇总|加起来|总(?=[\0数额量价值销收支产库预成])|总的|总是?多少"
-    r"|\b(?:total|sum|altogether|combined|add up|in all)\b|\b(?:what|how much) (?:do|does|did) all\b"
+    r"|\b(?:total|sum|altogether|together|combined|add up|in all)\b|\b(?:what|how much) (?:do|does|did) all\b"
 )
 MEAN_WORDS = r"平均|均值|\b(?:average|mean|avg)\b"
 MEASURES = "个人行条款种家名位项类组座所笔张起次台件场部辆间门本单批艘趟班节届"

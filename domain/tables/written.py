@@ -125,15 +125,15 @@ class Writer(RowNames):
                 scope=self._scope(), column=column.name, row=self._row(row), value=shown
             )
             yield Finding(text, _cell(row, column.index), shown, self._label(row))
-            yield from self._besides(row)
+            yield from self._besides(row, self._row(row))
         yield from self._more(len(result.at))
 
-    def _besides(self, row: int) -> Iterator[Finding]:
+    def _besides(self, row: int, called: str) -> Iterator[Finding]:
         """What else is asked of a row."""
         for column in self._asked.also:
             shown = self._table.rows[row][column].strip()
             text = self._texts[Operation.VALUE].format(
-                row=self._row(row), column=self._table.name(column), value=shown
+                row=called, column=self._table.name(column), value=shown
             )
             if shown:
                 yield Finding(text, _cell(row, column), shown, self._label(row))
@@ -152,7 +152,7 @@ class Writer(RowNames):
             )
             if shown:
                 yield Finding(text, _cell(row, column), shown, named, listed)
-            yield from self._besides(row)
+            yield from self._besides(row, named)
         yield from self._more(len(rows))
 
     def _distinct(self, rows: Sequence[int]) -> Iterator[Finding]:

@@ -56,6 +56,7 @@ def told(question: str, table: DataTable) -> list[tuple[str, str]]:
         ("How many A were sold?", ITEMS, [("900", "r1c2")]),
         ("How many units of B did we sell?", ITEMS, [("1200", "r2c2")]),
         ("What were the sales of C?", ITEMS, [("300", "r3c2")]),
+        ("Who drives R1?", ROUTES, [("Osman", "r1c2")]),
         ("A卖了多少？", ITEMS, [("900", "r1c2")]),
         ("哪个卖得最多？", ITEMS, [("1200", "r2c2")]),
         ("How much did Marketing spend?", SPENDING, [("131,500", "r1c3")]),
@@ -94,6 +95,16 @@ def test_amounts_are_added_up_over_all_that_a_question_speaks_of(
     ("question", "table"),
     [
         ("How many pears were sold?", ITEMS),
+        ("How many D were sold?", ITEMS),
+        ("Who sold A?", ITEMS),
+        ("How much does A cost?", ITEMS),
+        ("Is B the best selling item?", ITEMS),
+        ("卖得比A多的有哪些？", ITEMS),
+        ("Who approved the Marketing budget?", SPENDING),
+        ("When was the budget of Legal approved?", SPENDING),
+        ("How much of the budget is left in Legal?", SPENDING),
+        ("What is the number of deliveries per km of R1?", ROUTES),
+        ("二号仓的货总值多少钱？", STOCK),
         ("What is the total profit?", ITEMS),
         ("What is the warranty of A?", ITEMS),
         ("Who is the tallest?", ITEMS),
@@ -184,6 +195,7 @@ def test_what_is_asked_besides_is_told_of_the_same_row(
         ("How many departments have a negative variance?", SPENDING, ["1"]),
         ("How many routes are shorter than 100 km?", ROUTES, ["1"]),
         ("How many routes are longer than 100 km?", ROUTES, ["2"]),
+        ("How many routes does Petra drive?", ROUTES, ["2"]),
     ],
 )
 def test_signs_and_comparatives_are_bounds(
