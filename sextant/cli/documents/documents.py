@@ -41,7 +41,7 @@ def list_documents(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
 def delete_documents(
     ids: Annotated[
         list[UUID],
-        typer.Argument(metavar="ID…", help="From `documents list`.", parser=document_id),
+        typer.Argument(metavar="ID", help="From `documents list`.", parser=document_id),
     ],
     graph: GraphId = GRAPH,
     *,

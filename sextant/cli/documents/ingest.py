@@ -24,7 +24,7 @@ _KINDS = 8
 
 @app.command("ingest")
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files and folders.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
     graph: GraphId = GRAPH,
     *,
     as_json: AsJson = False,
