@@ -16,7 +16,13 @@ from difflib import get_close_matches
 from typing import Any, Self
 from uuid import UUID
 
-from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import (
+    Field,
+    ModelWrapValidatorHandler,
+    SkipValidation,
+    ValidationError,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from domain.errors import OptionInvalid
@@ -71,7 +77,8 @@ class SearchRequest(HitModel):
     filters: Mapping[str, Any] | ChunkFilters | None = None
     include_neighbors: bool = False
     rerank: bool = True
-    ranking: str | Mapping[str, float] | MetadataWeights | None = Field(None)
+    # Checked by `MetadataWeights.read`, which names the weight that is wrong.
+    ranking: SkipValidation[str | Mapping[str, float] | MetadataWeights | None] = None
     cursor: str | None = None
     debug: bool = False
 

@@ -213,6 +213,8 @@ async def test_another_user_finds_nothing(search: ChunkSearch, filled: Scope) ->
         ({"limit": 10**6}, OptionInvalid),
         ({"ranking": "section"}, OptionInvalid),
         ({"ranking": {"vector": -1}}, OptionInvalid),
+        ({"ranking": {"vector": True}}, OptionInvalid),
+        ({"ranking": {"vector": "0.5"}}, OptionInvalid),
         ({"ranking": {"vector": float("nan")}}, OptionInvalid),
         ({"ranking": {"vector": 1e308, "keyword": 1e308}}, OptionInvalid),
         ({"ranking": {"vector": 10**400}}, OptionInvalid),
