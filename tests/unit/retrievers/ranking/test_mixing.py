@@ -10,7 +10,7 @@ import pytest
 
 from domain.language.linking import NameTrie
 from retrievers.index.lexical import LexicalIndex
-from retrievers.index.walk import GraphArrays, WalkIndex
+from retrievers.index.walk import RESTART, GraphArrays, WalkIndex
 from retrievers.ranking.mixing import Evidence, Ranking, link_strength, rank, rank_around
 from retrievers.ranking.relevance import Nearness
 
@@ -117,7 +117,8 @@ def test_passages_to_which_the_graph_leads_alike_rank_by_what_they_say() -> None
     ranking = rank(graph, Evidence(lexical.match("red apple")))
     half = ranking.fit[1]
     mass = np.array([1, half**3, 0]) / (1 + half**3)
-    assert ranking.passages == pytest.approx(mass + 0.1 * mass[0] * ranking.fit)
+    expected = mass + 0.1 * mass[0] * ranking.fit
+    assert ranking.passages / ranking.passages[0] == pytest.approx(expected / expected[0])
 
 
 def test_what_fits_without_being_reached_counts_as_little_as_names_vouch_for_much() -> None:
@@ -128,10 +129,39 @@ def test_what_fits_without_being_reached_counts_as_little_as_names_vouch_for_muc
     ranking = rank(graph, Evidence(lexical.match("red apple"), named={0: 1.0}))
     first, second, titled = ranking.passages
     half = ranking.fit[1]
-    first -= ranking.trust * (1 - half) * titled  # how far it is ahead
+    first -= 2 * ranking.trust * (1 - half) * titled  # how far it is ahead
     added = (second - half**3 * first) / (half - half**3)
     assert ranking.trust == pytest.approx(20 / (21 + half**3))
     assert added == pytest.approx(0.1 * (1 - ranking.trust) * titled, rel=1e-3)
+
+
+@pytest.mark.parametrize(("strength", "alone"), [(1.0, 0.338), (0.05, 0.002)])
+def test_the_more_names_vouch_for_a_question_the_more_of_the_walk_starts_from_them_alone(
+    strength: float, alone: float
+) -> None:
+    """Nothing leads to the named entity, so it has what the walk starts there with, and no more."""
+    match = LexicalIndex.build(["apple", "kiwi"]).match("apple")
+    ranking = rank(graph_of(2, 1, titles=[(1, 0)]), Evidence(match, named={0: strength}))
+    started = alone + (1 - alone) * ranking.trust
+    assert ranking.entities[0] == pytest.approx(RESTART * started, abs=1e-4)
+
+
+def test_a_passage_gains_nothing_by_having_few_entities_where_nothing_is_named() -> None:
+    """The first fits better and hands its mass on to those that share its entities; the second keeps its own."""
+    passages = [
+        "red sweet ripe apple",
+        "red sweet ripe apple tree",
+        *(["kiwi fig plum pear melon grape"] * 12),
+    ]
+    shared = [(row, row - 2) for row in range(2, 14)]
+    graph = graph_of(14, 12, mentions=[*((0, entity) for _, entity in shared), *shared])
+    evidence = Evidence(LexicalIndex.build(passages).match("red sweet ripe apple"))
+    ranking, around = rank(graph, evidence), rank_around(graph, evidence)
+    assert np.argsort(-ranking.passages)[:2].tolist() == [0, 1]
+    assert np.argsort(-around.passages)[:2].tolist() == [
+        1,
+        0,
+    ]  # which goes by where the walk dwells
 
 
 @pytest.mark.parametrize(
