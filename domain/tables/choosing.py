@@ -39,6 +39,11 @@ _OF_KIND = (
     (re.compile(r"\b(?:who|whose|where)\b|谁|哪里|哪儿"), ValueKind.TEXT),
     (re.compile(r"\bwhen\b|什么时候|何时|哪一?天"), ValueKind.DATE),
 )
+# A column that is called by its time does not tell what its numbers are.
+_OF_PERIOD = re.compile(
+    r"(?:q[1-4]|h[12]|(?:19|20)\d\d年?|第?[一二三四]季度|\d{1,2}月|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)$",
+    re.IGNORECASE,
+)
 _WHICH = re.compile(r"哪|\bwhich\b")
 
 
@@ -189,6 +194,8 @@ def _look_up(read: QuestionParts) -> Asked | None:
     if not asked and subject is not None:
         bounded = any(condition.bounds for condition in read.conditions)
         asked = [subject] * (bounded or read.listing)
+    if asked and _OF_PERIOD.match(read.columns[asked[0]].name) and not read.telling:
+        return None  # the profit of the second quarter, where that has the sales
     if not asked and read.telling:
         numbers = read.of_kind(ValueKind.NUMBER)
         sure = len(numbers) == 1 and not _asks_other(read, numbers[0])
@@ -248,9 +255,10 @@ def _nearest(read: QuestionParts, columns: Sequence[int], operation: Operation) 
         return columns[0]
     before = [at for place, at in read.places if place < word.start() and at in columns]
     behind = [at for place, at in read.places if place >= word.end() and at in columns]
-    if word[0].isascii():
-        return (behind or before[::-1])[0]
-    return (before[::-1] or behind)[0]
+    if behind and (word[0].isascii() or not before):
+        return behind[0]
+    last = max(place for place, at in read.places if at in before and place < word.start())
+    return next(at for place, at in read.places if place == last and at in before)
 
 
 def _implied(read: QuestionParts, columns: Sequence[int]) -> list[int]:

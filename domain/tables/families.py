@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from importlib.resources import files
 
 from domain.language.simplified import plain_of
@@ -16,7 +16,7 @@ from domain.language.stems import stem
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.tables.table import Column
 from domain.tables.values import ValueKind
-from domain.tables.wording import IMPLIED
+from domain.tables.wording import IMPLIED, OPERATIONS
 
 _WORD = re.compile(r"(?<![\w-])[a-z]{4,}(?![\w-])")
 # Who does it, or that it is done: visitor, payment, attendance.
@@ -47,10 +47,13 @@ def _anywhere(words: Sequence[str]) -> str:
 _LISTED = re.compile(_anywhere(list(_FAMILIES)))
 
 
-def related_columns(text: str, columns: Sequence[Column]) -> list[tuple[tuple[int, int], int]]:
+def related_columns(
+    text: str, columns: Sequence[Column], named: Collection[int] = ()
+) -> list[tuple[tuple[int, int], int]]:
     """Where a normalised question has a word of a column's family, and which; none where it may mean several.
 
-    Of amounts and of money that one verb may mean, both, in the order in which it is likely to mean them.
+    Of amounts and of money that one verb may mean, both, in the order in which it is likely to mean them. A word
+    that is of the family of a column that is `named` already says that again.
     """
     found = list[tuple[tuple[int, int], int]]()
     names = {column.index: plain_of(column.name)[:_LONGEST] for column in columns}
@@ -63,12 +66,19 @@ def related_columns(text: str, columns: Sequence[Column]) -> list[tuple[tuple[in
                 for word, other, own in _parts(names[column.index])
             )
         ]
-        found += [(span, one.index) for one in _chosen(meant, text)]
+        if not any(one.index in named for one in meant):
+            found += [(span, one.index) for one in _chosen(meant, text)]
     for column in columns:
         number = _NUMBER_OF.match(names[column.index])
-        if number and (at := text.find(number["what"])) >= 0:
+        if column.index not in named and number and (at := text.find(number["what"])) >= 0:
             found.append(((at, at + len(number["what"])), column.index))
     return found
+
+
+def of_one_family(word: str, text: str) -> bool:
+    """Whether a normalised text has another word of a word's families."""
+    own = _FAMILIES.get(word, set())
+    return any(own & families for _, families, _ in _words(text))
 
 
 def implied_of(text: str, columns: Sequence[Column]) -> list[int]:
@@ -90,7 +100,11 @@ def _chosen(meant: Sequence[Column], text: str) -> Sequence[Column]:
     if len(meant) <= 1:
         return meant
     words = [column for column in meant if column.kind is ValueKind.TEXT]
-    if len(words) == 1 and _WHO.search(text):
+    if (
+        len(words) == 1
+        and _WHO.search(text)
+        and not any(form.search(text) for form in OPERATIONS.values())
+    ):
         return words
     numbers = [column for column in meant if column.kind is ValueKind.NUMBER]
     paid = [column for column in numbers if _MONEY.search(plain_of(_told_of(column)))]

@@ -27,7 +27,9 @@ _AGES = re.compile(r"\b(?:ages?|years|temperature)\b|年龄|温度|工龄|年限
 _TIMES = re.compile(
     r"\b(?:time|duration|latency|delay|seconds?|minutes?|hours?)\b|时间|用时|耗时|时长|延迟"
 )
-_GOOD = re.compile(r"最[好强差弱]|\b(?:best|worst)\b(?![\s-](?:paid|selling|sold|earning))")
+_GOOD = re.compile(
+    r"最[好强差弱]|(?<!sold )(?<!sells )(?<!sell )\b(?:best|worst)\b(?![\s-](?:paid|selling|sold|earning))"
+)
 _QUICK = re.compile(r"最[快慢]|\b(?:fastest|slowest)\b")
 _OLD = re.compile(r"最老|最年[轻长]|\b(?:old|young)est\b")
 _CALLED = {"day": "daily", "year": "annual", "annum": "annual|year", "天": "日", "日": "天"}

@@ -213,7 +213,7 @@ def _take_related(reading: Reading, table: DataTable) -> None:
     if counted and not any(table.columns[index].kind is ValueKind.NUMBER for index in named):
         units = in_unit(free, counted["unit"])
         found += [(counted.span("unit"), column.index) for column in units[:1]]
-    found += related_columns(reading.text, free)
+    found += related_columns(reading.text, table.columns, tuple(named))
     for span, index in found:
         if index not in named:
             named.add(index)

@@ -10,6 +10,7 @@ from domain.language.simplified import plain_of
 from domain.language.stems import stem
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.tables.computing import sums_up
+from domain.tables.families import of_one_family
 from domain.tables.speaking import without_asking
 from domain.tables.table import DataTable
 from domain.tables.units import unit_of
@@ -89,7 +90,8 @@ def unborne(rest: str, table: DataTable, about: str = "") -> set[str]:
         small = has_cjk(word) and all(
             one in names or one in _SMALL or one in CHINESE_STOP_WORDS for one in word
         )
-        return word in known or word in PERSONS or word in names or small
+        told = word in known or word in PERSONS or word in names or small
+        return told or of_one_family(word, names)
 
     return {word for word in words if not borne(word)}
 

@@ -20,6 +20,15 @@ _OTHERS = 0.2
 _OF_YEARS = re.compile(r"\byear\b|年[份度]?(?:[(（]|$)")
 
 
+# 1月, 2班: called by a number, and no amount; so many months are 个月.
+_CALLED = frozenset({"月", "月份", "号", "班", "年级", "季度", "组", "期"})
+
+
+def _names_one_of_many(value: Value) -> bool:
+    """Whether a cell is empty or calls its row by a number."""
+    return value.kind is ValueKind.EMPTY or value.suffix in _CALLED
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column that was read. `values` has one for each row; EMPTY where a merged cell is repeated.
@@ -87,6 +96,8 @@ class DataTable:
             ),
             ValueKind.TEXT,
         )
+        if kind is ValueKind.NUMBER and all(_names_one_of_many(value) for value in values):
+            kind = ValueKind.TEXT
         units = {value.unit for value in values if value.kind is ValueKind.NUMBER}
         unit = units.pop() if len(units) == 1 else (None if units else ("", ""))
         return Column(index, self.name(index), kind, values, unit)

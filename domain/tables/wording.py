@@ -106,10 +106,10 @@ IMPLIED = tuple(
     )
 )
 SUM_WORDS = (
-    r"总和|之和|合计|总计|共计|总共|一共|累计|汇总|加起来|总(?=[\0数额量价值销收支产库预成])|总的|总是?多少"
+    r"总和|之和|合计|总计|共计|总共|一共|累计|汇总|加起来|总(?=[\0数额量分价值销收支产库预成])|总的|总是?多少"
     r"|\b(?:total|sum|altogether|together|combined|add up|in all)\b|\b(?:what|how much) (?:do|does|did) all\b"
 )
-MEAN_WORDS = r"平均|均值|\b(?:average|mean|avg)\b"
+MEAN_WORDS = r"平均|[月日年周]均|均值|\b(?:average|mean|avg)\b"
 MEASURES = "个人行条款种家名位项类组座所笔张起次台件场部辆间门本单批艘趟班节届"
 # 两次, 一款: so many of something.
 MEASURED = re.compile(rf"[一二两三四五六七八九十几\d]*[{MEASURES}]")
@@ -240,8 +240,8 @@ _AGAINST = [
 _AGAINST += [
     (Comparison.MORE, re.compile(rf"\b(?:more|greater|larger|higher)\s+\0+\s+than{_OWN}")),
     (Comparison.LESS, re.compile(rf"\b(?:less|fewer|lower|smaller)\s+\0+\s+than{_OWN}")),
-    (Comparison.MORE, re.compile(r"比\s*(?=\0+\s*[还要更]?[高多大贵长])")),
-    (Comparison.LESS, re.compile(r"比\s*(?=\0+\s*[还要更]?[低少小短])")),
+    (Comparison.MORE, re.compile(r"比\s*(?=\0+\s*[还要更]?[高多大贵长](?![了出]?[多几]))")),
+    (Comparison.LESS, re.compile(r"比\s*(?=\0+\s*[还要更]?[低少小短](?![了出]?[多几]))")),
 ]
 # 没有库存, "no stock": nothing of a column of numbers.
 NONE_OF = re.compile(r"(?:没有任何|没有|无|\b(?:no|out of|without(?: any)?))\s*(?=\0)")

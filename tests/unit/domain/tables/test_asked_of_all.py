@@ -45,6 +45,15 @@ SALES = make_table(
 )
 
 
+MONTHS = make_table(
+    [["月份", "收入", "支出"], ["1月", "52000", "48000"], ["2月", "47500", "51200"]], header_rows=1
+)
+QUARTERS = make_table(
+    [["Product", "Q1", "Q2"], ["Lamp", "$12,400", "$13,100"], ["Desk", "$45,000", "$41,200"]],
+    header_rows=1,
+)
+
+
 def told(question: str, table: DataTable) -> list[tuple[str, str]]:
     language = "en" if question.isascii() else "zh"
     return [(one.value, one.place) for one in compute_findings(question, table, language).asked]
@@ -202,6 +211,28 @@ def test_signs_and_comparatives_are_bounds(
     question: str, table: DataTable, expected: list[str]
 ) -> None:
     assert [value for value, _ in told(question, table)] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("2月收入多少？", [("47500", "r2c2")]),
+        ("哪个月支出最多？", [("51200", "r2c3")]),
+        ("月均收入是多少？", [("49,750", "c2")]),
+        ("支出超过收入的是哪几个月？", [("2月", "r2c1")]),
+    ],
+)
+def test_months_are_names_and_no_amounts(question: str, expected: list[tuple[str, str]]) -> None:
+    assert told(question, MONTHS) == expected
+
+
+def test_a_column_that_is_called_by_its_time_tells_only_what_the_caption_says() -> None:
+    def of_lamp(question: str, caption: str) -> list[str]:
+        return [one.value for one in compute_findings(question, QUARTERS, "en", caption).asked]
+
+    assert of_lamp("What was the profit of Lamp in Q2?", "Sales by quarter") == []
+    assert of_lamp("What were the sales of Lamp in Q2?", "Sales by quarter") == ["$13,100"]
+    assert of_lamp("Which product sold best in Q2?", "Sales by quarter") == ["$41,200"]
 
 
 @pytest.mark.parametrize(
