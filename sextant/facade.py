@@ -183,11 +183,14 @@ class Sextant(Asking):
         Raises:
             OptionInvalid: the file cannot be read; or, with `strict`, what is wrong in which line.
         """
+        from stores.graph.record import GraphRecord
+
         importer = await self._parts.importer()
         report = await importer.import_graph(
             self._scope(graph_id), source, strict=strict, on_progress=on_progress
         )
         report.warnings = await self._refresher.refresh(self._scope(graph_id), on_stage=on_progress)
+        report.graph = await GraphRecord(self.database).counts(self._scope(graph_id))
         return report
 
     def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:

@@ -23,7 +23,7 @@ from ingestion.transfer.evidence import EvidenceWriter
 from ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, Problem, check_sections
 from ingestion.transfer.reading import Source, read_into
 from ingestion.transfer.spool import Numbered, Spool, spool
-from stores.graph.record import GraphRecord
+from stores.graph.record import GraphCounts, GraphRecord
 
 _BATCH = 200
 # A file of nothing but bad lines is a wrong file: the first so many say so.
@@ -36,7 +36,8 @@ class ImportReport:
 
     `unchanged` counts the documents that were there already; `relations` includes triples;
     `problem_count` also counts the problems beyond the first thousand, which are not listed;
-    `warnings` say what of the graph did not follow, and how to mend it.
+    `warnings` say what of the graph did not follow, and how to mend it; `graph` is how large the whole graph
+    is then, with what was found in the texts.
     """
 
     documents: int = 0
@@ -47,6 +48,7 @@ class ImportReport:
     problem_count: int = 0
     problems: list[Problem] = field(default_factory=list[Problem])
     warnings: tuple[str, ...] = ()
+    graph: GraphCounts | None = None
 
 
 class Importer:

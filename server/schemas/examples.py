@@ -39,6 +39,7 @@ IMPORTED: dict[str, Any] = {
     "problemCount": 0,
     "problems": [],
     "warnings": [],
+    "graph": {"entities": 5, "relations": 1, "mentions": 20, "communities": 2},
 }
 GRAPHS: dict[str, Any] = {
     "graphs": [

@@ -49,8 +49,20 @@ class ImportProblem(Wire):
     kept: bool
 
 
+class GraphSize(Wire):
+    """How large a graph is."""
+
+    entities: int
+    relations: int
+    mentions: int
+    communities: int
+
+
 class ImportBody(Wire):
-    """What an import brought; `problemCount` also counts those beyond the thousand that are listed."""
+    """What an import brought; `problemCount` also counts those beyond the thousand that are listed.
+
+    `graph` is the size of the whole graph then, with what was found in the texts.
+    """
 
     graph_id: str
     documents: int
@@ -61,3 +73,4 @@ class ImportBody(Wire):
     problem_count: int
     problems: tuple[ImportProblem, ...]
     warnings: tuple[str, ...]
+    graph: GraphSize | None = None

@@ -66,3 +66,8 @@ def _print(report: ImportReport) -> None:
         f"{counted(report.documents, 'document')} ({report.unchanged} unchanged), {counted(report.chunks, 'passage')}, "
         f"{counted(report.entities, 'entity')}, {counted(report.relations, 'relation')}"
     )
+    if report.graph is not None:
+        terminal.say(
+            "With what the texts say, the graph has "
+            f"{counted(report.graph.entities, 'entity')} and {counted(report.graph.relations, 'relation')}."
+        )

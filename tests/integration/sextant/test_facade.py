@@ -109,6 +109,17 @@ async def test_a_source_has_the_users_own_id_of_its_chunk(rag: Sextant) -> None:
     assert [source.external_id for source in answer.sources] == ["c-7"]
 
 
+async def test_an_import_of_texts_alone_tells_how_large_a_graph_came_of_them(rag: Sextant) -> None:
+    lines = [
+        {"type": "document", "id": one, "text": f"{one}: Insulin Glargine is given at night."}
+        for one in ("d1", "d2")
+    ]
+    report = await rag.import_graph(lines, "texts-alone")
+    assert report.entities == 0
+    assert report.graph is not None
+    assert report.graph.entities >= 1
+
+
 @pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix", "bypass", "auto"])
 async def test_every_mode_answers_whatever_is_asked(
     rag: Sextant, handbook: Path, mode: str
