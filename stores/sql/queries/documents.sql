@@ -119,9 +119,9 @@ select v.content, v.metadata from documents d join document_versions v
 where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
 
 -- name: save_parsed
--- What the parser found out.
+-- What the parser found out. What the user says stands, or the same file given again would seem changed.
 update document_versions set title = %(title)s, language = %(language)s,
-  page_count = %(page_count)s, text = %(text)s, metadata = metadata || %(metadata)s
+  page_count = %(page_count)s, text = %(text)s, metadata = %(metadata)s || metadata
 where scope_id = %(scope_id)s and document_id = %(document_id)s and version = %(version)s;
 
 -- name: clear_sections

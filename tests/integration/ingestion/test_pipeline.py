@@ -329,3 +329,14 @@ async def test_small_files_that_are_stored_together_have_jobs_and_ends_of_their_
         *("a.md", "b.md", "b.md", "c.md", "d.md", "e.md", "f.md"),
     ]
     assert {(job.attempts, job.done, job.total, job.worker) for job in done} == {(1, 1, 1, None)}
+
+
+async def test_metadata_of_the_users_own_stands_beside_what_the_parser_finds_out(
+    ingestor: Ingestor, documents: DocumentStore, scope: Scope
+) -> None:
+    own = {"format": "memo", "team": "ops"}
+    await ingestor.ingest_bytes(scope, GUIDE.encode(), "a.txt", metadata=own)
+    [document] = await documents.list(scope)
+    assert document.metadata == own | {"encoding": "utf-8"}
+    again = await ingestor.ingest_bytes(scope, GUIDE.encode(), "a.txt", metadata=own)
+    assert again.unchanged
