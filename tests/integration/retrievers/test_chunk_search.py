@@ -91,7 +91,7 @@ async def ask(search: ChunkSearch, scope: Scope, query: str, **options: Any) -> 
 async def test_the_seeds_call_finds_the_section_on_payment_with_its_neighbours(
     search: ChunkSearch, filled: Scope
 ) -> None:
-    """Seed 004, "典型调用": query 付款节点, limit 5, includeNeighbors, filters by topic and section."""
+    """Seed 004, 典型调用 and 结构过滤: query 付款节点, limit 5, includeNeighbors, filters by topic and section."""
     request = SearchRequest.model_validate(
         {
             "query": "付款节点",
@@ -146,7 +146,7 @@ async def test_every_share_lies_in_0_to_1_and_contributions_sum_to_the_hybrid_sc
 async def test_neighbours_stand_in_the_section_or_share_entities(
     search: ChunkSearch, filled: Scope
 ) -> None:
-    """Seed 004: "`includeNeighbors=true` 时返回同章节/关联块"."""
+    """Seed 004, 邻居扩展: "`includeNeighbors=true` 时返回同章节/关联块"."""
     found = await ask(search, filled, "上海远航物流有限公司 签订", include_neighbors=True)
     related = {one.relation for hit in found.results for one in hit.neighbors or ()}
     assert "linked" in related
