@@ -8,10 +8,31 @@ from functools import partial
 
 from domain.answers import Answer, Source
 from domain.events import Event, Reset, Token, answer_of
+from domain.text import language_of
 from sextant.cli import terminal
 from sextant.cli.wrapping import Wrapping, width_of_terminal
 
 _SHOWN_CHARS = 300
+_SAID = {
+    "en": {
+        "mode": "mode {mode}",
+        "search": "{count} refined search",
+        "searches": "{count} refined searches",
+        "declined": "not in the documents",
+        "grounded": "every sentence supported",
+        "ungrounded": "not every sentence supported",
+        "time": "{seconds:.1f} s",
+    },
+    "zh": {
+        "mode": "模式 {mode}",
+        "search": "改写检索 {count} 次",
+        "searches": "改写检索 {count} 次",
+        "declined": "文档中没有",
+        "grounded": "每句都有依据",
+        "ungrounded": "并非每句都有依据",
+        "time": "{seconds:.1f} 秒",
+    },
+}
 _SEE_LOG = "Run again with SEXTANT_LOG_LEVEL=ERROR to see why."
 
 
@@ -85,14 +106,14 @@ def _opening(source: Source) -> str:
 
 
 def _summary(answer: Answer) -> str:
-    parts = [f"mode {answer.mode}", answer.model]
-    if answer.attempts:
-        parts.append(f"{answer.attempts} refined search{'es' if answer.attempts > 1 else ''}")
+    """How the answer came about, in its own language."""
+    said, count = _SAID[language_of(answer.answer)], answer.attempts
+    parts = [said["mode"].format(mode=answer.mode), answer.model]
+    if count:
+        parts.append(said["search" if count == 1 else "searches"].format(count=count))
     if answer.declined:
-        parts.append("not in the documents")
+        parts.append(said["declined"])
     elif answer.citations:
-        parts.append(
-            "every sentence supported" if answer.grounded else "not every sentence supported"
-        )
-    parts.append(f"{sum(answer.timings.values()) / 1000:.1f} s")
+        parts.append(said["grounded" if answer.grounded else "ungrounded"])
+    parts.append(said["time"].format(seconds=sum(answer.timings.values()) / 1000))
     return " · ".join(part for part in parts if part)

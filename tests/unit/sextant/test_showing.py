@@ -42,6 +42,14 @@ async def test_an_answer_shows_its_text_then_each_source_with_place_and_quote(
     assert lines[-1].startswith("mode naive · extractive · every sentence supported")
 
 
+async def test_the_last_line_is_in_the_answers_language(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    await print_answer(told(Done(replace(ANSWER, answer="口渴是早期症状。[1]"))))
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("模式 naive · extractive · 每句都有依据")
+
+
 async def test_a_passage_that_is_named_but_not_quoted_shows_how_it_begins(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
