@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
+from domain.tables.values import ValueKind, read_value
 from nodes.citing.citations import Citations
 from nodes.citing.markers import unmarked
 from nodes.multimodal.cells import TableCells
@@ -15,9 +16,13 @@ FOUND = {"en": "According to the attached table:", "zh": "根据附上的表格�
 
 
 def led_to(items: Sequence[RetrievedItem]) -> list[str]:
-    """The rows of tables that a question leads to, by name: what documents say of them counts too."""
+    """The rows of tables that a question leads to, by name: what documents say of them counts too.
+
+    A number or a date, or 2月, is no name: documents have it of anything.
+    """
     tables = (attachment for item in items if (attachment := attachment_of(item)))
-    return list(dict.fromkeys(one.about for table in tables for one in table.findings if one.about))
+    names = dict.fromkeys(one.about for table in tables for one in table.findings)
+    return [name for name in names if read_value(name).kind is ValueKind.TEXT]
 
 
 def told_by_tables(

@@ -1,0 +1,22 @@
+"""What documents are asked about besides what a table has answered."""
+
+import pytest
+
+from domain.attachments import Attachment, AttachmentKind
+from domain.tables.written import Finding
+from nodes.multimodal.items import attached_items
+from nodes.multimodal.telling import led_to
+
+
+@pytest.mark.parametrize(
+    ("about", "names"),
+    [("BM-40", ["BM-40"]), ("胰岛素", ["胰岛素"]), ("2月", []), ("2024-05-02", []), ("12", [])],
+)
+def test_a_row_that_is_called_by_a_number_or_a_date_is_no_name_to_search_for(
+    about: str, names: list[str]
+) -> None:
+    found = Finding("the largest is 9", "r1c2", "9", about)
+    table = Attachment(
+        AttachmentKind.TABLE, "T1", "", names=("a", "b"), rows=((about, "9"),), findings=(found,)
+    )
+    assert led_to(attached_items([table], "zh", 500)) == names
