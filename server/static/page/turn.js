@@ -75,6 +75,7 @@ export class Turn {
     [this.text, this.citations, this.sources] = [answer.answer ?? answer.text, answer.citations, answer.sources];
     const said = [
       answer.timings && say("answered", (total / 1000).toFixed(1), answer.mode),
+      answer.model === "extractive" && say("quoted"),
       answer.citations.length && say(answer.grounded ? "grounded" : answer.declined ? "declined" : "ungrounded"),
     ].filter(Boolean).join(" ");
     const notes = [...answer.warnings, said].filter(Boolean);
