@@ -101,7 +101,7 @@ async def test_structure_of_a_document_that_is_not_there_is_said(
 
 
 async def test_searches_are_logged_with_ids_and_scores_and_no_text(rag: Sextant) -> None:
-    """Seed 004: "将 `SearchRequest/Response` 保存到日志，用于 QA 回溯"."""
+    """Seed 004, 诊断: "将 `SearchRequest/Response` 保存到日志，用于 QA 回溯"."""
     chunks = await rag.chunks()
     found = await chunks.search(
         SearchRequest(query="付款节点", limit=2, filters={"tags": "markdown"})
