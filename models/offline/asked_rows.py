@@ -111,7 +111,37 @@ def row_for_others(ranked: Sequence[Candidate], asked: Collection[str]) -> Candi
     return others[0] if others and not named else None
 
 
-def rows_alike(best: Candidate, ranked: Sequence[Candidate], question: str) -> list[Candidate]:
+def rows_untold(ranked: Sequence[Candidate], asked: Collection[str]) -> list[Candidate]:
+    """All rows of the best's table in its order, where its head has what is asked and no row has any of it.
+
+    "How many days of leave does a newcomer get?" is answered by the row for less than a year, which says so
+    in words of its own: three of four rows may leave out the one that is meant. None of many rows.
+
+    Args:
+        ranked: the sentences, best first.
+        asked: the content words of the question.
+    """
+    rows = [one for one in ranked if one.source == ranked[0].source and _is_row(one)]
+    untold = _is_row(ranked[0]) and not any(_told(row, asked) for row in rows)
+    return sorted(rows, key=lambda row: row.start) if untold and len(rows) <= _MOST_WITHIN else []
+
+
+def rows_together(
+    best: Candidate, ranked: Sequence[Candidate], items: Sequence[RetrievedItem], question: str
+) -> list[Candidate]:
+    """The rows of the best's table that answer together, in its order; none where single ones may.
+
+    Args:
+        best: the best of `ranked`.
+        ranked: the sentences.
+        items: the passages they stand in.
+        question: asks, say, for plans that cost more than 100, or for the dearest plan.
+    """
+    within = _rows_within(best, ranked, items, question)
+    return within or _rows_alike(best, ranked, question)
+
+
+def _rows_alike(best: Candidate, ranked: Sequence[Candidate], question: str) -> list[Candidate]:
     """The rows that have all that the best one has of the question, where it asks for all that are so.
 
     "Which trains go from Vienna to Graz?" is answered by each of them, in the table's order; none where
@@ -141,19 +171,13 @@ def _columns_named(question: str, row: Candidate) -> list[str]:
     return [word for start, end in spans for word in terms(asked[start:end])]
 
 
-def rows_within(
+def _rows_within(
     best: Candidate, ranked: Sequence[Candidate], items: Sequence[RetrievedItem], question: str
 ) -> list[Candidate]:
     """The rows of the best's table that keep the bounds which the question sets, in the table's order.
 
     Or those in whose range a number of the question lies ("up to 5,000"), or those with the largest or
     smallest value, where it asks for that and the passage has the whole table. None where the question asks for neither, or it is not certain of which column.
-
-    Args:
-        best: the best of `ranked`.
-        ranked: the sentences.
-        items: the passages they stand in.
-        question: asks, say, for plans that cost more than 100, or for the dearest plan.
     """
     if not _is_row(best):
         return []
@@ -190,7 +214,7 @@ def is_beside_computed(row: _HasText, question: str) -> bool:
     """Whether a row cannot be the answer to a question for those that keep a bound, or for the most of all.
 
     "Which parts cost more than 100?" is not answered by part 100, "Which have no stock?" by any that does not
-    say so, "Which are due before May?" by any, nor "Which part is the dearest?" by any part: where no row is known to be it (`rows_within`), none is shown. A row that states a bound itself
+    say so, "Which are due before May?" by any, nor "Which part is the dearest?" by any part: where no row is known to be it (`rows_together`), none is shown. A row that states a bound itself
     ("over 500 km"), or says that it is the most ("Maximum load"), may be what is asked for.
     """
     if not _is_row(row):

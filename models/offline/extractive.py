@@ -23,8 +23,8 @@ from models.offline.asked_rows import (
     only_another_field,
     only_beside,
     row_for_others,
-    rows_alike,
-    rows_within,
+    rows_together,
+    rows_untold,
 )
 from models.offline.captions import with_rows_told
 from models.offline.other_language import (
@@ -189,8 +189,7 @@ class ExtractiveAnswerer:
         convincing = bool(named) and telling and self._convinces(best, question)
         within: list[Candidate] = []
         if convincing:
-            within = rows_within(best.candidate, ranked, items, question)
-            within = within or rows_alike(best.candidate, ranked, question)
+            within = rows_together(best.candidate, ranked, items, question)
             convincing = bool(within) or not is_beside_computed(best.candidate, question)
         if convincing and (within or _in_language_of(question, best.candidate)):
             chosen = within or newest_first(_distinct(compared, question), items, question)
@@ -331,8 +330,11 @@ def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
     words = [*content_words(question), *marks_in(normalise(question))]
     instead = asked_instead(question) & compared[0].candidate.terms
     beyond = instead or asked - frozenset(identifiers(question)) or asked
-    if row := row_for_others([found.candidate for found in compared], words):
+    ranked = [found.candidate for found in compared]
+    if row := row_for_others(ranked, words):
         return [row]
+    if rows := rows_untold(ranked, words):
+        return rows
     chosen = [compared[0].candidate]
     for found in compared[1:]:
         if only_beside(found.candidate, chosen, words) or not _speaks_of(beyond, found.candidate):

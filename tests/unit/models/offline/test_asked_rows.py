@@ -56,6 +56,14 @@ LEAVE = """| Group | Years of service | Days of leave |
 | Drivers | 5 or more | 31 |"""
 
 
+YEARS = """| Years of employees | Days of leave |
+| --- | --- |
+| less than 1 | 12, pro rata |
+| 1 to 4 | 15 |
+| 5 to 9 | 20 |
+| 10 or more | 25 |"""
+
+
 async def test_the_name_of_a_column_singles_out_no_row() -> None:
     found = await quoted("Which cities need approval by the department head?", APPROVALS, "en")
     assert found == {
@@ -74,6 +82,12 @@ async def test_rows_of_one_name_are_quoted_together_where_nothing_tells_which_is
         "Drivers | 0–4 | 28",
         "Drivers | 5 or more | 31",
     }
+
+
+async def test_all_rows_are_quoted_where_none_has_a_word_of_the_question() -> None:
+    """Whoever is new has been there for less than a year, which no word says."""
+    found = await quoted("How many days of leave do new employees get?", YEARS, "en")
+    assert found == {"less than 1 | 12, pro rata", "1 to 4 | 15", "5 to 9 | 20", "10 or more | 25"}
 
 
 async def test_the_name_of_a_column_is_no_name_of_a_row() -> None:
