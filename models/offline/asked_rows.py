@@ -95,34 +95,26 @@ def asked_themselves(ranked: Sequence[_Said], question: str) -> list[_Said]:
     return [one for one in ranked if may_answer(one)]
 
 
-def row_for_others(ranked: Sequence[Candidate], asked: Collection[str]) -> Candidate | None:
-    """The row for all others, where the best is a row of a table that has none for what is asked.
+def rows_instead(ranked: Sequence[Candidate], asked: Collection[str]) -> list[Candidate]:
+    """The rows that answer where the best is a row of a table that has none for what is asked.
+
+    The row for all others ("Other cities"). Or all rows, in the table's order, where the head has what is
+    asked and no row a word of it: how many days of leave a newcomer gets is told by the row for less than a
+    year, and three of four rows may leave out just that. None of many rows.
 
     Args:
         ranked: the sentences, best first.
         asked: the content words of the question.
     """
     best = ranked[0]
-    if not (_is_row(best) and best.missing):
-        return None
     rows = [one for one in ranked if one.source == best.source and _is_row(one)]
+    if not _is_row(best):
+        return []
     others = [row for row in rows if _ALL_OTHERS.match(row.text)]
     named = any(_told(row, asked) for row in rows if row not in others)
-    return others[0] if others and not named else None
-
-
-def rows_untold(ranked: Sequence[Candidate], asked: Collection[str]) -> list[Candidate]:
-    """All rows of the best's table in its order, where its head has what is asked and no row has any of it.
-
-    "How many days of leave does a newcomer get?" is answered by the row for less than a year, which says so
-    in words of its own: three of four rows may leave out the one that is meant. None of many rows.
-
-    Args:
-        ranked: the sentences, best first.
-        asked: the content words of the question.
-    """
-    rows = [one for one in ranked if one.source == ranked[0].source and _is_row(one)]
-    untold = _is_row(ranked[0]) and not any(_told(row, asked) for row in rows)
+    if best.missing and others and not named:
+        return others[:1]
+    untold = not any(_told(row, asked) for row in rows)
     return sorted(rows, key=lambda row: row.start) if untold and len(rows) <= _MOST_WITHIN else []
 
 

@@ -22,9 +22,8 @@ from models.offline.asked_rows import (
     is_beside_computed,
     only_another_field,
     only_beside,
-    row_for_others,
+    rows_instead,
     rows_together,
-    rows_untold,
 )
 from models.offline.captions import with_rows_told
 from models.offline.other_language import (
@@ -330,10 +329,7 @@ def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
     words = [*content_words(question), *marks_in(normalise(question))]
     instead = asked_instead(question) & compared[0].candidate.terms
     beyond = instead or asked - frozenset(identifiers(question)) or asked
-    ranked = [found.candidate for found in compared]
-    if row := row_for_others(ranked, words):
-        return [row]
-    if rows := rows_untold(ranked, words):
+    if rows := rows_instead([found.candidate for found in compared], words):
         return rows
     chosen = [compared[0].candidate]
     for found in compared[1:]:

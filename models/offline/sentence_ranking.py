@@ -39,6 +39,7 @@ from models.offline.wording import (
     asked_instead,
     asked_things,
     asks_for_number,
+    broken_words,
     compounds,
     holds_number,
     identifiers,
@@ -153,8 +154,9 @@ class _Ranking:
         self._texts = [passages[source].text[start:end] for source, start, end in self._spans]
         self._otherwise = told_otherwise(question)
         self._disclaimed = disclaimed_in(question)
+        self._broken = broken_words(question)
         self._terms = [self._said(text) for text in self._texts]
-        asked = frozenset(terms(question))
+        asked = frozenset(terms(question)).union(self._broken)
         # Who asks for more is not answered by the words of the question.
         self._repeated = asked if _ASKS_FOR_MORE.search(question) else frozenset[str]()
         kind = asked_kind(question)
@@ -302,7 +304,8 @@ class _Ranking:
     def _said(self, text: str) -> frozenset[str]:
         """The terms of `text`, and those of the question that it has in other words."""
         said = _undisclaimed(text, self._disclaimed)
-        return frozenset(terms(said)).union(*map(terms, self._meant(text)))
+        whole = [word for word in self._broken if word in said]
+        return frozenset(terms(said)).union(whole, *map(terms, self._meant(text)))
 
     def _meant(self, text: str) -> list[str]:
         """The question's words that `text` has in other words, or as a number with its unit."""

@@ -108,6 +108,15 @@ def content_words(question: str) -> list[str]:
     return list(dict.fromkeys(words))
 
 
+def broken_words(question: str) -> list[str]:
+    """The Chinese words of a question that lose a character to the stop words: 所有权 and 所得税 would be 权 and 税."""
+    return [
+        word
+        for word in content_words(question)
+        if len(word) > 1 and not CHINESE_STOP_WORDS.isdisjoint(word)
+    ]
+
+
 def own_part(question: str) -> str:
     """A follow-up without what it borrowed; any other question as it is.
 

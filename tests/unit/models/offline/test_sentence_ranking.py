@@ -254,3 +254,13 @@ def test_the_head_of_a_compound_alone_is_another_thing(
 ) -> None:
     [found] = rank_sentences(question, [passage(said, title=title)], "en")
     assert found.torn == torn
+
+
+@pytest.mark.parametrize("question", ["什么是所有权？", "所有权是什么？"])
+def test_a_word_of_characters_that_alone_say_nothing_is_compared_whole(question: str) -> None:
+    passages = [
+        RetrievedItem(ItemKind.CHUNK, "1", "Rust 用所有权代替垃圾回收。权限由管理员分配。", 1.0)
+    ]
+    best, other = rank_sentences(question, passages, "zh")
+    assert (best.text, best.covered) == ("Rust 用所有权代替垃圾回收。", 1.0)
+    assert other.covered < best.covered / 2
