@@ -262,5 +262,5 @@ def test_a_word_of_characters_that_alone_say_nothing_is_compared_whole(question:
         RetrievedItem(ItemKind.CHUNK, "1", "Rust 用所有权代替垃圾回收。权限由管理员分配。", 1.0)
     ]
     best, other = rank_sentences(question, passages, "zh")
-    assert (best.text, best.covered) == ("Rust 用所有权代替垃圾回收。", 1.0)
-    assert other.covered < best.covered / 2
+    assert best.text == "Rust 用所有权代替垃圾回收。"
+    assert other.covered < best.covered
