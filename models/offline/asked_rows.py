@@ -111,11 +111,10 @@ def rows_instead(ranked: Sequence[Candidate], asked: Collection[str]) -> list[Ca
     if not _is_row(best):
         return []
     others = [row for row in rows if _ALL_OTHERS.match(row.text)]
-    named = any(_told(row, asked) for row in rows if row not in others)
-    if best.missing and others and not named:
+    told = [row for row in rows if _told(row, asked)]
+    if best.missing and others and all(row in others for row in told):
         return others[:1]
-    untold = not any(_told(row, asked) for row in rows)
-    return sorted(rows, key=lambda row: row.start) if untold and len(rows) <= _MOST_WITHIN else []
+    return sorted(rows, key=lambda row: row.start) if not told and len(rows) <= _MOST_WITHIN else []
 
 
 def rows_together(
