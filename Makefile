@@ -2,13 +2,15 @@
 # and console scripts both stumble over a folder with spaces in its name, `python -m` does not.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types unit integration e2e fuzz dev bench eval format clean
+.PHONY: help setup demo test check lint types unit integration neo4j e2e fuzz dev bench eval format clean
 
 PY := .venv/bin/python
 # Where `make demo` keeps its database and model; a caller's own setting wins.
 SEXTANT_DATA_DIR ?= .sextant
 # Folders with corpus.jsonl.gz and queries.jsonl.gz each.
 EVAL_SETS ?= ../shared/eval
+# The tests run on the long-term release; `make neo4j` on this one, whose vector index is searched within a graph.
+NEWEST_NEO4J ?= 2026.08.1
 
 help: ## List the targets
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -41,6 +43,10 @@ unit: .venv/.all
 
 integration: .venv/.all .cache/neo4j/.ready
 	$(PY) -m pytest -q tests/integration
+
+neo4j: .venv/.all ## Test the graph store on the newest Neo4j, too (Java 21 or newer)
+	@NEO4J_VERSION=$(NEWEST_NEO4J) sh scripts/neo4j/install.sh .cache/neo4j-newest/lib
+	NEO4J_LIBRARY=.cache/neo4j-newest/lib $(PY) -m pytest -q tests/integration/stores/graph tests/integration/sextant/test_graph.py
 
 e2e: .venv/.all .cache/chromium/.ready
 	$(PY) -m pytest -q tests/e2e

@@ -21,7 +21,8 @@ from pydantic import SecretStr
 from testing import ports
 
 SCRIPTS = Path(__file__).parent.parent / "scripts" / "neo4j"
-LIBRARY = Path(__file__).parent.parent / ".cache" / "neo4j" / "lib"
+_FETCHED = Path(__file__).parent.parent / ".cache" / "neo4j" / "lib"
+LIBRARY = Path(os.environ.get("NEO4J_LIBRARY", _FETCHED))
 
 QUICK = ("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 FAST = ("-Xmx2g",)
