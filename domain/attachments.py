@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from domain.tables.written import Finding
+from domain.tables.results.written import Finding
 
 
 class AttachmentKind(StrEnum):

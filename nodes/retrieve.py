@@ -15,7 +15,7 @@ from domain.events import Retrieved, as_values
 from domain.language.other_words import as_tables_say
 from domain.language.quantities import asked_quantity
 from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
-from domain.tables.speaking import computes
+from domain.tables.question.speaking import computes
 from domain.text import ideographs, language_of
 from nodes.context import RunContext, scope_of
 from nodes.spending import Limit, budget_of, judging_budget, noted, reached

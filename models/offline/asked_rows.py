@@ -15,15 +15,15 @@ from typing import Protocol, TypeVar
 from domain.language.negation import negates
 from domain.language.other_words import Otherwise, told_otherwise
 from domain.retrieval import RetrievedItem
-from domain.tables.asked import Asked
-from domain.tables.asking import asked_of
-from domain.tables.bands import rows_of_band
-from domain.tables.computing import Operation, compute, matching
-from domain.tables.dates import ANY_YEAR, dates_in
-from domain.tables.speaking import lists
-from domain.tables.stored import cells_of
-from domain.tables.table import DataTable, make_table
-from domain.tables.wording import OPERATIONS, bounds_in, find_whole
+from domain.tables.cells.computing import Operation, compute, matching
+from domain.tables.cells.stored import cells_of
+from domain.tables.cells.table import DataTable, make_table
+from domain.tables.computation.asked import Asked
+from domain.tables.computation.asking import asked_of
+from domain.tables.question.bands import rows_of_band
+from domain.tables.question.dates import ANY_YEAR, dates_in
+from domain.tables.question.speaking import lists
+from domain.tables.question.wording import OPERATIONS, bounds_in, find_whole
 from domain.text import has_cjk, normalise
 from models.offline.passages import table_heads
 from models.offline.sentence_ranking import Candidate

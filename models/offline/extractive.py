@@ -14,7 +14,7 @@ from domain.language.particles import with_joined
 from domain.language.simplified import simplified
 from domain.language.spelling import respelled
 from domain.retrieval import RetrievedItem
-from domain.tables.by_place import asks_by_place
+from domain.tables.question.by_place import asks_by_place
 from domain.text import has_cjk, language_of, normalise
 from models.offline.asked_kind import asked_kind, speaks_of_counted
 from models.offline.asked_rows import (

@@ -21,8 +21,8 @@ from domain.language.quantities import asked_quantity
 from domain.language.sentences import code_spans
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
-from domain.tables.dates import without_dates
-from domain.tables.speaking import without_asking
+from domain.tables.question.dates import without_dates
+from domain.tables.question.speaking import without_asking
 from domain.text import IDEOGRAPHS, has_cjk, language_of, normalise
 from models.offline.passages import names_above, quotable_spans, table_heads, told_by_documents
 from models.offline.sentence_form import SentenceForm

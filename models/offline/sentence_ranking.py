@@ -23,7 +23,7 @@ from domain.language.other_words import listed_compounds, told_otherwise
 from domain.language.sentences import code_spans
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
-from domain.tables.wording import find_whole
+from domain.tables.question.wording import find_whole
 from domain.text import language_of, normalise
 from models.offline.asked_kind import asked_kind
 from models.offline.passages import (

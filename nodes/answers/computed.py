@@ -14,16 +14,16 @@ from domain.language.persons import has_who
 from domain.language.simplified import plain_of
 from domain.language.stopwords import CHINESE_STOP_WORDS
 from domain.retrieval import RetrievedItem
-from domain.tables.computing import sums_up
-from domain.tables.dates import ANY_YEAR
-from domain.tables.findings import Clause, clauses_for, findings_unasked
-from domain.tables.reading import names_column, plain_name, says_kind
-from domain.tables.rest import ENGLISH_PERSONS, OF_ANY_ROW, PERSONS
-from domain.tables.speaking import computes, without_asking
-from domain.tables.stored import Line, StoredTable, TablePart, cells_of, tables_of
-from domain.tables.values import ValueKind
-from domain.tables.wording import MEASURED, find_whole
-from domain.tables.written import Finding
+from domain.tables.cells.computing import sums_up
+from domain.tables.cells.stored import Line, StoredTable, TablePart, cells_of, tables_of
+from domain.tables.cells.values import ValueKind
+from domain.tables.question.dates import ANY_YEAR
+from domain.tables.question.reading import names_column, plain_name, says_kind
+from domain.tables.question.rest import ENGLISH_PERSONS, OF_ANY_ROW, PERSONS
+from domain.tables.question.speaking import computes, without_asking
+from domain.tables.question.wording import MEASURED, find_whole
+from domain.tables.results.findings import Clause, clauses_for, findings_unasked
+from domain.tables.results.written import Finding
 from domain.text import has_cjk
 from models.offline.passages import table_heads
 from models.offline.wording import content_words, terms

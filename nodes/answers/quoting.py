@@ -10,8 +10,8 @@ from domain.documents import Modality
 from domain.events import Cited, Token
 from domain.language.simplified import plain_of
 from domain.retrieval import RetrievedItem
-from domain.tables.speaking import lists
-from domain.tables.wording import find_whole
+from domain.tables.question.speaking import lists
+from domain.tables.question.wording import find_whole
 from models.offline.extractive import ExtractiveAnswerer
 from models.offline.passages import FENCE, quotable_spans, table_heads
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, said

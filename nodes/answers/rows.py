@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from domain.retrieval import RetrievedItem
-from domain.tables.stored import cells_of
+from domain.tables.cells.stored import cells_of
 from domain.text import language_of
 
 _RULE = re.compile(r"^\|[ :|-]+$")

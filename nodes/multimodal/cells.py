@@ -14,9 +14,9 @@ from functools import cached_property
 
 from domain.attachments import Attachment
 from domain.retrieval import RetrievedItem
-from domain.tables.values import ValueKind, numbers_in, read_value
-from domain.tables.wording import find_whole
-from domain.tables.written import Finding
+from domain.tables.cells.values import ValueKind, numbers_in, read_value
+from domain.tables.question.wording import find_whole
+from domain.tables.results.written import Finding
 from domain.text import normalise
 from nodes.citing.support import Quote
 from nodes.multimodal.items import BETWEEN, attachment_of, header_cells, is_table, row_cells

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from domain.attachments import Attachment, AttachmentKind
 from domain.retrieval import ItemKind, RetrievedItem
-from domain.tables.written import Finding
+from domain.tables.results.written import Finding
 from domain.text import estimate_tokens
 
 ATTACHMENT, SHOWN = "attachment", "shown"

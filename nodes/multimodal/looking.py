@@ -13,7 +13,7 @@ from domain.answers import Usage
 from domain.attachments import Attachment, AttachmentKind
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.scope import Scope
-from domain.tables.findings import compute_findings
+from domain.tables.results.findings import compute_findings
 from models.chat.pictures import Picture
 from models.chat.vision import VisionModel, picture_limits
 from nodes.context import RunContext

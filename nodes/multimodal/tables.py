@@ -9,7 +9,7 @@ from typing import Any
 
 from domain.errors import FileRejected
 from domain.settings import Settings
-from domain.tables.table import DataTable, make_table
+from domain.tables.cells.table import DataTable, make_table
 from domain.text import clean_text
 from ingestion.parsing.blocks import Table
 from ingestion.parsing.formats import csv

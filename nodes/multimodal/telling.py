@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
-from domain.tables.values import ValueKind, read_value
+from domain.tables.cells.values import ValueKind, read_value
 from nodes.citing.citations import Citations
 from nodes.citing.markers import unmarked
 from nodes.multimodal.cells import TableCells

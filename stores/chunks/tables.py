@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.scope import Scope
-from domain.tables.stored import TablePart
+from domain.tables.cells.stored import TablePart
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 from stores.scopes import key_of, of_scope

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.findings import compute_findings
-from domain.tables.table import make_table
+from domain.tables.cells.table import make_table
+from domain.tables.results.findings import compute_findings
 from domain.text import counted
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.asking import asked_of
-from domain.tables.computing import matching
-from domain.tables.findings import compute_findings
-from domain.tables.table import DataTable, make_table
+from domain.tables.cells.computing import matching
+from domain.tables.cells.table import DataTable, make_table
+from domain.tables.computation.asking import asked_of
+from domain.tables.results.findings import compute_findings
 from tests.unit.domain.tables.unasked import unasked
 
 STAFF = make_table(

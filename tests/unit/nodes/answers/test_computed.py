@@ -6,7 +6,7 @@ import pytest
 
 from domain.documents import Modality
 from domain.retrieval import ItemKind, RetrievedItem
-from domain.tables.stored import TablePart
+from domain.tables.cells.stored import TablePart
 from domain.text import language_of
 from nodes.answers.computed import computed_tables
 

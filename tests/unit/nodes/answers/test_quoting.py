@@ -7,7 +7,7 @@ import pytest
 from domain.attachments import Attachment, AttachmentKind
 from domain.events import Done
 from domain.retrieval import ItemKind, RetrievedItem
-from domain.tables.written import Finding
+from domain.tables.results.written import Finding
 from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.computed import ComputedTable
 from nodes.answers.quoting import quoted

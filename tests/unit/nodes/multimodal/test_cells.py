@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from domain.attachments import Attachment, AttachmentKind
 from domain.events import Cited, Token
-from domain.tables.findings import compute_findings
-from domain.tables.table import make_table
+from domain.tables.cells.table import make_table
+from domain.tables.results.findings import compute_findings
 from nodes.citing.cited_text import CitedText
 from nodes.multimodal.cells import TableCells
 from nodes.multimodal.items import attached_items, table_lines

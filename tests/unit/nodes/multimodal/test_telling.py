@@ -3,7 +3,7 @@
 import pytest
 
 from domain.attachments import Attachment, AttachmentKind
-from domain.tables.written import Finding
+from domain.tables.results.written import Finding
 from nodes.multimodal.items import attached_items
 from nodes.multimodal.telling import led_to
 

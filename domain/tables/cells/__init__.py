@@ -1,0 +1,1 @@
+"""Tables as data: cells with types, a place for each, and exact arithmetic over their columns."""

@@ -1,0 +1,122 @@
+"""A table that a question is asked about: names, rows, and a place for every cell."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from domain.language.simplified import plain_of
+from domain.tables.cells.local_dates import with_local_dates
+from domain.tables.cells.values import Value, ValueKind, read_value, year_of
+from domain.text import normalise
+
+# A column counts as one of numbers (or dates) when at most so many of its filled cells are not:
+# "n/a" and "—" stand in many.
+_OTHERS = 0.2
+# Numbers of such a column are dates, if all of them can be years: nobody adds them up.
+_OF_YEARS = re.compile(r"\byear\b|年[份度]?(?:[(（]|$)")
+
+
+# 1月, 2班: called by a number, and no amount; so many months are 个月.
+_CALLED = frozenset({"月", "月份", "号", "班", "年级", "季度", "组", "期"})
+
+
+def _names_one_of_many(value: Value) -> bool:
+    """Whether a cell is empty or calls its row by a number."""
+    return value.kind is ValueKind.EMPTY or value.suffix in _CALLED
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column that was read. `values` has one for each row; EMPTY where a merged cell is repeated.
+
+    `unit` is what its numbers share; None when they differ, so that nothing can be computed.
+    """
+
+    index: int
+    name: str
+    kind: ValueKind
+    values: tuple[Value, ...]
+    unit: tuple[str, str] | None = ("", "")
+
+    @property
+    def repeats(self) -> bool:
+        """Whether several rows have the same value, be it in other letters."""
+        texts = [plain_of(text) for value in self.values if (text := value.text.strip())]
+        return len(set(texts)) < len(texts)
+
+
+@dataclass(frozen=True)
+class DataTable:
+    """A table by rows of equal length. `names` are its header, "" where a column has none.
+
+    Rows and columns count from 1 in markers (`r1c1` is the first cell below the header) and from 0
+    here. `repeated` lists the places (row, column) that only repeat a merged cell.
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    repeated: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.names)
+
+    def name(self, column: int) -> str:
+        """A column's name, or its number where it has none."""
+        return self.names[column] or f"c{column + 1}"
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns; their cells are read once."""
+        return tuple(self._read(index) for index in range(self.width))
+
+    def _read(self, index: int) -> Column:
+        values = with_local_dates(
+            [
+                read_value("" if (row, index) in self.repeated else cells[index])
+                for row, cells in enumerate(self.rows)
+            ]
+        )
+        if _OF_YEARS.search(normalise(self.names[index])):
+            years = [year_of(value) for value in values]
+            if all(year.kind is not ValueKind.NUMBER for year in years):
+                values = tuple(years)
+        kinds = Counter(value.kind for value in values)
+        filled = len(values) - kinds[ValueKind.EMPTY]
+        kind = next(
+            (
+                kind
+                for kind in (ValueKind.NUMBER, ValueKind.DATE)
+                if kinds[kind] and filled - kinds[kind] <= filled * _OTHERS
+            ),
+            ValueKind.TEXT,
+        )
+        if kind is ValueKind.NUMBER and all(_names_one_of_many(value) for value in values):
+            kind = ValueKind.TEXT
+        units = {value.unit for value in values if value.kind is ValueKind.NUMBER}
+        unit = units.pop() if len(units) == 1 else (None if units else ("", ""))
+        return Column(index, self.name(index), kind, values, unit)
+
+
+def make_table(
+    rows: Sequence[Sequence[str]], header_rows: int, repeated: Iterable[tuple[int, int]] = ()
+) -> DataTable:
+    """Bring rows of any lengths to one shape.
+
+    Short rows end in empty cells; columns beyond the header have no name; a header of several rows
+    gives each column the words of all of them.
+    """
+    width = max((len(row) for row in rows), default=0)
+    whole = [(*row, *[""] * (width - len(row))) for row in rows]
+    header = whole[:header_rows]
+    names = tuple(
+        " ".join(dict.fromkeys(row[column].strip() for row in header if row[column].strip()))
+        for column in range(width)
+    )
+    below = ((row - header_rows, column) for row, column in repeated if row >= header_rows)
+    return DataTable(names, tuple(whole[header_rows:]), frozenset(below))

@@ -1,0 +1,1 @@
+"""What a question names of a table, by which words, and what it bounds."""
