@@ -18,12 +18,13 @@ from domain.errors import ConflictError, EmbeddingModelChanged, InputError, Retr
 from domain.graph import Entity
 from domain.scope import Scope
 from domain.settings import EntitySearchSettings
+from domain.tasks import stop
 from domain.text import normalise_name
 from models.protocols import Embedder, Vectors
 from retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
 from retrievers.entity_search.words import words_of
 from stores.graph.protocol import EntityFilter, EntityHit, GraphStore
-from stores.postgresql.deadlines import seen, within
+from stores.postgresql.deadlines import within
 from stores.stamps.entity_stamps import EntityStamp
 
 VECTOR, FTS, GRAPH = "vector", "fts", "graph"
@@ -93,15 +94,13 @@ class EntityLanes:
             RetrievalError: neither meaning nor words could be searched.
         """
         found = Found()
-        named = asyncio.create_task(self._named(asked))
-        named.add_done_callback(seen)
+        named = asyncio.create_task(within(self.deadline, self._named(asked)))
         meaning = asyncio.create_task(self._meaning_then_graph(found, asked, named))
         words = asyncio.create_task(self._run(found, FTS, lambda: self._words(found, asked, named)))
         try:
             await asyncio.gather(meaning, words)
-        finally:
-            for task in (meaning, words, named):  # one that is refused leaves the others running
-                task.cancel()
+        finally:  # one that is refused leaves the others running
+            await stop(meaning, words, named)
         if VECTOR in found.failed and FTS in found.failed:
             raise RetrievalError(found.failed)
         return found

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, fields
 from datetime import UTC
 from enum import Enum, auto
@@ -18,6 +19,7 @@ from psycopg.rows import DictRow, dict_row
 
 from domain.graph import CO_OCCURS, Entity
 from domain.scope import Scope
+from domain.tasks import stop
 from stores.graph.ids import NIL, graph_key
 from stores.graph.neo4j.store import alias_key, graph_word, word_keys
 from stores.graph.protocol import Vector
@@ -142,30 +144,33 @@ class Projection:
     async def write_entities(self, ids: Sequence[UUID]) -> list[UUID]:
         """Write entities with their mentions, merges and vectors; returns those that were not there before."""
         fresh: list[UUID] = []
-        async for some, rows in ahead(self.entity_rows, _slices(ids, BATCH)):
-            there = {row["id"] for row in rows}
-            gone = [one for one in map(str, some) if one not in there]
-            [new, *_] = await self.bolt.write(
-                [
-                    self._statement("entities", rows=[_pick(row, "properties") for row in rows]),
-                    *self._detach(rows),
-                    *self._attach(rows),
-                    self._statement("remove_entities", ids=gone),
-                    self._statement("remove_merged", ids=gone),
-                ]
-            )
-            fresh += [UUID(row["id"]) for row in new]
+        async with aclosing(ahead(self.entity_rows, _slices(ids, BATCH))) as portions:
+            async for some, rows in portions:
+                there = {row["id"] for row in rows}
+                gone = [one for one in map(str, some) if one not in there]
+                properties = [_pick(row, "properties") for row in rows]
+                [new, *_] = await self.bolt.write(
+                    [
+                        self._statement("entities", rows=properties),
+                        *self._detach(rows),
+                        *self._attach(rows),
+                        self._statement("remove_entities", ids=gone),
+                        self._statement("remove_merged", ids=gone),
+                    ]
+                )
+                fresh += [UUID(row["id"]) for row in new]
         return fresh
 
     async def write_relations(self, ids: Sequence[UUID]) -> None:
         """Write relations; one with a missing end follows when that end is written (`write_relations_of`)."""
-        async for some, columns in ahead(self.relation_columns, _slices(ids, 2 * BATCH)):
-            await self.bolt.write(
-                [
-                    self._statement("remove_relations", ids=[str(one) for one in some]),
-                    self._statement("relations", **columns),
-                ]
-            )
+        async with aclosing(ahead(self.relation_columns, _slices(ids, 2 * BATCH))) as portions:
+            async for some, columns in portions:
+                await self.bolt.write(
+                    [
+                        self._statement("remove_relations", ids=[str(one) for one in some]),
+                        self._statement("relations", **columns),
+                    ]
+                )
 
     async def write_relations_of(self, entity_ids: Sequence[UUID]) -> None:
         """Write the relations of entities that have just become visible, though these have not changed."""
@@ -303,8 +308,11 @@ def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 
 async def ahead(
     read: Callable[[P], Awaitable[T]], portions: Iterable[P]
-) -> AsyncIterator[tuple[P, T]]:
-    """Portions with what is read of each; the next is read while the last is being written."""
+) -> AsyncGenerator[tuple[P, T]]:
+    """Portions with what is read of each; the next is read while the last is being written.
+
+    To be closed by whoever may break off: what is being read then is stopped.
+    """
     todo = list(portions)
     reading = [asyncio.ensure_future(read(portion)) for portion in todo[:1]]
     try:
@@ -313,8 +321,7 @@ async def ahead(
             reading += [asyncio.ensure_future(read(one)) for one in todo[place : place + 1]]
             yield portion, rows
     finally:
-        for one in reading:
-            one.cancel()
+        await stop(*reading)
 
 
 def _portions(rows: Iterable[Row]) -> Iterator[list[Row]]:

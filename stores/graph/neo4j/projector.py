@@ -10,7 +10,7 @@ work; the number of the last such note is kept in the projection, in the same tr
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
@@ -207,9 +207,10 @@ class Projector:
         write: Callable[[int, T], Awaitable[None]],
     ) -> int:
         same = [note for note in notes if note.kind == notes[0].kind]
-        async for note, rows in ahead(lambda note: read(note.ids), same):
-            await write(note.seq, rows)
-            await self._forget(projection, [note])
+        async with aclosing(ahead(lambda note: read(note.ids), same)) as portions:
+            async for note, rows in portions:
+                await write(note.seq, rows)
+                await self._forget(projection, [note])
         return sum(len(note.ids) for note in same)
 
     async def _round(self, projection: Projection, notes: Sequence[Note]) -> int:

@@ -1,0 +1,39 @@
+"""The lanes of a search for entities, however it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pytest
+
+from domain.errors import EmbeddingModelChanged
+from domain.scope import Scope
+from domain.settings import EntitySearchSettings
+from retrievers.entity_search.lanes import Asked, EntityLanes
+from stores.graph.protocol import EVERY_ENTITY, EntityHit, GraphStore
+from stores.stamps.entity_stamps import EntityStamp
+from testing.hash_embedder import HashEmbedder
+
+
+class Waiting:
+    """A store that never answers what is asked by words."""
+
+    async def entities_by_alias(self, *_: object) -> list[EntityHit]:
+        return []
+
+    async def entities_by_words(self, *_: object) -> list[EntityHit]:
+        await asyncio.Event().wait()
+        return []
+
+
+async def test_a_question_that_is_refused_leaves_no_lane_running() -> None:
+    own = asyncio.all_tasks()
+    stamp = EntityStamp("1", "1", datetime.now(UTC), space="another model", dimension=8)
+    asked = Asked(Scope("ann", "hr"), "who leads sales", stamp, EVERY_ENTITY)
+    settings, store = EntitySearchSettings(), cast("GraphStore", Waiting())
+    lanes = EntityLanes(store, HashEmbedder(8), cast("Any", None), settings, deadline=3600.0)
+    with pytest.raises(EmbeddingModelChanged):
+        await lanes.run(asked)
+    assert asyncio.all_tasks() == own
