@@ -16,13 +16,13 @@ from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import IDEOGRAPHS, has_cjk
+from domain.text import IDEOGRAPHS, MARKS, has_cjk
 
 T = TypeVar("T", bound=Hashable)
 
-# Combining marks belong to the letter before them: decomposed text gives the tokens of composed.
+# Marks belong to the letter before them: decomposed text gives the tokens of composed.
 _LETTERS = rf"[^\W_{IDEOGRAPHS}]"
-_TOKEN = re.compile(rf"[{IDEOGRAPHS}]|{_LETTERS}+(?:[\u0300-\u036f]+{_LETTERS}*)*")
+_TOKEN = re.compile(rf"[{IDEOGRAPHS}]|{_LETTERS}+(?:[{MARKS}]+{_LETTERS}*)*")
 _BRACKETED = re.compile(r"[(（][^()（）]*[)）]\s*$")
 _ABBREVIATION_LETTERS = 4
 _SHORTEST_WORD = 3

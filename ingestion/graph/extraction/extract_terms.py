@@ -21,7 +21,7 @@ import rjieba
 
 from domain.language.sentences import sentence_spans
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import CJK_LETTERS, has_cjk, normalise_name
+from domain.text import CJK_LETTERS, MARKS, has_cjk, normalise_name
 from ingestion.graph.extraction.openings import openings
 
 MOST_TERMS = 12
@@ -41,7 +41,7 @@ _OF_ANYTHING = """
 情况 情況 情形 内容 內容 时间 時間 时刻 時刻 时期 時期 方面 部分 方式 方法 问题 問題 结果 結果 原因 地方 东西 東西 事情
 """
 _NAMELESS = CHINESE_STOP_WORDS | frozenset(_OF_ANYTHING.split())
-_LETTERS = rf"[^\W\d_{CJK_LETTERS}]+"
+_LETTERS = rf"[^\W\d_{CJK_LETTERS}]+(?:[{MARKS}]+[^\W\d_{CJK_LETTERS}]*)*"
 _PART = rf"{_LETTERS}(?:['’](?!s\b){_LETTERS})*(?:-[^\W_{CJK_LETTERS}]+)*"
 _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9_-])(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])"

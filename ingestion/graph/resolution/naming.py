@@ -13,12 +13,12 @@ import unicodedata
 from functools import lru_cache
 
 from domain.language.number_words import CARDINALS, ORDINALS
-from domain.text import CJK_LETTERS, has_cjk, normalise_name
+from domain.text import CJK_LETTERS, MARKS, has_cjk, normalise_name
 
-# A word with the dot that makes it (.NET), a character of Chinese or Japanese, a run of letters, a
-# number with its points, or a sign.
+# A word with the dot that makes it (.NET), a character of Chinese or Japanese, a run of letters with their
+# marks, a number with its points, or a sign.
 _PIECES = re.compile(
-    rf"(?<!\S)\.[^\W\d_{CJK_LETTERS}]+|[{CJK_LETTERS}]|\d+(?:[.,:/-]\d+)*|(?:(?![{CJK_LETTERS}])[^\W\d_]|[\u0300-\u036f])+|[^\w\s]"
+    rf"(?<!\S)\.[^\W\d_{CJK_LETTERS}]+|[{CJK_LETTERS}]|\d+(?:[.,:/-]\d+)*|(?:(?![{CJK_LETTERS}])[^\W\d_]|[{MARKS}])+|[^\w\s]"
 )
 _INITIALS = re.compile(r"(?<![^\W\d_])((?:[^\W\d_]\.)+[^\W\d_]?)(?![^\W\d_])")
 _APOSTROPHES = re.compile(r"['’‘`´]")
@@ -77,7 +77,7 @@ def spelling_key(name: str) -> str:
     pieces = [piece for piece in pieces if piece not in _SEPARATORS]
     if pieces[0:1] == ["the"] and len(pieces) > 2:
         pieces = pieces[1:]
-    if not any(piece[-1].isalpha() for piece in pieces):
+    if not any(map(str.isalpha, "".join(pieces))):
         return ""
     if len(pieces) > 1 or len(norm) >= _LEAST_LETTERS:
         pieces = [_plain(piece) for piece in pieces]

@@ -46,6 +46,18 @@ def test_decomposed_accents_do_not_split_a_word() -> None:
     assert [token.key for token in tokens("Akinoshu\u0304 Kenji")] == ["akinoshu", "kenji"]
 
 
+@pytest.mark.parametrize("name", ["हिन्दी", "தமிழ்", "বাংলা", "العَرَبِيَّة", "עִבְרִית"])
+def test_vowel_signs_do_not_split_a_word(name: str) -> None:
+    assert len(tokens(name)) == 1
+    assert found([name], f"« {name} », 2024") == [name]
+    assert found([name], f"{name}{name[0]}") == []
+
+
+def test_a_pointed_word_is_the_word_without_points() -> None:
+    assert name_key("العَرَبِيَّة") == name_key("العربية")
+    assert name_key("עִבְרִית") == name_key("עברית")
+
+
 def test_a_title_is_also_called_by_its_name_without_the_bracket() -> None:
     assert names_of_title("Mercury (planet)") == ("Mercury (planet)", "Mercury")
     assert names_of_title("胜利（小说）") == ("胜利（小说）", "胜利")

@@ -30,6 +30,7 @@ def names(text: str) -> list[str]:
             {"Arthur Melville", "University of Texas"},
         ),
         ("In March, NASA and the E42 team met in Paris.", {"NASA", "E42", "Paris"}),
+        ("हिन्दी भाषा भारत की राजभाषा है। हिन्दी भाषा लिखी जाती है।", {"हिन्दी भाषा"}),
         ("Growth of tumours. The growth factor binds a growth factor receptor.", {"growth factor"}),
     ],
 )

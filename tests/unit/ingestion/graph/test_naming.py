@@ -29,6 +29,7 @@ from ingestion.graph.resolution.naming import initials, is_comparable, likeness,
         ("neural networks", "neural network"),
         ("Alzheimer's disease", "Alzheimers disease"),
         ("COVID-19", "Covid 19"),
+        ("हिन्दी-भाषा", "हिन्दी भाषा"),
     ],
 )
 def test_spellings_of_one_name_share_a_key(one: str, other: str) -> None:
@@ -54,6 +55,7 @@ def test_spellings_of_one_name_share_a_key(one: str, other: str) -> None:
         ("上海大学", "下海大学"),
         ("AC/DC", "AC DC"),
         ("Élan", "Elan"),
+        ("हिन्दी भाषा", "हिन्द भाषा"),
     ],
 )
 def test_other_names_do_not(one: str, other: str) -> None:
@@ -76,6 +78,12 @@ def test_other_names_do_not(one: str, other: str) -> None:
 )
 def test_marks_differ_between_things_that_are_counted_or_opposed(one: str, other: str) -> None:
     assert marks(one) != marks(other)
+
+
+@pytest.mark.parametrize("name", ["हिन्दी", "தமிழ்", "বাংলা", "العَرَبِيَّة", "עִבְרִית"])
+def test_vowel_signs_neither_split_a_name_nor_tell_it_apart(name: str) -> None:
+    assert spelling_key(name) == name
+    assert marks(name) == ()
 
 
 @given(st.text(max_size=40))
