@@ -155,7 +155,8 @@ class Job:
     `version` is the document's version that this job ingests; a newer upload of the same source
     closes the job, and the store then refuses what the old worker still writes. `worker` is who has
     claimed it, None while nobody has. Of the `attempts`, `released` were given up in good order: the
-    worker was stopped, or something that the work needs was gone.
+    worker was stopped, or something that the work needs was gone. `warnings`: what of the document was
+    not taken in though the job is done.
     """
 
     id: UUID
@@ -173,6 +174,7 @@ class Job:
     created_at: datetime | None = None
     updated_at: datetime | None = None
     released: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,6 @@ class Ingestor:
     ) -> None:
         self._documents = documents
         self._jobs = jobs
-        self._extractor = extractor
         # What a model reads takes minutes: nothing to be gained together, and others would wait.
         self._most_together = _TOGETHER if extractor is None else 1
         self._settings = settings
@@ -238,16 +237,8 @@ class Ingestor:
             if isinstance(job, int)
             else await self._runner.run(job, on_progress, upload.given, together)
         )
-        warnings = (
-            *together.remarks.pop(document_id, ()),
-            *await self._remarks(together.scope, document_id),
-        )
+        warnings = together.remarks.pop(document_id, ())
         return Ingested(source, filename, document_id, chunks, warnings=warnings, same_as=other)
-
-    async def _remarks(self, scope: Scope, document_id: UUID) -> tuple[str, ...]:
-        if self._extractor is None:
-            return ()
-        return await self._extractor.remarks(scope, document_id)
 
     async def _claim(
         self, job_id: UUID, filename: str, together: Together, on_progress: OnProgress | None
@@ -262,8 +253,11 @@ class Ingestor:
         with nullcontext() if claimed else together.away():
             while claimed is None:
                 job = await self._jobs.get(user_id, job_id)
-                if job is None or job.stage is JobStage.DONE:
-                    return job.total if job else 0
+                if job is None:
+                    return 0
+                if job.stage is JobStage.DONE:
+                    together.remarks[job.document_id] = job.warnings
+                    return job.total
                 if job.stage is JobStage.FAILED:
                     raise error_of(job.error_code or "", job.error or "")
                 if await asyncio.to_thread(is_dead, job.worker):

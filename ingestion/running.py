@@ -140,31 +140,32 @@ class JobRunner:
         report(Progress(job.filename, JobStage.PARSE))
         await self._heartbeats.note(job, JobStage.PARSE, 0, 0)
         parsed = await self._parse(job, given)
-        together.remarks[job.document_id] = parsed.warnings
         if await self._is_published(job):
             described = await asyncio.to_thread(describe, parsed)
         else:
             described = await self._store(job, parsed, report, together)
-        total = len(parsed.chunks)
+        total, remarks = len(parsed.chunks), parsed.warnings
         if self._graph is not None:
             report(Progress(job.filename, JobStage.GRAPH, total, total))
             await self._heartbeats.note(job, JobStage.GRAPH, total, total)
             published = Indexed(job.document_id, job.version, described.parsed, described.terms)
             await together.ask(self._graph.index_documents, published)
-            await self._extract(job, report)
-        await together.ask(self._jobs.finish_all, (job, total))
+            remarks += await self._extract(job, report)
+        together.remarks[job.document_id] = remarks
+        await together.ask(self._jobs.finish_all, (job, total, remarks))
         report(Progress(job.filename, JobStage.DONE, total, total))
         return total
 
-    async def _extract(self, job: Job, report: OnProgress) -> None:
-        """Let the chat model read the document; what it does not read is kept with the reason."""
+    async def _extract(self, job: Job, report: OnProgress) -> tuple[str, ...]:
+        """Let the chat model read the document; says what it has not read, which is kept with the reason."""
         if self._extractor is None:
-            return
+            return ()
 
         def show(done: int, total: int) -> None:
             report(Progress(job.filename, JobStage.GRAPH, done, total))
 
         await self._extractor.extract(job.scope, document_id=job.document_id, on_progress=show)
+        return await self._extractor.remarks(job.scope, job.document_id)
 
     async def _store(
         self, job: Job, parsed: ParsedDocument, report: OnProgress, together: Together

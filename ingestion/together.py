@@ -36,7 +36,7 @@ class _Asked:
 class Together:
     """`members` files of one scope on their way; a context that ends what is still being done.
 
-    `remarks`: what is missing of documents that were parsed on the way, by their ids.
+    `remarks`: what is missing of documents that were done on the way, by their ids.
     """
 
     def __init__(self, scope: Scope, members: int = 1) -> None:

@@ -103,7 +103,7 @@ async def _accept(request: Request, principal: Principal, received: Received) ->
 async def list_documents(
     request: Request, principal: Reader, asked: Annotated[DocumentsQuery, Query()]
 ) -> DocumentPage:
-    """The documents of a knowledge base, oldest first."""
+    """The documents of a knowledge base, oldest first, each with its newest ingestion."""
     listing = Listing.of("documents", principal.user_id, asked.graph_id)
     after = None
     if asked.cursor:
@@ -112,11 +112,15 @@ async def list_documents(
             after = datetime.fromisoformat(str(time)), UUID(str(document_id))
         except ValueError:
             raise not_a_cursor() from None
-    found = await _library(request, principal).page(asked.graph_id, after, asked.limit + 1)
+    library = _library(request, principal)
+    found = await library.page(asked.graph_id, after, asked.limit + 1)
     page = found[: asked.limit]
+    standings = await library.standings([one.id for one in page])
     more = len(found) > len(page) and page[-1].created_at
     return DocumentPage(
-        documents=tuple(DocumentBody.of(asked.graph_id, one) for one in page),
+        documents=tuple(
+            DocumentBody.of(asked.graph_id, one, standings.get(one.id)) for one in page
+        ),
         next_cursor=listing.cursor([more.isoformat(), str(page[-1].id)]) if more else None,
     )
 

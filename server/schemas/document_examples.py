@@ -25,6 +25,7 @@ _JOB: dict[str, Any] = {
     "errorCode": None,
     "error": None,
     "notBefore": None,
+    "warnings": [],
 }
 UPLOADED: dict[str, Any] = {
     "graphId": GRAPH,
@@ -67,7 +68,7 @@ DOCUMENT: dict[str, Any] = {
     "error": None,
     "job": {**_JOB, "stage": "done", "done": 1, "total": 1},
 }
-PAGE: dict[str, Any] = {"documents": [DOCUMENT | {"job": None}], "nextCursor": None}
+PAGE: dict[str, Any] = {"documents": [DOCUMENT], "nextCursor": None}
 SLICE: dict[str, Any] = {
     "documentId": str(SOME_ID),
     "start": 0,

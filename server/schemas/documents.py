@@ -73,7 +73,8 @@ class JobBody(Wire):
     """The newest ingestion of a document.
 
     `done` of `total` chunks are through the stage; 0 of 0 where nothing counts. `notBefore`: a
-    dependency was gone, and this is when it is tried again.
+    dependency was gone, and this is when it is tried again. `warnings`: what of the document was not
+    taken in though it is done, such as images that nobody looked at.
     """
 
     job_id: UUID
@@ -84,6 +85,7 @@ class JobBody(Wire):
     error_code: str | None = None
     error: str | None = None
     not_before: datetime | None = None
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, standing: Standing) -> JobBody | None:

@@ -10,6 +10,7 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
 from domain.documents import Backlog, Job, JobStage
 from domain.errors import ConflictError, SextantError
@@ -114,14 +115,15 @@ class JobStore:
         await self._mine(job, _SQL["finish"], total=total)
 
     async def finish_all(
-        self, scope: Scope, done: Sequence[tuple[Job, int]]
+        self, scope: Scope, done: Sequence[tuple[Job, int, Sequence[str]]]
     ) -> builtins.list[None]:
-        """Close several jobs as `finish` does, all or none."""
+        """Close several jobs as `finish` does, each with its warnings; all or none."""
         key = {
             "user_id": scope.user_id,
-            "job_ids": [job.id for job, _ in done],
-            "attempts": [job.attempts for job, _ in done],
-            "totals": [total for _, total in done],
+            "job_ids": [job.id for job, _, _ in done],
+            "attempts": [job.attempts for job, _, _ in done],
+            "totals": [total for _, total, _ in done],
+            "warnings": [Jsonb(list(warnings)) for _, _, warnings in done],
         }
         async with self._database.transaction(scope.user_id) as connection:
             cursor = await connection.execute(_SQL["finish_all"], key)
@@ -233,4 +235,4 @@ def reason_of(error: BaseException | None) -> dict[str, str | None]:
 def _job(row: dict[str, Any]) -> Job:
     own = {column.name: row[column.name] for column in fields(Job) if column.name in row}
     scope, stage = Scope(row["user_id"], row["graph_id"]), JobStage(row["stage"])
-    return Job(**own | {"scope": scope, "stage": stage})
+    return Job(**own | {"scope": scope, "stage": stage, "warnings": tuple(row["warnings"])})

@@ -27,7 +27,7 @@ class Standing:
     """Where a document stands, and its newest job, if it ever had one.
 
     `done` of `total` chunks are through the `stage`. `not_before`: when a job that had to wait for a
-    dependency is tried again.
+    dependency is tried again. `warnings`: what of the document was not taken in.
     """
 
     document_id: UUID
@@ -43,6 +43,7 @@ class Standing:
     error_code: str | None
     error: str | None
     not_before: datetime | None
+    warnings: Sequence[str] = ()
 
     @property
     def is_settled(self) -> bool:

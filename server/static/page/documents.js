@@ -10,6 +10,7 @@ import { say } from "./words.js";
 const WATCHERS = 2;
 const UPLOADS = 2;
 const ENDED = new Set(["done", "failed"]);
+const GIVEN_UP = new Set(["cancelled", "superseded"]); // somebody wanted it so
 
 const [list, sent, more, status, dropBase] = ["list", "sent", "more", "upload-status", "drop-base"].map(byId);
 const rows = new Map();
@@ -119,6 +120,8 @@ function draw(document) {
     parts.push(element("p", { className: "bad", textContent: why(document) }));
   } else {
     parts.push(element("div", { className: "note", textContent: say("passages", document.chunkCount) }));
+    for (const warning of job?.warnings ?? []) parts.push(element("p", { className: "note", textContent: say("missing", warning) }));
+    if (job?.stage === "failed" && !GIVEN_UP.has(job.errorCode)) parts.push(element("p", { className: "bad", textContent: say("older", why(document)) }));
   }
   const here = row.contains(window.document.activeElement);
   renew(row, parts);

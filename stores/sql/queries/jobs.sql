@@ -51,10 +51,11 @@ where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage <> 'failed' returning id;
 
 -- name: finish_all
--- The same for several jobs, by their ids and attempts.
+-- The same for several jobs, by their ids and attempts, with what each document lacks.
 update ingestion_jobs j set stage = 'done', total = asked.total, done = asked.total, worker = null,
-  updated_at = now()
-from unnest(%(job_ids)s::uuid[], %(attempts)s::int[], %(totals)s::int[]) as asked (id, attempts, total)
+  warnings = asked.warnings, updated_at = now()
+from unnest(%(job_ids)s::uuid[], %(attempts)s::int[], %(totals)s::int[], %(warnings)s::jsonb[])
+  as asked (id, attempts, total, warnings)
 where j.user_id = %(user_id)s and j.id = asked.id and j.attempts = asked.attempts
   and j.stage <> 'failed' returning j.id;
 

@@ -1,7 +1,8 @@
 -- name: states
 -- Where some documents of a user stand, each with its newest job.
 select d.id as document_id, g.graph_id, v.filename, d.status, d.chunk_count,
-  j.id as job_id, j.stage, j.done, j.total, j.attempts, j.error_code, j.error, j.not_before
+  j.id as job_id, j.stage, j.done, j.total, j.attempts, j.error_code, j.error, j.not_before,
+  coalesce(j.warnings, '[]') as warnings
 from documents d join graphs g using (scope_id)
 join document_versions v on v.document_id = d.id
   and v.version = coalesce(d.pending_version, d.live_version)

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
+from testing.pictures import data_uri, picture
 from tests.e2e.page.steps import add, ask, begin, caught, hold, late, row, stream, view
 
 pytestmark = pytest.mark.e2e
@@ -166,6 +167,34 @@ def test_a_file_that_cannot_be_taken_in_says_why_beside_those_that_can(
     expect(row(page, "note.txt")).to_contain_text("1 passage")
     add(page, note)
     expect(page.locator("#upload-status")).to_have_text("note.txt is here already.")
+
+
+def test_what_is_wrong_with_a_document_is_told_in_the_pages_language_when_it_is_loaded_anew(
+    page: Page,
+) -> None:
+    begin(page, f"page-{uuid4()}")
+    chart = f'<p>A chart:</p><img src="{data_uri(picture())}">'
+    add(page, [note("chart.html", chart), note("broken.pdf", "%PDF-1.7 and nothing")])
+    expect(row(page, "chart.html").locator(".note").last).to_contain_text("1 image not looked at")
+    broken = row(page, "broken.pdf").locator(".bad")
+    expect(broken).to_be_visible()
+    told = broken.text_content()
+    page.get_by_role("button", name="中文").click()
+    expect(row(page, "broken.pdf").locator(".bad")).to_contain_text(
+        f"文件已损坏或不完整，请打开后重新保存再试。（{told}"
+    )
+    expect(row(page, "chart.html").locator(".note").last).to_contain_text("有内容未收入（1 image")
+
+
+def test_a_version_that_could_not_be_taken_in_is_told_of_beside_the_one_that_serves(
+    page: Page,
+) -> None:
+    begin(page, f"page-{uuid4()}")
+    add(page, note("ferry.txt", "The ferry to Inchcolm leaves at nine."))
+    expect(row(page, "ferry.txt")).to_contain_text("1 passage")
+    add(page, note("ferry.txt", "%PDF-1.7 and nothing"))
+    expect(row(page, "ferry.txt")).to_contain_text("A newer version could not be taken in")
+    expect(row(page, "ferry.txt")).to_contain_text("1 passage")
 
 
 def test_a_knowledge_base_is_deleted_once_that_is_confirmed(page: Page, tmp_path: Path) -> None:

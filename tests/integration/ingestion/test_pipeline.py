@@ -21,6 +21,7 @@ from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
+from testing.pictures import data_uri, picture
 from tests.integration.ingestion.resuming import resumed
 
 GUIDE = "# 糖尿病指南\n\n## 症状\n\n糖尿病患者的主要症状是多饮、多尿。\n\n## 治疗\n\n二甲双胍是首选药物。\n"
@@ -296,6 +297,17 @@ async def test_two_ingestions_of_one_file_at_once_make_one_document(
     assert all(one.error is None for [one] in results)
     assert len(await documents.list(scope)) == 1
     assert await chunks.count(scope) == 2
+
+
+async def test_who_waited_for_anothers_work_on_a_file_hears_what_it_lacks_too(
+    ingestor: Ingestor, scope: Scope
+) -> None:
+    page = f'<p>A chart:</p><img src="{data_uri(picture())}">'.encode()
+    one, other = await asyncio.gather(
+        *(ingestor.ingest_bytes(scope, page, "chart.html") for _ in range(2))
+    )
+    assert [warning[:18] for warning in one.warnings] == ["1 image not looked"]
+    assert other.warnings == one.warnings
 
 
 async def test_small_files_that_are_stored_together_have_jobs_and_ends_of_their_own(

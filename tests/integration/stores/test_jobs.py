@@ -90,6 +90,20 @@ async def test_publishing_closes_the_job_and_finishing_it_again_is_harmless(
     assert found.stage is JobStage.DONE
 
 
+async def test_jobs_closed_together_keep_what_each_of_their_documents_lacks(
+    documents: DocumentStore, jobs: JobStore, scope: Scope
+) -> None:
+    whole, lacking = [await upload(documents, scope, name, name) for name in ("a.txt", "b.txt")]
+    claims = [("w", one.job_id) for one in (whole, lacking) if one.job_id]
+    first, second = [job for job in await jobs.claim_all(scope, claims) if job]
+    assert (first.warnings, second.warnings) == ((), ())
+    said = ("1 image not looked at.", "2 unreadable characters")
+    await jobs.finish_all(scope, [(first, 1, ()), (second, 2, said)])
+    ended = await jobs.latest(scope.user_id, [whole.document_id, lacking.document_id])
+    assert ended[whole.document_id].warnings == ()
+    assert ended[lacking.document_id].warnings == said
+
+
 async def test_the_same_file_uploaded_many_times_at_once_is_one_document_with_one_job(
     documents: DocumentStore, jobs: JobStore, scope: Scope
 ) -> None:

@@ -9,6 +9,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from testing.pictures import data_uri, picture
 from tests.integration.server.documents.conftest import Settled
 
 LOAN = "# Loans\n\nA borrower may keep a lens for fourteen days.\n\n# Returns\n\nReturn it clean."
@@ -129,3 +130,30 @@ async def test_documents_are_listed_page_by_page(client: httpx.AsyncClient, grap
     assert listed == [document["documentId"] for document in added]
     refused = await client.get("/documents", params={**asked, "cursor": f"{cursor}x"})
     assert refused.status_code == 422
+
+
+async def test_what_of_a_document_was_not_taken_in_is_said_by_its_job_everywhere(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    page = f'<p>A chart:</p><img src="{data_uri(picture())}">'.encode()
+    whole, lacking = await add(client, graph_id, ("whole.txt", b"All."), ("chart.html", page))
+    await settled(whole["documentId"])
+
+    said = (await settled(lacking["documentId"]))["job"]["warnings"]
+
+    assert [warning[:20] for warning in said] == ["1 image not looked a"]
+    listed = (await client.get("/documents", params={"graphId": graph_id})).json()["documents"]
+    assert [document["job"]["warnings"] for document in listed] == [[], said]
+    events = (await client.get(f"/documents/{lacking['documentId']}/events")).text
+    last = json.loads(events.strip().split("data: ")[-1])
+    assert last["job"]["warnings"] == said
+
+
+async def test_a_listed_document_that_failed_has_the_code_of_its_fault(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    [sent] = await add(client, graph_id, ("broken.pdf", b"%PDF-1.7 and nothing"))
+    failed = await settled(sent["documentId"])
+    [listed] = (await client.get("/documents", params={"graphId": graph_id})).json()["documents"]
+    assert listed == failed
+    assert listed["job"]["errorCode"] == "file_broken"
