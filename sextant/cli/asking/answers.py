@@ -47,17 +47,18 @@ async def print_answer(events: AsyncGenerator[Event], *, quiet: bool = False) ->
         SextantError: the run failed on the way.
     """
     lines = Wrapping(terminal.write, width_of_terminal(sys.stdout))
-    show = None if quiet else partial(_show, lines)
+    said = set[str]()
+    show = None if quiet else partial(_show, lines, said)
     try:
         answer = await answer_of(events, show, next_step=_SEE_LOG)
     finally:
         lines.end()
     if not quiet:
-        _print_sources(answer)
+        _print_rest(answer, said)
     return answer
 
 
-async def _show(lines: Wrapping, event: Event) -> None:
+async def _show(lines: Wrapping, said: set[str], event: Event) -> None:
     match event:
         case Token(text=text):
             lines.add(text)
@@ -65,9 +66,11 @@ async def _show(lines: Wrapping, event: Event) -> None:
             lines.add("\n")
             lines.end()
             terminal.warn(reason)
+            said.add(reason)  # it is among the answer's warnings, too
 
 
-def _print_sources(answer: Answer) -> None:
+def _print_rest(answer: Answer, said: set[str]) -> None:
+    """What stands below an answer: its sources, warnings that are not `said` yet, how it came about."""
     terminal.say("")
     for source in answer.sources:
         terminal.say("")
@@ -75,7 +78,8 @@ def _print_sources(answer: Answer) -> None:
         for quote in _quotes(answer, source) or [_opening(source)]:
             terminal.prose(f"“{quote}”", "    ")
     for warning in answer.warnings:
-        terminal.warn(f"Note: {warning}")
+        if warning not in said:
+            terminal.warn(f"Note: {warning}")
     terminal.say("")
     terminal.faint(_summary(answer))
 

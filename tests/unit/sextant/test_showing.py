@@ -12,7 +12,7 @@ import pytest
 from domain.answers import Answer, Citation, Source
 from domain.documents import JobStage
 from domain.errors import FileEmpty, GraphNotFound, SextantError
-from domain.events import Done, Event, Failed, Status, Token
+from domain.events import Done, Event, Failed, Reset, Status, Token
 from ingestion.pipeline import Ingested
 from ingestion.progress import Progress
 from sextant.cli import progress, terminal
@@ -72,6 +72,14 @@ async def test_an_answer_that_declines_is_not_told_to_be_badly_supported(
 async def test_warnings_go_beside_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
     await print_answer(told(Done(replace(ANSWER, warnings=("The vector lane failed.",)))))
     assert "The vector lane failed." in capsys.readouterr().err
+
+
+async def test_why_an_answer_is_told_anew_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    why, other = "1 sentence was mended.", "The vector lane failed."
+    done = Done(replace(ANSWER, warnings=(why, other)))
+    await print_answer(told(Token("Hunger."), Reset(why), Token("Thirst.[1]"), done))
+    said = capsys.readouterr().err
+    assert [said.count(one) for one in (why, other)] == [1, 1]
 
 
 async def test_a_failed_run_raises_the_error_it_was(capsys: pytest.CaptureFixture[str]) -> None:
