@@ -44,6 +44,7 @@ _SUBSCRIPTED = re.compile(r"[A-Za-z0-9_)\]]\Z")
 # Rows of tables and lines of code take no note.
 _NO_NOTE = re.compile(r"\s*[|`]")
 _STOPS = "。！？；…"
+_WORD = re.compile(r"\w")
 _LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
 _SENTENCE_WORDS = 6
 
@@ -86,6 +87,11 @@ class _Sentence:
             pieces += [self.text[position:offset], marker(index, quote.place)]
             position = offset
         return "".join([*pieces, self.text[position:]])
+
+    def marked_at(self, offset: int) -> bool:
+        """Whether the last marker stands there, with nothing but a stop behind it."""
+        last = self.marks[-1][0] if self.marks else None
+        return last == offset and not _WORD.search(self.text, offset)
 
     def split(self, end: int) -> tuple[_Sentence, _Sentence]:
         """Cut behind `end`; markers that follow the stop on its line belong to the first part."""
@@ -201,6 +207,8 @@ class CitedText:
         self._sentence.text += text
         while (end := sentence_end(self._sentence.text, since=self._searched)) is not None:
             if not (ends_line or self._sentence.text[end:].strip()):
+                if self._sentence.marked_at(self._emitted):
+                    return  # what follows the stop may be a marker that belongs to the one before it
                 break  # a marker may still follow the stop, or digits make it a decimal point
             done, self._sentence = self._sentence.split(end)
             self._searched = 0
@@ -223,17 +231,17 @@ class CitedText:
             gap = ""
         self._claim = claim_of(self._sentence.text[self._claimed :]) or self._claim
         self._claimed = len(self._sentence.text)
-        shown = []
+        sentence, end, shown = self._sentence, self._emitted, []
+        gap = "" if sentence.text[end:] else gap  # a stop that waits: both markers stand before it
         for index, place in markers.places(found[1], self._labels):
             if quote := self._quote(index, place):
-                offset = len(self._sentence.text) + len(gap)
-                self._sentence.marks.append((offset, index, quote))
+                sentence.marks.append((end + len(gap), index, quote))
                 shown.append(self._given.shown(index, quote.place))
             else:
                 tell(CitationsDropped("unsupported", 1))
         if shown:
-            self._sentence.text += gap
-            self._emitted = len(self._sentence.text)
+            sentence.text = sentence.text[:end] + gap + sentence.text[end:]
+            self._emitted += len(gap)
             yield self._given.token(gap + "".join(shown))
 
     def _quote(self, index: int, place: str) -> Quote | None:
@@ -250,13 +258,15 @@ class CitedText:
         self._emitted = 0
         self._claimed = max(0, self._claimed - len(text))
         seen = max(emitted, len(text.rstrip()))
-        yield from self._emit(text[emitted:seen])
+        place = emitted if sentence.marked_at(emitted) else seen
+        yield from self._emit(text[emitted:place])
         verdict = self._verdict(sentence)
         bare = verdict in {Verdict.WEAK, Verdict.UNSUPPORTED}
-        if bare and (found := self._found(sentence)):
+        if found := self._found(sentence) if bare else None:
             verdict = Verdict.CARRIED
-            yield self._add(sentence, seen, *found)
-        elif bare and not self._is_code(text):
+            yield self._add(sentence, place, *found)
+        yield from self._emit(text[place:seen])
+        if bare and not found and not self._is_code(text):
             yield self._given.token(self._note)
         yield from self._cite(sentence, verdict)
         yield from self._emit(text[seen:])
@@ -287,7 +297,8 @@ class CitedText:
 
     def _add(self, sentence: _Sentence, offset: int, index: int, quote: Quote) -> Token:
         before, behind = sentence.text[:offset], sentence.text[offset:]
-        gap = "" if before.endswith(tuple(_STOPS)) else " "
+        close = before.endswith(tuple(_STOPS)) or sentence.marked_at(offset)
+        gap = "" if close else " "
         sentence.text = before + gap + behind
         sentence.marks.append((offset + len(gap), index, quote))
         return self._given.token(gap + self._given.shown(index, quote.place))

@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,44 @@ def test_a_marker_behind_the_stop_belongs_to_the_sentence_before() -> None:
         "Each value has one owner. [1]",
         "典型症状是多饮。[2]",
     ]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Each value has one owner [2]. [1]",
+        "Each value has one owner [2].[1]",
+        "典型症状是多饮和多尿[2]。[1]",
+    ],
+)
+@pytest.mark.parametrize("behind", ["", " Owner again [2].", "\nOwner again [2]."])
+def test_a_marker_behind_the_stop_joins_the_one_before_it(written: str, behind: str) -> None:
+    both = f"{DIABETES.text}{RUST.text}"
+    passages = [passage(both, 0, name) for name in ("one.md", "other.md")]
+    for pieces in ([written + behind], list(written + behind)):
+        answer = CitedText(passages, language="en")
+        events = [event for piece in pieces for event in answer.feed(piece)] + list(answer.finish())
+        text = "".join(event.text for event in events if isinstance(event, Token))
+        first = written.replace("[1]", "").replace("[2]", "[1][2]").strip()
+        assert text == first + behind.replace("[2]", "[1]")
+        cited = [event.citation for event in events if isinstance(event, Cited)]
+        assert [one.sentence for one in cited[:2]] == [first, first]
+
+
+def test_a_marker_that_the_model_left_out_joins_the_one_that_says_too_little() -> None:
+    sparse = passage("Owners exist. Values have colours and sizes.", 0, "sparse.md")
+    answer = CitedText([sparse, RUST], language="en")
+    said = "Each value in Rust has exactly one owner at a time [1]."
+    text = "".join(
+        event.text for event in [*answer.feed(said), *answer.finish()] if isinstance(event, Token)
+    )
+    assert text == "Each value in Rust has exactly one owner at a time [1][2]."
+    assert answer.grounded
+
+
+def test_a_comma_behind_a_marker_keeps_its_place() -> None:
+    text = run(["Each value has one owner [2], [2] always.", " Owner again [2]."])[0]
+    assert text.startswith("Each value has one owner [1], [1] always")
 
 
 def test_brackets_in_code_are_left_alone() -> None:
