@@ -119,6 +119,10 @@ def test_a_changed_file_that_is_broken_leaves_its_old_version_searchable(
         (["ask", "anything", "--mode", "telepathy"], "mode_not_available"),
         (["search", "anything", "--mode", "telepathy"], "mode_not_available"),
         (["search", "anything", "--limit", "0"], "option_invalid"),
+        (["search", "anything", "--filter", "tags"], "option_invalid"),
+        (["entities", "search", "anything", "--filter", "tags"], "option_invalid"),
+        (["entities", "search", "anything", "--filter", "tags=table"], "option_invalid"),
+        (["entities", "search", "anything", "--filter", "createdAfter=soon"], "option_invalid"),
     ],
 )
 def test_a_bad_question_is_refused_with_the_next_step(

@@ -112,6 +112,20 @@ def test_search_explains_rank_and_score_in_every_lane_and_the_times(
     assert shown.out.splitlines()[-1].startswith("total")
 
 
+def test_entities_are_searched_within_filters(sextant: Sextant, ingested: dict[str, Any]) -> None:
+    def found(*filters: str) -> list[dict[str, Any]]:
+        options = [part for one in filters for part in ("--filter", one)]
+        searched = sextant("entities", "search", "糖尿病", *options, "--graph", "samples", "--json")
+        results: list[dict[str, Any]] = searched.json()["results"]
+        return results
+
+    [first, *_] = everything = found()
+    kind = first["entity"]["entityType"]
+    assert {one["entity"]["entityType"] for one in found(f"entityTypes={kind}")} == {kind}
+    assert found("createdAfter=2020-01-01") == everything
+    assert found("createdBefore=2020-01-01") == []
+
+
 @pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix", "auto"])
 def test_every_mode_answers_with_citations_of_stored_passages(
     sextant: Sextant, ingested: dict[str, Any], mode: str

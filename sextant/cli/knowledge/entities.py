@@ -11,7 +11,7 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.knowledge.found_entities import print_found
-from sextant.cli.options import GRAPH, AsJson, GraphId
+from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
 from sextant.cli.with_sextant import with_part, with_sextant
 
 if TYPE_CHECKING:
@@ -57,6 +57,15 @@ def search_entities(
         list[str] | None,
         typer.Option("--type", metavar="TYPE", help="Only of this type; may be repeated."),
     ] = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            metavar="NAME=VALUE",
+            help="Only entities that meet it; may be repeated. Names: entityTypes, createdAfter, "
+            "createdBefore.",
+        ),
+    ] = None,
     related: Annotated[bool, typer.Option("--related", help="With their relations.")] = False,
     rerank: Annotated[bool, typer.Option("--rerank", help="Let the reranker order them.")] = False,
     cursor: Annotated[str | None, typer.Option(help="Where the page before ended.")] = None,
@@ -68,11 +77,12 @@ def search_entities(
     """Find entities by meaning, by words and by the graph."""
     from retrievers.entity_search.options import SearchOptions
 
+    types = (f"entityTypes={one}" for one in entity_type or ())
     options = SearchOptions(
         top_k=limit,
         rerank=rerank,
         include_related=related,
-        filters={"entityTypes": entity_type} if entity_type else None,
+        filters=read_filters([*types, *(filters or ())]),
         cursor=cursor,
         explain=explain,
     )
