@@ -19,6 +19,7 @@ from domain.filters import ChunkFilters
 from domain.questions import checked_question
 from domain.retrieval import AUTO, Mode
 from domain.text import clean_text, language_of, normalise
+from models.chat.replies import Line, Sentences, Words
 from nodes.asking import ask, conversation
 from nodes.context import RunContext, scope_of
 from nodes.multimodal.keeping import look_again
@@ -28,7 +29,6 @@ from nodes.question.conversing import Asked, asked, history_of, opening
 from nodes.question.follow_up import standing_alone
 from nodes.question.names import names_in, telling_words
 from nodes.question.parts import MOST_PARTS, clauses_of, sides_of
-from nodes.replies import Line, Sentences, Words
 from nodes.spending import deadline, noted
 from nodes.state import State, forgotten
 from retrievers.lanes.keywords import extract_keywords

@@ -11,13 +11,13 @@ from pydantic import BaseModel, Field
 
 import prompts
 from domain.retrieval import ItemKind, Mode, RetrievedItem
+from models.chat.replies import Line, Numbers, Yes
 from nodes.answers.passages import numbered, within_budget
 from nodes.asking import ask_all
 from nodes.citing.support import Wording, claim_of
 from nodes.context import RunContext
 from nodes.multimodal.looking import told_by_attachments
 from nodes.question.bridging import bridges, wording_of
-from nodes.replies import Line, Numbers, Yes
 from nodes.spending import Limit, judging_budget, noted, prompt_size, reached
 from nodes.state import State
 

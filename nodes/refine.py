@@ -15,11 +15,11 @@ import prompts
 from domain.language.spelling import respelled
 from domain.retrieval import Mode
 from domain.text import clean_text, normalise
+from models.chat.replies import Line, Sentences
 from nodes.answers.passages import numbered, within_budget
 from nodes.asking import ask
 from nodes.context import RunContext
 from nodes.question.bridging import bridges
-from nodes.replies import Line, Sentences
 from nodes.state import State
 
 # Queries of one round by the chat model, and what it is shown of the evidence to write them.

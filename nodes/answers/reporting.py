@@ -21,6 +21,7 @@ from domain.retrieval import RetrievedItem
 from domain.text import estimate_tokens
 from models.chat.allowance import keeping
 from models.chat.chat_model import ChatModel
+from models.chat.replies import Numbers, Sentence, Weight
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import AnswerEvent, ending
 from nodes.answers.passages import laid_out, lines_of, numbered
@@ -28,7 +29,6 @@ from nodes.answers.rows import told_row
 from nodes.citing.citations import Citations
 from nodes.citing.markers import MARKER, stripped, unmarked, written
 from nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
-from nodes.replies import Numbers, Sentence, Weight
 from nodes.spending import failed_call
 
 _log = logging.getLogger(__name__)

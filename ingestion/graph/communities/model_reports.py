@@ -27,6 +27,7 @@ from ingestion.graph.communities.reports import (
     extractive_report,
     facts,
 )
+from models.chat.replies import Numbers
 from prompts import REPORT, as_data, numbered
 from stores.graph.communities.store import StoredReport
 
@@ -38,7 +39,7 @@ _NAMES = 24
 
 class _WrittenFinding(BaseModel):
     text: str
-    sources: list[int] = Field(default_factory=list)
+    sources: Numbers = Field(default_factory=list[int])
 
 
 class _Written(BaseModel):

@@ -27,6 +27,7 @@ from ingestion.graph.resolution.merging import automatic_merges
 from ingestion.graph.resolution.minhash import like_pairs
 from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, spelling_key
 from ingestion.progress import OnStage, silent
+from models.chat.replies import Numbers
 from prompts import SAME, as_data
 from stores.graph.record import GraphRecord
 from stores.graph.resolution.comparing import (
@@ -227,7 +228,7 @@ def _hash(one: Named) -> int:
 class SameNames(BaseModel):
     """The numbers of the pairs that are the same."""
 
-    same: list[int] = []
+    same: Numbers = []
 
 
 async def _judge(
@@ -236,7 +237,7 @@ async def _judge(
     """Pairs with the chat model's verdict, and why there are not more.
 
     A batch without a usable answer is passed over: it comes first in the next run too, and must not keep
-    others from being judged.
+    others from being judged. Silence is waited for once: others wait for their turn at the graph meanwhile.
     """
     named = {one.id: one for one in names.named}
     waiting = sorted(  # near pairs were read a moment later than the names
@@ -259,7 +260,7 @@ async def _judge(
         listed = as_data("\n".join(lines))
         try:
             answer, _ = await chat.structured(
-                SAME.messages(language_of(listed), pairs=listed), SameNames
+                SAME.messages(language_of(listed), pairs=listed), SameNames, patient=False
             )
         except SextantError as error:
             _log.warning("similar names were not compared by the chat model: %s", error)

@@ -17,7 +17,8 @@ from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.graph.resolution.resolve import candidates, resolve
 from ingestion.pipeline import Ingestor
-from models.chat.chat_model import as_chat_model
+from models.chat.chat_model import ChatModel, as_chat_model
+from models.failures import Retries
 from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.ids import entity_id
@@ -239,7 +240,7 @@ async def test_candidates_are_listed_once_and_a_model_may_judge_them(
         {one.one_name, one.other_name} == {"Johann Sebastian Bach", "Johan Sebastian Bach"}
         for one in listed
     ].index(True)
-    said = f'{{"same": [{place + 1}]}}'
+    said = f'{{"same": "[{place + 1}]"}}'  # as small models write a list
     judged = await resolve(database, scope, as_chat_model(FakeListChatModel(responses=[said])))
     assert (judged.judged, judged.merged, judged.warnings) == (len(listed), 1, ())
     assert await store.candidates(scope, 10) == []
@@ -260,6 +261,30 @@ async def test_pairs_that_a_model_gives_no_usable_answer_about_keep_no_others_fr
     done = await resolve(database, scope, as_chat_model(FakeListChatModel(responses=said)))
     assert (done.judged, len(done.warnings)) == (len(listed) - 1, 1)
     assert len(await ResolutionStore(database).candidates(scope, 10)) == 1
+
+
+class Silent(FakeListChatModel):
+    """A chat model that never answers."""
+
+    asked: int = 0
+
+    def _call(self, *_: object, **__: object) -> str:
+        self.asked += 1
+        raise TimeoutError
+
+
+async def test_a_model_that_is_silent_is_waited_for_once_however_many_pairs_there_are(
+    library: Library, database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
+    for name in ("Johann Sebastian Bach", "Johan Sebastian Bach", "Johann Sebastian Back"):
+        text = f"# {name}\n\nHe composed.\n"
+        await library.ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
+    silent = Silent(responses=[])
+    done = await resolve(database, scope, ChatModel(silent, retries=Retries(2, first_wait=0.0)))
+    assert (done.judged, silent.asked) == (0, 1)
+    [warning] = done.warnings
+    assert "did not answer in time" in warning
 
 
 async def test_near_vectors_propose_and_numbers_forbid(
