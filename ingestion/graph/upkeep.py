@@ -46,12 +46,16 @@ _EMBEDDED_AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What a refresh did: entities embedded, communities there are, reports written, whether in full."""
+    """What a refresh did: entities embedded, communities there are, reports written, whether in full.
+
+    `warnings`: what it could not do, and why.
+    """
 
     entities_embedded: int = 0
     communities: int = 0
     reports_written: int = 0
     full_run: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 class GraphUpkeep:
@@ -102,7 +106,7 @@ class GraphUpkeep:
         missing: ModelUnavailable | None = None
         async with self._hierarchy.alone(scope):
             await look_at_sizes(self._database, scope.user_id)  # an import has not
-            await resolve(self._database, scope, self._chat, on_progress=report)
+            resolved = await resolve(self._database, scope, self._chat, on_progress=report)
             embedded = 0
             try:
                 embedded = await self._embed_entities(scope, report)
@@ -118,7 +122,7 @@ class GraphUpkeep:
         await self._project(scope, report)
         if missing is not None:
             raise missing
-        return replace(done, entities_embedded=embedded)
+        return replace(done, entities_embedded=embedded, warnings=resolved.warnings)
 
     async def _embed_entities(self, scope: Scope, report: OnStage) -> int:
         which = {"mentions": _TELLING_MENTIONS, "most": self._settings.entity_vectors}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -84,7 +84,7 @@ class Entities:
         database: where they are.
         scope: the knowledge base.
         extractor: opens the chat model when extraction is asked for.
-        refresh: brings up to date what follows from the graph.
+        refresh: brings up to date what follows from the graph; returns what was not done.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Entities:
         scope: Scope,
         *,
         extractor: Callable[[], Awaitable[ModelExtractor]],
-        refresh: Callable[[], Awaitable[object]],
+        refresh: Callable[[], Awaitable[tuple[str, ...]]],
     ) -> None:
         self._database = database
         self._scope = scope
@@ -227,9 +227,8 @@ class Entities:
             extractor.budget.limit_cost(budget_cost)
         await ExtractionStore(self._database).retry(self._scope)
         report = await extractor.extract(self._scope, on_progress=on_progress)
-        if report.done:
-            await self._refresh()
-        return report
+        told = await self._refresh() if report.done else ()
+        return replace(report, warnings=report.warnings + told)
 
     async def _view(self, found: Entity, limit: int) -> EntityView:
         mentions, merged, relations, communities = await asyncio.gather(

@@ -82,8 +82,8 @@ class Refresher:
         else:
             if shown:
                 found = counted(done.communities, "community") if done.communities else "up to date"
-                tell(JobStage.DONE, note=found)
-            return ()
+                tell(JobStage.DONE, note="; ".join((found, *done.warnings)))
+            return tuple(f"{_GRAPH}: {warning}" for warning in done.warnings)
         tell(JobStage.FAILED, note=note)
         return (f"{_GRAPH}: {note}",)
 

@@ -90,6 +90,8 @@ def build_communities(
     if as_json:
         terminal.emit(done)
         return
+    for warning in done.warnings:
+        terminal.warn(f"Note: {warning}")
     if done.communities:
         terminal.say(
             f"{counted(done.communities, 'community')}, {counted(done.reports_written, 'report')} written."

@@ -71,6 +71,32 @@ async def test_building_again_changes_nothing_and_says_so(rag: Sextant) -> None:
     assert await own.all() == before
 
 
+async def test_names_that_no_model_could_compare_are_told_to_whoever_changed_the_graph(
+    settings: Settings, scope: Scope, tmp_path: Path
+) -> None:
+    for name in ("Johann Sebastian Bach", "Johan Sebastian Bach"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nHe composed.\n", encoding="utf-8")
+    told = list[str]()
+    async with ScriptedOpenAI(lambda _: "I would rather not.", dimension=384) as server:
+        by_model = settings.model_copy(
+            update={
+                "user_id": scope.user_id,
+                "embedding": "openai:scripted",
+                "chat_model": "scripted",
+                "openai_base_url": server.base_url,
+                "communities": settings.communities.model_copy(update={"reports": "llm"}),
+            }
+        )
+        async with Sextant.open(by_model) as rag:
+            await rag.ingest([tmp_path], on_progress=lambda far: told.append(far.note))
+            report = await rag.import_graph([])
+            built = await (await rag.communities()).build()
+    [warning] = built.warnings
+    assert warning.startswith("Similar names were not compared by the chat model: ")
+    assert report.warnings == (f"knowledge graph: {warning}",)
+    assert any(note.endswith(warning) for note in told)
+
+
 async def test_deleting_the_document_deletes_its_communities(rag: Sextant) -> None:
     [document] = await rag.documents()
     await rag.delete_document(document.id)
