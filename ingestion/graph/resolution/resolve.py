@@ -12,7 +12,7 @@ import asyncio
 import hashlib
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -42,6 +42,7 @@ from stores.graph.resolution.comparing import (
     note_version,
 )
 from stores.graph.resolution.merges import Merge, replace_merges
+from stores.graph.writing import GraphWriter
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
@@ -97,33 +98,33 @@ async def resolve(
     names = await store.names(scope)
     report("names", 0, len(names.named))
     compared = await asyncio.to_thread(_compare, names)
-    pairs, judged, warnings = compared.kept, list[Pair](), tuple[str, ...]()
-    if chat is not None:
-        near = await _near(store, scope, both_owned=False)
-        known = _by_ids(map(_open, near)) | _by_ids(pairs)
-        judged, warnings = await _judge(chat, names, list(known.values()))
-        pairs = list((known | _by_ids(judged)).values())
-    wanted = await asyncio.to_thread(automatic_merges, scope, replace(names, pairs=pairs))
+    judged = await _judged(chat, store, scope, names, compared.kept)
+    told = replace(names, pairs=judged.known)
+    wanted = await asyncio.to_thread(automatic_merges, scope, told)
     old, new = _difference(names.merges, wanted)
     report("names", len(names.named), len(names.named))
     if new:
         report("merges", 0, len(new))
     async with GraphRecord(database).writing(scope) as writer:
-        if not writer.version:
-            raise GraphNotFound(
-                f"The knowledge base {scope.graph_id!r} was deleted meanwhile.",
-                next_step="Nothing to do.",
-                field="graph_id",
-            )
-        unchanged = writer.version == names.version
+        unchanged = _version_of(writer, scope) == names.version
         await note_compared(writer, compared.gone, compared.hashes, compared.found)
-        await note_pairs(writer, judged)
+        await note_pairs(writer, judged.fresh)
         await replace_merges(writer, old, new)
         if unchanged:  # else the next run compares what has come meanwhile
             await note_version(writer)
     if new:
         report("merges", len(new), len(new))
-    return Resolved(len(new), len(old), len(compared.found), len(judged), warnings)
+    return Resolved(len(new), len(old), len(compared.found), len(judged.fresh), judged.warnings)
+
+
+def _version_of(writer: GraphWriter, scope: Scope) -> int:
+    if not writer.version:
+        raise GraphNotFound(
+            f"The knowledge base {scope.graph_id!r} was deleted meanwhile.",
+            next_step="Nothing to do.",
+            field="graph_id",
+        )
+    return writer.version
 
 
 async def candidates(
@@ -231,16 +232,48 @@ class SameNames(BaseModel):
     same: Numbers = []
 
 
-async def _judge(
-    chat: ChatModel, names: Names, pairs: Sequence[Pair]
-) -> tuple[list[Pair], tuple[str, ...]]:
-    """Pairs with the chat model's verdict, and why there are not more.
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """All pairs that are known now, those that the chat model has just judged, and why there are not more."""
+
+    known: list[Pair]
+    fresh: Sequence[Pair] = ()
+    warnings: tuple[str, ...] = ()
+
+
+async def _judged(
+    chat: ChatModel | None,
+    store: ResolutionStore,
+    scope: Scope,
+    names: Names,
+    kept: list[Pair],
+) -> _Judged:
+    """Have the chat model judge pairs that are alike or near, the likeliest first.
 
     A batch without a usable answer is passed over: it comes first in the next run too, and must not keep
     others from being judged. Silence is waited for once: others wait for their turn at the graph meanwhile.
     """
+    if chat is None:
+        return _Judged(kept)
+    near = await _near(store, scope, both_owned=False)
+    known = _by_ids(map(_open, near)) | _by_ids(kept)
     named = {one.id: one for one in names.named}
-    waiting = sorted(  # near pairs were read a moment later than the names
+    waiting = _waiting(named, known.values())
+    judged, failures = list[Pair](), dict[str, None]()
+    for start in range(0, min(len(waiting), _CALLS * _PAIRS_A_CALL), _PAIRS_A_CALL):
+        try:
+            judged += await _verdicts(chat, named, waiting[start : start + _PAIRS_A_CALL])
+        except SextantError as error:
+            _log.warning("similar names were not compared by the chat model: %s", error)
+            failures[f"Similar names were not compared by the chat model: {error}"] = None
+            if not isinstance(error, ModelOutputInvalid):
+                break
+    return _Judged(list((known | _by_ids(judged)).values()), judged, tuple(failures))
+
+
+def _waiting(named: Mapping[UUID, Named], pairs: Iterable[Pair]) -> list[Pair]:
+    """The pairs that a chat model may decide; near ones were read a moment later than the names."""
+    return sorted(
         (
             pair
             for pair in pairs
@@ -250,30 +283,23 @@ async def _judge(
         ),
         key=lambda pair: (-pair.score, pair.one_id, pair.other_id),
     )
-    judged, failures = list[Pair](), dict[str, None]()
-    for start in range(0, min(len(waiting), _CALLS * _PAIRS_A_CALL), _PAIRS_A_CALL):
-        batch = waiting[start : start + _PAIRS_A_CALL]
-        lines = [
-            f"{place}. {_shown(named[pair.one_id])} | {_shown(named[pair.other_id])}"
-            for place, pair in enumerate(batch, start=1)
-        ]
-        listed = as_data("\n".join(lines))
-        try:
-            answer, _ = await chat.structured(
-                SAME.messages(language_of(listed), pairs=listed), SameNames, patient=False
-            )
-        except SextantError as error:
-            _log.warning("similar names were not compared by the chat model: %s", error)
-            failures[f"Similar names were not compared by the chat model: {error}"] = None
-            if isinstance(error, ModelOutputInvalid):
-                continue
-            break
-        same = set(answer.same)
-        judged += [
-            replace(pair, verdict="same" if place in same else "different")
-            for place, pair in enumerate(batch, start=1)
-        ]
-    return judged, tuple(failures)
+
+
+async def _verdicts(
+    chat: ChatModel, named: Mapping[UUID, Named], batch: Sequence[Pair]
+) -> list[Pair]:
+    lines = [
+        f"{place}. {_shown(named[pair.one_id])} | {_shown(named[pair.other_id])}"
+        for place, pair in enumerate(batch, start=1)
+    ]
+    listed = as_data("\n".join(lines))
+    prompt = SAME.messages(language_of(listed), pairs=listed)
+    answer, _ = await chat.structured(prompt, SameNames, patient=False)
+    same = set(answer.same)
+    return [
+        replace(pair, verdict="same" if place in same else "different")
+        for place, pair in enumerate(batch, start=1)
+    ]
 
 
 def _shown(one: Named) -> str:
