@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 
 from fastapi import FastAPI
@@ -33,6 +34,22 @@ from server.routes import (
 )
 from server.serving import serving
 
+_ROUTERS = (
+    health.router,
+    observe.router,
+    query.router,
+    threads.router,
+    openai_router,
+    search.router,
+    knowledge.router,
+    structure.router,
+    documents.router,
+    graphs.router,
+    reference.router,
+    page.router,
+    mounting.router,
+)
+
 
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Build the application; it opens its parts when it is started.
@@ -40,50 +57,37 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     Args:
         settings: by default those of the environment and `.env`, read at the start.
     """
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        chosen = settings if settings is not None else await asyncio.to_thread(load_settings)
-        async with (
-            serving(chosen) as parts,
-            mounting.endpoints() as tools,
-            observing(parts.rag, metrics, parts.runs, parts.searches) as observed,
-        ):
-            app.state.serving, app.state.mcp, app.state.observed = parts, tools, observed
-            yield
-
     metrics = Metrics()
-
     app = FastAPI(
         title="Sextant",
         description="Answers over a team's own documents, with citations that hold.",
         version=version("sextant"),
-        lifespan=lifespan,
+        lifespan=partial(_lifespan, settings=settings, metrics=metrics),
         docs_url=None,
         redoc_url=None,
     )
     problems.install(app)
     edge.install(app, metrics)
     app.add_middleware(OpenAIErrors)
-    for router in (
-        health.router,
-        observe.router,
-        query.router,
-        threads.router,
-        openai_router,
-        search.router,
-        knowledge.router,
-        structure.router,
-        documents.router,
-        graphs.router,
-        reference.router,
-        page.router,
-        mounting.router,
-    ):
+    for router in _ROUTERS:
         app.include_router(router)
     openapi.install(app)
     require_guards(app)
     return app
+
+
+@asynccontextmanager
+async def _lifespan(
+    app: FastAPI, *, settings: Settings | None, metrics: Metrics
+) -> AsyncIterator[None]:
+    chosen = settings if settings is not None else await asyncio.to_thread(load_settings)
+    async with (
+        serving(chosen) as parts,
+        mounting.endpoints() as tools,
+        observing(parts.rag, metrics, parts.runs, parts.searches) as observed,
+    ):
+        app.state.serving, app.state.mcp, app.state.observed = parts, tools, observed
+        yield
 
 
 app = create_app()

@@ -92,6 +92,26 @@ async def restore(
         raise OptionInvalid(
             f"There is no file {source}.", next_step="Name a backup.", field="source"
         )
+    await _require_free(database, replace=replace)
+    async with (
+        _program(None, "pg_restore", "--no-owner", "--file=-", str(source)) as reading,
+        _program(database, "psql", "--quiet", "--no-psqlrc", "--single-transaction",
+                 "--set=ON_ERROR_STOP=1", f"--command=set sextant.newest = {_newest()}",
+                 f"--command={_SQL['make_room']}", "--file=-",
+                 f"--command={_SQL['not_newer']}", reads=True) as writing,
+    ):  # fmt: skip
+        assert writing.stdin is not None  # noqa: S101 - asked for
+        try:
+            await _send(reading, writing.stdin, on_bytes)
+        except (BrokenPipeError, ConnectionResetError):
+            await _succeed(writing, "Nothing was restored")
+        # The end of its input is the commit: it must not see one unless the file was whole.
+        await _readable(reading, source)
+        writing.stdin.close()
+        await _succeed(writing, "Nothing was restored")
+
+
+async def _require_free(database: Database, *, replace: bool) -> None:
     if others := await _others(database):
         # They would go on using what they remember of the schema that is dropped.
         raise ConflictError(
@@ -103,28 +123,17 @@ async def restore(
             "The database has knowledge bases, which a restore would replace.",
             next_step="Restore into an empty data folder, or say --replace.",
         )
+
+
+async def _send(reading: Process, to: asyncio.StreamWriter, on_bytes: OnBytes | None) -> None:
+    """Send what a program writes, in words that older servers understand, too."""
     sent = 0
-    async with (
-        _program(None, "pg_restore", "--no-owner", "--file=-", str(source)) as reading,
-        _program(database, "psql", "--quiet", "--no-psqlrc", "--single-transaction",
-                 "--set=ON_ERROR_STOP=1", f"--command=set sextant.newest = {_newest()}",
-                 f"--command={_SQL['make_room']}", "--file=-",
-                 f"--command={_SQL['not_newer']}", reads=True) as writing,
-    ):  # fmt: skip
-        assert writing.stdin is not None  # noqa: S101 - asked for
-        try:
-            async for piece in _pieces(reading):
-                writing.stdin.write(piece if sent else piece.replace(_NEWER, _EITHER, 1))
-                await writing.stdin.drain()
-                sent += len(piece)
-                if on_bytes is not None:
-                    on_bytes(sent)
-        except (BrokenPipeError, ConnectionResetError):
-            await _succeed(writing, "Nothing was restored")
-        # The end of its input is the commit: it must not see one unless the file was whole.
-        await _readable(reading, source)
-        writing.stdin.close()
-        await _succeed(writing, "Nothing was restored")
+    async for piece in _pieces(reading):
+        to.write(piece if sent else piece.replace(_NEWER, _EITHER, 1))
+        await to.drain()
+        sent += len(piece)
+        if on_bytes is not None:
+            on_bytes(sent)
 
 
 def _private(path: Path) -> BinaryIO:
