@@ -200,44 +200,67 @@ def _of_persons(beside: RetrievedItem, table: StoredTable) -> bool:
 
 def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> bool:
     """Whether a table has all that a question speaks of: "the average salary in Tokyo" needs a Tokyo."""
-    names = table.table.names
-    cells = [cell for row in table.table.rows for cell in row]
-    above = plain_of(" ".join([headings(beside), *names]))
-    said = plain_of(" ".join([above, *cells]))
-    known = {*terms(above), *OF_ANY_ROW}
-    if any(_OF_PERSONS.search(plain_of(name)) for name in names):
-        known |= PERSONS | ENGLISH_PERSONS
-    whole = {*map(plain_of, (*cells, *names)), *map(plain_name, names)}
+    said = _Said.by(beside, table)
     dated = any(column.kind is ValueKind.DATE for column in table.table.columns)
+    asked = said.out_of(without_asking(question, dated=dated, year=ANY_YEAR))
+    return all(said.tells(word) or said.composes(word) for word in content_words(asked))
 
-    def told(word: str) -> bool:
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a table says: `text`, all of it; `known`, what it need not say; `whole`, its cells and `names` of columns."""
+
+    text: str
+    known: frozenset[str]
+    whole: frozenset[str]
+    names: Sequence[str]
+
+    @classmethod
+    def by(cls, beside: RetrievedItem, table: StoredTable) -> _Said:
+        """What a table says under its headings."""
+        names = table.table.names
+        cells = [cell for row in table.table.rows for cell in row]
+        above = plain_of(" ".join([headings(beside), *names]))
+        known = {*terms(above), *OF_ANY_ROW}
+        if any(_OF_PERSONS.search(plain_of(name)) for name in names):
+            known |= PERSONS | ENGLISH_PERSONS
+        whole = {*map(plain_of, (*cells, *names)), *map(plain_name, names)}
+        text = plain_of(" ".join([above, *cells]))
+        return cls(text, frozenset(known), frozenset(whole), names)
+
+    def out_of(self, text: str) -> str:
+        """A text without the whole values, and without other words for what the table says.
+
+        The segmenter joins values with what is beside them, 在东 of 不在东校区.
+        """
+        values = sorted(filter(text.__contains__, self.whole), key=len, reverse=True)
+        otherwise = [word for word, form in said_otherwise(text).items() if form.search(self.text)]
+        for one in (*values, *otherwise):
+            while len(one) > 1 and (span := find_whole(text, one)):
+                text = f"{text[: span[0]]} {text[span[1] :]}"
+        return text
+
+    def tells(self, word: str) -> bool:
+        """Whether the table says it, or need not."""
         return (
-            word in said
-            or word in known
+            word in self.text
+            or word in self.known
             or word.startswith("哪")
             or MEASURED.fullmatch(word) is not None
         )
 
-    def composed(word: str) -> bool:
+    def composes(self, word: str) -> bool:
         """Whether it is a value or column with what that is of, or in front of what the rows are: 研发部门, 类产品, 类有."""
         ends = range(1, len(word)) if has_cjk(word) else ()
-        return any(
-            (word[:end] == "总" and word[end:] in whole)
-            or (word[:end] in whole and any(says_kind(word[end:], name) for name in names))
-            or (word[end:] in known and word[:end] in said)
-            or (word[end:] in CHINESE_STOP_WORDS and told(word[:end]))
-            for end in ends
-        )
+        return any(self._joins(word[:end], word[end:]) for end in ends)
 
-    text = without_asking(question, dated=dated, year=ANY_YEAR)
-    # Whole values first: the segmenter joins them with what is beside them, 在东 of 不在东校区.
-    values = sorted(filter(text.__contains__, whole), key=len, reverse=True)
-    otherwise = [word for word, form in said_otherwise(text).items() if form.search(said)]
-    for one in (*values, *otherwise):
-        while len(one) > 1 and (span := find_whole(text, one)):
-            text = f"{text[: span[0]]} {text[span[1] :]}"
-    words = content_words(text)
-    return all(told(word) or composed(word) for word in words)
+    def _joins(self, first: str, second: str) -> bool:
+        return (
+            (first == "总" and second in self.whole)
+            or (first in self.whole and any(says_kind(second, name) for name in self.names))
+            or (second in self.known and first in self.text)
+            or (second in CHINESE_STOP_WORDS and self.tells(first))
+        )
 
 
 def _told(
