@@ -25,7 +25,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.documents import HeadingSource, Modality
 from domain.json_values import storable
-from domain.text import clean_text, normalise_name
+from domain.text import clean_text, estimate_tokens, normalise_name
 from stores.graph.evidence import HEAVIEST, LONGEST_NAME, LONGEST_TYPE, one_line
 
 
@@ -75,6 +75,8 @@ Id = Annotated[Text, Field(max_length=1000), AfterValidator(_filled)]
 Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_said)]
 Type = Annotated[str, Field(max_length=LONGEST_TYPE), AfterValidator(_said)]
 
+# Tokens that an embedding model reads of a passage at most: what those of OpenAI take, and the packaged one.
+LONG_PASSAGE = 8_000
 # Deeper trees of sections than people write.
 MOST_LEVELS = 64
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -253,7 +255,7 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[str]]:
         remarks += _overlaps(line.sections)
     if isinstance(line, ChunkLine):
         line, loops = _without_loops(line)
-        remarks += loops
+        remarks += [*loops, *_too_long(line.text)]
     return line, remarks
 
 
@@ -340,6 +342,16 @@ def _unknown_keys(line: _Line) -> Iterator[str]:
         near = difflib.get_close_matches(key, known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         yield f"The key {key!r:.80} is not known and was passed over.{hint}"
+
+
+def _too_long(text: str) -> Iterator[str]:
+    """A remark on a passage whose vector cannot stand for all of it."""
+    # Most have fewer characters than that, and so fewer tokens.
+    if len(text) > LONG_PASSAGE and estimate_tokens(text) > LONG_PASSAGE:
+        yield (
+            f"text: {len(text):,} characters are much for one passage: by meaning it is found by about its "
+            f"first {LONG_PASSAGE:,} tokens only. Cut it into several chunks."
+        )
 
 
 def _without_loops(line: ChunkLine) -> tuple[ChunkLine, list[str]]:

@@ -61,7 +61,8 @@ class PackagedEmbedder:
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """The vectors of passages; each gets the prefix `passage: `.
 
-        A passage longer than 512 tokens is the mean over windows of that length.
+        A passage longer than 512 tokens is the mean over windows of that length, of which the first 16
+        count.
 
         Raises:
             ModelUnavailable: the package with the weights is missing or damaged.

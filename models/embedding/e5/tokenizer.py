@@ -8,6 +8,7 @@ that its vector costs.
 from __future__ import annotations
 
 import re
+import sys
 from array import array
 from collections.abc import Iterable
 from functools import lru_cache
@@ -37,13 +38,22 @@ class UnigramTokenizer:
         self._unknown = vocabulary.unknown
         self._unknown_score = float(vocabulary.scores.min()) - _UNKNOWN_PENALTY
         self._longest = _longest_by_first(self._ids)
+        self._longest_piece = max(self._longest.values())
         self._common = lru_cache(_CACHED_WORDS)(self._cut)
 
-    def encode(self, text: str) -> list[int]:
-        """Ids of the pieces of `text`, without the marks for its beginning and end."""
+    def encode(self, text: str, most: int = sys.maxsize) -> list[int]:
+        """Ids of the first `most` pieces of `text`, without the marks for its beginning and end."""
         normal = _SPACES.sub(" ", text.translate(self._normalisation))
         words = normal.removeprefix(" ").split(" ")
-        return [index for word in words for index in self._pieces(_SPACE_MARK + word)]
+        if len(normal) < most:  # no piece is empty
+            return [index for word in words for index in self._pieces(_SPACE_MARK + word)]
+        ids = list[int]()
+        for word in words:
+            enough = (most - len(ids)) * self._longest_piece
+            ids += self._pieces(_SPACE_MARK + word[:enough])
+            if len(ids) >= most:
+                break
+        return ids[:most]
 
     def _pieces(self, word: str) -> tuple[int, ...]:
         # Chinese has whole sentences between spaces: they do not come back, and would fill the cache.

@@ -121,6 +121,14 @@ def test_an_unknown_key_is_passed_over_and_its_likeness_named() -> None:
     assert line.wire() == {"type": "chunk", "id": "c1", "text": "x"}
 
 
+@pytest.mark.parametrize("text", ["The ferry leaves at nine. " * 2_000, "渡轮九点离开。" * 2_000])
+def test_a_passage_that_is_too_long_for_a_vector_is_kept_and_told_of(text: str) -> None:
+    line, [remark] = read_line({"type": "chunk", "id": "c1", "text": text})
+    assert line.wire()["text"] == text
+    assert remark.startswith(f"text: {len(text):,} characters")
+    assert read_line({"type": "chunk", "id": "c1", "text": text[:8_000]})[1] == []
+
+
 @pytest.mark.parametrize(
     "sections",
     [((0, 3), (3, 6)), ((0, 6), (0, 4, 2), (4, 6, 2)), ((0, 0), (0, 0)), ((2, 6), (0, 2))],

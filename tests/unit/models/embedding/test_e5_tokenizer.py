@@ -56,6 +56,16 @@ def test_token_counts_are_the_engines(text: str) -> None:
     assert len(TOKENIZER.encode(f"query: {text}")) + 2 == marks_and_prefix_included
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["The insulin pump runs. " * 60, "付款节点：合同签订后付。" * 80, "x" * 900, " " * 500 + "a b"],
+)
+def test_the_first_tokens_of_a_long_text_are_those_of_the_whole(text: str) -> None:
+    whole = TOKENIZER.encode(text)
+    for most in (1, 100, len(whole), len(whole) + 1):
+        assert TOKENIZER.encode(text, most) == whole[:most]
+
+
 @settings(max_examples=200)
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=200))
 def test_token_counts_are_the_engines_for_any_text(text: str) -> None:

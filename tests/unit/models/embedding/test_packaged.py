@@ -74,6 +74,14 @@ async def test_a_passage_has_the_same_vector_in_any_company(embedder: PackagedEm
     np.testing.assert_allclose(together, np.stack(alone), atol=1e-5)
 
 
+async def test_what_lies_behind_the_sixteenth_window_of_a_passage_does_not_count(
+    embedder: PackagedEmbedder,
+) -> None:
+    long = ENGLISH * 16 * 14  # a text of two windows, as often as there may be windows
+    one, other = await embedder.embed_passages([long, long + CHINESE * 22])
+    np.testing.assert_array_equal(one, other)
+
+
 async def test_no_passages_are_an_empty_matrix(embedder: PackagedEmbedder) -> None:
     assert (await embedder.embed_passages([])).shape == (0, 384)
 
