@@ -14,12 +14,13 @@ _DEGRADED = {
     VECTOR: "向量检索失败，使用关键词检索降级",
     KEYWORD: "关键词检索失败，仅使用向量检索结果",
 }
+_OTHER = "检索通道 {lane} 失败，其余通道继续 (lane {lane} failed; the others went on)"
 
 
 def degraded(runs: Sequence[LaneRun]) -> tuple[str, ...]:
     """One sentence for every failed lane: how the search went on without it. Logged verbatim."""
     sentences = [
-        _DEGRADED.get(run.name, f"检索通道 {run.name} 失败，其余通道继续")
+        _DEGRADED.get(run.name, _OTHER.format(lane=run.name))
         for run in runs
         if run.error is not None
     ]

@@ -12,11 +12,11 @@ import pytest_asyncio
 
 from domain.graph import MentionKind
 from domain.scope import Scope
-from domain.settings import Settings
+from domain.settings import RetrievalSettings, Settings
 from ingestion.pipeline import Ingestor
 from models.protocols import Embedder, Vectors
 from retrievers import GraphRetriever
-from retrievers.index.scope_index import ScopeIndexes
+from retrievers.index.scope_index import BUILDING, ScopeIndexes
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
@@ -25,6 +25,7 @@ from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from tests.integration.retrievers.test_scope_index import CountingChunks
 
 DOCUMENTS = {
     "mounds": "# Pocahontas Mounds\n\nPocahontas Mounds is an archaeological site in Mississippi.\n",
@@ -81,6 +82,22 @@ async def test_without_a_model_for_the_question_words_and_graph_go_on(
     assert filled
     retriever = over(database, BrokenEmbedder(384), settings)
     assert set(await found(retriever, scope, QUESTION)) == {"mounds.md", "state.md"}
+
+
+async def test_who_asks_before_the_graph_is_in_memory_is_answered_without_it_and_told_so(
+    filled: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    assert filled
+    chunks = CountingChunks(database)
+    chunks.gate.clear()
+    indexes = ScopeIndexes(chunks, GraphRecord(database), passages=1000)
+    hasty = settings.model_copy(update={"retrieval": RetrievalSettings(lane_timeout=2)})
+    retriever = GraphRetriever(chunks=chunks, embedder=embedder, settings=hasty, indexes=indexes)
+    answer = await retriever.search(scope, QUESTION, mode="mix", top_k=2)
+    chunks.gate.set()
+    assert set(answer.results[0].lanes) <= {"vector", "keyword"}
+    assert answer.warnings[-1] == BUILDING
+    assert "lane mix failed; the others went on" in answer.warnings[0]
 
 
 async def test_a_document_added_or_deleted_is_seen_by_the_next_question(
