@@ -119,26 +119,24 @@ def _cells(page: Page, grid: _Grid, lines: Iterable[Line]) -> Iterator[Cell]:
 def _width(grid: _Grid, row: int, column: int) -> int:
     """Columns that a cell spans: up to the next upright that stands in its row."""
     middle = (grid.rows[row] + grid.rows[row + 1]) / 2
-    width = 1
-    while column + width < len(grid.columns) - 1 and not any(
-        abs(stroke.left - grid.columns[column + width]) <= _TOUCH
-        and stroke.bottom <= middle <= stroke.top
-        for stroke in grid.uprights
-    ):
-        width += 1
-    return width
+    standing = [one.left for one in grid.uprights if one.bottom <= middle <= one.top]
+    return _span(grid.columns, column, standing)
 
 
 def _height(grid: _Grid, row: int, column: int) -> int:
     middle = (grid.columns[column] + grid.columns[column + 1]) / 2
-    height = 1
-    while row + height < len(grid.rows) - 1 and not any(
-        abs(stroke.bottom - grid.rows[row + height]) <= _TOUCH
-        and stroke.left <= middle <= stroke.right
-        for stroke in grid.levels
+    lying = [one.bottom for one in grid.levels if one.left <= middle <= one.right]
+    return _span(grid.rows, row, lying)
+
+
+def _span(edges: Sequence[float], first: int, strokes: Sequence[float]) -> int:
+    """How many edges on from the first a stroke comes, or the last edge."""
+    span = 1
+    while first + span < len(edges) - 1 and not any(
+        abs(stroke - edges[first + span]) <= _TOUCH for stroke in strokes
     ):
-        height += 1
-    return height
+        span += 1
+    return span
 
 
 def _cell_texts(page: Page, grid: _Grid, lines: Iterable[Line]) -> dict[tuple[int, int], list[str]]:
