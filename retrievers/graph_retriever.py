@@ -29,7 +29,7 @@ from models.protocols import Embedder, Reranker
 from retrievers.finding import Finder
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.degrading import degraded
-from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
+from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, log_found
 from retrievers.lanes.linking import linked_names
 from retrievers.memory.hot import HotScopes
 from retrievers.memory.texts import Texts
@@ -304,18 +304,8 @@ class GraphRetriever(BaseRetriever):
         results: Sequence[RetrievedItem],
         timings: Mapping[str, float],
     ) -> None:
-        """Log what seed 000 asks for: query, keywords, counts, the first three, and times."""
         spent = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
-        if logger.isEnabledFor(logging.INFO):
-            logger.info(
-                "retrieved query=%r keywords=%s found=%s returned=%d top=%s ms=%s",
-                request.text,
-                request.keywords,
-                {run.name: len(run.hits) for run in runs},
-                len(results),
-                [(item.metadata.get("filename"), round(item.score, 4)) for item in results[:3]],
-                spent,
-            )
+        log_found(logger, "retrieved", request, runs, found=results, spent=spent)
         if timings["total"] > self.settings.retrieval.slow_ms:
             logger.warning("retrieval took %.0f ms: %s", timings["total"], spent)
 

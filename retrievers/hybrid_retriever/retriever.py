@@ -30,7 +30,7 @@ from retrievers.hybrid_retriever.options import HybridRetrieverOptions
 from retrievers.hybrid_retriever.store import HybridStore, hybrid_store
 from retrievers.lanes.degrading import degraded, log_failures
 from retrievers.lanes.keywords import NO_KEYWORDS
-from retrievers.lanes.lane import KEYWORD, VECTOR, Lane, LaneQuery, LaneRun, run_lanes
+from retrievers.lanes.lane import KEYWORD, VECTOR, Lane, LaneQuery, LaneRun, log_found, run_lanes
 from retrievers.ranking.bm25 import BM25
 from retrievers.ranking.fusion import fuse
 from retrievers.sync import run_sync
@@ -232,18 +232,8 @@ class HybridRetriever(BaseRetriever):
         items: Sequence[RetrievedItem],
         timings: Mapping[str, float],
     ) -> None:
-        """What seed 000 asks for: query, keywords, counts, the first three, and times."""
         spent = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
-        if logger.isEnabledFor(logging.INFO):
-            logger.info(
-                "hybrid search query=%r keywords=%s found=%s returned=%d top=%s ms=%s",
-                request.text,
-                request.keywords,
-                {run.name: len(run.hits) for run in runs},
-                len(items),
-                [(item.metadata.get("filename"), round(item.score, 4)) for item in items[:3]],
-                spent,
-            )
+        log_found(logger, "hybrid search", request, runs, found=items, spent=spent)
         if self.options.debug:
             self._log_steps(request, timings)
         if timings[_TOTAL] > self.options.slow_ms:

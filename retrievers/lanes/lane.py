@@ -7,6 +7,7 @@ other; a mode is a choice of lanes (`retrievers.modes`), and fusion makes one ra
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -221,6 +222,29 @@ async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) ->
         task.result() if task.done() else late(lane.name, deadline)
         for lane, task in zip(lanes, tasks, strict=True)
     ]
+
+
+def log_found(
+    logger: logging.Logger,
+    what: str,
+    query: LaneQuery,
+    runs: Sequence[LaneRun],
+    *,
+    found: Sequence[RetrievedItem],
+    spent: Mapping[str, float],
+) -> None:
+    """Log what seed 000 asks for: query, keywords, counts, the first three, and times."""
+    if logger.isEnabledFor(logging.INFO):
+        logger.info(
+            "%s query=%r keywords=%s found=%s returned=%d top=%s ms=%s",
+            what,
+            query.text,
+            query.keywords,
+            {run.name: len(run.hits) for run in runs},
+            len(found),
+            [(item.metadata.get("filename"), round(item.score, 4)) for item in found[:3]],
+            spent,
+        )
 
 
 async def _timed(lane: Lane, query: LaneQuery) -> LaneRun:
