@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 from domain.errors import OptionInvalid
 from domain.text import clean_text
 
-_MOST = 100
+_MOST = 100  # values of one filter
 _NEAR = 0.6  # difflib's own default
 
 

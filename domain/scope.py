@@ -9,7 +9,7 @@ from domain.text import clean_text
 
 DEFAULT_USER = "local"
 DEFAULT_GRAPH = "default"
-LONGEST_NAME = 200
+LONGEST_NAME = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ from graph.finishing import to_its_end
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 
-LONGEST_THREAD = 200
-_TITLE = 160
+LONGEST_THREAD = 200  # characters of a name
+_TITLE = 160  # characters
 
 _SQL = load_queries("threads")
 # Classes that a checkpoint may restore, beside LangGraph's own and LangChain's messages; anything

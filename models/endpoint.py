@@ -12,7 +12,7 @@ import orjson
 from domain.errors import ModelRejected
 from models.failures import Retries, Service
 
-_CONNECT_SECONDS = 5.0
+_CONNECT_SECONDS = 5.0  # an endpoint that is there takes connections at once
 
 
 class Refusal(Exception):

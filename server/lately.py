@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable
 
-_SECONDS = 60.0
+_SECONDS = 60.0  # for which it counts as so
 
 
 class Lately:

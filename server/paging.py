@@ -18,8 +18,8 @@ from retrievers.pages.cursor import identity
 
 Key = Sequence[str | int | float]
 
-_SEAL = 12
-_LONGEST = 2000
+_SEAL = 12  # bytes
+_LONGEST = 2000  # characters of a cursor
 
 Cursor = Annotated[
     str | None,

@@ -21,10 +21,11 @@ from retrievers.ranking.chat_reranker import CHAT, open_reranker
 from stores.documents.embedding_space import check_space
 from stores.postgresql.database import Database, RoleRights
 
+# As docs/deployment.md asks for.
 _LEAST_POSTGRES = (15,)
 _LEAST_PGVECTOR = (0, 8)
-_LEAST_FREE_BYTES = 1_000_000_000
-_DEPENDENCY_DOWN = 3
+_LEAST_FREE_BYTES = 1_000_000_000  # on the disk of the data folder
+_DEPENDENCY_DOWN = 3  # as `domain.errors.DependencyError` exits
 
 
 class Health(StrEnum):

@@ -17,7 +17,7 @@ from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 
 _SQL = load_queries("api_keys")
-_LONGEST_NAME = 200
+_LONGEST_NAME = 200  # characters
 # No tenant: where a key is recognised, none is known yet, and no table shows a row.
 _NOBODY = ""
 

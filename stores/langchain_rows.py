@@ -33,7 +33,7 @@ from domain.errors import OptionInvalid
 from stores.rows import Text
 
 _T = TypeVar("_T")
-_BATCH = 5000
+_BATCH = 5000  # texts read in one statement
 
 
 def similarity_of(store: PGVectorStore | AsyncPGVectorStore) -> Callable[[float], float]:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-TRIES = 3
+TRIES = 3  # for each passage
 _TOGETHER = 8  # passages in one call
 _AT_ONCE = 4  # calls
-_PASSAGE_CHARS = 2000
-_WORD_CHARS = 60
+_PASSAGE_CHARS = 2000  # of each passage that the model sees
+_WORD_CHARS = 60  # of each word that it gives
 
 
 class _Passage(BaseModel):

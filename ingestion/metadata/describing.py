@@ -21,8 +21,8 @@ from domain.text import has_cjk, normalise, normalise_name
 from ingestion.graph.extraction.extract_terms import NAMED, Term, extract_terms, sentences_of
 from ingestion.graph.extraction.titles import bare_title
 
-KEYWORDS = 8
-TOPICS = 3
+KEYWORDS = 8  # of a chunk or section
+TOPICS = 3  # of a section
 SUMMARY_CHARS = 200
 # Where two sentences tell as much, the one that opens the passage says what it is about.
 _OPENING = 1.1

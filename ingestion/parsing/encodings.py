@@ -15,7 +15,7 @@ from functools import cache, partial
 
 from domain.errors import FileTypeUnknown
 
-_SAMPLE = 64 * 1024
+_SAMPLE = 64 * 1024  # bytes or characters by which an encoding is judged
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),

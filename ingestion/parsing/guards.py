@@ -16,8 +16,8 @@ from domain.errors import FileBroken, FileEmpty, FileEncrypted, FileTooLarge, Fi
 from ingestion.parsing.detect import CONTAINERS, FileType
 from ingestion.parsing.limits import Limits
 
-_PIECE = 64 * 1024
-_ENCRYPTED_FLAG = 0x1
+_PIECE = 64 * 1024  # bytes inflated at a time
+_ENCRYPTED_FLAG = 0x1  # bit 0 of an entry's flags (APPNOTE.TXT, 4.4.4)
 _XML_PART = re.compile(r"\.(?:xml|rels|vml)$", re.IGNORECASE)
 _ARCHIVE_PART = re.compile(
     r"\.(?:zip|jar|7z|rar|gz|tgz|bz2|xz|docx|docm|pptx|pptm|xlsx|xlsm)$", re.IGNORECASE
@@ -29,7 +29,12 @@ _UNLOCK_STEP = "Remove the password in its program and try again."
 
 
 def check_size(content: bytes, filename: str, limits: Limits) -> None:
-    """Refuse an empty or over-long file, before it is stored or sent anywhere."""
+    """Refuse an empty or over-long file, before it is stored or sent anywhere.
+
+    Raises:
+        FileEmpty: it holds nothing but white space and NUL.
+        FileTooLarge: it has more bytes than the limit.
+    """
     if not content.strip(b"\x00\t\n\r\f "):
         raise FileEmpty(f"{filename} is empty.", next_step="Check that the file was saved.")
     if len(content) > limits.file_bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ingestion.parsing.numbering import could_be_heading, is_strong, number_rank
 
-_LARGER = 1.12
+_LARGER = 1.12  # times the size of the body's letters
 
 
 @dataclass(frozen=True, slots=True)

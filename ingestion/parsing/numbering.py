@@ -17,7 +17,7 @@ _KINDS = (
     re.compile(r"[（(][一二三四五六七八九十]{1,3}[）)]"),
 )
 _DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})(?:[.、．]\s*|\s+)(?=[^\W\d_a-z])")
-_MAX_WIDTH = 80
+_MAX_WIDTH = 80  # columns, of which an ideograph takes two
 _STOPS = tuple("。；，、：:;,.!?！？…")
 
 

@@ -32,8 +32,8 @@ from stores.graph.transfer import (
 )
 from stores.graph.writing import GraphWriter
 
-_BATCH = 2000
-_NAMES = 20_000
+_BATCH = 2000  # rows at a time
+_NAMES = 20_000  # of aliases at a time
 # Entities of this import that are remembered because relations named them: 20 MB.
 _MOST_ENDS = 50_000
 

@@ -25,7 +25,7 @@ from ingestion.transfer.reading import Source, read_into
 from ingestion.transfer.spool import Numbered, Spool, spool
 from stores.graph.record import GraphCounts, GraphRecord
 
-_BATCH = 200
+_BATCH = 200  # documents read from the spool at a time
 # A file of nothing but bad lines is a wrong file: the first so many say so.
 _PROBLEMS_KEPT = 1000
 

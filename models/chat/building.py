@@ -18,7 +18,7 @@ from models.failures import Retries, Service
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
 
-_CONNECT_SECONDS = 5.0
+_CONNECT_SECONDS = 5.0  # an endpoint that is there takes connections at once
 
 
 async def open_chat_model(settings: Settings, stack: AsyncExitStack) -> ChatModel | None:

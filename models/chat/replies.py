@@ -13,8 +13,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-_MOST = 20
-_LONGEST = 300
+_MOST = 20  # entries of a list
+_LONGEST = 300  # characters of an entry
 _COMMA = re.compile(r"\s*[,;，、；\n]\s*")
 _NUMBER = re.compile(r"\d+")
 _WEIGHT = re.compile(r"\d{1,9}(?:\.\d+)?")

@@ -16,7 +16,11 @@ class LearnedDimension(ABC):
 
     @property
     def dimension(self) -> int:
-        """Length of one vector, known after `warm_up` or the first vector."""
+        """Length of one vector, known after `warm_up` or the first vector.
+
+        Raises:
+            RuntimeError: it is not known yet.
+        """
         if self._dimension is None:
             raise RuntimeError("the dimension is known after warm_up() or the first embedding")
         return self._dimension

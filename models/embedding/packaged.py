@@ -17,7 +17,7 @@ from models.protocols import Vectors
 if TYPE_CHECKING:
     from models.embedding.e5.encoder import Encoder
 
-_DIMENSION = 384
+_DIMENSION = 384  # of multilingual-e5-small
 
 
 class PackagedEmbedder:

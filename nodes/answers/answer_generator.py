@@ -66,7 +66,7 @@ class AnswerGenerator:
         return run_sync(lambda: self.agenerate(query, context))
 
     async def agenerate(self, query: str, context: ContextLike) -> Answer:
-        """Answer `query` from `context`, as `generate` does, without blocking the event loop."""
+        """Answer `query` from `context` without blocking the event loop; raises as `generate` does."""
         async for event in self.astream(query, context):
             if isinstance(event, Done):
                 return event.answer

@@ -28,7 +28,7 @@ _ALIASES = {
     "table_caption": "caption",
     "image_url.url": "url",
 }
-_CAPTION_CHARS = 500
+_CAPTION_CHARS = 500  # of the user's own caption
 
 
 @dataclass(frozen=True, slots=True)

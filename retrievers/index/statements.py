@@ -13,7 +13,7 @@ from retrievers.index.relations import Indices, Relations
 from retrievers.index.sparse import Floats, Places
 from retrievers.index.terms import terms
 
-_MOST_COMMON = 512
+_MOST_COMMON = 512  # relation types compared with a question
 
 
 class RelationTypes:

@@ -22,7 +22,7 @@ _Ints = npt.NDArray[np.int64]
 
 _BITS = np.uint64(21)  # Unicode ends below 2^21, so a gram of up to three characters is one number
 _ONE = np.uint64((1 << 21) - 1)
-_CODES = 0x110000
+_CODES = 0x110000  # code points of Unicode
 _TWO = np.uint64((1 << 42) - 1)
 # Of so few texts, it is cheaper to look into them than to rule some of them out.
 _FEW = 32

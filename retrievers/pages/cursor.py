@@ -14,10 +14,10 @@ from uuid import UUID
 from domain.errors import OptionInvalid
 
 _FORM = struct.Struct(">Bqd16s")
-_VERSION = 1
-_SEAL = 12
+_VERSION = 1  # of the form above
+_SEAL = 12  # bytes
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LONGEST = 200
+_LONGEST = 200  # characters; ours have far fewer
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-_DAY = 86_400.0
+_DAY = 86_400.0  # seconds
 
 
 def time_decay(age_days: float, half_life: float) -> float:

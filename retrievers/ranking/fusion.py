@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from domain.retrieval import LaneScore, RetrievedItem, ranked
 
-DEFAULT_K = 60
+DEFAULT_K = 60  # Cormack, Clarke and Büttcher 2009
 # What a lane adds to the one that leads.
 _OTHER_SHARE = 0.02
 

@@ -18,7 +18,7 @@ from domain.loopback import is_loopback
 
 _log = logging.getLogger(__name__)
 
-_TIMEOUT = 5.0
+_TIMEOUT = 5.0  # seconds
 _LARGEST_BYTES = 262_144
 # A token with an unknown `kid` makes us look whether there are new keys, but not more often than this.
 _PAUSE = 30.0

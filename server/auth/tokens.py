@@ -29,7 +29,7 @@ _LEAST_SECRET_BYTES = 32
 _ASYMMETRIC = frozenset({
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 })  # fmt: skip
-_LONGEST = 8192
+_LONGEST = 8192  # characters, as much as proxies let a header have
 # Tokens that did not hold, remembered for a minute, 0.2 KB each.
 _KEPT = 4096
 _REQUIRED = ["exp", "iss", "aud", "sub"]

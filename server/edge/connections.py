@@ -13,8 +13,8 @@ from asyncio import TimerHandle, Transport
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-SECONDS = 30.0
-MOST_BYTES = 65_536
+SECONDS = 30.0  # until a request's head is there
+MOST_BYTES = 65_536  # of a request's head
 
 _REFUSED = b"HTTP/1.1 %b\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 

@@ -28,7 +28,7 @@ from server.serving import serving_of
 
 PATHS = {"/mcp": Naming.DOTTED, "/mcp-compat": Naming.COMPAT}
 
-_BODY_BYTES = 1_000_000
+_BODY_BYTES = 1_000_000  # of a call; files are uploaded elsewhere
 
 router = new_router("tools", in_schema=False)
 

@@ -16,8 +16,8 @@ from server.paging import Cursor
 from server.schemas.wire import GraphName, Problem, Wire
 from stores.work.uploads import Standing
 
-LONGEST_FILENAME = 255
-_LONGEST_SLICE = 20_000
+LONGEST_FILENAME = 255  # NAME_MAX of the usual file systems
+_LONGEST_SLICE = 20_000  # characters
 
 Metadata = Annotated[
     dict[str, Any],

@@ -18,7 +18,7 @@ from stores.postgresql.queries import load_queries
 from stores.scopes import find_scope, share_scope
 
 _SQL = load_queries("embedding_space")
-_LOCK = 0x5E47A28
+_LOCK = 0x5E47A28  # of ours alone among PostgreSQL's advisory locks
 
 
 class VectorSpace(Protocol):

@@ -48,6 +48,9 @@ async def copy_incoming(
     The vectors are one row a chunk, in that order.
 
     What is searched by keyword is the chunk's context and text, a line apart.
+
+    Raises:
+        ValueError: there are more or fewer vectors than chunks.
     """
     number = sum(map(len, chunks.values()))
     if vectors.shape[0] != number:

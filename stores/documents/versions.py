@@ -70,6 +70,10 @@ async def open_version(
     """Lock the document for writing its pending version, and check that it is still that version.
 
     `share_document` is enough for adding chunks, and lets others add theirs at the same time.
+
+    Raises:
+        DocumentNotFound: it was deleted.
+        ConflictError: another version is being ingested, or this one has been published.
     """
     row = require_scope(await share_scope(connection, scope), document_id)
     key: dict[str, Any] = {

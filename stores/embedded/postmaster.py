@@ -13,8 +13,8 @@ from pathlib import Path
 
 SOCKET_PREFIX = "sextant-"
 POLL_SECONDS = 0.02
-_STOP_SECONDS = 30.0
-_GOING_SECONDS = 10.0
+_STOP_SECONDS = 30.0  # for a server that is told to stop
+_GOING_SECONDS = 10.0  # for one that is stopping already
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from stores.postgresql.queries import load_queries
 from stores.scopes import hold_scope, rows_of
 
 _SQL = load_queries("graph_extraction")
-_PAGE = 200
+_PAGE = 200  # passages read at a time
 
 
 @dataclass(frozen=True, slots=True)

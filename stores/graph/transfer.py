@@ -20,7 +20,7 @@ from stores.postgresql.queries import load_queries
 from stores.scopes import find_scope
 
 _SQL = load_queries("graph_transfer")
-_PAGE = 1000
+_PAGE = 1000  # rows read at a time
 
 Row = dict[str, Any]
 

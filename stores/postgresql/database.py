@@ -157,7 +157,11 @@ class Database(Reading):
         return self._owner_conninfo
 
     async def role_rights(self) -> RoleRights:
-        """Who we are in the database, and whether row-level security binds us."""
+        """Who we are in the database, and whether row-level security binds us.
+
+        Raises:
+            DatabaseUnavailable: it is gone, or the role was dropped.
+        """
         async with self.transaction(self.settings.user_id) as connection:
             cursor = connection.cursor(row_factory=class_row(RoleRights))
             rights = await (await cursor.execute(_SQL["role_rights"])).fetchone()

@@ -20,7 +20,7 @@ from psycopg.pq.abc import PGresult
 
 from stores.postgresql.pools import Connection
 
-_TEXT, _BINARY = 0, 1
+_TEXT, _BINARY = 0, 1  # format codes of PostgreSQL's protocol
 _prepared: WeakKeyDictionary[Connection, dict[str, bytes]] = WeakKeyDictionary()
 _numbers = count()
 

@@ -34,7 +34,7 @@ from stores.graph.communities.store import StoredReport
 if TYPE_CHECKING:
     from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
-_NAMES = 24
+_NAMES = 24  # entities that the model is told by name
 
 
 class _WrittenFinding(BaseModel):

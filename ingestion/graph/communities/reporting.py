@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
 
-_REPORTS_AT_ONCE = 64
+_REPORTS_AT_ONCE = 64  # communities at a time
 
 
 class ReportKeeper:

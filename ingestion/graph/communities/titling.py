@@ -16,10 +16,10 @@ from domain.language.sentences import sentence_spans
 from domain.text import has_cjk, normalise
 from stores.chunks.chunk_store import StoredChunk
 
-_LONGEST = 120
+_LONGEST = 120  # characters, as in the lines below
 _LONGEST_NAME = 60
 _LONGEST_HEADING = 50
-_NAMES = 2
+_NAMES = 2  # entities that a title lists
 _MOSTLY = 0.5  # share of the weight of the best passages
 _SHOWN_KIND = 40
 _NO_TYPE = "TERM"

@@ -17,8 +17,8 @@ from domain.errors import OptionInvalid
 from domain.settings import ExtractionSettings, Settings
 from domain.text import estimate_tokens
 
-_MILLION = 1_000_000
-_ANSWER_BASE, _ANSWER_PER_TOKEN = 150, 3
+_MILLION = 1_000_000  # tokens, of which prices are told
+_ANSWER_BASE, _ANSWER_PER_TOKEN = 150, 3  # tokens
 
 
 @dataclass(frozen=True, slots=True)

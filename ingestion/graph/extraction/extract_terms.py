@@ -24,10 +24,10 @@ from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import CJK_LETTERS, MARKS, has_cjk, normalise_name
 from ingestion.graph.extraction.openings import openings
 
-MOST_TERMS = 12
-MOST_PAIRS = 24
+MOST_TERMS = 12  # of a passage
+MOST_PAIRS = 24  # of a passage
 _LONGEST_CHINESE = 16  # characters; longer runs of "nouns" are tables of contents and mistakes
-_LONGEST = 80
+_LONGEST = 80  # characters of a name of several words
 
 # Nouns, names of people, places, organisations and works, abbreviations; nominal verbs.
 _NOUNS = frozenset({"n", "nr", "nrfg", "nrt", "ns", "nt", "nz", "nw", "ng", "j"})

@@ -16,8 +16,8 @@ from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, one_li
 from stores.graph.ids import entity_id
 
 LONGEST_NAME = 200  # characters; a longer "name" is a sentence
-_LONGEST_TYPE = 80
-_LONGEST_DESCRIPTION = 1000
+_LONGEST_TYPE = 80  # characters
+_LONGEST_DESCRIPTION = 1000  # characters
 _UNTYPED = "TERM"
 
 

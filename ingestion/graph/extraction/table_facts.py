@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from domain.language.linking import is_linkable
 
-_LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120
-_MOST_COLUMNS = 16
+_LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120  # characters; what is longer is prose
+_MOST_COLUMNS = 16  # that a row tells facts of
 _RULE = re.compile(r"\|(?:\s*:?-{3,}:?\s*\|)+")
 _CELL = re.compile(r"((?:[^|\\]|\\.)*)\|")
 

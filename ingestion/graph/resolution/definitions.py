@@ -23,7 +23,7 @@ _CHINESE = re.compile(
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SKIPPED = frozenset({"of", "the", "and", "for", "in", "on", "to", "at", "by", "de", "la", "du"})
-_MOST_SKIPPED = 3
+_MOST_SKIPPED = 3  # of these in one name
 _FARTHEST = 200  # characters before the bracket
 
 

@@ -25,7 +25,7 @@ USER_ALIAS = "an alias that the user gave"
 DEFINED = "an abbreviation that a text defines"
 CONFIRMED = "the chat model says that they are the same"
 _UNTYPED = "TERM"
-_SHORTEST_ABBREVIATION = 3
+_SHORTEST_ABBREVIATION = 3  # letters; two stand for too much
 
 
 def automatic_merges(scope: Scope, names: Names) -> list[Merge]:

@@ -24,7 +24,7 @@ _INITIALS = re.compile(r"(?<![^\W\d_])((?:[^\W\d_]\.)+[^\W\d_]?)(?![^\W\d_])")
 _APOSTROPHES = re.compile(r"['’‘`´]")
 _SEPARATORS = frozenset('-‐‑‒–—―_·・•,，、.;；"“”«»《》〈〉「」『』()（）[]')
 _LEAST_LETTERS = 6  # of a single word from which accents may be a matter of taste
-_SHORTEST_CJK, _SHORTEST_LATIN = 4, 6
+_SHORTEST_CJK, _SHORTEST_LATIN = 4, 6  # characters, letters (docs/graph.md, Candidates)
 _ROMAN = re.compile(r"(?=[ivxl])x{0,3}(?:ix|iv|v?i{0,3})|xl")
 # Characters that count or oppose: whoever differs in one of them is somebody else.
 _COUNTING = frozenset(

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-LEAST_LIKENESS = 0.6
-_MOST_CANDIDATES = 20_000
+LEAST_LIKENESS = 0.6  # Jaccard's coefficient of n-grams (docs/graph.md, Candidates)
+_MOST_CANDIDATES = 20_000  # of one run, the likeliest
 _UNTYPED = "TERM"
 _SIMILAR, _INITIALS = "similar spelling", "the initials of"
 # For the chat model; what is left is judged by the next run.

@@ -19,7 +19,12 @@ _SNIFFED_ROWS = 100
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
-    """Read a delimited file; the delimiter is the one that gives most rows the same width."""
+    """Read a delimited file; the delimiter is the one that gives most rows the same width.
+
+    Raises:
+        FileBroken: its rows cannot be told apart.
+        FileUnsafe: it has more cells than the limit.
+    """
     text = decode(content).text
     csv.field_size_limit(limits.file_bytes)
     delimiter = max(_DELIMITERS, key=lambda mark: _regularity(text, mark))

@@ -38,7 +38,12 @@ _SKIPPED = {qn("w:pPr"), qn("w:rPr"), qn("w:del"), qn("w:moveFrom"), f"{_MC}Fall
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
-    """Read a DOCX. Insertions under review count as text, deletions do not."""
+    """Read a DOCX. Insertions under review count as text, deletions do not.
+
+    Raises:
+        FileBroken: what is in the container is no such document.
+        FileUnsafe: its tables have more cells than the limit.
+    """
     try:
         document = docx.Document(BytesIO(content))
     except (PackageNotFoundError, KeyError, ValueError) as error:

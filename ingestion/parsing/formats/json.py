@@ -15,8 +15,8 @@ from ingestion.parsing.limits import CellBudget, Limits
 _TITLES = ("title", "name", "question", "标题", "名称", "问题", "heading", "label", "id")
 Json = Any  # objects, lists, strings, booleans and null; numbers are read as strings
 
-_MAX_DEPTH = 6
-_MAX_LINE = 200
+_MAX_DEPTH = 6  # levels of headings, as HTML has them
+_MAX_LINE = 200  # characters of a list in one line
 _MAX_CELL = 80  # longer members read better as a section of their own
 
 

@@ -30,7 +30,7 @@ from ingestion.parsing.lines import starts_item
 from ingestion.parsing.tables import header_rows
 
 _SPACE = re.compile(r"\s+")
-_MIN_OUTLINE = 2
+_MIN_OUTLINE = 2  # entries; a lone one is the document's name
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:

@@ -16,7 +16,7 @@ from ingestion.parsing.formats.pdf_tables import RuledTable
 from ingestion.parsing.headings import Styled
 from ingestion.parsing.lines import ends_in_hyphen, ends_sentence, join_lines, starts_item
 
-_EDGE_LINES = 3
+_EDGE_LINES = 3  # at the top and at the bottom, where headers and footers stand
 _PAGE_NUMBER = re.compile(
     r"[-–—\s]*(?:第\s*\d{1,4}\s*页(?:\s*[,，/]?\s*共\s*\d{1,4}\s*页)?|(?:page\s*)?\d{1,4}(?:\s*(?:/|of)\s*\d{1,4})?"
     r"|[ivxlc]{1,6})[-–—\s]*",

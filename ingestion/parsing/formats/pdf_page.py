@@ -18,7 +18,7 @@ from pypdfium2 import raw
 from ingestion.parsing.blocks import Image
 from ingestion.parsing.limits import Limits
 
-_BOLD_WEIGHT = 600
+_BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
 # PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
 _LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")

@@ -32,7 +32,12 @@ _FURNITURE = {
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
-    """Read a PPTX; `page` is the slide's number. Hidden slides count, as their notes often matter."""
+    """Read a PPTX; `page` is the slide's number. Hidden slides count, as their notes often matter.
+
+    Raises:
+        FileBroken: what is in the container is no such document.
+        FileUnsafe: its tables have more cells than the limit.
+    """
     try:
         presentation = Presentation(BytesIO(content))
         slides = list(presentation.slides)

@@ -29,7 +29,12 @@ Row = list[str]
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
-    """Read an XLSX: the values that formulas had when it was last saved, dates as ISO 8601."""
+    """Read an XLSX: the values that formulas had when it was last saved, dates as ISO 8601.
+
+    Raises:
+        FileBroken: what is in the container is no such document.
+        FileUnsafe: its tables have more cells than the limit.
+    """
     try:
         book = load_workbook(BytesIO(content), read_only=True, data_only=True)
     except (InvalidFileException, KeyError, ValueError, TypeError) as error:

@@ -14,7 +14,7 @@ from models.embedding.e5.graph import encoder_model
 from models.embedding.e5.tokenizer import UnigramTokenizer
 from models.embedding.e5.weights import Floats, Weights
 
-_BATCH_TOKENS = 1024
+_BATCH_TOKENS = 1024  # with padding, in one run of the model
 # Of a longer text the beginning speaks for the whole: the mean of hundreds of windows is like no question,
 # and each takes 0.1 s. As many tokens as the embedding models of OpenAI read, 8,191, come to.
 MOST_WINDOWS = 16

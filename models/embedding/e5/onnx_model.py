@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-_IR_VERSION = 10
+_IR_VERSION = 10  # of ONNX 1.16, as the operators below
 _OPSET = 21
 _MICROSOFT = "com.microsoft"
 _ELEMENT_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}
-_FLOAT_ATTRIBUTE, _INT_ATTRIBUTE, _INTS_ATTRIBUTE = 1, 2, 7
+_FLOAT_ATTRIBUTE, _INT_ATTRIBUTE, _INTS_ATTRIBUTE = 1, 2, 7  # AttributeProto.AttributeType
 
 
 class ModelWriter:

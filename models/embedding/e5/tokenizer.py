@@ -19,7 +19,7 @@ _SPACE_MARK = "\u2581"
 _SPACES = re.compile(" {2,}")
 _UNKNOWN_PENALTY = 10.0  # as in SentencePiece: an unknown character scores 10 below the worst piece
 _CACHED_WORDS = 20_000
-_LONGEST_CACHED = 16
+_LONGEST_CACHED = 16  # characters; longer words hardly come again
 
 
 class UnigramTokenizer:

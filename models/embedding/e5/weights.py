@@ -25,7 +25,7 @@ from domain.errors import ModelUnavailable
 
 Floats = npt.NDArray[np.float32]
 
-_BLOCK = 32
+_BLOCK = 32  # weights that share a scale, in the format E5S1
 _BLOCK_BYTES = 2 + _BLOCK // 2
 # 2 * 255 * 64 fits in 16 bits: the int8 kernels of x86 CPUs without VNNI add pairs of products there
 # and would silently cut larger sums.

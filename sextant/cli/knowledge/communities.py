@@ -25,7 +25,7 @@ app = typer.Typer()
 communities = typer.Typer(help="List communities, show a report, or build them.")
 app.add_typer(communities, name="communities")
 
-_ID_CHARS = 8
+_ID_CHARS = 8  # of an id, by which `communities show` finds it
 
 
 @communities.callback(invoke_without_command=True)

@@ -23,7 +23,7 @@ from stores.scopes import find_scope, hold_scope, key_of, of_scope, rows_of
 _SQL = load_queries("graph_hierarchy")
 _MOMENT = of_scope(_SQL["moment"])
 
-_TRY_AGAIN_SECONDS = 0.1
+_TRY_AGAIN_SECONDS = 0.1  # between two looks at the lock
 # Passages up to which communities follow every change: reading such a graph takes 0.3 s of CPU.
 _LARGE = 5_000
 

@@ -16,7 +16,7 @@ _MOST = 23  # bytes after the ends that leave the padding room in the one block 
 _ROWS = 8192  # at a time: what is worked on stays in the processor's cache
 _SINES = [np.uint32(int(abs(math.sin(step)) * 2**32)) for step in range(1, 65)]
 _TURNS = ((7, 12, 17, 22), (5, 9, 14, 20), (4, 11, 16, 23), (6, 10, 15, 21))
-_START = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)
+_START = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)  # RFC 1321, 3.3
 
 
 def digests(sources: Array, targets: Array, kinds: Array, texts: Sequence[str]) -> Array:

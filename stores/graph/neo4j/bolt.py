@@ -104,7 +104,11 @@ class Bolt:
         await self._make_indexes(*_INDEXES, vectors)
 
     async def prepare_keys(self) -> None:
-        """Only what a graph's first load needs: full text is indexed at half the cost afterwards."""
+        """Only what a graph's first load needs: full text is indexed at half the cost afterwards.
+
+        Raises:
+            GraphStoreUnavailable: Neo4j is older than 5.26, or gone.
+        """
         if (version := await self.version()) < _LEAST:
             raise GraphStoreUnavailable(
                 f"Neo4j {'.'.join(map(str, version))} is too old.",
