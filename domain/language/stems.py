@@ -14,8 +14,13 @@ _BRITISH = (
     (re.compile(r"(?<=\w{2})ogue(?=s?$)"), "og"),
 )
 _MAYBE_BRITISH = re.compile(r"is|ys|our|tre|nce|ogue")
-# "Bodies" is more than one "body", and "supplied" what supplies did.
-_SUFFIX = re.compile(r"(?<=\w{3})(?:ing|ied|ies|ed|es|s)$|(?<=\w{4})e$|(?<=\w{2}[^\Waeiou])y$")
+# "Bodies" is more than one "body", and "supplied" what supplies did. No ending: "glass", "spring", and "speed", but
+# what was agreed, guaranteed or freed ends as other pasts do.
+_SUFFIX = re.compile(
+    r"(?<=\w{3})(?:(?<!^s[^\Waeiou]r)ing|ied|ies|(?<!e)(?<!^s[^\Waeiou]r)ed|es|(?<!s)s)$"
+    r"|(?:(?<=[aeiou][rt]e)|(?<=[aeiou][^\Waeiou][rt]e))ed$|(?<=^free)d$"
+    r"|(?<=\w{4})e$|(?<=\w{2}[^\Waeiou])y$"
+)
 
 
 def stem(word: str) -> str:

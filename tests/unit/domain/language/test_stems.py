@@ -45,3 +45,29 @@ def test_what_ends_in_y_is_the_same_word_in_the_plural_and_the_past(beginning: s
 @pytest.mark.parametrize("word", ["day", "key", "survey", "buy", "by", "fly"])
 def test_a_y_behind_a_vowel_or_two_letters_stays(word: str) -> None:
     assert stem(word) == word
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["speed", "need", "feed", "seed", "breed", "indeed", "exceed", "glass", "process", "spring"],
+)
+def test_what_only_looks_inflected_is_a_word_of_its_own(word: str) -> None:
+    assert stem(word) == word
+
+
+@pytest.mark.parametrize(
+    ("word", "forms"),
+    [
+        ("exceed", ["exceeds", "exceeded", "exceeding"]),
+        ("process", ["processes", "processed", "processing"]),
+        ("glass", ["glasses"]),
+        ("string", ["strings"]),
+        ("agree", ["agrees", "agreed"]),
+        ("guarantee", ["guarantees", "guaranteed"]),
+        ("free", ["freed", "freeing"]),
+        ("1990", ["1990s"]),
+        ("pdf", ["pdfs"]),
+    ],
+)
+def test_the_forms_of_a_word_are_one(word: str, forms: list[str]) -> None:
+    assert {stem(form) for form in forms} == {stem(word)}
