@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from domain.language.disclaimers import disclaimed_in
 from domain.language.other_words import said_otherwise
@@ -62,18 +63,23 @@ _QUESTION_COST = 0.1
 # For each word of the question that a row has by the same letters or as its known translation: rows of a
 # table differ by little else. For sentences it brings what is only near over the bar (xquad, of 60 three).
 _TOLD_BONUS = 0.02
-# What a sentence loses beside the question's own language if its document has none of the question's words
-# whose translation is known: a short one with a number is near to any "How much …?".
-_UNSPOKEN_COST = 0.03
+# What a sentence loses beside the question's own language if its document has none of the question's words whose
+# translation is known, and of it for a part of them: a short one with a number is near to any "How much …?", one of
+# the signs of an illness to any question about that.
+_UNSPOKEN_COST = 0.04
 # So few words have next to no meaning of their own: "How many pears?" is near to any sentence with a number. Where
 # the question's own language was found as well, it is answered only by a document that has the word, by the same
 # letters or as its known translation. Of xquad's 65 questions of one or two words, asked across languages, 34 are
 # answered by meaning alone, and rightly, so that with nothing beside it remains so.
 _SHORT = 1
-# What the best must have over the usual cosine where the question's own language was found as well; what it
-# must have besides where a document in that has all the question's words, and is what it asks of (by the square
-# of their share, for a stray word says little); and how much less a further one may have, in the same passage and in another.
-_SURPLUS_BESIDE, _SURPLUS_KNOWN = 0.025, 0.04
+# An answer stands out: the best one's lead over the median of what is offered counts as much as its cosine. All of a
+# document that has nothing to do with the question is about equally near to it. Of few the median tells nothing.
+_USUAL_LEAD, _FEWEST_OFFERED = 0.04, 4
+# What the best must have over the usual cosine and lead where the question's own language was found as well. And
+# besides: where a document in that has all the question's words, and is what it asks of (by the square of their
+# share, for a stray word says little); where none in either language is known to have a word of it, and it may ask of
+# something else altogether. How much less a further one may have, in the same passage and in another.
+_SURPLUS_BESIDE, _SURPLUS_KNOWN, _SURPLUS_UNKNOWN = 0.03, 0.04, 0.02
 _AS_NEAR, _AS_NEAR_ELSEWHERE = 0.015, 0.005
 
 
@@ -83,7 +89,8 @@ class Foreign:
 
     `meaning` is what to compare by meaning; `bonus` is added to its cosine. `named`: it is about
     what the question names by an identifier. `asks`: it is a question, which the sentence behind it
-    answers. `spoken`: its document has a word of the question, or none is known in its language.
+    answers. `told`: its document has a word of the question. `unspoken`: the share of the words with a known
+    translation that it lacks.
     """
 
     source: int
@@ -94,7 +101,8 @@ class Foreign:
     bonus: float
     named: bool
     asks: bool
-    spoken: bool
+    told: bool
+    unspoken: float
 
 
 def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[Foreign]:
@@ -106,11 +114,11 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     own, asked = language_of(question), identifiers(question)
     told, disclaimed, form = Told(question), disclaimed_in(question), SentenceForm(question)
     documents = told_by_documents(passages)
-    spoken = [told.spoken(text) for text in documents]
+    borne = [told.by(text) > 0 for text in documents]
+    unspoken = [told.lacking(text) for text in documents]
     beside = any(language_of(passage.text) == own for passage in passages)
     words = content_words(without_asking(question, dated=False))
     short = beside and not asked and len(words) <= _SHORT
-    borne = [not short or told.by(text) > 0 for text in documents]
     defining = _ASKS_WHAT_IT_IS.search(normalise(question)) is not None
     for_cell = _DEFINITION_BONUS if defining else _CELL_BONUS
     found = list[Foreign]()
@@ -118,7 +126,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     dated = kind is not None and kind.of_sections
     rank = 0
     for source, passage in enumerate(passages):
-        if not borne[source]:
+        if short and not borne[source]:
             continue
         at_home = language_of(passage.text) == own
         code = code_spans(passage.text)
@@ -141,8 +149,9 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
             bonus += for_cell * (not set(asked).isdisjoint(normalise(text).split(" | ")))
             compared = _CHINESE.sub(" ", meaning) if own == "zh" else meaning
             asks = is_question(text)
+            of_it, lacks = borne[source], unspoken[source]
             found.append(
-                Foreign(source, start, end, text, compared, bonus, named > 0, asks, spoken[source])
+                Foreign(source, start, end, text, compared, bonus, named > 0, asks, of_it, lacks)
             )
         rank += bool(sentences)
     about = [one for one in found if one.named or not asked]
@@ -164,9 +173,11 @@ class Told:
         same = self._letters.intersection(terms(text))
         return len(same.union(word for word, form in self._otherwise.items() if form.search(plain)))
 
-    def spoken(self, text: str) -> bool:
-        """Whether `text` has one of them, where any is known."""
-        return not self._otherwise or self.by(text) > 0
+    def lacking(self, text: str) -> float:
+        """The share of the words with a known translation that `text` lacks; 0 where none has one."""
+        plain = normalise(text)
+        lacked = sum(not form.search(plain) for form in self._otherwise.values())
+        return lacked / (len(self._otherwise) or 1)
 
 
 def _is_name(text: str, own: str) -> bool:
@@ -212,7 +223,7 @@ def answering(
     *,
     known_beside: float | None,
 ) -> list[Foreign]:
-    """The sentences that answer, best first; none where the best is not near enough.
+    """The sentences that answer, best first; none where the best is not near enough, or no nearer than the others.
 
     Args:
         sentences: the candidates, in their order.
@@ -227,14 +238,22 @@ def answering(
         key=lambda one: -one[0],
     )
     best, first = ranked[0]
-    surplus = 0.0 if known_beside is None else _SURPLUS_BESIDE + _SURPLUS_KNOWN * known_beside**2
-    if best < usual + surplus:
+    surplus = 0.0
+    if known_beside is not None:
+        surplus = _SURPLUS_BESIDE + _SURPLUS_KNOWN * known_beside**2
+        surplus += _SURPLUS_UNKNOWN * (not known_beside and not (first.unspoken or first.told))
+    if best + _lead([score for score, _ in ranked]) < usual + _USUAL_LEAD + surplus:
         return []
     return [
         one
         for score, one in ranked
         if best - score <= (_AS_NEAR if one.source == first.source else _AS_NEAR_ELSEWHERE)
     ]
+
+
+def _lead(scores: Sequence[float]) -> float:
+    """How far the best of some scores is before their median."""
+    return max(scores) - median(scores) if len(scores) >= _FEWEST_OFFERED else _USUAL_LEAD
 
 
 def _scores(sentences: Sequence[Foreign], cosines: Sequence[float], *, beside: bool) -> list[float]:
@@ -244,7 +263,7 @@ def _scores(sentences: Sequence[Foreign], cosines: Sequence[float], *, beside: b
         before = sentences[place - 1] if place else None
         answers = before is not None and before.asks and before.source == one.source
         nearer = max(near, cosines[place - 1]) if answers else near
-        unspoken = beside and not one.spoken
+        unspoken = beside * one.unspoken
         found.append(nearer + one.bonus - _QUESTION_COST * one.asks - _UNSPOKEN_COST * unspoken)
     return found
 

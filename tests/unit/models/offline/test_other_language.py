@@ -92,10 +92,24 @@ def test_beside_its_own_language_a_question_is_answered_by_documents_with_a_word
     assert answering([beside_the_point], [0.8], 0.762, known_beside=None) == [beside_the_point]
 
 
-def test_a_question_without_a_known_word_is_answered_by_what_is_near() -> None:
+def test_a_question_of_which_no_passage_knows_a_word_is_answered_only_by_what_is_very_near() -> (
+    None
+):
     travel = passage("差旅费超支 6 万元。")
     offered = foreign_sentences("By how much was travelling overspent?", [travel])
-    assert answering(offered, [0.8], 0.762, known_beside=0.0) == offered
+    assert answering(offered, [0.8], 0.762, known_beside=0.0) == []
+    assert answering(offered, [0.82], 0.762, known_beside=0.0) == offered
+    assert answering(offered, [0.8], 0.762, known_beside=0.3) == offered
+
+
+def test_what_answers_across_languages_stands_out_among_what_is_offered() -> None:
+    report = passage(
+        "扭矩滤波窗口误设为 5 毫秒。停机历时三个小时。皮带由供应商更换。固件已经发布。"
+    )
+    offered = foreign_sentences("quantum chromodynamics lattice", [report])
+    assert answering(offered, [0.8, 0.79, 0.79, 0.78], 0.762, known_beside=0.3) == []
+    found = answering(offered, [0.8, 0.75, 0.75, 0.74], 0.762, known_beside=0.3)
+    assert [one.text for one in found] == ["扭矩滤波窗口误设为 5 毫秒。"]
 
 
 def test_what_a_document_in_the_questions_own_language_knows_all_words_of_is_asked_of_that() -> (
