@@ -97,15 +97,32 @@ def stated(
     if not len(passage):
         return None
     kind = relations.kinds[touching]
-    fit = np.zeros(int(kind.max()) + 1, np.float32)
-    for one, share in type_match.items():
-        if one < len(fit):
-            fit[one] = share
+    fit = _fit_by_words(type_match, kind)
     if type_similarity is not None:
         fit = np.maximum(fit, _fit_by_meaning(type_similarity, kind)[: len(fit)])
     found = np.zeros(passages, np.float32)
     np.maximum.at(found, passage, (strength * fit[kind])[owner])
     return found
+
+
+def asked(
+    relations: Relations, named: Mapping[int, float], type_match: Mapping[int, float]
+) -> float:
+    """How well the question names a relation that the graph has of a named entity, 0..1; arguments as of `stated`."""
+    if not type_match:
+        return 0.0
+    touching, strength = relations.touching(named)
+    kind = relations.kinds[touching]
+    fit = strength * _fit_by_words(type_match, kind)[kind]
+    return float(fit.max(initial=0.0))
+
+
+def _fit_by_words(type_match: Mapping[int, float], present: Indices) -> Floats:
+    fit = np.zeros(int(present.max(initial=0)) + 1, np.float32)
+    for one, share in type_match.items():
+        if one < len(fit):
+            fit[one] = share
+    return fit
 
 
 def _fit_by_meaning(similarity: Floats, present: Indices) -> Floats:

@@ -7,10 +7,17 @@ import pytest
 
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.relations import Relations
-from retrievers.index.statements import RelationTypes, stated
+from retrievers.index.statements import RelationTypes, asked, stated
 
 _DRUG, _DISEASE, _ORGAN = range(3)
 _TREATS, _AFFECTS = range(2)
+# The drug treats the disease (stated in passages 0 and 1); the disease affects the organ (2).
+_RELATIONS = Relations(
+    np.array([[_DRUG, _DISEASE, _TREATS], [_DISEASE, _ORGAN, _AFFECTS]]),
+    np.ones(2, np.float32),
+    np.array([[0, 0], [0, 1], [1, 2]]),
+    entities=3,
+)
 
 
 def found(
@@ -18,15 +25,8 @@ def found(
     type_match: dict[int, float],
     type_similarity: list[float] | None = None,
 ) -> list[float]:
-    """The drug treats the disease (stated in passages 0 and 1); the disease affects the organ (2)."""
-    relations = Relations(
-        np.array([[_DRUG, _DISEASE, _TREATS], [_DISEASE, _ORGAN, _AFFECTS]]),
-        np.ones(2, np.float32),
-        np.array([[0, 0], [0, 1], [1, 2]]),
-        entities=3,
-    )
     similarity = None if type_similarity is None else np.array(type_similarity, np.float32)
-    fit = stated(relations, 4, named, type_match, similarity)
+    fit = stated(_RELATIONS, 4, named, type_match, similarity)
     return [] if fit is None else fit.tolist()
 
 
@@ -63,3 +63,19 @@ def test_a_type_of_unknown_meaning_fits_nothing_by_meaning() -> None:
 def test_nothing_named_and_nothing_stated_find_nothing() -> None:
     assert found({}, {_TREATS: 1.0}) == []
     assert found({_DRUG: 1.0}, {}) == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("named", "type_match", "expected"),
+    [
+        ({_DRUG: 0.5}, {_TREATS: 1.0}, 0.5),
+        ({_DISEASE: 1.0}, {_TREATS: 0.4, _AFFECTS: 0.8}, 0.8),
+        ({_DRUG: 1.0}, {_AFFECTS: 1.0}, 0.0),
+        ({_DRUG: 1.0}, {}, 0.0),
+        ({}, {_TREATS: 1.0}, 0.0),
+    ],
+)
+def test_a_relation_is_asked_for_as_far_as_its_type_and_one_of_its_ends_are_named(
+    named: dict[int, float], type_match: dict[int, float], expected: float
+) -> None:
+    assert asked(_RELATIONS, named, type_match) == pytest.approx(expected)

@@ -27,18 +27,23 @@ _QUESTION = "When was the state of Pocahontas Mounds admitted to the Union?"
 
 
 def graph_of(
-    passages: int, entities: int, titles: npt.ArrayLike = (), mentions: npt.ArrayLike = ()
+    passages: int,
+    entities: int,
+    titles: npt.ArrayLike = (),
+    mentions: npt.ArrayLike = (),
+    relations: npt.ArrayLike = (),
 ) -> WalkIndex:
-    """Passages that are titled with entities, and mention some: pairs of their numbers; no relations."""
+    """Passages that are titled with entities, and mention some: pairs of their numbers; relations have a type besides."""
+    related = np.asarray(relations, np.int64).reshape(-1, 3)
     return WalkIndex(
         GraphArrays(
             passages=passages,
             entities=entities,
-            types=0,
+            types=int(related[:, 2].max(initial=-1)) + 1,
             mentions=np.asarray(mentions, np.int64).reshape(-1, 2),
             titles=np.asarray(titles, np.int64).reshape(-1, 2),
-            relations=np.empty((0, 3), np.int64),
-            relation_weights=np.empty(0, np.float32),
+            relations=related,
+            relation_weights=np.ones(len(related), np.float32),
             statements=np.empty((0, 2), np.int64),
         )
     )
@@ -144,6 +149,28 @@ def test_the_more_names_vouch_for_a_question_the_more_of_the_walk_starts_from_th
     ranking = rank(graph_of(2, 1, titles=[(1, 0)]), Evidence(match, named={0: strength}))
     started = alone + (1 - alone) * ranking.trust
     assert ranking.entities[0] == pytest.approx(RESTART * started, abs=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "order"), [(0, [0, 1, 2]), (1, [0, 2, 1])])
+def test_words_lead_on_only_where_the_graph_has_no_relation_that_is_asked_of_what_is_named(
+    kind: int, order: list[int]
+) -> None:
+    """Liu's friend is Chen (1); the passage on Wang (2), whom Liu's mentions, too, says "friend" as the question does."""
+    texts = [
+        "Liu, friend of Chen, partner of Wang",
+        "Chen, son of Zhu and Yu",
+        "Wang, friend of Li",
+    ]
+    graph = graph_of(
+        3,
+        3,
+        titles=[(row, row) for row in range(3)],
+        mentions=[(0, 1), (0, 2)],
+        relations=[(0, 1, kind)],
+    )
+    match = LexicalIndex.build(texts).match("Liu friend father")
+    ranking = rank(graph, Evidence(match, named={0: 1.0}, type_match={0: 1.0}))
+    assert np.argsort(-ranking.passages).tolist() == order
 
 
 def test_a_passage_gains_nothing_by_having_few_entities_where_nothing_is_named() -> None:
