@@ -29,7 +29,7 @@ from retrievers.ranking.relevance import Nearness, blend, nearest_wanted, nearne
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.arrays import places_of
 from stores.graph.protocol import GraphStore
-from stores.postgresql.deadlines import settled
+from stores.postgresql.deadlines import apart
 from stores.stamps.stamp import Stamp
 
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
@@ -124,7 +124,7 @@ class QuestionReader:
         """Run lanes over the scope's index; they share one trip to a thread.
 
         Without a model that answers, words and names go on alone, with a warning. What is not done after
-        `deadline` seconds is left behind, as by `run_lanes`.
+        `deadline` seconds is left behind, as by `run_lanes`; what waits for the database does so `apart`.
 
         Args:
             works: the lanes.
@@ -137,14 +137,14 @@ class QuestionReader:
         """
         started = time.perf_counter()
         runs: dict[str, LaneRun] = {}
-        [task] = await settled(deadline, [self._run(works, query, held, started, runs)])
-        if not task.done():
-            return Read([runs.get(name) or late(name, deadline) for name in works])
         try:
-            now = task.result()
+            async with asyncio.timeout(deadline) as limit:
+                now = await self._run(works, query, held, started, runs)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane
+            if limit.expired():
+                return Read([runs.get(name) or late(name, deadline) for name in works])
             spent = (time.perf_counter() - started) * 1000
             return Read([runs.get(name) or LaneRun(name, [], spent, failure) for name in works])
         return Read([runs[name] for name in works], now)
@@ -187,11 +187,11 @@ class QuestionReader:
         first, now = await here(None, work, works, reading)
         rest = {name: work for name, work in works.items() if name not in runs}
         if rest and self.graph is not None:
-            named = await nearest_entities(self.graph, query, index, vectors[0])
+            named = await apart(nearest_entities(self.graph, query, index, vectors[0]))
             evidence = _with_named(first.evidence, named)
             again = replace(first, evidence=evidence, named_in_full=True)
             _, now = await here(None, work, rest, lambda: again)
-        return await self.chunks.stamp(query.scope) if telling and now is None else now
+        return await apart(self.chunks.stamp(query.scope)) if telling and now is None else now
 
     async def _index_and_vectors(
         self, query: LaneQuery, texts: Sequence[str], held: Held | None
@@ -199,7 +199,7 @@ class QuestionReader:
         if held is not None:
             return held.index, [await self._vector(query, text) for text in texts]
         vectors = asyncio.gather(*(self._vector(query, text) for text in texts))
-        return await asyncio.gather(self.indexes.get(query.scope), vectors)
+        return await asyncio.gather(apart(self.indexes.get(query.scope)), vectors)
 
     async def _sought(
         self, query: LaneQuery, index: ScopeIndex, text: str, vector: Vectors | None
@@ -219,7 +219,7 @@ class QuestionReader:
     async def _allowed(self, query: LaneQuery, index: ScopeIndex) -> npt.NDArray[np.bool_] | None:
         if query.filters is None:
             return None
-        matching = await self.chunks.matching(query.scope, query.filters)
+        matching = await apart(self.chunks.matching(query.scope, query.filters))
         rows = places_of(index.chunk_ids.halves, matching)
         allowed = np.zeros(len(index.chunk_ids), np.bool_)
         allowed[rows[rows >= 0]] = True
@@ -237,9 +237,8 @@ class QuestionReader:
     async def _near(self, query: LaneQuery, index: ScopeIndex, vector: Vectors) -> Near | None:
         """The nearest passages as the store finds them."""
         try:
-            found = await self.chunks.nearest(
-                query.scope, vector, nearest_wanted(len(index.chunk_ids))
-            )
+            wanted = nearest_wanted(len(index.chunk_ids))
+            found = await apart(self.chunks.nearest(query.scope, vector, wanted))
         except ConflictError:
             raise
         except SextantError:

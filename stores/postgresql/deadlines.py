@@ -23,10 +23,16 @@ async def within(seconds: float, work: Coroutine[Any, Any, T] | asyncio.Task[T])
     return task.result()
 
 
+async def apart(work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
+    """Await `work`; whoever is cancelled meanwhile, as by `asyncio.timeout`, does not wait until it has ended."""
+    [task] = await settled(None, [work])
+    return task.result()
+
+
 async def settled(
-    seconds: float, works: Iterable[Coroutine[Any, Any, T] | asyncio.Task[T]]
+    seconds: float | None, works: Iterable[Coroutine[Any, Any, T] | asyncio.Task[T]]
 ) -> list[asyncio.Task[T]]:
-    """Run works at once until all are done, one has failed, or `seconds` are over.
+    """Run works at once until all are done, one has failed, or `seconds` are over; None: without end.
 
     `asyncio.timeout` waits until the cancelled work has ended, and psycopg tells the server first:
     against a network that swallows packets a 3 s deadline took 13 s (anchors: reliability §2.4). Here

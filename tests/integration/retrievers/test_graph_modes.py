@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 from uuid import uuid4
 
@@ -15,7 +16,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from evals.corpus import load_corpus
 from ingestion.graph.upkeep import GraphUpkeep
-from models.protocols import Embedder
+from models.protocols import Embedder, Vectors
 from retrievers import GraphRetriever
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.contents import NO_GRAPH_STORE
@@ -38,6 +39,14 @@ class GoneGraph(PostgresGraph):
 
     async def get_entities(self, *args: Any, **kwargs: Any) -> list[Entity]:
         raise GraphStoreUnavailable("Neo4j does not answer.")
+
+
+class SilentEmbedder(HashEmbedder):
+    """An embedding model that never answers a question."""
+
+    async def embed_query(self, text: str) -> Vectors:
+        await asyncio.Event().wait()
+        return await super().embed_query(text)
 
 
 @pytest_asyncio.fixture(scope="module")
@@ -218,6 +227,19 @@ async def test_without_a_model_for_the_question_words_and_graph_go_on(
     )
     assert set(files(found)) == {"mounds", "state"}
     assert NO_VECTOR["en"] in found.warnings
+
+
+@pytest.mark.parametrize("mode", ["local", "mix"])
+async def test_a_model_that_never_answers_is_given_up_and_keywords_step_in(
+    database: Database, settings: Settings, scope: Scope, mode: str
+) -> None:
+    retrieval = settings.retrieval.model_copy(update={"lane_timeout": 1.0})
+    hasty = settings.model_copy(update={"retrieval": retrieval})
+    retriever = over(database, SilentEmbedder(384), hasty)
+    found = await retriever.search(scope, "Meramec River", mode=mode)
+    assert "river" in files(found)
+    assert found.timings[mode] == pytest.approx(1000)
+    assert found.warnings
 
 
 @pytest.mark.parametrize("mode", ["local", "hybrid", "mix"])

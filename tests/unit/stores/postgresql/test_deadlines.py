@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from stores.postgresql.deadlines import settled, within
+from stores.postgresql.deadlines import apart, settled, within
 
 
 async def test_a_deadline_does_not_wait_for_the_cancelled_work() -> None:
@@ -21,6 +21,36 @@ async def test_a_deadline_does_not_wait_for_the_cancelled_work() -> None:
     with pytest.raises(TimeoutError):
         await within(0.01, stubborn())
     released.set()
+
+
+async def test_whoever_gives_up_what_is_awaited_apart_does_not_wait_for_its_end() -> None:
+    released, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def stubborn() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+            await released.wait()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await apart(stubborn())
+    await cancelled.wait()
+    assert not released.is_set()
+    released.set()
+
+
+async def test_what_is_awaited_apart_gives_what_it_gives_and_raises_what_it_raises() -> None:
+    async def answers() -> int:
+        return 1
+
+    async def fails() -> None:
+        raise ValueError("at fault")
+
+    assert await apart(answers()) == 1
+    with pytest.raises(ValueError, match="at fault"):
+        await apart(fails())
 
 
 async def test_what_is_done_in_time_is_kept_and_what_is_not_is_left() -> None:
