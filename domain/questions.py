@@ -6,12 +6,12 @@ from domain.errors import QuestionInvalid
 from domain.text import clean_text
 
 
-def checked_question(asked: object, longest: int) -> str:
+def checked_question(asked: object, longest: int | None = None) -> str:
     """The question as it is searched: storable text without white space at its ends.
 
     Args:
         asked: what a caller sent; anything but text counts as empty.
-        longest: most characters.
+        longest: most characters; None: any number.
 
     Raises:
         QuestionInvalid: nothing is left, or more than `longest` characters.
@@ -19,7 +19,7 @@ def checked_question(asked: object, longest: int) -> str:
     question = clean_text(asked).strip() if isinstance(asked, str) else ""
     if not question:
         raise QuestionInvalid("The question is empty.", next_step="Ask something.", field="query")
-    if len(question) > longest:
+    if longest is not None and len(question) > longest:
         raise QuestionInvalid(
             f"The question has {len(question)} characters; at most {longest} are taken.",
             next_step="Shorten it, or ingest the long text as a document.",

@@ -7,12 +7,11 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
-    AIMessageChunk,
     BaseMessage,
     HumanMessage,
     MessageLikeRepresentation,
@@ -21,10 +20,11 @@ from langchain_core.messages import (
 from pydantic import BaseModel
 
 from domain.answers import Usage
-from domain.errors import ModelOutputInvalid, ModelUnavailable
+from domain.errors import ModelOutputInvalid, ModelUnavailable, OptionInvalid
 from domain.happenings import ModelAsked, Outcome, tell
 from models.chat.allowance import SPENT, another_may_be_made, count_request
 from models.chat.dialect import Dialect, Form
+from models.chat.loops import invoked, streamed
 from models.chat.structured import DoesNotFit, instruction, read_structured, repair_request
 from models.chat.tally import Tally
 from models.failures import Retries, Service, as_sextant_error, is_silence
@@ -192,9 +192,8 @@ class ChatModel:
             await self._on_close()
 
     async def _pieces(self, tally: Tally, options: dict[str, Any]) -> AsyncGenerator[str]:
-        chunks = self._llm.astream(tally.prompt, **options)
         limit = min(_AFTER_END, self._timeout)
-        async with aclosing(cast("AsyncGenerator[AIMessageChunk]", chunks)) as open_chunks:
+        async with aclosing(streamed(self._llm, tally.prompt, options)) as open_chunks:
             while not tally.overrun:
                 # A limit per chunk holds no timer across a yield; `asyncio.wait_for` would swallow
                 # a cancellation that arrives with a chunk on Python 3.11.
@@ -234,7 +233,7 @@ class ChatModel:
             count_request()
             try:
                 async with asyncio.timeout(self._timeout):
-                    answer = await self._llm.ainvoke(prompt, {"tags": [_NO_STREAM]}, **options)
+                    answer = await invoked(self._llm, prompt, {"tags": [_NO_STREAM]}, options)
             except Exception as error:
                 tally.requests += 1
                 if lesser := self._dialect.lesser(error, options, form):
@@ -300,9 +299,18 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
 
     A LangChain model that already retries (`max_retries` > 0) keeps doing so and is not retried
     here as well, since the two would multiply.
+
+    Raises:
+        OptionInvalid: it cannot be asked as a LangChain model is.
     """
     if isinstance(llm, ChatModel):
         return llm
+    if not (hasattr(llm, "ainvoke") and hasattr(llm, "astream")):
+        raise OptionInvalid(
+            f"{type(llm).__name__} is no chat model.",
+            next_step="Give a LangChain chat model, such as ChatOpenAI(model=…).",
+            field="llm",
+        )
     own = getattr(llm, "max_retries", None)
     if getattr(llm, "stream_chunk_timeout", None):
         # As in `build_chat_model`: else a reader who leaves may not stop the model on Python 3.11.

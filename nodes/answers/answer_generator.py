@@ -11,6 +11,7 @@ import prompts
 from domain.answers import Answer
 from domain.errors import ContextTooLong
 from domain.events import Done
+from domain.questions import checked_question
 from domain.text import clean_text, language_of
 from models.chat.chat_model import ChatModel, as_chat_model
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, said, warned
@@ -61,6 +62,7 @@ class AnswerGenerator:
         """Answer `query` from `context`; blocks, and works inside a running event loop too.
 
         Raises:
+            QuestionInvalid, OptionInvalid: the question is empty, or the context is none.
             ModelUnavailable, ModelOutputInvalid: the model gave no answer.
         """
         return run_sync(lambda: self.agenerate(query, context))
@@ -88,10 +90,12 @@ class AnswerGenerator:
             which is the same text.
 
         Raises:
+            QuestionInvalid, OptionInvalid: the question is empty, or the context is none.
             ModelUnavailable, ModelOutputInvalid: the model gave no answer, or broke off.
         """
+        query = checked_question(query)
         language = language or language_of(query)
-        items = as_items(context)
+        items = [item for item in as_items(context) if item.text.strip()]
         layout = laid_out(items, self._context_tokens)
         if not layout.passages:
             for event in said(NOTHING_FOUND[language], self.chat.name, declined=True):

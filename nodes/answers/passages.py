@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, cast
 
 from langchain_core.documents import Document
@@ -20,6 +21,9 @@ Passage = RetrievedItem | Document | str | Mapping[str, Any]
 ContextLike = Retrieval | Passage | Sequence[Passage]
 """What an answer can be made from: a retrieval; or passages, or one, as items, LangChain documents, plain
 texts, or mappings with `text` like those of `retrievers.assemble_vector_context`."""
+
+_TOLD = (Document, str, Mapping)
+_NUMBERS = frozenset({"score", "start", "end"})
 
 # What `stores.langchain` calls the same.
 _PATH_SEPARATOR = " > "
@@ -72,11 +76,11 @@ def as_items(context: ContextLike) -> list[RetrievedItem]:
     `page`, `start`, …).
 
     Raises:
-        OptionInvalid: a mapping has no `text`.
+        OptionInvalid: which passage is none, or has no `text`, or a score or place that is no number.
     """
     if isinstance(context, Retrieval):
         return list({item.id: item for item in (*context.results, *context.graph_items)}.values())
-    one = isinstance(context, RetrievedItem | Document | str | Mapping)
+    one = isinstance(context, (RetrievedItem, *_TOLD)) or not isinstance(context, Iterable)
     found: Iterable[Passage] = [cast("Passage", context)] if one else cast("Any", context)
     return [_as_item(passage, number) for number, passage in enumerate(found, start=1)]
 
@@ -84,7 +88,7 @@ def as_items(context: ContextLike) -> list[RetrievedItem]:
 def _as_item(passage: Passage, number: int) -> RetrievedItem:
     if isinstance(passage, RetrievedItem):
         return passage
-    told = _told_of(passage)
+    told = _told_of(passage) if isinstance(passage, _TOLD) else {}
     text = told.pop("text", None)
     if not isinstance(text, str):
         raise OptionInvalid(
@@ -92,6 +96,13 @@ def _as_item(passage: Passage, number: int) -> RetrievedItem:
             next_step='Give strings, retrieved items, LangChain documents, or mappings like {"text": "…"}.',
             field="context",
         )
+    for name in _NUMBERS & told.keys():
+        if not _is_number(told[name]):
+            raise OptionInvalid(
+                f"`{name}` of passage {number} of the context is no number: {str(told[name])[:40]!r}.",
+                next_step=f"Give a number from 0 on, or leave `{name}` out.",
+                field="context",
+            )
     document_id, external_id = told.get("document_id"), told.get("external_id")
     return RetrievedItem(
         ItemKind.CHUNK,
@@ -102,6 +113,10 @@ def _as_item(passage: Passage, number: int) -> RetrievedItem:
         external_id=str(external_id) if external_id else None,
         metadata=told,
     )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
 
 
 def _told_of(passage: Document | str | Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
 from models.chat.building import build_chat_model
 from models.chat.chat_model import as_chat_model
 from models.failures import Retries
+from retrievers.sync import run_sync
 from testing.openai_server import ScriptedOpenAI
 from testing.replies import Reply, broken_after, empty, failing, rate_limited, refusal
 
@@ -216,3 +217,20 @@ async def test_a_langchain_model_that_retries_by_itself_is_not_retried_twice() -
         with pytest.raises(ModelUnavailable):
             await as_chat_model(own).complete(ASK)
         assert len(server.chat_requests) == 2
+
+
+async def test_a_langchain_model_answers_one_event_loop_after_another() -> None:
+    """LangChain's client keeps connections of the loop that asked it first."""
+    async with ScriptedOpenAI(lambda _: "One owner.") as server:
+        own = ChatOpenAI(model="scripted", base_url=server.base_url, api_key=SecretStr("x"))
+        chat = as_chat_model(own)
+
+        async def asked() -> tuple[str, str]:
+            streamed = [piece async for piece in chat.stream(ASK)]
+            return (await chat.complete(ASK)).text, "".join(map(str, streamed[:-1]))
+
+        for _ in range(2):
+            here = await asked()
+            there = await asyncio.to_thread(run_sync, asked)
+            elsewhere = await asyncio.to_thread(asyncio.run, asked())
+            assert here == there == elsewhere == ("One owner.", "One owner.")

@@ -7,7 +7,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatResult
 
-from domain.errors import ModelOutputInvalid, OptionInvalid
+from domain.errors import ModelOutputInvalid, OptionInvalid, QuestionInvalid
 from domain.events import Cited, Done, Sources, Token
 from domain.retrieval import Mode, Retrieval
 from nodes import AnswerGenerator
@@ -52,6 +52,41 @@ async def test_without_context_no_model_is_asked() -> None:
     assert response.answer == "文档中没有提到。"
     assert response.sources == ()
     assert not response.grounded
+
+
+async def test_passages_without_text_are_no_context() -> None:
+    response = await AnswerGenerator(chat()).agenerate("糖尿病的症状？", ["", {"text": " \n"}])
+    assert response.answer == "文档中没有提到。"
+
+
+@pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        (None, "Passage 1 of the context has no text"),
+        (42, "Passage 1 of the context has no text"),
+        ([SYMPTOMS, None], "Passage 2 of the context has no text"),
+        ([b"bytes"], "Passage 1 of the context has no text"),
+        ([{"text": SYMPTOMS, "score": "high"}], "`score` of passage 1 of the context is no number"),
+        ([{"text": SYMPTOMS, "start": -5}], "`start` of passage 1 of the context is no number"),
+    ],
+)
+async def test_what_is_no_context_is_refused_by_its_place(context: Any, said: str) -> None:
+    with pytest.raises(OptionInvalid, match=said) as caught:
+        await AnswerGenerator(chat(ANSWER)).agenerate("糖尿病的症状？", context)
+    assert caught.value.field == "context"
+
+
+@pytest.mark.parametrize("query", ["", " \n", "\0", None, 5])
+def test_what_is_no_question_is_refused(query: Any) -> None:
+    with pytest.raises(QuestionInvalid):
+        AnswerGenerator(chat(ANSWER)).generate(query, [SYMPTOMS])
+
+
+@pytest.mark.parametrize("llm", ["gpt-5", None, object()])
+def test_what_is_no_model_is_refused_at_once(llm: Any) -> None:
+    with pytest.raises(OptionInvalid, match="is no chat model") as caught:
+        AnswerGenerator(llm)
+    assert caught.value.field == "llm"
 
 
 async def test_an_answer_without_markers_has_no_sources() -> None:

@@ -1,0 +1,59 @@
+"""Calls of a LangChain model, whichever event loop used its client before.
+
+LangChain keeps one HTTP client for all models of an endpoint, in whatever loop they are asked: in turns by
+`generate` and `agenerate`, say, or by two `asyncio.run`. Of the connections that it keeps open those of
+another loop fail when they are next used, and are gone then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, cast
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.runnables import RunnableConfig
+
+_MOST_IDLE = 100  # connections that such clients keep
+
+
+async def invoked(
+    llm: BaseChatModel, prompt: list[BaseMessage], config: RunnableConfig, options: dict[str, Any]
+) -> AIMessage:
+    """The whole answer of `llm`."""
+    for _ in range(_MOST_IDLE):
+        try:
+            return await llm.ainvoke(prompt, config, **options)
+        except RuntimeError as error:
+            if not _is_of_another_loop(error):
+                raise
+    return await llm.ainvoke(prompt, config, **options)
+
+
+async def streamed(
+    llm: BaseChatModel, prompt: list[BaseMessage], options: dict[str, Any]
+) -> AsyncGenerator[AIMessageChunk]:
+    """The answer of `llm` chunk by chunk; closing the generator closes the model's."""
+    left, begun = _MOST_IDLE, False
+    while True:
+        answer = cast("AsyncGenerator[AIMessageChunk]", llm.astream(prompt, **options))
+        try:
+            async with aclosing(answer) as chunks:
+                async for chunk in chunks:
+                    begun = True
+                    yield chunk
+        except RuntimeError as error:
+            if begun or not left or not _is_of_another_loop(error):
+                raise
+            left -= 1
+        else:
+            return
+
+
+def _is_of_another_loop(error: RuntimeError) -> bool:
+    """Whether asyncio says so; it has neither a class nor a code for that."""
+    said = str(error)
+    return (
+        "different event loop" in said or "different loop" in said or said == "Event loop is closed"
+    )
