@@ -22,6 +22,8 @@ _BATCH = 32
 _AT_ONCE = 4
 # A local model cannot be stopped within a batch, and should not work on long after the deadline.
 _LOCAL_BATCH = 8
+# What models of natural language inference call it, beside neutral and contradiction.
+_ENTAILS = "entailment"
 
 
 class HttpReranker:
@@ -88,7 +90,7 @@ class HttpReranker:
 
 
 class LocalReranker:
-    """A sentence-transformers cross-encoder by name or path (the `[local]` extra).
+    """A sentence-transformers cross-encoder by name or path (the `[local]` extra), or an entailment model.
 
     Loads on first use and runs in a thread of its own.
     """
@@ -124,7 +126,15 @@ class LocalReranker:
 
 
 def _predict(model: Any, pairs: Sequence[tuple[str, str]]) -> list[float]:  # noqa: ANN401
-    return [float(score) for score in model.predict(list(pairs), show_progress_bar=False)]
+    """One score a pair; of an entailment model the probability that the text entails what is asked of it."""
+    names = {name.lower(): place for place, name in model.config.id2label.items()}
+    if len(names) == 1:
+        return [float(score) for score in model.predict(list(pairs), show_progress_bar=False)]
+    if _ENTAILS not in names:
+        raise ValueError(f"it tells {len(names)} classes apart, and none is called {_ENTAILS!r}")
+    said = [(text, claim) for claim, text in pairs]
+    rows = model.predict(said, apply_softmax=True, show_progress_bar=False)
+    return [float(row[names[_ENTAILS]]) for row in rows]
 
 
 def build_reranker(settings: Settings) -> Reranker | None:

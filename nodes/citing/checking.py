@@ -119,7 +119,7 @@ class Checking:
             tell(CitationsDropped("gone", lost))
         if scores is not None:
             cited = [
-                replace(citation, support=round(score, 3))
+                replace(citation, support=round(min(max(score, 0.0), 1.0), 3))
                 for citation, score in zip(cited, scores, strict=True)
             ]
             self._note(place, sentence, carried=max(scores) >= self._checks.least)

@@ -46,8 +46,8 @@ async def test_without_the_extra_the_error_says_how_to_install_it() -> None:
         assert "pip install 'sextant[local]'" in caught.value.next_step
 
 
-def tiny_bert(folder: Path, kind: str) -> Any:
-    """A BERT with random weights and thirteen words, saved to `folder`."""
+def tiny_bert(folder: Path, kind: str, labels: tuple[str, ...] = ("relevant",)) -> Any:
+    """A BERT with random weights and thirteen words, saved to `folder`; it tells `labels` apart."""
     import torch
     import transformers
 
@@ -56,7 +56,7 @@ def tiny_bert(folder: Path, kind: str) -> Any:
     transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
     config = transformers.BertConfig(
         vocab_size=len(WORDS), hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
-        intermediate_size=64, max_position_embeddings=64, num_labels=1,
+        intermediate_size=64, max_position_embeddings=64, id2label=dict(enumerate(labels)),
     )  # fmt: skip
     getattr(transformers, kind)(config).save_pretrained(folder)
 
@@ -141,3 +141,24 @@ async def test_a_local_cross_encoder_scores_every_text(tmp_path: Path) -> None:
     assert scores[0] == pytest.approx(scores[2], abs=1e-5)
     assert scores[0] != scores[1]
     assert await reranker.score("糖", []) == []
+
+
+@needs_extra
+async def test_an_entailment_model_scores_whether_the_text_entails_the_claim(
+    tmp_path: Path,
+) -> None:
+    from sentence_transformers import CrossEncoder
+
+    labels = ("contradiction", "entailment", "neutral")
+    tiny_bert(tmp_path, "BertForSequenceClassification", labels)
+    [said] = CrossEncoder(str(tmp_path)).predict([("a b", "糖")], apply_softmax=True)
+    assert said.sum() == pytest.approx(1, abs=1e-5)
+    [score] = await LocalReranker(str(tmp_path)).score("糖", ["a b"])
+    assert score == pytest.approx(float(said[1]), abs=1e-5)
+
+
+@needs_extra
+async def test_a_model_of_other_classes_is_refused_by_their_number(tmp_path: Path) -> None:
+    tiny_bert(tmp_path, "BertForSequenceClassification", ("good", "bad", "ugly"))
+    with pytest.raises(ModelUnavailable, match="3 classes"):
+        await LocalReranker(str(tmp_path)).score("糖", ["a"])

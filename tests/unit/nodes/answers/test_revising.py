@@ -254,11 +254,12 @@ class Judge:
     believed: str
     error: Exception | None = None
     name: str = "judge"
+    sure: float = 0.9
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
         if self.error:
             raise self.error
-        return [0.9 if self.believed in query else 0.1 for _ in texts]
+        return [self.sure if self.believed in query else 0.1 for _ in texts]
 
 
 async def test_a_judge_carries_what_words_cannot_compare() -> None:
@@ -266,6 +267,17 @@ async def test_a_judge_carries_what_words_cannot_compare() -> None:
         chat("每个值只有一个所有者[1]。"), "谁拥有一个值？", checks=Checks(judge=Judge("所有者"))
     )
     assert told.answer.citations[0].support == 0.9
+    assert told.answer.grounded
+
+
+@pytest.mark.parametrize(("score", "least", "support"), [(7.5, 4.0, 1.0), (-0.5, -2.0, 0.0)])
+async def test_support_is_within_bounds_on_whatever_scale_the_judge_scores(
+    score: float, least: float, support: float
+) -> None:
+    told = await answered(
+        chat(CARRIED), checks=Checks(judge=Judge("owner", sure=score), least=least)
+    )
+    assert [citation.support for citation in told.answer.citations] == [support]
     assert told.answer.grounded
 
 
