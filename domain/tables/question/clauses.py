@@ -15,7 +15,7 @@ _SEVERAL = re.compile(
 )
 _EACH = re.compile(_ONE, re.IGNORECASE)
 _CUT = re.compile(
-    r"(?<=[?;？；])\s*(?=\S)|\s*[,，]\s*(?=\S)|,?\s+and\s+(?:also\s+)?(?=(?:who|what|when|where|how|which)\b)",
+    r"(?<=[?;？；])\s*(?=\S)|[,，]\s*(?=\S)|(?<=\s)and\s+(?:also\s+)?(?=(?:who|what|when|where|how|which)\b)",
     re.IGNORECASE,
 )
 _JOINING = re.compile(r"^(?:and|also|then)\b\s*|^(?:以及|并且|另外|同时|还有)", re.IGNORECASE)
