@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from domain.answers import Answer, Source, Usage
 from domain.errors import OptionInvalid, QuestionInvalid
 from domain.events import Done, Failed, Reset, Status, Token
+from domain.retrieval import AUTO, Mode
 from server.openai import messages, models
 from server.openai.completions import Completion
 from server.openai.models import ModelNotFound
@@ -85,8 +86,9 @@ def test_other_names_are_no_models(name: str) -> None:
 
 
 def test_every_listed_model_can_be_asked() -> None:
-    for model in models.listed(["default", "hr"]):
-        models.chosen_by(model["id"], None)
+    chosen = [models.chosen_by(model["id"], None) for model in models.listed(["default", "hr"])]
+    assert {graph for _, graph in chosen} == {"default", "hr"}
+    assert {mode for mode, _ in chosen} == {AUTO, *Mode}
 
 
 def chat(*turns: tuple[str, str]) -> list[ChatMessage]:

@@ -30,6 +30,12 @@ def many() -> Rounded:
     return Rounded.of(around_topics(MANY, 1))
 
 
+@pytest.fixture(scope="module")
+def sifted() -> Rounded:
+    """Very many, to be sifted by their signs: finding the directions takes most of the time."""
+    return Rounded.of(around_topics(40_000, 1, 384), sifted=True)
+
+
 @pytest.mark.parametrize("count", [1, 10, 100, 400])
 def test_the_nearest_of_many_come_in_order_with_their_products(many: Rounded, count: int) -> None:
     for question in around_topics(20, 2):
@@ -39,9 +45,10 @@ def test_the_nearest_of_many_come_in_order_with_their_products(many: Rounded, co
         np.testing.assert_allclose(found, products[rows], rtol=1e-5)
 
 
-def test_of_very_many_nearly_all_of_the_nearest_are_found_with_their_products() -> None:
+def test_of_very_many_nearly_all_of_the_nearest_are_found_with_their_products(
+    sifted: Rounded,
+) -> None:
     """Those whose signs are unlike the question's are not looked at."""
-    sifted = Rounded.of(around_topics(40_000, 1, 384), sifted=True)
     held = []
     for question in around_topics(20, 3, 384):
         products = sifted.vectors @ question
@@ -116,8 +123,9 @@ def test_where_a_few_come_and_go_the_nearest_are_still_those_of_all(many: Rounde
         np.testing.assert_allclose(found, products[rows], rtol=1e-5)
 
 
-def test_where_a_few_of_very_many_come_and_go_nearly_all_of_the_nearest_are_found() -> None:
-    sifted = Rounded.of(around_topics(40_000, 1, 384), sifted=True)
+def test_where_a_few_of_very_many_come_and_go_nearly_all_of_the_nearest_are_found(
+    sifted: Rounded,
+) -> None:
     vectors, was = some_replaced(sifted.vectors, 0.04, 5)
     now = sifted.updated(vectors, was)
     assert now is not None
