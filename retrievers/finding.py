@@ -185,7 +185,8 @@ class Finder:
         if held is not None and held.texts is not None and read.now is not None:
             current = read.now == held.stamp
             shown = around if self.graph is not None else None
-            passages, items = told_from(held.texts, passages, shown) if current else ([], [])
+            rows = {own: row for run in runs for own, row in run.rows.items()}
+            passages, items = told_from(held.texts, passages, rows, shown) if current else ([], [])
         else:
             stamp = held.stamp if held is not None else None
             passages, items, current = await self._texts(request, passages, around, stamp)

@@ -23,13 +23,27 @@ NO_GRAPH_STORE = {
 
 
 def told_from(
-    texts: ScopeTexts, passages: Sequence[RetrievedItem], around: Surroundings | None
+    texts: ScopeTexts,
+    passages: Sequence[RetrievedItem],
+    rows: Mapping[str, int],
+    around: Surroundings | None,
 ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
-    """The same with their texts, from what is in memory; as `Contents.read` tells them."""
-    chunks = texts.passages.of(_bare(passages))
-    return _told(passages, chunks), around.items(
-        texts.entities.at(list(around.entities))
-    ) if around else []
+    """The same with their texts, from what is in memory; as `Contents.read` tells them.
+
+    Args:
+        texts: what is in memory.
+        passages: without their texts.
+        rows: of the passages in the index, by their ids.
+        around: what goes with them.
+    """
+    places = [rows[item.id] for item in passages]
+    chunks = texts.passages.at(places)
+    found = [
+        with_told(item, chunks[row])
+        for item, row in zip(passages, places, strict=True)
+        if row in chunks
+    ]
+    return found, around.items(texts.entities.at(list(around.entities))) if around else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ def as_item(hit: ChunkHit) -> RetrievedItem:
 class LaneRun:
     """How one lane fared: its hits, or why there are none, and its time in milliseconds.
 
-    `around`: what of the graph goes with them.
+    `around`: what of the graph goes with them. `rows`: those of passages of an index in memory, by their ids.
     """
 
     name: str
@@ -200,6 +200,7 @@ class LaneRun:
     milliseconds: float
     error: Exception | None = None
     around: Surroundings | None = None
+    rows: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def late(name: str, deadline: float) -> LaneRun:

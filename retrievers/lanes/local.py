@@ -29,4 +29,5 @@ def around_entities(query: LaneQuery, reading: Reading) -> Hits | None:
         query.warn(NO_ENTITY)
     ranking = rank_around(index.walk, reading.evidence)
     around = surroundings(index, ranking.entities, named)
-    return Hits(best_passages(query, reading, ranking), around)
+    passages = best_passages(query, reading, ranking)
+    return Hits(passages.items, around, passages.rows)

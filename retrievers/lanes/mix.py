@@ -18,4 +18,5 @@ def by_all(query: LaneQuery, reading: Reading) -> Hits:
     """
     ranking = rank(reading.index.walk, reading.evidence)
     around = surroundings(reading.index, ranking.entities, reading.evidence.named)
-    return Hits(best_passages(query, reading, ranking), around)
+    passages = best_passages(query, reading, ranking)
+    return Hits(passages.items, around, passages.rows)

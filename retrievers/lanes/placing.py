@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -24,9 +26,16 @@ _MOST_BESIDE = 1.01 * (_FIT_SHARE + _FIT_SHARE**2)
 _MANY = 8192
 
 
+class Placed(NamedTuple):
+    """Passages as items, best first, and the row of each in the index by its id."""
+
+    items: list[RetrievedItem]
+    rows: dict[str, int]
+
+
 def best_passages(
     query: LaneQuery, reading: Reading, ranking: Ranking, *, by: str = WALK
-) -> list[RetrievedItem]:
+) -> Placed:
     """The best `query.limit` passages of a ranking, without their texts (`contents`).
 
     Fewer only when the scope has fewer. The score is the mass relative to the best passage's;
@@ -40,7 +49,8 @@ def best_passages(
         KEYWORD: _ranks(words[rows], words),
         VECTOR: _ranks_of_nearest(reading.near, places),
     }
-    return [
+    ids = reading.index.chunk_ids.texts_of(rows)
+    items = [
         RetrievedItem(
             ItemKind.CHUNK,
             own,
@@ -48,10 +58,9 @@ def best_passages(
             share,
             lanes={lane: placed for lane, placed in zip(lanes, places, strict=True) if placed},
         )
-        for own, share, *places in zip(
-            reading.index.chunk_ids.texts_of(rows), shares.tolist(), *lanes.values(), strict=True
-        )
+        for own, share, *places in zip(ids, shares.tolist(), *lanes.values(), strict=True)
     ]
+    return Placed(items, dict(zip(ids, rows.tolist(), strict=True)))
 
 
 def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Floats, Places, Floats]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -61,10 +62,14 @@ class Reading:
 
 
 class Hits(NamedTuple):
-    """What a lane finds: passages or reports, best first, and what of the graph goes with them."""
+    """What a lane finds: passages or reports, best first, and what of the graph goes with them.
+
+    `rows`: of the passages by their ids.
+    """
 
     items: list[RetrievedItem]
     around: Surroundings | None = None
+    rows: Mapping[str, int] = MappingProxyType({})
 
 
 # A lane over the index, worked out in a thread. None: it wants to know first what entities the store finds
@@ -279,7 +284,7 @@ def _worked(
             hits, error = Hits([]), failure
         if hits is not None:
             spent = (time.perf_counter() - started) * 1000
-            runs[name] = LaneRun(name, hits.items, spent, error, hits.around)
+            runs[name] = LaneRun(name, hits.items, spent, error, hits.around, hits.rows)
     return runs
 
 

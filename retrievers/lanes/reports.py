@@ -78,7 +78,7 @@ def behind_reports(query: LaneQuery, reading: Reading) -> Hits:
     ranking = _evidence(reading, chosen)
     passages = best_passages(query, reading, ranking, by=REPORTS)
     around = surroundings(reading.index, ranking.entities)
-    return Hits([*map(as_report, chosen), *passages], around)
+    return Hits([*map(as_report, chosen), *passages.items], around, passages.rows)
 
 
 def as_report(scored: ScoredReport) -> RetrievedItem:
