@@ -68,18 +68,18 @@ class Heartbeats:
             await self._jobs.progress(job, stage, done, total)
 
     async def _beat(self, job: Job, ours: asyncio.Timeout) -> None:
-        """Write heartbeats, and stop the work as soon as the job is lost."""
-        written = time.monotonic()
-        try:
-            while True:
-                await asyncio.sleep(min(self._seconds, _WATCH_SECONDS))
-                with suppress(DependencyError):
-                    if time.monotonic() - written >= self._seconds:
+        """Write heartbeats, and stop the work as soon as the job is lost.
+
+        A job that is done is not: whoever did it is told a moment later.
+        """
+        written, mine = time.monotonic(), True
+        while mine:
+            await asyncio.sleep(min(self._seconds, _WATCH_SECONDS))
+            with suppress(DependencyError):
+                if time.monotonic() - written >= self._seconds:
+                    with suppress(ConflictError):  # closed: by whom is asked below
                         await self._jobs.heartbeat(job)
-                        written = time.monotonic()
-                    elif not await self._jobs.is_mine(job):
-                        break
-        except ConflictError:
-            pass
+                    written = time.monotonic()
+                mine = await self._jobs.is_mine(job)
         if not ours.expired():
             ours.reschedule(asyncio.get_running_loop().time())

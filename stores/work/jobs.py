@@ -140,7 +140,7 @@ class JobStore:
         await self._mine(job, _SQL["release"], wait=timedelta(seconds=wait), **reason_of(error))
 
     async def is_mine(self, job: Job) -> bool:
-        """Whether the job is still open and ours: not cancelled, deleted, replaced or taken over."""
+        """Whether the job is ours, open or done: not cancelled, deleted, replaced or taken over."""
         key = {"user_id": job.scope.user_id, "job_id": job.id, "attempts": job.attempts}
         return bool(await self._dicts(job.scope.user_id, _SQL["is_mine"], key))
 

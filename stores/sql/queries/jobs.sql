@@ -96,10 +96,10 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s order by created_at desc
 select * from ingestion_jobs where user_id = %(user_id)s and id = %(job_id)s;
 
 -- name: is_mine
--- Whether a job is still open and in the hands of the worker who asks.
+-- Whether a job is in the hands of the worker who asks, who alone can have done it.
 select from ingestion_jobs
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
-  and stage not in ('done', 'failed');
+  and stage <> 'failed';
 
 -- name: backlog
 -- What waits and what runs, of one tenant or of each.

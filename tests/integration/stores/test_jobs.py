@@ -9,6 +9,7 @@ import pytest
 from domain.documents import JobStage
 from domain.errors import ConflictError, FileBroken
 from domain.scope import Scope
+from ingestion import heartbeat
 from stores.documents.document_store import DocumentStore
 from stores.documents.registering import Registered
 from stores.postgresql.database import Database
@@ -123,3 +124,39 @@ async def test_a_file_that_becomes_equal_to_another_is_that_other_document(
     merged = await upload(documents, scope, "b.txt", "alpha")
     assert merged.document_id == first.document_id
     assert [document.source for document in await documents.list(scope)] == ["a.txt"]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 60.0])
+async def test_whoever_has_just_done_a_job_has_not_lost_it(
+    documents: DocumentStore,
+    jobs: JobStore,
+    scope: Scope,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+) -> None:
+    """The watch may look between the last commit and the end of the work."""
+    monkeypatch.setattr(heartbeat, "_WATCH_SECONDS", 0.0)
+    await upload(documents, scope, "a.txt", "a")
+    job = await jobs.claim("w", user_id=scope.user_id)
+    assert job is not None
+    async with heartbeat.Heartbeats(jobs, seconds).of(job):
+        await jobs.finish(job, 1)
+        for _ in range(50):
+            assert [one.stage for one in await jobs.list(scope)] == [JobStage.DONE]
+
+
+async def test_a_job_that_is_cancelled_is_stopped(
+    documents: DocumentStore, jobs: JobStore, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "_WATCH_SECONDS", 0.0)
+    await upload(documents, scope, "a.txt", "a")
+    job = await jobs.claim("w", user_id=scope.user_id)
+    assert job is not None
+
+    async def work() -> None:
+        async with heartbeat.Heartbeats(jobs, 60.0).of(job):
+            await jobs.fail(job, FileBroken("The file is damaged."))
+            await asyncio.Event().wait()
+
+    with pytest.raises(ConflictError, match="cancelled"):
+        await work()
