@@ -45,7 +45,13 @@ def extract_keywords(query: str, limit: int = 10) -> list[str]:
     """
     text = unicodedata.normalize("NFKC", query)
     taking_turns = chain.from_iterable(zip_longest(_words(text), _chinese_grams(text)))
-    return list(dict.fromkeys(keyword for keyword in taking_turns if keyword))[:limit]
+    found: dict[str, None] = {}
+    for keyword in taking_turns:
+        if len(found) == limit:  # what comes after it is not looked for
+            break
+        if keyword:
+            found[keyword] = None
+    return list(found)
 
 
 def _words(text: str) -> list[str]:
@@ -58,15 +64,15 @@ def _words(text: str) -> list[str]:
     return [normalise(word) for word in telling]
 
 
-def _chinese_grams(text: str) -> list[str]:
+def _chinese_grams(text: str) -> Iterator[str]:
     """Grams of 2 to 4 Chinese characters, those with a meaning of their own before the others."""
     runs = _HAN_RUN.findall(text)
     words = [words_of(run) for run in runs]
-    return [
-        *sorted(chain.from_iterable(map(_cut_to_size, words)), key=len, reverse=True),
-        *sorted(chain.from_iterable(map(_joined_neighbours, words)), key=len, reverse=True),
-        *(gram for size in (2, 3, 4) for run in runs for gram in _telling_grams(run, size)),
-    ]
+    for gather in (_cut_to_size, _joined_neighbours):
+        yield from sorted(chain.from_iterable(map(gather, words)), key=len, reverse=True)
+    for size in (2, 3, 4):
+        for run in runs:
+            yield from _telling_grams(run, size)
 
 
 def _cut_to_size(words: list[str]) -> Iterator[str]:

@@ -85,6 +85,10 @@ def salted_grams(folded: Sequence[str], scope_id: int) -> list[Grams]:
 
 def word_grams(folded: str) -> list[int]:
     """The grams of one short text as numbers of 21 bits a character: a tenth of the time of arrays."""
+    if folded.isascii() and folded.isalnum():
+        plain = folded.encode()
+        triples = zip(plain, plain[1:], plain[2:], strict=False)
+        return [(one << _BITS | two) << _BITS | three for one, two, three in triples]
     ideographs, words = [*map(is_cjk, folded)], [*map(str.isalnum, folded)]
     codes, grams = [*map(ord, folded)], list[int]()
     for start in range(len(folded) - 1):

@@ -138,7 +138,7 @@ class Answer:
 
     async def awaited(self) -> Stamp | None:
         """Wait for it on an event loop."""
-        if self.line is None or not (_is_there(self.line, 0) or await _comes(self.line)):
+        if self.line is None or not (_has_come(self.line) or await _comes(self.line)):
             return None
         return self()
 
@@ -151,6 +151,15 @@ def _next(line: Connection[Any]) -> PGresult | None:
             raise TimeoutError
         link.consume_input()
     return link.get_result()
+
+
+def _has_come(line: Connection[Any]) -> bool:
+    """Whether a result is there, or will not come any more."""
+    try:
+        line.pgconn.consume_input()
+    except Error:
+        return True
+    return not line.pgconn.is_busy()
 
 
 def _is_there(line: Connection[Any], patience: float) -> bool:
