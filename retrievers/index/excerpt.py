@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrievers.index.relations import TYPE_PREFERENCE
-from retrievers.index.sparse import Floats, Places
+from retrievers.index.sparse import Floats, Places, true_at
 from retrievers.index.walk import LEAST_FIT, RESTART, STEPS, TINY, WalkIndex
 
 # The heaviest relations of an entity that are walked, a bound on the cost of hubs only: a relation of the
@@ -44,19 +44,19 @@ class Excerpt:
         self.passages = passages
         places, self._size = index.roles.places(passages)
         role = index.roles.columns.take(places, mode="clip")
-        self._owner = np.repeat(np.arange(len(passages)), self._size)
+        self._owner = np.arange(len(passages)).repeat(self._size)
         borne = np.zeros(2 * index.entities, np.bool_)
         borne[role], borne[sources] = True, True
         here = borne[: index.entities] | borne[index.entities :]
-        self.entities: Places = np.flatnonzero(here)
+        self.entities: Places = true_at(here)
         self._roles = np.concatenate([self.entities, index.entities + self.entities])
         places = np.empty(2 * index.entities, np.intp)  # of no meaning but for what is here
         places[self._roles] = np.arange(len(self._roles))
         self._place = places[: index.entities]
         self._role = places.take(role, mode="clip")
         self._relations = index.relations.heaviest(sources, _RELATIONS)
-        self._source = np.repeat(self._place[sources], self._relations.size)
-        self._inner = np.flatnonzero(here.take(self._relations.target, mode="clip"))
+        self._source = self._place[sources].repeat(self._relations.size)
+        self._inner = true_at(here.take(self._relations.target, mode="clip"))
 
     def about(self, owner: Places, entities: Places, weights: Floats, owners: int) -> Shares:
         """`WalkIndex.passages_about` for the passages here, for several owners of entities at once.
@@ -77,7 +77,7 @@ class Excerpt:
         held[owner, place + count] = weights / np.maximum(index.title_count[entities], 1)
         wanted = np.zeros(2 * count, np.bool_)
         wanted[place], wanted[place + count] = True, True
-        telling = np.flatnonzero(wanted.take(self._role))
+        telling = true_at(wanted.take(self._role))
         cells = self._owner[telling] + width * np.arange(owners)[:, None]
         amounts = held.take(self._role[telling], axis=1)
         about = np.bincount(cells.ravel(), amounts.ravel(), width * owners)
@@ -127,11 +127,11 @@ class Excerpt:
         # comes so to a passage without roles is another's, and goes by its preference of 0; the last of all
         # may begin at this 0.
         arriving = np.zeros(len(self._role) + 1)
-        starts = np.cumsum(self._size) - self._size
+        starts = self._size.cumsum() - self._size
         for _ in range(STEPS):
             # `take` that clips is a quarter faster than an index that is checked.
             (shares * at_entity).take(self._role, mode="clip", out=arriving[:-1])
-            leaving = np.repeat(at_passage * outflow, self._size)
+            leaving = (at_passage * outflow).repeat(self._size)
             related_mass = at_entity * related
             handed = related_mass.take(source, mode="clip") * inner
             # Mass leaves only for what is mentioned, the first half. Not in place: of no entries
@@ -159,7 +159,7 @@ class Excerpt:
         All passages of the role have a part in it, here or not.
         """
         index, least = self._index, LEAST_FIT**2
-        fitting = np.repeat(preference - least, self._size)
+        fitting = (preference - least).repeat(self._size)
         more = np.bincount(self._role, fitting, len(self._roles))
         whole = np.maximum(index.role_counts.take(self._roles) * least + more, TINY)
         given: Shares = index.role_shares.take(self._roles) / whole

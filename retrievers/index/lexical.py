@@ -16,7 +16,7 @@ import numpy.typing as npt
 from domain.language.identifiers import codes_in
 from domain.language.other_words import synonyms
 from domain.language.particles import joined
-from retrievers.index.sparse import Floats, Places, starts_of
+from retrievers.index.sparse import Floats, Places, starts_of, true_at
 from retrievers.index.terms import terms
 from retrievers.ranking.bm25 import BM25, idf
 
@@ -85,7 +85,7 @@ class LexicalMatch:
             place = np.full(len(self.scores), -1, narrow)
             place[rows] = np.arange(len(rows))
             column = place.take(np.concatenate(holders), mode="clip")
-            there = np.flatnonzero(column >= 0)
+            there = true_at(column >= 0)
             term_of = np.repeat(numbers, [len(own) for own in holders])
             found[term_of[there], column[there]] = np.concatenate(weights)[there]
         return found

@@ -106,7 +106,7 @@ class Relations:
         entities = np.fromiter(named, np.intp, len(named))
         values = np.fromiter(named.values(), np.float32, len(named))
         places, size = self._adjacency.places(entities)
-        return self._relation[places], np.repeat(values, size)
+        return self._relation[places], values.repeat(size)
 
     def heaviest(self, entities: Places, most: int) -> Outgoing:
         """The heaviest relations of some entities, `most` of each, whichever end it is; of mere co-occurrences few."""
@@ -139,7 +139,7 @@ class Relations:
             place, size = self._adjacency.places(level, per_node)
             neighbour = self._adjacency.columns[place]
             depths = np.full(len(place), step, np.int32)
-            found.append((self._relation[place], np.repeat(level, size), neighbour, depths))
+            found.append((self._relation[place], level.repeat(size), neighbour, depths))
             if step == depth:
                 break
             met = neighbour[~seen[neighbour]]

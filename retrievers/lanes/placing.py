@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from retrievers.index.passages import Near
-from retrievers.index.sparse import Floats, Places, places_among
+from retrievers.index.sparse import Floats, Places, places_among, true_at
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.reading import Reading
 from retrievers.ranking.mixing import Ranking
@@ -24,6 +24,7 @@ _LEAST_SCORE = 1e-9
 _MOST_BESIDE = 1.01 * (_FIT_SHARE + _FIT_SHARE**2)
 # So many scores are counted faster than sorted, where a passage says little of what common words say.
 _MANY = 8192
+_NO_COSINE = np.zeros(1, np.float32)
 
 
 class Placed(NamedTuple):
@@ -88,7 +89,7 @@ def _scored(rows: Places, most: np.float32, near: Near, ranking: Ranking) -> tup
     scores = ranking.passages[rows] / most
     scores += _FIT_SHARE * ranking.fit[rows]
     # A place of -1 is that of the 0 at the end.
-    cosines = np.append(np.maximum(near.cosines, 0), np.float32(0))
+    cosines = np.concatenate([np.maximum(near.cosines, 0), _NO_COSINE])
     scores += np.float32(_FIT_SHARE * _FIT_SHARE) * cosines[places]
     return scores, places
 
@@ -97,7 +98,7 @@ def contending(
     ranking: Ranking, count: int, beside: float, allowed: npt.NDArray[np.bool_] | None
 ) -> Places:
     """Rows, rising, of those allowed that may be among the best where `beside` is the most that counts beside mass."""
-    mass, there = ranking.passages, ranking.leading if allowed is None else np.flatnonzero(allowed)
+    mass, there = ranking.passages, ranking.leading if allowed is None else true_at(allowed)
     if there is None:
         return near_highest(mass, count, beside)
     rows = there[near_highest(mass[there], count, beside)]
@@ -109,7 +110,7 @@ def contending(
 def _ranks(own: Floats, scores: Floats) -> list[LaneScore | None]:
     """The rank from 1 among all scores, and the score, of each that is above 0."""
     least = own[own > 0].min(initial=np.inf)
-    others = scores.take(np.flatnonzero(scores >= least))
+    others = scores.take(true_at(scores >= least))
     better = better_of_many(others, own) if len(others) > _MANY else better_of_few(others, own)
     return [
         LaneScore(1 + rank, score) if score > 0 else None
@@ -132,7 +133,7 @@ def _ranks_of_nearest(near: Near, places: Places) -> list[LaneScore | None]:
 
 def better_of_few(scores: Floats, own: Floats) -> list[int]:
     """How many scores are higher than each of `own`, by sorting them."""
-    found: list[int] = (len(scores) - np.searchsorted(np.sort(scores), own, side="right")).tolist()
+    found: list[int] = (len(scores) - np.sort(scores).searchsorted(own, side="right")).tolist()
     return found
 
 

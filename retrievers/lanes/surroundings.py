@@ -12,7 +12,7 @@ from domain.retrieval import ItemKind, RetrievedItem
 from retrievers.context import importance
 from retrievers.index.relations import Expansion
 from retrievers.index.scope_index import ScopeIndex
-from retrievers.index.sparse import Floats, Places, firsts
+from retrievers.index.sparse import Floats, Places, firsts, true_at
 from retrievers.ranking.relevance import highest
 from retrievers.telling import Told
 from stores.graph.ids import id_text, relation_text
@@ -128,7 +128,7 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
     hops = relations.expand(met[:_STARTS], depth=_DEPTH, per_node=_PER_NODE)
     here = np.zeros(index.walk.entities, np.bool_)
     here[met] = here[hops.neighbour] = True
-    rows = np.flatnonzero(here)
+    rows = true_at(here)
     best = rows[highest(relevance[rows], _TOLD)]
     central = relations.centrality(best)
     central /= central.max(initial=0.0) or 1.0
@@ -144,7 +144,7 @@ def _relations(
     relations = index.walk.relations
     score = np.full(index.walk.entities, -1, scores.dtype)
     score[best] = scores
-    among = np.flatnonzero((score[hops.node] > 0) & (score[hops.neighbour] > 0))
+    among = true_at((score[hops.node] > 0) & (score[hops.neighbour] > 0))
     met = hops.relation[among]
     order, own = firsts(met)
     first = order[own]  # where each was met first

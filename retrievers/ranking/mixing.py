@@ -15,7 +15,7 @@ import numpy as np
 
 from retrievers.index.excerpt import Excerpt, Shares
 from retrievers.index.lexical import LexicalIndex, LexicalMatch
-from retrievers.index.sparse import Floats, Places, firsts
+from retrievers.index.sparse import Floats, Places, firsts, true_at
 from retrievers.index.statements import asked, stated
 from retrievers.index.walk import RESTART, TINY, WalkIndex
 from retrievers.ranking.normalising import scaled
@@ -145,7 +145,7 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
     followed = asked(index.relations, evidence.named, evidence.type_match)
     bridged = _BRIDGE_MASS * (1 - followed * trust**_FOLLOWED_SHARPNESS)
     here = bridged * whole * _bridge(index, part, evidence, anchors)
-    here[np.searchsorted(part.passages, seeds)] += passages
+    here[part.passages.searchsorted(seeds)] += passages
     whole = named + float(here.sum())
     alone = trust if around else _ALONE * trust**_ALONE_SHARPNESS
     from_all = (1 - alone) / whole
@@ -204,14 +204,14 @@ def _part(
     met = np.zeros(index.entities, np.bool_)
     met[index.mentions_of(begun)[1]] = True
     met[named] = True
-    near = np.flatnonzero(met)
+    near = true_at(met)
     around = index.relations.around(near, _NEIGHBOURS)
     met[around] = True
     weights = np.empty(index.entities, np.float32)  # of no meaning but for what was met
     weights[around] = _NEIGHBOUR_WORTH
     weights[near] = 1
     weights[named] = _NAMED_WORTH
-    telling = np.flatnonzero(met)
+    telling = true_at(met)
     telling = telling[index.mention_count[telling] <= _TELLING]
     worth = index.passages_about(telling, weights[telling])
     worth *= np.float32(_ABOUT_WORTH / (float(worth.max()) or 1.0))
@@ -282,7 +282,7 @@ def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Ancho
     new = ~named[entity]
     count = len(anchors.rows)
     about = part.about(anchor[new], entity[new], shares[new], count)
-    anchors_here = np.searchsorted(part.passages, anchors.rows)
+    anchors_here = part.passages.searchsorted(anchors.rows)
     about[np.arange(count), anchors_here] = 0
     asked = evidence.match.residuals(anchors_here, part.passages)
     most = np.maximum(asked.max(axis=1, initial=0.0), TINY)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrievers.index.lexical import LexicalMatch
-from retrievers.index.sparse import Floats, Places, places_among
+from retrievers.index.sparse import Floats, Places, true_at
 from retrievers.ranking.normalising import scaled
 
 # Coverage at which words and meaning count the same, and how trust grows with it. Across nine
@@ -52,9 +52,10 @@ class Nearness:
 
     def at(self, wanted: Places) -> Floats:
         """Of some passages, rising."""
-        places = places_among(self.rows, wanted)
-        found, there = np.zeros(len(wanted), np.float32), np.flatnonzero(places >= 0)
-        found[there] = self.values[places[there]]
+        spots = wanted.searchsorted(self.rows)
+        there = true_at(wanted.take(spots, mode="clip") == self.rows)
+        found = np.zeros(len(wanted), np.float32)
+        found[spots[there]] = self.values[there]
         return found
 
 
@@ -107,11 +108,11 @@ def _downwards(scores: Floats) -> npt.NDArray[np.intp]:
     Of many it takes a quarter of the time to sort without regard to ties, of which there seldom are any.
     """
     if len(scores) > _FEW:
-        order = np.argsort(-scores)
+        order = (-scores).argsort()
         ordered = scores[order]
         if (ordered[1:] < ordered[:-1]).all():
             return order
-    return np.argsort(-scores, kind="stable")
+    return (-scores).argsort(kind="stable")
 
 
 def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
@@ -122,7 +123,7 @@ def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     if len(scores) > _MANY:
         return _narrowed(scores, _above_floor(scores, kept), kept)
     least = _last_of(scores, kept)
-    return _trimmed(scores, np.flatnonzero(scores >= least), kept, least)
+    return _trimmed(scores, true_at(scores >= least), kept, least)
 
 
 def near_highest(scores: Floats, count: int, margin: float) -> Places:
@@ -130,7 +131,7 @@ def near_highest(scores: Floats, count: int, margin: float) -> Places:
     kept = min(count, len(scores))
     if not kept:
         return np.empty(0, np.intp)
-    return np.flatnonzero(scores >= _floor(scores, kept) - np.float32(margin))
+    return true_at(scores >= _floor(scores, kept) - np.float32(margin))
 
 
 def _narrowed(scores: Floats, rows: npt.NDArray[np.intp], kept: int) -> npt.NDArray[np.intp]:
@@ -145,7 +146,7 @@ def _trimmed(
 ) -> npt.NDArray[np.intp]:
     """Of rows that score at least so much, `kept`: of those that score the least of all the first."""
     if len(rows) > kept:
-        rows = np.delete(rows, np.flatnonzero(scores[rows] == least)[kept - len(rows) :])
+        rows = np.delete(rows, true_at(scores[rows] == least)[kept - len(rows) :])
     return rows
 
 
@@ -153,7 +154,7 @@ def _above_floor(scores: Floats, kept: int) -> npt.NDArray[np.intp]:
     """Rows, rising, of scores from one on that at least `kept` have."""
     if len(scores) < 4 * kept:
         return np.arange(len(scores))
-    return np.flatnonzero(scores >= _floor(scores, kept))
+    return true_at(scores >= _floor(scores, kept))
 
 
 def _floor(scores: Floats, kept: int) -> np.float32:
