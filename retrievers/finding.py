@@ -11,6 +11,7 @@ from domain.errors import ConflictError, InputError, RetrievalError
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.settings import RetrievalSettings
 from models.protocols import Embedder
+from retrievers.by_id import ById
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.contents import Contents, told_from
 from retrievers.lanes.degrading import log_failures
@@ -204,7 +205,7 @@ class Finder:
         """Passages and what is around them with their texts; are they and the index of one moment?"""
         if around is None and all(item.text for item in passages):
             # Where no text is read, nothing has told yet whether the index is of now.
-            return passages, [], trusted is None and request.hot is None
+            return passages, [], trusted is None and await request.is_current()
         contents = Contents(self.chunks, self.graph, request, stamped=trusted is not None)
         work = contents.read(passages, around)
         passages, items, stamp, hot = await within(self.settings.lane_timeout, work)
@@ -225,10 +226,14 @@ def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:
     return bool(errors) and all(errors)
 
 
-def _passages(runs: Sequence[LaneRun], composition: Composition) -> dict[str, list[RetrievedItem]]:
+def _passages(
+    runs: Sequence[LaneRun], composition: Composition
+) -> dict[str, Sequence[RetrievedItem]]:
     """The passages that each lane found; a lane that failed, or runs beside them, has none."""
     return {
-        run.name: [hit for hit in run.hits if hit.kind is ItemKind.CHUNK]
+        run.name: run.hits
+        if isinstance(run.hits, ById)
+        else [hit for hit in run.hits if hit.kind is ItemKind.CHUNK]
         for run in runs
         if run.error is None and run.name not in composition.beside
     }
@@ -236,7 +241,8 @@ def _passages(runs: Sequence[LaneRun], composition: Composition) -> dict[str, li
 
 def _reports(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
     """The reports that lanes found, each once."""
-    hits = (hit for run in runs for hit in run.hits if hit.kind is ItemKind.COMMUNITY)
+    found = (run.hits for run in runs if not isinstance(run.hits, ById))
+    hits = (hit for own in found for hit in own if hit.kind is ItemKind.COMMUNITY)
     return list({hit.id: hit for hit in hits}.values())
 
 

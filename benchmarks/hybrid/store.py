@@ -26,8 +26,12 @@ class GivenVectors(HashEmbedder):
         super().__init__(DIMENSION)
         self._given = {question.text: question.vector for question in questions}
 
-    async def embed_query(self, text: str) -> Vectors:
+    def known(self, text: str) -> Vectors:
         """The vector that came with the question."""
+        return self._given[text]
+
+    async def embed_query(self, text: str) -> Vectors:
+        """The same."""
         return self._given[text]
 
 

@@ -40,14 +40,17 @@ class CachedEmbedder:
         """Load the embedder behind the cache."""
         await self._embedder.warm_up()
 
+    def known(self, text: str) -> Vectors | None:
+        """The question's vector, read-only, if it is in the cache."""
+        vector = self._vectors.get(text)
+        if vector is not None:
+            self._vectors.move_to_end(text)
+        return vector
+
     async def embed_query(self, text: str) -> Vectors:
         """The question's vector, read-only, from the cache if it is there."""
         key = (asyncio.get_running_loop(), text)
-        while True:
-            vector = self._vectors.get(text)
-            if vector is not None:
-                self._vectors.move_to_end(text)
-                return vector
+        while (vector := self.known(text)) is None:
             pending = self._pending.get(key)
             if pending is None:
                 return await self._computed(key)
@@ -55,6 +58,7 @@ class CachedEmbedder:
                 await asyncio.wait([pending])
             if not pending.cancelled():
                 return pending.result()
+        return vector
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """The passages' vectors, not cached."""

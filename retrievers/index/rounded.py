@@ -11,7 +11,7 @@ import simsimd
 
 from retrievers.index.signs import Signs
 from retrievers.index.sparse import Floats, Places, dot
-from retrievers.ranking.relevance import among_highest, highest
+from retrievers.ranking.relevance import among_highest, leading
 
 _MOST = np.float32(127)
 # Rows at a time: of a build, and of a look, which holds the interpreter 0.1 ms for so many.
@@ -114,11 +114,17 @@ class Rounded:
         signs = 0 if self.signs is None else self.signs.nbytes
         return signs + sum(one.nbytes for one in arrays)
 
-    def nearest(self, question: Floats, count: int) -> tuple[Places, Floats]:
-        """`among_nearest`, best first."""
-        rows, products = self.among_nearest(question, count)
-        order = highest(products, count)
-        return rows[order], products[order]
+    def nearest(self, question: Floats, count: int) -> tuple[list[int], list[float]]:
+        """`among_nearest`, best first, ties by row; of 1 or more."""
+        if len(self.steps):
+            rows, products = self.among_nearest(question, count)
+        else:
+            products = dot(self.vectors, question)
+            rows = leading(products, count)
+            products = products[rows]
+        found = zip((-products).tolist(), rows.tolist(), strict=True)
+        best = sorted(found)[:count]
+        return [row for _, row in best], [-product for product, _ in best]
 
     def among_nearest(self, question: Floats, count: int) -> tuple[Places, Floats]:
         """Rows, rising, and products of the `count` vectors that have the greatest with a question.

@@ -13,27 +13,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from domain.errors import ConflictError, InputError
 from domain.filters import ChunkFilters
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.scope import Scope
 from domain.text import language_of
-from models.protocols import Embedder
+from models.protocols import Embedder, known_vector
+from retrievers.by_id import LEAST_SCORE, ById
 from retrievers.lanes.keywords import extract_keywords
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.memory.hot import HotScope
-from retrievers.telling import of_passage, with_told
+from retrievers.telling import of_passage
 from stores.chunks.chunk_store import ChunkHit, ChunkStore
-from stores.postgresql.binary import Nearest, written
+from stores.postgresql.binary import Nearest
 from stores.postgresql.deadlines import settled
 
 VECTOR = "vector"
 KEYWORD = "keyword"
 
-# `RetrievedItem.score` is promised to be > 0; a cosine need not be.
-_LEAST_SCORE = 1e-9
 # So many texts cost less than the trip that reading those of the best would take (0.4 ms; 8 µs a text).
 _TOLD = 50
 
@@ -87,13 +86,23 @@ class Lane(Protocol):
         """The lane's name in timings, warnings and `RetrievedItem.lanes`."""
         ...
 
-    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
+    async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Return at most `query.limit` passages."""
         ...
 
 
+class MemoryLane:
+    """A lane that need not be waited for where all that it asks for is in memory."""
+
+    __slots__ = ()
+
+    def at_once(self, query: LaneQuery) -> Sequence[RetrievedItem] | None:
+        """What `search` finds; None where it is to be waited for."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
-class VectorLane:
+class VectorLane(MemoryLane):
     """Chunks nearest to the question; the score is cosine similarity.
 
     `whole`: with all that is known of them; without, they come by id, in a third of the time, unless
@@ -106,16 +115,22 @@ class VectorLane:
     whole: bool = True
     told: bool = False
 
-    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
+    def at_once(self, query: LaneQuery) -> Sequence[RetrievedItem] | None:
+        """Search a scope in memory, if the question's vector is at hand."""
+        if query.hot is None or self.whole or query.filters is not None:
+            return None
+        vector = known_vector(self.embedder, query.text)
+        return None if vector is None else query.hot.nearest_at_once(vector, query.limit)
+
+    async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Embed the question and search the scope's vectors."""
         vector = await self.embedder.embed_query(query.text)
         if self.told and query.filters is None and query.hot is None and query.limit <= _TOLD:
             near, rows = await self.chunks.nearest_told(query.scope, vector, query.limit)
-            told = {row["id"]: of_passage(row) for row in rows}
-            return [with_told(item, told[item.id]) for item in _bare(near) if item.id in told]
+            return _told(near, {row["id"]: row for row in rows})
         if not self.whole and query.filters is None:
             store = query.hot or self.chunks
-            return _bare(await store.nearest(query.scope, vector, query.limit))
+            return ById.of(await store.nearest(query.scope, vector, query.limit))
         return [
             as_item(hit)
             for hit in await self.chunks.vector_search(
@@ -125,32 +140,41 @@ class VectorLane:
 
 
 @dataclass(frozen=True, slots=True)
-class KeywordLane:
+class KeywordLane(MemoryLane):
     """Chunks that contain the most of the question's keywords (seed 000); `whole` as above."""
 
     chunks: ChunkStore
     name: str = KEYWORD
     whole: bool = True
 
-    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
+    def at_once(self, query: LaneQuery) -> Sequence[RetrievedItem] | None:
+        """Search a scope in memory."""
+        if query.hot is None or self.whole or query.filters is not None:
+            return None
+        return query.hot.holding_at_once(query.keywords, query.limit)
+
+    async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Search the scope's text; a question of stop words only finds nothing."""
         if not query.keywords:
             return []
         if not self.whole and query.filters is None:
             store = query.hot or self.chunks
-            return _bare(await store.holding(query.scope, query.keywords, query.limit))
+            return ById.of(await store.holding(query.scope, query.keywords, query.limit))
         hits = await self.chunks.keyword_search(
             query.scope, query.keywords, query.limit, query.filters
         )
         return [as_item(hit) for hit in hits]
 
 
-def _bare(found: Nearest) -> list[RetrievedItem]:
-    """Chunks by id, whose texts are read after fusion (`retrievers.lanes.contents`)."""
-    return [
-        RetrievedItem(ItemKind.CHUNK, one, "", max(score, _LEAST_SCORE))
-        for one, score in zip(written(found.ids), found.cosines.tolist(), strict=True)
-    ]
+def _told(near: Nearest, rows: Mapping[str, Mapping[str, Any]]) -> ById:
+    """Those of which there is a row, which tells of them."""
+    hits = ById.of(near)
+    there = [(one, score) for one, score in zip(hits.ids, hits.scores, strict=True) if one in rows]
+    return ById(
+        [one for one, _ in there],
+        [score for _, score in there],
+        lambda place: of_passage(rows[there[place][0]]),
+    )
 
 
 def as_item(hit: ChunkHit) -> RetrievedItem:
@@ -160,7 +184,7 @@ def as_item(hit: ChunkHit) -> RetrievedItem:
         kind=ItemKind.CHUNK,
         id=str(chunk.id),
         text=chunk.text,
-        score=max(hit.score, _LEAST_SCORE),
+        score=max(hit.score, LEAST_SCORE),
         document_id=str(chunk.document_id),
         external_id=chunk.external_id,
         metadata={
@@ -196,7 +220,7 @@ class LaneRun:
     """
 
     name: str
-    hits: list[RetrievedItem]
+    hits: Sequence[RetrievedItem]
     milliseconds: float
     error: Exception | None = None
     around: Surroundings | None = None
@@ -212,16 +236,23 @@ async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) ->
     """Run `lanes` at the same time and return how each fared, in the order given.
 
     A failing lane does not disturb the others. A lane that is not done after `deadline` seconds is
-    cancelled and left behind without waiting for it to notice, so the call takes no longer.
+    cancelled and left behind without waiting for it to notice, so the call takes no longer. Those that need
+    not be waited for, up to the first that must, cost no task.
 
     Raises:
         InputError, ConflictError: a lane says that the request or the stored vectors are at fault;
             going on without the lane would hide what the caller must mend.
     """
-    tasks = await settled(deadline, [_timed(lane, query) for lane in lanes])
-    return [
+    runs = list[LaneRun]()
+    for lane in lanes:
+        if (run := _at_once(lane, query)) is None:
+            break
+        runs.append(run)
+    rest = lanes[len(runs) :]
+    tasks = await settled(deadline, [_timed(lane, query) for lane in rest])
+    return runs + [
         task.result() if task.done() else late(lane.name, deadline)
-        for lane, task in zip(lanes, tasks, strict=True)
+        for lane, task in zip(rest, tasks, strict=True)
     ]
 
 
@@ -248,9 +279,20 @@ def log_found(
         )
 
 
+def _at_once(lane: Lane, query: LaneQuery) -> LaneRun | None:
+    if not isinstance(lane, MemoryLane):
+        return None
+    started = time.perf_counter()
+    try:
+        hits = lane.at_once(query)
+    except Exception:  # noqa: BLE001 - `search` will say what is wrong
+        return None
+    return None if hits is None else LaneRun(lane.name, hits, _since(started))
+
+
 async def _timed(lane: Lane, query: LaneQuery) -> LaneRun:
     started = time.perf_counter()
-    hits: list[RetrievedItem] = []
+    hits: Sequence[RetrievedItem] = []
     error: Exception | None = None
     try:
         hits = await lane.search(query)
@@ -258,4 +300,8 @@ async def _timed(lane: Lane, query: LaneQuery) -> LaneRun:
         raise
     except Exception as failure:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
         error = failure
-    return LaneRun(lane.name, hits, (time.perf_counter() - started) * 1000, error)
+    return LaneRun(lane.name, hits, _since(started), error)
+
+
+def _since(started: float) -> float:
+    return (time.perf_counter() - started) * 1000

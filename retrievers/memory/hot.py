@@ -13,8 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from domain.scope import Scope
 from models.protocols import Vectors
+from retrievers.by_id import ById, as_scores
 from retrievers.memory.hot_texts import HotTexts, PackedTexts
 from retrievers.memory.packed import PackedScope, Packing
 from retrievers.memory.room import Fits, Room
@@ -23,6 +26,7 @@ from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.packing import Unpacked, stamp_of_chunks, unpacked
 from stores.postgresql.binary import Nearest
 from stores.postgresql.database import Database
+from stores.postgresql.deadlines import within
 from stores.stamps.stamp_lines import Answer
 
 # Compared in a thread from so many vectors on: 1 ms. The way to a thread and back takes 0.1 to 0.3.
@@ -58,13 +62,16 @@ class HotScopes:
     ) -> bool:
         """Whether nothing has changed since it was packed; what has is let go.
 
+        False if PostgreSQL does not tell in time: who then searches there learns why.
+
         Args:
             scope: whose it is.
             packed: what is in memory.
             answer: of a stamp that was asked for before it was searched.
         """
-        told = await answer.awaited() if answer is not None else None
-        now = told.passages if told else await stamp_of_chunks(self._database, scope)
+        now = await (
+            stamp_of_chunks(self._database, scope) if answer is None else self._told(scope, answer)
+        )
         if now == packed.stamp:
             return True
         self.room.drop(scope, packed)
@@ -76,6 +83,16 @@ class HotScopes:
         return {
             scope: size for (kind, scope), size in self.room.memory.items() if kind is PackedScope
         }
+
+    async def _told(self, scope: Scope, answer: Answer) -> str | None:
+        """The stamp that was asked for before; None if PostgreSQL does not tell it in time."""
+        if told := await answer.awaited():
+            return told.passages
+        seconds = self._database.settings.retrieval.lane_timeout
+        try:
+            return await within(seconds, stamp_of_chunks(self._database, scope))
+        except TimeoutError:
+            return None
 
     async def _read(self, scope: Scope, fits: Fits) -> PackedScope | None:
         async with unpacked(self._database, scope) as found:
@@ -120,17 +137,40 @@ class HotScope:
 
     async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Nearest:
         """As `ChunkStore.nearest`, exact in scopes of every size."""
-        if scope != self.scope or not self.packed.fits(vector):
-            return await self.chunks.nearest(scope, vector, k)
-        if len(self.packed.ids) < _MANY:
-            return self.packed.nearest(vector, k)
-        return await asyncio.to_thread(self.packed.nearest, vector, k)
+        near = None
+        if scope == self.scope and self._few:
+            near = self.packed.nearest(vector, k)
+        elif scope == self.scope:
+            near = await asyncio.to_thread(self.packed.nearest, vector, k)
+        return await self.chunks.nearest(scope, vector, k) if near is None else self._found(*near)
+
+    def nearest_at_once(self, vector: Vectors, k: int) -> ById | None:
+        """The same of this scope; None where it is to be waited for."""
+        near = self.packed.nearest(vector, k) if self._few else None
+        return None if near is None else self._hits(*near)
 
     async def holding(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
         """As `ChunkStore.holding`."""
         if scope != self.scope:
             return await self.chunks.holding(scope, keywords, k)
-        return self.packed.holding(keywords, k)
+        return self._found(*self.packed.holding(keywords, k))
+
+    def holding_at_once(self, keywords: Sequence[str], k: int) -> ById:
+        """The same of this scope."""
+        return self._hits(*self.packed.holding(keywords, k))
+
+    @property
+    def _few(self) -> bool:
+        return len(self.packed.ids) < _MANY
+
+    def _found(self, rows: list[int], scores: list[float]) -> Nearest:
+        return Nearest(self.packed.ids[rows], np.array(scores, np.float32))
+
+    def _hits(self, rows: list[int], scores: list[float]) -> ById:
+        """The chunks of some rows, with what results tell of them, if that is in memory."""
+        texts = self.texts
+        tell = None if texts is None else lambda place: texts.at(rows[place])
+        return ById(self.packed.written_ids(rows), as_scores(scores), tell)
 
     async def is_current(self) -> bool:
         """Whether nothing of the scope has changed since it was packed; at most one round trip."""

@@ -25,6 +25,10 @@ class PackedTexts(PackedRows):
         """What is told of some chunks; without those that are not there."""
         return Rows(self.rows, "section_path").of(ids)
 
+    def at(self, row: int) -> Told | None:
+        """The same of the chunk of a row."""
+        return Rows(self.rows, "section_path").one(row)
+
 
 class HotTexts(Beside[PackedTexts]):
     """The texts of the scopes searched most."""

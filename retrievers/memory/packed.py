@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from models.protocols import Vectors
 from retrievers.index.rounded import Rounded
-from retrievers.memory.postings import GramPostings
-from retrievers.ranking.normalising import unit
+from retrievers.memory.postings import GramPostings, Holders
+from retrievers.ranking.normalising import LEAST_LENGTH, unit
+from retrievers.ranking.relevance import leading
 from stores.chunks.grams import folded_words
 from stores.chunks.packing import Block
-from stores.postgresql.binary import Nearest
+from stores.graph.ids import id_text
 
 _Ints = npt.NDArray[np.int64]
-_Floats = npt.NDArray[np.float64]
 
 # How many texts are looked into first beyond those that are wanted: few hold a word's grams and not it.
 _SPARE, _MORE = 12, 8
+# So many words are counted at once: a float holds a bit for each, and beside them so many bits of octets.
+_TOGETHER, _OCTETS = 20, 32
+_ALL = (1 << _OCTETS) - 1
+# No words take so many times the octets of a text.
+_MOST_DENSE = 2.0**_OCTETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,126 +39,138 @@ class PackedScope:
     Attributes:
         stamp: `stores.chunks.packing.stamp_of_chunks` of what is here.
         ids: halves of shape (n, 2), high first.
+        uuids: the same as bytes.
         rounded: vectors of length 1.
         texts: what the keyword lane looks in, UTF-8, with a line's end after each.
         starts: where each text begins, and where one more would.
+        octets: how long each is, at least 1.
         postings: which texts hold which grams.
     """
 
     stamp: str
     ids: npt.NDArray[np.uint64]
+    uuids: bytes
     rounded: Rounded
     texts: bytes
     starts: _Ints
+    octets: npt.NDArray[np.int32]
     postings: GramPostings
 
     @property
     def nbytes(self) -> int:
         """Bytes that it takes."""
-        arrays = (self.ids, self.rounded, self.starts, self.postings)
-        return len(self.texts) + sum(one.nbytes for one in arrays)
+        arrays = (self.ids, self.rounded, self.starts, self.octets, self.postings)
+        return len(self.texts) + len(self.uuids) + sum(one.nbytes for one in arrays)
 
-    def fits(self, vector: Vectors) -> bool:
-        """Whether a question's vector can be compared with those that are stored."""
-        return vector.shape == self.rounded.vectors.shape[1:] and bool(vector.any())
+    def written_ids(self, rows: Sequence[int]) -> list[str]:
+        """The ids of some rows as text."""
+        return [id_text(self.uuids[16 * row : 16 * row + 16].hex()) for row in rows]
 
-    def nearest(self, vector: Vectors, k: int) -> Nearest:
-        """As `ChunkStore.nearest` finds them; every vector is compared."""
-        rows, cosines = self.rounded.nearest(unit(np.asarray(vector, np.float32)), k)
-        return Nearest(self.ids[rows], cosines)
+    def nearest(self, vector: Vectors, k: int) -> tuple[list[int], list[float]] | None:
+        """Rows and cosines of those that `ChunkStore.nearest` finds; every vector is compared.
 
-    def holding(self, keywords: Sequence[str], k: int) -> Nearest:
-        """As `ChunkStore.holding` finds them, with the same scores and in the same order."""
-        rows, matched, density = _Search(self, folded_words(keywords)).best(k)
-        scores = (matched + density / (1 + density)).astype(np.float32)
-        return Nearest(self.ids[rows], scores)
+        None for a vector that cannot be compared with those that are stored.
+        """
+        if vector.shape != self.rounded.vectors.shape[1:]:
+            return None
+        question = np.asarray(vector, np.float32)
+        length = math.sqrt(np.vecdot(question, question))
+        if length < LEAST_LENGTH:
+            return None
+        rows, products = self.rounded.nearest(question, k)
+        return rows, [product / length for product in products]
+
+    def holding(self, keywords: Sequence[str], k: int) -> tuple[list[int], list[float]]:
+        """Rows and scores of those that `ChunkStore.holding` finds, in the same order."""
+        best = _Search(self, folded_words(keywords)).best(k)
+        return [one.row for one in best], [one.score for one in best]
+
+
+class _Bound(NamedTuple):
+    """What a text can hold at most, in the order of the best: most words, then densest, then first."""
+
+    fewer: int  # minus the number of words
+    thinner: float  # minus their density
+    row: int
+    words: int  # a bit for each
+
+    @property
+    def score(self) -> float:
+        """As `ChunkStore.holding` scores a text that holds so much."""
+        return -self.fewer - self.thinner / (1 - self.thinner)
 
 
 class _Search:
     """One search for words.
 
     What the grams say bounds what a text can hold, so texts are ordered by their bounds and looked into
-    from the top, until the last one wanted is better than anything that the rest can hold: the threshold
-    algorithm of Fagin, Lotem and Naor, "Optimal aggregation algorithms for middleware", 2003, over one
-    list, as the server has it (`held_chunks`, migration 0057).
+    from the top, until as many as are wanted hold all that they were named for: nothing after these is
+    better. That is the threshold algorithm of Fagin, Lotem and Naor, "Optimal aggregation algorithms for
+    middleware", 2003, over one list, as the server has it (`held_chunks`, migration 0057).
     """
 
     def __init__(self, packed: PackedScope, words: Sequence[str]) -> None:
         self._packed = packed
         self._words = [word.encode() for word in words]
-        self._octets = np.array([len(word) for word in self._words], np.float64)
-        self._held = packed.postings.holders(words)
-        sizes = [len(held.rows) for held in self._held]
-        self._word_of = np.repeat(np.arange(len(words)), sizes)
-        # Every word and text that may go together, as one ascending number.
-        self._first_of = np.arange(len(words)) * len(packed.ids)
-        rows = [held.rows for held in self._held] or [np.empty(0, np.int64)]
-        self._named = np.concatenate(rows) + self._first_of[self._word_of]
+        held = packed.postings.holders(words)
+        # Only these are looked for in a text: the others are where they are named.
+        self._doubtful = sum(1 << place for place, own in enumerate(held) if not own.certain)
+        self._named = [
+            self._together(held[first : first + _TOGETHER], self._words[first : first + _TOGETHER])
+            for first in range(0, len(words), _TOGETHER)
+        ]
 
-    def best(self, k: int) -> tuple[_Ints, _Ints, _Floats]:
-        """Rows, numbers of words held and densities of the best, best first."""
-        rows, matched, octets = self._bounds()
-        density = self._densities(rows, octets)
-        if all(held.certain for held in self._held):
-            best = _first(rows, matched, density, k)
-            return rows[best], matched[best], density[best]
-        looked = _SPARE + k
-        while True:
-            top = _first(rows, matched, density, looked + 1)
-            found = self._looked_into(rows[top[:looked]])
-            best = _first(*found, k)
-            held = (found[0][best], found[1][best], found[2][best])
-            if len(top) <= looked or (
-                len(best) == k and _order(held, -1) < _order((rows, matched, density), top[looked])
-            ):
-                return held
+    def best(self, k: int) -> list[_Bound]:
+        """The best texts that hold a word, best first."""
+        looked = k + _SPARE
+        while self._named:
+            bounds, held, whole = self._highest(looked), list[_Bound](), 0
+            for bound in bounds:
+                own = self._looked_into(bound)
+                held.append(own)
+                whole += own is bound
+                if whole == k:
+                    break
+            if whole == k or len(bounds) < looked:
+                return [one for one in sorted(held)[:k] if one.words]
             looked *= _MORE
+        return []
 
-    def _bounds(self) -> tuple[_Ints, _Ints, _Ints]:
-        """The texts that may hold a word, and the number and octets of the words that each may hold."""
-        size = len(self._packed.ids)
-        rows = self._named - self._word_of * size
-        matched = np.bincount(rows, minlength=size)
-        octets = np.bincount(rows, self._octets[self._word_of], size)
-        there = np.flatnonzero(matched)
-        return there, matched[there], octets[there].astype(np.int64)
+    def _together(self, held: Sequence[Holders], words: Sequence[bytes]) -> _Ints:
+        """Of every text a bit for each of some words that it may hold, above the octets of all of these."""
+        weights = [float((1 << _OCTETS << place) + len(word)) for place, word in enumerate(words)]
+        rows = [own.rows for own in held]
+        weighed = np.repeat(weights, [*map(len, rows)])
+        return np.bincount(np.concatenate(rows), weighed, len(self._packed.ids)).astype(np.int64)
 
-    def _densities(self, rows: _Ints, octets: _Ints) -> _Floats:
-        starts = self._packed.starts
-        densities: _Floats = octets / np.maximum(1, starts[rows + 1] - starts[rows] - 1)
-        return densities
+    def _highest(self, count: int) -> list[_Bound]:
+        """The highest bounds, best first; all of them are not sorted."""
+        number = reduce(add, [np.bitwise_count(own >> _OCTETS) for own in self._named])
+        rows = np.flatnonzero(number)
+        octets = reduce(add, [own[rows] & _ALL for own in self._named])
+        number, density = number[rows], octets / self._packed.octets[rows]
+        if len(rows) > count:
+            best = leading(number * _MOST_DENSE + density, count)  # never falls as either rises
+            rows, number, density = rows[best], number[best], density[best]
+        words, *more = [(own[rows] >> _OCTETS).tolist() for own in self._named]
+        for turn, own in enumerate(more, start=1):
+            words = [low | high << _TOGETHER * turn for low, high in zip(words, own, strict=True)]
+        found = zip(number.tolist(), density.tolist(), rows.tolist(), words, strict=True)
+        return sorted(_Bound(-own, -dense, row, bits) for own, dense, row, bits in found)[:count]
 
-    def _looked_into(self, rows: _Ints) -> tuple[_Ints, _Ints, _Floats]:
-        """Of some texts those that hold a word, with what they hold."""
-        wanted = self._first_of[:, None] + rows
-        place = np.minimum(self._named.searchsorted(wanted), len(self._named) - 1)
-        held = self._named[place] == wanted
-        starts, find = self._packed.starts, self._packed.texts.find
-        begins, ends = starts[rows].tolist(), (starts[rows + 1] - 1).tolist()
-        numbers, texts = held.nonzero()
-        for number, text in zip(numbers.tolist(), texts.tolist(), strict=True):
-            certain = self._held[number].certain
-            if not certain and find(self._words[number], begins[text], ends[text]) < 0:
-                held[number, text] = False
-        matched = held.sum(axis=0)
-        there = np.flatnonzero(matched)
-        octets = (self._octets @ held)[there].astype(np.int64)
-        return rows[there], matched[there], self._densities(rows[there], octets)
-
-
-def _first(rows: _Ints, matched: _Ints, density: _Floats, k: int) -> npt.NDArray[np.intp]:
-    """The places of the best `k`: most words, then densest, then first; all of them are not sorted."""
-    places = np.arange(len(rows))
-    if len(rows) > k:
-        rank = matched + density / (1 + density)  # never falls as density rises
-        places = np.flatnonzero(rank >= np.partition(rank, len(rank) - k)[len(rank) - k])
-    order = np.lexsort((rows[places], -density[places], -matched[places]))
-    return places[order[:k]]
-
-
-def _order(texts: tuple[_Ints, _Ints, _Floats], place: int) -> tuple[int, float, int]:
-    rows, matched, density = texts
-    return (-int(matched[place]), -float(density[place]), int(rows[place]))
+    def _looked_into(self, bound: _Bound) -> _Bound:
+        """What a text really holds of what it may; the same where that is all."""
+        words, left = bound.words, bound.words & self._doubtful
+        start, end = self._packed.starts[bound.row : bound.row + 2].tolist() if left else (0, 0)
+        while left:
+            word = left & -left
+            left ^= word
+            if self._packed.texts.find(self._words[word.bit_length() - 1], start, end - 1) < 0:
+                words ^= word
+        if words == bound.words:
+            return bound
+        octets = sum(len(word) for place, word in enumerate(self._words) if words >> place & 1)
+        return _Bound(-words.bit_count(), -octets / max(1, end - 1 - start), bound.row, words)
 
 
 @dataclass(slots=True)
@@ -195,11 +216,14 @@ class Packing:
         self._texts.clear()  # not twice while the rest is joined
         postings = GramPostings.joined(self._postings)
         self._postings.clear()
+        octets, ids = np.concatenate(self._octets), np.concatenate(self._ids)
         return PackedScope(
             self.stamp,
-            np.concatenate(self._ids),
+            ids,
+            ids.astype(">u8").tobytes(),
             Rounded.of(self._vectors),
             texts,
-            np.append(0, np.cumsum(np.concatenate(self._octets) + 1)),
+            np.append(0, np.cumsum(octets + 1)),
+            np.maximum(1, octets).astype(np.int32),
             postings,
         )

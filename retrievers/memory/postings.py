@@ -114,9 +114,9 @@ class GramPostings:
         """The texts of each gram."""
         if not len(self.keys):
             return [self.rows] * len(keys)
-        place = np.minimum(self.keys.searchsorted(keys), len(self.keys) - 1)
-        first, last = self.starts[place], self.starts[place + (self.keys[place] == keys)]
-        bounds = zip(first.tolist(), last.tolist(), strict=True)
+        place = self.keys.searchsorted(keys)
+        there = self.keys.take(place, mode="clip") == keys
+        bounds = zip(self.starts[place].tolist(), self.starts[place + there].tolist(), strict=True)
         return [self.rows[start:end] for start, end in bounds]
 
     def _holders(self, word: str, grams: list[int], lists: list[Rows]) -> Holders:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import orjson
+
 from domain.scope import Scope
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.memory.json_rows import JsonRows, Row, read_rows, rows_as_json
@@ -40,6 +42,11 @@ class Rows:
     def at(self, rows: Sequence[int]) -> dict[int, Told]:
         """The same of some rows of the index."""
         return {own: self._told(*row) for own, row in self.rows.at(rows).items()}
+
+    def one(self, row: int) -> Told | None:
+        """The same of one row."""
+        told = self.rows.written(row)
+        return self._told(*orjson.loads(told)) if told else None
 
     def _told(
         self, text: str, document: str | None, external: str | None, said: dict[str, Any]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from domain.retrieval import LaneScore, RetrievedItem, ranked
+from retrievers.by_id import ids_of, score_at, tells
 
 DEFAULT_K = 60  # Cormack, Clarke and Büttcher 2009
 # What a lane adds to the one that leads.
@@ -29,13 +30,14 @@ def rrf(
     Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
     individual Rank Learning Methods", SIGIR 2009; weights as in seed 000.
     """
-    scores: defaultdict[str, float] = defaultdict(float)
-    best_rank: dict[str, int] = {}
+    scored: dict[str, tuple[float, int]] = {}  # minus the score, the best rank: as they are ordered
     for lane in sorted(rankings):
+        weight = weights.get(lane, 1.0)
         for rank, item_id in enumerate(rankings[lane], start=1):
-            scores[item_id] += weights.get(lane, 1.0) / (k + rank)
-            best_rank[item_id] = min(rank, best_rank.get(item_id, rank))
-    return sorted(scores.items(), key=lambda entry: (-entry[1], best_rank[entry[0]], entry[0]))
+            less, best = scored.get(item_id, (0.0, rank))
+            scored[item_id] = less - weight / (k + rank), best if best < rank else rank
+    ordered = sorted((*own, item_id) for item_id, own in scored.items())
+    return [(item_id, -less) for less, _, item_id in ordered]
 
 
 def fuse(
@@ -52,19 +54,22 @@ def fuse(
         k: as in `rrf`.
         wanted: how many of the best; None: all.
     """
-    ranking = rrf({lane: [hit.id for hit in hits] for lane, hits in found.items()}, weights, k)
-    best = {item_id: score for item_id, score in ranking[:wanted] if score > 0}
-    items: dict[str, RetrievedItem] = {}
-    places: defaultdict[str, dict[str, LaneScore]] = defaultdict(dict)
-    for lane in sorted(found):
-        weight = weights.get(lane, 1.0)
-        for rank, hit in enumerate(found[lane], start=1):
-            if hit.id in best:
-                if hit.id not in items or hit.text:  # one lane may tell what another knows by id
-                    items[hit.id] = hit
-                place = LaneScore(rank, hit.score, weight, contribution=weight / (k + rank))
-                places[hit.id].setdefault(lane, place)
-    return [ranked(items[item_id], score, places[item_id]) for item_id, score in best.items()]
+    rankings = {lane: ids_of(found[lane]) for lane in sorted(found)}
+    best = {one: score for one, score in rrf(rankings, weights, k)[:wanted] if score > 0}
+    lanes: dict[str, dict[str, LaneScore]] = {one: {} for one in best}
+    told_by: dict[str, tuple[Sequence[RetrievedItem], int]] = {}
+    for lane, ids in rankings.items():
+        hits, weight = found[lane], weights.get(lane, 1.0)
+        for place, one in enumerate(ids):
+            if one in best:
+                if one not in told_by or tells(hits, place):  # another lane may know it by id only
+                    told_by[one] = hits, place
+                share = weight / (k + place + 1)
+                lanes[one][lane] = LaneScore(place + 1, score_at(hits, place), weight, share)
+    return [
+        ranked(hits[place], best[one], lanes[one])
+        for one, (hits, place) in ((one, told_by[one]) for one in best)
+    ]
 
 
 def interleaved(first: Sequence[str], second: Sequence[str], kept: int) -> list[str]:

@@ -14,7 +14,7 @@ Vectors = npt.NDArray[np.float32]
 _Real = TypeVar("_Real", np.float32, np.float64)
 
 # Shorter vectors have no direction to speak of.
-_LEAST_LENGTH = 1e-12
+LEAST_LENGTH = 1e-12
 
 
 def min_max(scores: Sequence[float] | npt.NDArray[np.floating]) -> Scores:
@@ -55,7 +55,7 @@ def unit(vectors: npt.NDArray[_Real]) -> npt.NDArray[_Real]:
     """Vectors of length 1 in the same directions, along the last axis; those of length 0 stay so."""
     # What `np.linalg.norm` reckons, in a third of the time for one vector.
     length = np.sqrt(np.add.reduce(vectors * vectors, axis=-1, keepdims=True))
-    directions: npt.NDArray[_Real] = (vectors / np.maximum(length, _LEAST_LENGTH)).astype(
+    directions: npt.NDArray[_Real] = (vectors / np.maximum(length, LEAST_LENGTH)).astype(
         vectors.dtype, copy=False
     )
     return directions

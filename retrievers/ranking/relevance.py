@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +40,12 @@ _GROUP = 128
 _FEW = 200
 # Of more the best are looked for among groups first.
 _MANY = 8192
+# The best of so many groups are sorted as Python's numbers.
+_HANDFUL = 64
 # A score that more than one in so many have is common.
 _OFTEN = 16
+
+_Real = TypeVar("_Real", np.float32, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +98,7 @@ def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     kept = min(count, len(scores))
     if len(scores) <= _FEW:
         return _downwards(scores)[:kept]
-    if not kept:
-        return np.empty(0, np.intp)
-    rows = _above_floor(scores, kept)
+    rows = leading(scores, kept)
     if len(rows) > _FEW + 2 * kept:
         rows = _narrowed(scores, rows, kept)
     best: npt.NDArray[np.intp] = rows[_downwards(scores[rows])[:kept]]
@@ -121,7 +124,7 @@ def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     if kept in {0, len(scores)}:
         return np.arange(kept)
     if len(scores) > _MANY:
-        return _narrowed(scores, _above_floor(scores, kept), kept)
+        return _narrowed(scores, leading(scores, kept), kept)
     least = _last_of(scores, kept)
     return _trimmed(scores, true_at(scores >= least), kept, least)
 
@@ -150,31 +153,35 @@ def _trimmed(
     return rows
 
 
-def _above_floor(scores: Floats, kept: int) -> npt.NDArray[np.intp]:
-    """Rows, rising, of scores from one on that at least `kept` have."""
-    if len(scores) < 4 * kept:
-        return np.arange(len(scores))
+def leading(scores: npt.NDArray[_Real], kept: int) -> npt.NDArray[np.intp]:
+    """Rows, rising, of scores from one on that at least `kept` have: few besides those."""
+    if len(scores) < 4 * kept or not kept:
+        return np.arange(len(scores) if kept else 0)
     return true_at(scores >= _floor(scores, kept))
 
 
-def _floor(scores: Floats, kept: int) -> np.float32:
+def _floor(scores: npt.NDArray[_Real], kept: int) -> _Real:
     """A score that at least `kept` have or exceed: of the best of so many groups the least.
 
     Finding it takes one pass over the scores, a tenth of the time that partitioning them takes.
     """
     group = max(min(_GROUP, len(scores) // (2 * kept)), 1)
     groups = len(scores) // group
-    best = scores[: groups * group].reshape(group, groups).max(axis=0)
-    return _last_of(best, kept)
+    best: npt.NDArray[_Real] = scores[: groups * group].reshape(group, groups).max(axis=0)
+    if groups > _HANDFUL:
+        return _last_of(best, kept)
+    # Of so few numpy's selection is not sooner done, but for once it has been read from memory.
+    least: _Real = best.dtype.type(sorted(best.tolist())[-kept])
+    return least
 
 
-def _last_of(scores: Floats, kept: int) -> np.float32:
+def _last_of(scores: npt.NDArray[_Real], kept: int) -> _Real:
     """The last of the `kept` highest scores, of which there are so many.
 
     Where many have the least, often 0, they are left out first: numpy's selection takes ten times as long among
     so many that are equal.
     """
-    least: np.float32 = scores.min()
+    least: _Real = scores.min()
     if np.count_nonzero(scores == least) * _OFTEN > len(scores):
         scores = scores[scores > least]
     lower = len(scores) - kept

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from models.protocols import Vectors
 from retrievers.index.rounded import Rounded
 from retrievers.index.signs import Signs
+from retrievers.index.sparse import Places
 from retrievers.ranking.normalising import unit
 
 MANY = 10_000
@@ -23,6 +24,11 @@ def around_topics(vectors: int, seed: int, width: int = 96) -> Vectors:
     topics = np.random.default_rng(0).standard_normal((40, width)) + 0.5
     near = topics[rng.integers(0, 40, vectors)] + rng.standard_normal((vectors, width))
     return unit(near.astype(np.float32))
+
+
+def nearest(rounded: Rounded, question: Vectors, count: int) -> tuple[Places, Vectors]:
+    rows, products = rounded.nearest(question, count)
+    return np.array(rows, np.intp), np.array(products, np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +46,7 @@ def sifted() -> Rounded:
 def test_the_nearest_of_many_come_in_order_with_their_products(many: Rounded, count: int) -> None:
     for question in around_topics(20, 2):
         products = many.vectors @ question
-        rows, found = many.nearest(question, count)
+        rows, found = nearest(many, question, count)
         np.testing.assert_array_equal(rows, np.argsort(-products)[:count])
         np.testing.assert_allclose(found, products[rows], rtol=1e-5)
 
@@ -52,7 +58,7 @@ def test_of_very_many_nearly_all_of_the_nearest_are_found_with_their_products(
     held = []
     for question in around_topics(20, 3, 384):
         products = sifted.vectors @ question
-        rows, found = sifted.nearest(question, 400)
+        rows, found = nearest(sifted, question, 400)
         assert len(set(rows.tolist())) == 400
         assert (np.diff(found) <= 0).all()
         np.testing.assert_allclose(found[:45], products[rows[:45]], rtol=1e-5)
@@ -88,12 +94,12 @@ def test_of_very_many_all_are_compared_unless_a_few_may_be_missed() -> None:
     many = Rounded.of(around_topics(40_000, 1))
     for question in around_topics(5, 3):
         best = np.argsort(-(many.vectors @ question))[:100]
-        np.testing.assert_array_equal(many.nearest(question, 100)[0], best)
+        np.testing.assert_array_equal(nearest(many, question, 100)[0], best)
 
 
 def test_of_very_many_that_are_equal_as_many_come_as_are_wanted() -> None:
     same = Rounded.of(np.repeat(around_topics(1, 1), 40_000, axis=0), sifted=True)
-    rows, found = same.nearest(same.vectors[0], 400)
+    rows, found = nearest(same, same.vectors[0], 400)
     assert len(set(rows.tolist())) == 400
     np.testing.assert_allclose(found, 1, rtol=1e-5)
 
@@ -118,7 +124,7 @@ def test_where_a_few_come_and_go_the_nearest_are_still_those_of_all(many: Rounde
         now = updated
     for question in [*around_topics(20, 2), *now.vectors[was < 0][:20]]:
         products = now.vectors @ question
-        rows, found = now.nearest(question, 100)
+        rows, found = nearest(now, question, 100)
         np.testing.assert_array_equal(rows, np.argsort(-products)[:100])
         np.testing.assert_allclose(found, products[rows], rtol=1e-5)
 
@@ -130,7 +136,7 @@ def test_where_a_few_of_very_many_come_and_go_nearly_all_of_the_nearest_are_foun
     now = sifted.updated(vectors, was)
     assert now is not None
     held = [
-        np.isin(np.argsort(-(vectors @ question))[:10], now.nearest(question, 400)[0]).mean()
+        np.isin(np.argsort(-(vectors @ question))[:10], nearest(now, question, 400)[0]).mean()
         for question in [*around_topics(20, 3, 384), *vectors[was < 0][:20]]
     ]
     assert np.mean(held) >= 0.985
@@ -170,15 +176,15 @@ def test_a_great_coordinate_that_all_have_hides_none_of_the_others(share: float)
     for question in anisotropic(10, 2):
         products = many.vectors @ question
         best = np.argsort(-products)[:1000]
-        np.testing.assert_array_equal(many.nearest(question, 10)[0], best[:10])
-        assert np.isin(best, many.nearest(question, 1000)[0]).mean() > 0.97
+        np.testing.assert_array_equal(nearest(many, question, 10)[0], best[:10])
+        assert np.isin(best, nearest(many, question, 1000)[0]).mean() > 0.97
 
 
 @given(st.data(), st.integers(0, 12), st.integers(1, 70), st.integers(0, 15))
 def test_of_few_all_are_compared(data: st.DataObject, size: int, width: int, count: int) -> None:
     vectors = data.draw(arrays(np.float32, (size, width), elements=NUMBERS))
     question = data.draw(arrays(np.float32, width, elements=NUMBERS))
-    rows, found = Rounded.of(vectors).nearest(question, count)
+    rows, found = nearest(Rounded.of(vectors), question, count)
     products = np.vecdot(vectors, question)
     np.testing.assert_array_equal(rows, np.argsort(-products, kind="stable")[:count])
     np.testing.assert_array_equal(found, products[rows])
@@ -187,8 +193,8 @@ def test_of_few_all_are_compared(data: st.DataObject, size: int, width: int, cou
 def test_vectors_without_a_direction_are_not_near(many: Rounded) -> None:
     vectors = many.vectors.copy()
     vectors[::2] = 0
-    rows, found = Rounded.of(vectors).nearest(many.vectors[1], 50)
+    rows, found = nearest(Rounded.of(vectors), many.vectors[1], 50)
     assert rows[0] == 1
     assert (rows % 2 == 1).all()
     assert (found > 0).all()
-    assert not Rounded.of(vectors).nearest(np.zeros(96, np.float32), 50)[1].any()
+    assert not nearest(Rounded.of(vectors), np.zeros(96, np.float32), 50)[1].any()

@@ -11,7 +11,7 @@ import pytest
 from domain.errors import DatabaseUnavailable, EmbeddingModelChanged
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.scope import Scope
-from retrievers.lanes.lane import LaneQuery, run_lanes
+from retrievers.lanes.lane import Lane, LaneQuery, MemoryLane, run_lanes
 
 QUERY = LaneQuery(Scope("ann", "hr"), "付款节点", 5)
 HIT = RetrievedItem(ItemKind.CHUNK, "c1", "text", 0.5)
@@ -105,3 +105,43 @@ async def test_cancelling_the_search_cancels_its_lanes() -> None:
 
 async def test_no_lane_finds_nothing() -> None:
     assert await run_lanes([], QUERY, NEVER) == []
+
+
+@dataclass(frozen=True)
+class RememberingLane(MemoryLane):
+    name: str
+    known: list[RetrievedItem] | Exception | None
+
+    def at_once(self, query: LaneQuery) -> list[RetrievedItem] | None:
+        if isinstance(self.known, Exception):
+            raise self.known
+        return self.known
+
+    async def search(self, query: LaneQuery) -> list[RetrievedItem]:
+        return [] if self.known is None else await fails()
+
+
+async def test_lanes_in_memory_are_not_waited_for() -> None:
+    lanes = [RememberingLane("a", [HIT]), RememberingLane("b", [])]
+    search = run_lanes(lanes, QUERY, NEVER)
+    with pytest.raises(StopIteration) as done:
+        search.send(None)
+    assert [(run.name, run.hits, run.error) for run in done.value.value] == [
+        ("a", [HIT], None),
+        ("b", [], None),
+    ]
+
+
+async def test_lanes_after_one_that_must_be_waited_for_run_beside_it() -> None:
+    lanes: list[Lane] = [
+        RememberingLane("a", None),
+        ScriptedLane("b", finds),
+        ScriptedLane("c", finds),
+    ]
+    runs = await run_lanes(lanes, QUERY, NEVER)
+    assert [(run.name, run.hits) for run in runs] == [("a", []), ("b", [HIT]), ("c", [HIT])]
+
+
+async def test_a_lane_that_fails_in_memory_is_waited_for_and_says_why() -> None:
+    [run] = await run_lanes([RememberingLane("a", ValueError("broken"))], QUERY, NEVER)
+    assert isinstance(run.error, DatabaseUnavailable)

@@ -72,10 +72,10 @@ def test_the_best_by_words_are_those_that_looking_into_every_text_gives(
         )
     )
     words = data.draw(st.lists(part | PIECES, max_size=8))
-    found = packed(texts, at_once).holding(words, k)
+    rows, scores = packed(texts, at_once).holding(words, k)
     expected = looked_for(texts, words, k)
-    assert found.ids[:, 1].tolist() == [row for row, _ in expected]
-    assert found.cosines == pytest.approx([score for _, score in expected], rel=1e-6)
+    assert rows == [row for row, _ in expected]
+    assert scores == pytest.approx([score for _, score in expected], rel=1e-6)
 
 
 @given(TEXTS, PIECES)
@@ -111,8 +111,8 @@ def test_texts_of_more_letters_than_go_together_with_their_number_are_refused() 
 def test_many_texts_that_hold_the_grams_and_not_the_word_do_not_hide_those_that_do() -> None:
     """器学习机 has all the pairs of 机器学习机 but one; the short ones look denser than what holds the word."""
     wrong, right = ["机器 器学 学习"] * 300, ["很" * 40 + "机器学习"] * 9
-    found = packed([*wrong, *right]).holding(["机器学习"], 5)
-    assert found.ids[:, 1].tolist() == [300, 301, 302, 303, 304]
+    rows, _ = packed([*wrong, *right]).holding(["机器学习"], 5)
+    assert rows == [300, 301, 302, 303, 304]
 
 
 def test_a_scope_with_a_vector_without_direction_is_left_to_the_store() -> None:
@@ -130,6 +130,20 @@ def test_the_nearest_are_those_of_the_highest_cosine_with_ties_by_id() -> None:
     scope = packing.packed()
     assert scope is not None
     near = scope.nearest(np.array([2, 0], np.float32), 3)
-    assert near.ids.tolist() == [[1, 2], [2, 0], [1, 3]]
-    assert near.cosines == pytest.approx([1, 1, 0.5**0.5])
-    assert scope.nearest(np.array([2, 0], np.float32), 9).ids.shape == (4, 2)
+    assert near is not None
+    assert near[0] == [1, 3, 2]
+    assert near[1] == pytest.approx([1, 1, 0.5**0.5])
+    every = scope.nearest(np.array([2, 0], np.float32), 9)
+    assert every is not None
+    assert every[0] == [1, 3, 2, 0]
+    assert scope.nearest(np.zeros(2, np.float32), 3) is None
+    assert scope.nearest(np.ones(3, np.float32), 3) is None
+
+
+@given(st.lists(st.lists(PIECES, max_size=3).map("".join), min_size=1, max_size=60))
+def test_words_beyond_twenty_count_as_the_first_do(texts: list[str]) -> None:
+    words = [word for text in texts for word in (text, text[:3], text[-4:])] + ["absent"] * 3
+    rows, scores = packed(texts).holding(words, 15)
+    expected = looked_for(texts, words, 15)
+    assert rows == [row for row, _ in expected]
+    assert scores == pytest.approx([score for _, score in expected], rel=1e-6)

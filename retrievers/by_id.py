@@ -1,0 +1,83 @@
+"""What lanes find by id: a search makes results of the few that it shows."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from domain.retrieval import ItemKind, RetrievedItem
+from retrievers.telling import Told
+from stores.postgresql.binary import Nearest, written
+
+# `RetrievedItem.score` is promised to be > 0; a cosine need not be.
+LEAST_SCORE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class ById(Sequence[RetrievedItem]):
+    """Hits, best first, none twice; an item is made when it is asked for.
+
+    Attributes:
+        ids: of all.
+        scores: the lane's own.
+        tell: what results tell of the hit at a place, if that is at hand; else they have no text yet.
+    """
+
+    ids: Sequence[str]
+    scores: Sequence[float]
+    tell: Callable[[int], Told | None] | None = None
+
+    @classmethod
+    def of(cls, found: Nearest, tell: Callable[[int], Told | None] | None = None) -> ById:
+        """Chunks that a store, or a scope in memory, found."""
+        return cls(written(found.ids), as_scores(found.cosines.tolist()), tell)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> RetrievedItem: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[RetrievedItem]: ...
+    def __getitem__(self, place: int | slice) -> RetrievedItem | list[RetrievedItem]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        own, score = self.ids[place], self.scores[place]
+        told = None if self.tell is None else self.tell(place)
+        if told is None:
+            return RetrievedItem(ItemKind.CHUNK, own, "", score)
+        return RetrievedItem(
+            ItemKind.CHUNK,
+            own,
+            told.text,
+            score,
+            told.document_id,
+            told.external_id,
+            None,
+            told.metadata,
+        )
+
+    def __iter__(self) -> Iterator[RetrievedItem]:
+        return map(self.__getitem__, range(len(self)))
+
+
+def as_scores(given: Sequence[float]) -> list[float]:
+    """Scores as every store gives them: of 32 bits, above 0."""
+    return [max(score, LEAST_SCORE) for score in array("f", given)]
+
+
+def ids_of(hits: Sequence[RetrievedItem]) -> Sequence[str]:
+    """The ids of a lane's hits."""
+    return hits.ids if isinstance(hits, ById) else [hit.id for hit in hits]
+
+
+def score_at(hits: Sequence[RetrievedItem], place: int) -> float:
+    """The lane's score of the hit at a place."""
+    return hits.scores[place] if isinstance(hits, ById) else hits[place].score
+
+
+def tells(hits: Sequence[RetrievedItem], place: int) -> bool:
+    """Whether the hit at a place comes with its text."""
+    return hits.tell is not None if isinstance(hits, ById) else bool(hits[place].text)
