@@ -10,11 +10,11 @@ from domain.language.number_words import CARDINALS, ORDINALS
 from domain.language.segmenting import words_of
 from domain.language.stems import stem
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import IDEOGRAPHS, normalise
+from domain.text import IDEOGRAPHS, MARKS, normalise
 
-WORD = re.compile(
-    rf"[{IDEOGRAPHS}]+|(?:(?![{IDEOGRAPHS}])[^\W_])+(?:[-.'’&](?:(?![{IDEOGRAPHS}])[^\W_])+)*"
-)
+_LETTER = rf"(?:(?![{IDEOGRAPHS}])[^\W_])"
+_LETTERS = rf"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"
+WORD = re.compile(rf"[{IDEOGRAPHS}]+|{_LETTERS}(?:[-.'’&]{_LETTERS})*")
 _CHINESE = re.compile(f"[{IDEOGRAPHS}]")
 _POSSESSIVE = re.compile(r"['’]s$")
 _ASKS_FOR_NUMBER = re.compile(

@@ -14,12 +14,13 @@ from domain.language.sentences import sentence_spans
 from domain.language.simplified import plain_of, simplified
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
-from domain.text import IDEOGRAPHS, language_of, normalise
+from domain.text import IDEOGRAPHS, MARKS, language_of, normalise
 from nodes.multimodal.items import is_table
 
 _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
-# A number with its fraction, or a word of a script other than Chinese.
-_WORD = re.compile(rf"\d+(?:[.,]\d+)*|[^\W\d_{IDEOGRAPHS}]+")
+# A number with its fraction, or a word of a script other than Chinese with its marks.
+_LETTER = rf"[^\W\d_{IDEOGRAPHS}]"
+_WORD = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*")
 # First and last name, or a company's: two capitalised words or more.
 _CAPITALISED = "[A-ZÀ-ÞĀ-Ž][a-zß-ÿā-ž]+"
 _FULL_NAME = re.compile(

@@ -7,7 +7,7 @@ from itertools import chain
 
 from domain.language.segmenting import words_of
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import IDEOGRAPHS, normalise
+from domain.text import IDEOGRAPHS, MARKS, normalise
 
 _QUOTED = re.compile(
     r"《([^《》]{1,60})》|“([^“”]{1,60})”|「([^「」]{1,60})」|\"([^\"]{1,60})\"|‘([^‘’]{2,60})’"
@@ -17,7 +17,7 @@ _WORD = r"(?:[A-Z][\w'’.&-]*|\w*\d[\w.-]*)"
 _PROPER = re.compile(
     rf"\b{_WORD}(?:(?:\s+(?:of|the|and|de|van|von|la|le|du|for|in|on|to|di|da|al)){{0,2}}\s+{_WORD})*"
 )
-_PIECES = re.compile(rf"[{IDEOGRAPHS}]+|(?:[^\W_{IDEOGRAPHS}]|(?<=\w)[-.'’&](?=\w))+")
+_PIECES = re.compile(rf"[{IDEOGRAPHS}]+|(?:[^\W_{IDEOGRAPHS}][{MARKS}]*|(?<=\w)[-.'’&](?=\w))+")
 _TRAILING = re.compile(r"(?:['’]s|[.,'’])$")
 _QUESTION_WORDS = (
     "which what who whom whose when where why how is are was were do does did can could would will shall should"

@@ -35,6 +35,12 @@ def test_chinese_is_compared_by_characters_and_pairs() -> None:
     assert found == "糖尿病患者的主要症状是多饮、多尿。"
 
 
+def test_words_keep_the_marks_within_them() -> None:
+    text = "हिमालय में बर्फ़ गिरती है।\n\nभारत की राजधानी दिल्ली है।"
+    assert best("राजधानी क्या है?", passage(text)) == "भारत की राजधानी दिल्ली है।"
+    assert terms("राजधानी दिल्ली") == ["राजधानी", "दिल्ली"]
+
+
 def test_a_sentence_gains_from_the_title_above_it() -> None:
     about = passage("He was born in 1899.", title="Duke Ellington")
     other = passage("He was born in 1901.", title="Louis Armstrong")

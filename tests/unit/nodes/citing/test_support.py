@@ -17,6 +17,15 @@ def test_a_number_is_one_term() -> None:
     assert claim_of("HbA1c 7.0 %，1,000 元").words >= {"7.0", "1000"}
 
 
+@pytest.mark.parametrize(
+    ("statement", "other"),
+    [("राजधानी दिल्ली", "राजा धनी ज़िला"), ("தமிழ் மொழி", "தாமரை மழை"), ("العَرَبِيَّة", "عَرَب")],
+)
+def test_other_words_of_the_same_letters_carry_nothing(statement: str, other: str) -> None:
+    assert Wording(statement).covers(claim_of(statement)) == 1
+    assert Wording(other).covers(claim_of(statement)) == 0
+
+
 def test_two_sentences_are_quoted_only_when_one_carries_too_little() -> None:
     passage = QuotedPassage(item("Rust is safe. It has one owner. The borrow is checked.", start=7))
     one = passage.best_quote(claim_of("one owner"))

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodes.question.names import telling_words
 from nodes.question.parts import MOST_PARTS, clauses_of, sides_of
+
+
+def test_the_telling_words_of_a_question_are_whole_in_any_script() -> None:
+    assert telling_words("हिन्दी भाषा") == ["हिन्दी", "भाषा"]
+    assert telling_words("What is the Rock-n-Roll of R&D?") == ["Rock-n-Roll", "R&D"]
 
 
 def parts_of(question: str) -> list[str]:
