@@ -10,6 +10,7 @@ import pytest
 from domain.scope import Scope
 from domain.settings import Settings
 from sextant.facade import Sextant
+from testing.openai_server import ScriptedOpenAI
 
 NASTY = [
     'Robert"); DROP TABLE entities;--',
@@ -32,8 +33,15 @@ NASTY = [
 
 @pytest.fixture
 async def rag(settings: Settings, scope: Scope) -> AsyncIterator[Sextant]:
-    async with Sextant.open(settings.model_copy(update={"user_id": scope.user_id})) as opened:
-        yield opened
+    """With vectors that cost nothing: of names of thousands of characters real ones take most of the time."""
+    async with ScriptedOpenAI(dimension=384) as server:
+        own = {
+            "user_id": scope.user_id,
+            "embedding": "openai:scripted",
+            "openai_base_url": server.base_url,
+        }
+        async with Sextant.open(settings.model_copy(update=own)) as opened:
+            yield opened
 
 
 async def stream(lines: Iterable[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:

@@ -61,32 +61,37 @@ async def offline(folder: Path) -> AsyncIterator[Settings]:
         yield settings.model_copy(update=changes)
 
 
-async def test_neo4j_follows_imports_answers_searches_and_forgets_what_is_deleted(
-    offline: Settings,
-) -> None:
+@pytest.fixture(scope="module")
+def followed(offline: Settings) -> Iterator[Settings]:
+    """The same with one."""
     with neo4j_for_tests() as access:
-        settings = offline.model_copy(update=access)
-        async with Sextant.open(settings) as rag:
-            await rag.import_graph(lines(), "followed")
-            graph = await rag.graph("followed")
-            status = await graph.status()
-            assert status.projection is not None
-            assert status.waiting == 0
-            sizes = (status.projection.entities, status.projection.relations)
-            assert sizes == (status.record.entities, status.record.relations) == (3, 2)
-            found = await rag.search("What lowers blood sugar?", graph_id="followed", mode="local")
-            assert GONE not in found.warnings
-            part = await graph.around("insulin")
-            assert {hop.relation_type for hop in part.hops} == {"treats", "lowers"}
-            assert await graph.rebuild() > 0
+        yield offline.model_copy(update=access)
 
-            (document,) = await rag.documents("followed")
-            await rag.delete_document(document.id, "followed")
-            status = await graph.status()
-            assert status.projection is not None
-            assert status.projection.relations == 0
-        findings = {one.name: one async for one in examine(settings)}
-        assert findings["graph store"].health is Health.OK
+
+async def test_neo4j_follows_imports_answers_searches_and_forgets_what_is_deleted(
+    followed: Settings,
+) -> None:
+    async with Sextant.open(followed) as rag:
+        await rag.import_graph(lines(), "followed")
+        graph = await rag.graph("followed")
+        status = await graph.status()
+        assert status.projection is not None
+        assert status.waiting == 0
+        sizes = (status.projection.entities, status.projection.relations)
+        assert sizes == (status.record.entities, status.record.relations) == (3, 2)
+        found = await rag.search("What lowers blood sugar?", graph_id="followed", mode="local")
+        assert GONE not in found.warnings
+        part = await graph.around("insulin")
+        assert {hop.relation_type for hop in part.hops} == {"treats", "lowers"}
+        assert await graph.rebuild() > 0
+
+        (document,) = await rag.documents("followed")
+        await rag.delete_document(document.id, "followed")
+        status = await graph.status()
+        assert status.projection is not None
+        assert status.projection.relations == 0
+    findings = {one.name: one async for one in examine(followed)}
+    assert findings["graph store"].health is Health.OK
 
 
 async def test_without_its_server_everything_goes_on_and_says_so(offline: Settings) -> None:
@@ -108,18 +113,19 @@ async def test_without_its_server_everything_goes_on_and_says_so(offline: Settin
     assert "NEO4J_URI" in findings["graph store"].next_step
 
 
-async def test_a_worker_lets_neo4j_catch_up_once_it_is_back(offline: Settings) -> None:
+async def test_a_worker_lets_neo4j_catch_up_once_it_is_back(
+    offline: Settings, followed: Settings
+) -> None:
     nowhere = offline.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:9"})
     async with Sextant.open(nowhere) as rag:
         await rag.import_graph(lines(), "waiting")
-    with neo4j_for_tests() as access:
-        async with Sextant.open(offline.model_copy(update=access)) as rag:
-            graph = await rag.graph("waiting")
-            assert (await graph.status()).projection is None
-            await let_pass(rag.database)
-            async with working(rag.worker()), asyncio.timeout(PATIENCE):
-                held = await projected(graph)
-            assert (held.entities, held.relations) == (3, 2)
+    async with Sextant.open(followed) as rag:
+        graph = await rag.graph("waiting")
+        assert (await graph.status()).projection is None
+        await let_pass(rag.database)
+        async with working(rag.worker()), asyncio.timeout(PATIENCE):
+            held = await projected(graph)
+        assert (held.entities, held.relations) == (3, 2)
 
 
 async def projected(graph: Graph) -> GraphCounts:
