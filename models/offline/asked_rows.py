@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol, TypeVar
 
 from domain.language.negation import negates
+from domain.language.number_words import in_digits
 from domain.language.other_words import Otherwise, told_otherwise
 from domain.retrieval import RetrievedItem
 from domain.tables.cells.computing import Operation, compute, matching
@@ -26,14 +27,10 @@ from domain.tables.question.speaking import lists
 from domain.tables.question.wording import OPERATIONS, bounds_in, find_whole
 from domain.text import has_cjk, normalise
 from models.offline.passages import table_heads
+from models.offline.sentence_form import is_for_all_others
 from models.offline.sentence_ranking import Candidate
 from models.offline.wording import content_words, own_part, terms
 
-# What a row is for stands in its first cell; in another one, "other cities" are those of some class.
-_ALL_OTHERS = re.compile(
-    r"(?:(?:all |any )?others?\b|elsewhere\b|(?:the )?rest\b|otherwise\b|其他|其它|其余|其餘)",
-    re.IGNORECASE,
-)
 _FIELD = re.compile(r"([^:|.]{1,20}):(?!//)")
 # Asks for all that are so; one with a bound alone may ask of a row that it names.
 _LISTING = re.compile(
@@ -89,7 +86,7 @@ def asked_themselves(ranked: Sequence[_Said], question: str) -> list[_Said]:
         if elsewhere:
             head = normalise(one.meaning)
             in_head = any(word in head or form.search(head) for word, form in otherwise)
-            return in_head or _ALL_OTHERS.match(one.text) is not None
+            return in_head or is_for_all_others(one.text)
         return len(_told(one, words, otherwise)) == most[one.source]
 
     return [one for one in ranked if may_answer(one)]
@@ -110,7 +107,7 @@ def rows_instead(ranked: Sequence[Candidate], asked: Collection[str]) -> list[Ca
     rows = [one for one in ranked if one.source == best.source and _is_row(one)]
     if not _is_row(best):
         return []
-    others = [row for row in rows if _ALL_OTHERS.match(row.text)]
+    others = [row for row in rows if is_for_all_others(row.text)]
     told = [row for row in rows if _told(row, asked)]
     if best.missing and others and all(row in others for row in told):
         return others[:1]
@@ -285,7 +282,7 @@ def _field(line: Candidate) -> str:
 def _told(row: _HasText, asked: Collection[str], otherwise: Otherwise = ()) -> set[str]:
     said = normalise(row.text)
     # A single letter is the whole of a cell, as in "grade c", or stands everywhere.
-    cells = set(cells_of(said))
+    cells = set(cells_of(in_digits(said)))
     told = {
         word
         for word in asked

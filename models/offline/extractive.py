@@ -284,10 +284,12 @@ class ExtractiveAnswerer:
         is_short = best.candidate.things <= _SHORT
         if comparable and not best.candidate.things:  # "How tall is he?"
             return False
-        if comparable and best.candidate.missing >= _HALF and is_short:
+        # Who asks for the speed of light is not told of belts.
+        astray = best.candidate.missing >= _HALF or best.candidate.unowned
+        if comparable and astray and is_short:
             return False
         if asked != said:
-            return best.similarity is not None and near >= 0
+            return best.similarity is not None and near >= 0 and not best.candidate.unowned
         evidence = (
             best.candidate.score
             + near

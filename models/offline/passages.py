@@ -44,10 +44,14 @@ def told_by_documents(passages: Sequence[RetrievedItem]) -> list[str]:
     """For each passage, all that was found of its document: headings, context and text, normalised."""
     documents = defaultdict[str, str](str)
     for passage in passages:
-        context = passage.metadata.get("context") or ""
-        said = f"{names_above(passage)} {context} {passage.text}\n"
-        documents[passage.document_id or passage.id] += normalise(said)
+        documents[passage.document_id or passage.id] += told_by(passage)
     return [documents[passage.document_id or passage.id] for passage in passages]
+
+
+def told_by(passage: RetrievedItem) -> str:
+    """What a passage says with its headings and context, normalised."""
+    context = passage.metadata.get("context") or ""
+    return normalise(f"{names_above(passage)} {context} {passage.text}\n")
 
 
 def titles_above(passage: RetrievedItem) -> str:

@@ -21,6 +21,18 @@ _LABELS = re.compile(
 _STATES_NOTHING = 1.0
 
 
+# What a row is for stands in its first cell; in another one, "other cities" are those of some class.
+_ALL_OTHERS = re.compile(
+    r"(?:(?:all |any )?others?\b|elsewhere\b|(?:the )?rest\b|otherwise\b|其他|其它|其余|其餘)",
+    re.IGNORECASE,
+)
+
+
+def is_for_all_others(row: str) -> bool:
+    """Whether a row is for all that no other row of its table is for."""
+    return _ALL_OTHERS.match(row) is not None
+
+
 def points_to_table(text: str) -> bool:
     """Whether `text` points to a table above or below."""
     return _POINTS_TO_TABLE.search(text) is not None

@@ -13,12 +13,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from domain.language.adjuncts import asked_settings, opening_adjunct
 from domain.language.definitions import definition_asked
 from domain.language.designators import marks_in
 from domain.language.disclaimers import disclaimed_in
 from domain.language.identifiers import unmentioned
+from domain.language.number_words import in_digits
 from domain.language.other_words import listed_compounds, told_otherwise
 from domain.language.sentences import code_spans
 from domain.language.stopwords import ENGLISH_STOP_WORDS
@@ -31,9 +33,10 @@ from models.offline.passages import (
     quotable_spans,
     table_heads,
     titles_above,
+    told_by,
     told_by_documents,
 )
-from models.offline.sentence_form import SentenceForm, points_to_table
+from models.offline.sentence_form import SentenceForm, is_for_all_others, points_to_table
 from models.offline.wording import (
     IDENTIFIER,
     asked_instead,
@@ -45,6 +48,7 @@ from models.offline.wording import (
     identifiers,
     is_question,
     lacking,
+    owner_asked,
     terms,
 )
 
@@ -94,7 +98,8 @@ class Candidate:
     `covered` is the share of the question's information that it and its headings speak of, 0..1;
     `score` adds what speaks for it besides. `things` is how many the question asks about, `missing` the
     share of them that no passage of its document holds, `torn` the share of the question's compounds of which it has the
-    head alone. `meaning` is the text to compare by meaning: a table's
+    head alone. `unowned`: its passage has no word of
+    what a property is asked of, nor have most of its document's. `meaning` is the text to compare by meaning: a table's
     row under its head.
     """
 
@@ -108,6 +113,7 @@ class Candidate:
     things: int
     missing: float
     torn: float
+    unowned: bool
     meaning: str
 
 
@@ -181,7 +187,8 @@ class _Ranking:
         ]
         self._things = asked_things(question, [*listed_compounds(question), *self._called()])
         self._compounds = compounds(question)
-        self._missing = self._missed(told_by_documents(passages))
+        self._missing = self._missed(told_by_documents(passages), self._things)
+        self._unowned = self._of_others(owner_asked(question), passages)
         self._bodies = [self._said(passage.text) for passage in passages]
         named = [asked & frozenset(terms(names_of_document(passage))) for passage in passages]
         self._known = [frozenset(term for term in name if IDENTIFIER.match(term)) for name in named]
@@ -219,7 +226,18 @@ class _Ranking:
             torn = self._torn(held | self._headings[source])
             things = len(self._things)
             yield Candidate(
-                source, start, end, text, held, covered, score, things, missing, torn, meaning
+                source=source,
+                start=start,
+                end=end,
+                text=text,
+                terms=held,
+                covered=covered,
+                score=score,
+                things=things,
+                missing=missing,
+                torn=torn,
+                unowned=self._unowned[source],
+                meaning=meaning,
             )
 
     def _torn(self, held: frozenset[str]) -> float:
@@ -323,9 +341,29 @@ class _Ranking:
         ]
         return {cell for cells in rows for cell in cells if self._names_row(cell)}
 
-    def _missed(self, told: Sequence[str]) -> list[float]:
-        """For each document's text, the share of what is asked about that it does not hold."""
-        return [lacking(self._things, " ".join([text, *self._meant(text)])) for text in told]
+    def _missed(self, told: Sequence[str], things: Sequence[Sequence[str]]) -> list[float]:
+        """For each text, the share of the things that it does not hold."""
+        return [lacking(things, " ".join([in_digits(text), *self._meant(text)])) for text in told]
+
+    def _of_others(self, owner: Sequence[str], passages: Sequence[RetrievedItem]) -> list[bool]:
+        """For each passage, whether it has no word of what a property is asked of, nor have most of its document.
+
+        Nor is it a table with a row for all others.
+        """
+        said = map(told_by, passages)
+        for_others = {
+            source
+            for (source, *_), text in zip(self._spans, self._texts, strict=True)
+            if "|" in text and is_for_all_others(text)
+        }
+        lacks = [self._missed([text], [[word] for word in owner])[0] == 1 for text in said]
+        documents = [passage.document_id or passage.id for passage in passages]
+        lacking_all = Counter(compress(documents, lacks))
+        every = Counter(documents)
+        return [
+            lacks[place] and lacking_all[document] > every[document] / 2 and place not in for_others
+            for place, document in enumerate(documents)
+        ]
 
     def _share(self, held: frozenset[str]) -> float:
         """How much of the question's information `held` has, 0..1."""

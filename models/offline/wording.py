@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from domain.language.number_words import CARDINALS, ORDINALS
 from domain.language.segmenting import words_of
+from domain.language.simplified import plain_of
 from domain.language.stems import stem
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import IDEOGRAPHS, MARKS, normalise
@@ -61,6 +62,13 @@ _BY_PLACE = re.compile(
 _PAIR = 2
 _RUN = re.compile(r"\b[a-zA-Z]+(?: [a-zA-Z]+)+\b")
 _FULL_NAME = re.compile(r"\b[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)+")
+# "What is the speed of light?", 光的速度是多少: a property, and whose; not of a chain (X's father's birthplace).
+_PROPERTY_OF = re.compile(
+    r"\b(?:what|which|how [a-z]+)(?:['’]s| is| are| was| were) the (?P<what>(?:[\w-]+ ){1,3}?)of (?P<whose>.+?)"
+    r"(?=$|[?,;]| (?:in|on|at|for|from|by|that|which|who|when|with|during|after|before|to|between|whose|where|as|than)\b)"
+    r"|^(?:请问)?(?P<zh_whose>[^的，。？?]{1,14})的(?P<zh_what>[^的，。？?]{1,8}?)(?:一共|总共|都)?[是有为](?:什么|多少|哪|谁|几|怎)",
+    re.IGNORECASE,
+)
 # 谁付 asks who; the segmenter takes it for a word.
 _ASKS = re.compile(r"^[谁誰哪]|[谁誰]$")
 # 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
@@ -144,6 +152,14 @@ def asked_things(question: str, named: Collection[str] = ()) -> list[list[str]]:
         name = next((" ".join(name) for name in names if word in name), word)
         things.setdefault(name, []).append(word)
     return list(things.values())
+
+
+def owner_asked(question: str) -> list[str]:
+    """The words of what a question asks a property of: "light" of "the speed of light"; none of a mere name or number."""
+    match = _PROPERTY_OF.search(plain_of(question))
+    if match is None or not content_words(match["what"] or match["zh_what"]):
+        return []
+    return content_words(match["whose"] or match["zh_whose"])
 
 
 def compounds(question: str) -> list[tuple[str, str]]:

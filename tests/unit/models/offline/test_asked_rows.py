@@ -90,6 +90,11 @@ async def test_all_rows_are_quoted_where_none_has_a_word_of_the_question() -> No
     assert found == {"less than 1 | 12, pro rata", "1 to 4 | 15", "5 to 9 | 20", "10 or more | 25"}
 
 
+async def test_a_row_that_is_called_by_a_number_word_is_asked_for_by_it() -> None:
+    boats = "| Boat | Boats | Weight |\n| --- | --- | --- |\n| Eight | 3 | 96 kg |\n| Four | 5 | 52 kg |"
+    assert await quoted("What is the weight of a four?", boats, "en") == {"Four | 5 | 52 kg"}
+
+
 async def test_the_name_of_a_column_is_no_name_of_a_row() -> None:
     question = "How much may I spend on a hotel per night in Lisbon?"
     assert await quoted(question, APPROVALS, "en") == {"Other cities | 120 EUR | Department head"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -192,6 +193,41 @@ async def test_half_of_a_short_question_missing_asks_of_something_else() -> None
     answerer = ExtractiveAnswerer(meanings)
     assert (await answerer.extract("宋祁的外甥是谁？", family, language="zh")).quotations
     assert not (await answerer.extract("宋祁的伯父是谁？", family, language="zh")).quotations
+
+
+def part(text: str, document: str = "manual", title: str = "Manual") -> RetrievedItem:
+    named = {"document_title": title}
+    return replace(item(text), document_id=document, metadata=named)
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "answered"),
+    [
+        ("What is the speed of the belt?", "Manual", True),
+        ("What is the speed of light?", "Manual", False),
+        ("灯光的速度是多少？", "Manual", False),
+        # The title says of what all of the document is.
+        ("What is the speed of light?", "Light", True),
+    ],
+)
+async def test_a_property_is_told_only_by_a_passage_on_what_it_is_asked_of(
+    question: str, title: str, answered: bool
+) -> None:
+    """Elsewhere its document speaks of light, too."""
+    belt = "The belt has a speed of 0.9 m/s. 皮带的速度是每秒0.9米。"
+    parts = [belt, "A green light is on. 灯光为绿色。", "The panel is blue.", "The cover is grey."]
+    found = await ExtractiveAnswerer().extract(
+        question, [part(text, title=title) for text in parts], language="en"
+    )
+    assert bool(found.quotations) is answered
+
+
+async def test_what_most_of_a_document_speaks_of_need_not_be_said_in_each_passage() -> None:
+    parts = ["Its speed is 0.9 m/s.", "The belt is black.", "The belt is cleaned weekly."]
+    found = await ExtractiveAnswerer().extract(
+        "What is the speed of the belt?", [part(text) for text in parts], language="en"
+    )
+    assert found.quotations[0].sentence == "Its speed is 0.9 m/s."
 
 
 async def test_words_alone_answer_while_the_embedder_is_gone() -> None:
