@@ -227,6 +227,10 @@ class ConversationBusy(ConflictError):
     retryable = True
 
 
+class ConversationUnreadable(ConflictError):
+    """What is stored of the conversation is nothing that this version writes."""
+
+
 class EmbeddingModelChanged(ConflictError):
     """Stored vectors come from another embedding model or have another dimension."""
 

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow, class_row, dict_row
 
-from domain.errors import ConversationBusy, OptionInvalid
+from domain.errors import ConversationBusy, ConversationUnreadable, OptionInvalid
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from domain.text import clean_text
 from graph.finishing import to_its_end
@@ -76,6 +77,21 @@ class Threads(AsyncPostgresSaver):
             connection.cursor(binary=True, row_factory=dict_row) as cursor,
         ):
             yield cursor
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The last checkpoint of a conversation, if there is one.
+
+        Raises:
+            ConversationUnreadable: it holds what no turn has written.
+        """
+        try:
+            kept = await super().aget_tuple(config)
+            said = kept.checkpoint["channel_values"].get("messages", []) if kept else []
+        except (NotImplementedError, ValueError, TypeError, LookupError, AttributeError) as error:
+            raise _unreadable() from error
+        if not isinstance(said, list) or not all(isinstance(one, BaseMessage) for one in said):
+            raise _unreadable()
+        return kept
 
     def config_of(self, thread_id: str) -> RunnableConfig:
         """The config that makes a run a turn of the conversation `thread_id`.
@@ -174,3 +190,11 @@ class Threads(AsyncPostgresSaver):
                 field="thread_id",
             )
         return f"{hashlib.sha256(self._user_id.encode()).hexdigest()[:32]}:{thread_id}"
+
+
+def _unreadable() -> ConversationUnreadable:
+    return ConversationUnreadable(
+        "What is stored of this conversation cannot be read.",
+        next_step="Forget it (`/new` in `sextant chat`, DELETE /api/threads/…), or begin another.",
+        field="thread_id",
+    )

@@ -10,10 +10,11 @@ from uuid import uuid4
 
 import pytest
 import pytest_asyncio
+from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from domain.errors import ConversationBusy, OptionInvalid
+from domain.errors import ConversationBusy, ConversationUnreadable, OptionInvalid
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from graph.threads import LONGEST_THREAD, Threads
 from stores.postgresql.database import Database
@@ -24,6 +25,7 @@ class Notes(TypedDict, total=False):
 
     said: Annotated[list[str], add]
     items: list[RetrievedItem]
+    messages: list[Any]
     other: object
 
 
@@ -172,6 +174,36 @@ async def test_a_checkpoint_brings_no_type_to_life_that_is_not_allowed(ann: Thre
     read = ann.serde.loads_typed(stored)
     assert read["item"] == ITEM
     assert not isinstance(read["other"], Unlisted)
+
+
+@pytest.mark.parametrize(
+    ("kind", "blob"),
+    [
+        ("pickle", b"cos\nsystem\n(S'true'\ntR."),
+        ("msgpack", b"\xc1"),
+        ("json", b"{"),
+        ("json", b'{"lc": 2, "type": "constructor", "id": ["os", "system"], "args": ["true"]}'),
+        ("msgpack", b"\x91\xa4text"),
+    ],
+)
+async def test_a_conversation_that_no_turn_has_written_is_refused_and_can_be_forgotten(
+    ann: Threads, database: Database, kind: str, blob: bytes
+) -> None:
+    await workflow(ann).ainvoke(
+        {"said": ["a"], "messages": [HumanMessage("a")]}, ann.config_of("t"), durability="exit"
+    )
+    assert [message.content for message in await ann.messages("t")] == ["a"]
+    async with database.transaction(ann._user_id) as connection:
+        await connection.execute(
+            "update checkpoint_blobs set type = %s, blob = %s where channel = 'messages'",
+            [kind, blob],
+        )
+    for read in (ann.messages("t"), say(ann, "t", "b")):
+        with pytest.raises(ConversationUnreadable) as refused:
+            await read
+        assert refused.value.field == "thread_id"
+    await ann.forget("t")
+    assert await ann.messages("t") == []
 
 
 @pytest.mark.parametrize("name", ["", "x" * (LONGEST_THREAD + 1), "a\x00b"])
