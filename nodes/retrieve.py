@@ -87,10 +87,13 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
 
 def _late(state: State, run: RunContext) -> dict[str, Any]:
     """What is left when the time for searching is over."""
-    late = reached(Limit.TIME, run.deps.settings.limits)
-    if not state.items:
-        raise RetrievalError({Limit.TIME: TimeoutError(late)})
-    return {"warnings": noted(state.warnings, late)}
+    limits = run.deps.settings.limits
+    if state.items:
+        return {"warnings": noted(state.warnings, reached(Limit.TIME, limits))}
+    late = f"nothing was found within the time for an answer, {limits.answer_seconds:g} seconds"
+    error = RetrievalError({Limit.TIME: TimeoutError(late)})
+    error.next_step = "Raise SEXTANT_LIMITS__ANSWER_SECONDS, or run `sextant doctor`."
+    raise error
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,8 +195,9 @@ async def test_when_the_time_for_searching_is_over_what_was_found_stays(bench: B
 
 async def test_nothing_found_in_time_is_an_error_and_no_empty_answer(bench: Build) -> None:
     retriever = ScriptedRetriever([[WEATHER]])
-    with pytest.raises(RetrievalError):
+    with pytest.raises(RetrievalError, match="nothing was found within") as late:
         await retrieve(after(QUESTION, deadline=PAST), bench(retriever=retriever).runtime)
+    assert "SEXTANT_LIMITS__ANSWER_SECONDS" in late.value.next_step
 
 
 async def test_an_unknown_graph_is_the_callers_to_hear_of(bench: Build) -> None:
