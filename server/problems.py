@@ -159,7 +159,12 @@ def _of_validation(errors: Sequence[Mapping[str, Any]], request_id: str | None) 
     field = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
     others = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
     return invalid(
-        detail=f"{field}: {first['msg']}{others}",
+        detail=f"{field}: {_in_json(first['msg'])}{others}",
         next_step="/docs lists every field with its bounds.",
         field=field,
     )
+
+
+def _in_json(said: str) -> str:
+    """What Pydantic says of Python's types, in the words of JSON."""
+    return said.replace("valid tuple", "valid list").replace("valid dictionary", "valid object")

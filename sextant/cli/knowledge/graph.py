@@ -73,7 +73,7 @@ def show(
     if as_json:
         terminal.emit(part)
     else:
-        {Form.TREE: _print_tree, Form.TABLE: _print_table, Form.MERMAID: _print_mermaid}[form](part)
+        _print_part(part, form)
 
 
 def _run(graph: str, work: Callable[[Graph], Awaitable[T]]) -> T:
@@ -112,6 +112,14 @@ def _print_status(found: GraphStatus) -> None:
     if found.waiting:
         terminal.warn(
             f"{counted(found.waiting, 'row')} to be taken over by Neo4j: run `sextant graph sync`."
+        )
+
+
+def _print_part(part: SubGraph, form: Form) -> None:
+    {Form.TREE: _print_tree, Form.TABLE: _print_table, Form.MERMAID: _print_mermaid}[form](part)
+    if not part.hops:
+        terminal.note(
+            "Nothing is related to it. `sextant entities show` tells which passages name it."
         )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from domain.errors import GraphNotFound, OptionInvalid, SettingsInvalid, SextantError
 from domain.events import Failed
-from server.problems import problem_of, told_of
+from server.problems import _of_validation, problem_of, told_of
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,14 @@ def test_the_end_of_a_stream_tells_of_a_failure_as_a_problem_does() -> None:
     detail = {"next_step": "Ask for fewer.", "field": "top_k"}
     told = told_of(Failed("option_invalid", "top_k is 99.", retryable=False, detail=detail))
     assert told == {"message": "topK is 99.", "nextStep": "Ask for fewer.", "field": "topK"}
+
+
+def test_what_is_wrong_with_a_body_is_told_in_the_words_of_json() -> None:
+    wrong = {
+        "type": "tuple_type",
+        "loc": ("body", "multimodalContent"),
+        "msg": "Input should be a valid tuple",
+    }
+    told = _of_validation([wrong], None)
+    assert told.detail == "multimodalContent: Input should be a valid list"
+    assert told.field == "multimodalContent"

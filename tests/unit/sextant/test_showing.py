@@ -13,10 +13,13 @@ from domain.answers import Answer, Citation, Source
 from domain.documents import JobStage
 from domain.errors import FileEmpty, GraphNotFound, SextantError
 from domain.events import Done, Event, Failed, Reset, Status, Token
+from domain.graph import Entity
 from ingestion.pipeline import Ingested
 from ingestion.progress import Progress
 from sextant.cli import progress, terminal
 from sextant.cli.asking.answers import print_answer
+from sextant.cli.knowledge.graph import Form, _print_part
+from sextant.knowledge.graph import SubGraph
 
 SOURCE = Source(1, "d", "guide.pdf", "c", "Guide", ("2 Signs", "2.1 Early"), 7, "…", 0.9)
 CITATION = Citation(1, "Thirst.[1]", "guide.pdf", "Thirst is\nan early sign.", 0, 24, 1.0)
@@ -204,3 +207,12 @@ def test_without_a_terminal_a_long_work_tells_now_and_then_how_far_it_is(
     for line in ("at once", "ten seconds in", "right behind it", "later"):
         say(line)
     assert capsys.readouterr().err.splitlines() == ["ten seconds in", "later"]
+
+
+@pytest.mark.parametrize("form", Form)
+def test_an_entity_without_relations_is_shown_with_where_to_look_for_it(
+    form: Form, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = Entity(uuid4(), "Osprey Register")
+    _print_part(SubGraph(alone, (alone,), ()), form)
+    assert "sextant entities show" in capsys.readouterr().err
