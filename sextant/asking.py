@@ -13,6 +13,7 @@ from domain.options import in_range
 from domain.retrieval import AUTO, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
 from sextant.parts import Parts
+from stores.documents.reading import DocumentReader
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from retrievers.entity_search.response import SearchResponse
     from retrievers.hybrid_retriever.retriever import HybridRetriever
     from sextant.conversations import Conversations
+    from sextant.examples import Example
     from sextant.knowledge.chunks import Chunks
 
 
@@ -240,6 +242,24 @@ class Asking:
         scope = await self._known(graph_id)
         async with (await self._parts.hybrid()).open(scope, **options) as retriever:
             yield retriever
+
+    async def examples(
+        self, graph_id: str = DEFAULT_GRAPH, *, language: str = "", limit: int = 3
+    ) -> list[Example]:
+        """Questions to begin with, made from headings of the documents, each in its document's language.
+
+        Args:
+            graph_id: the knowledge base.
+            language: of documents to take first, `zh` or `en`.
+            limit: questions at most, 1 to 50.
+        """
+        from sextant.examples import DOCUMENTS, EACH, examples_of
+
+        most = in_range(limit, "limit", most=DOCUMENTS)
+        scope = await self._known(graph_id)
+        reader = DocumentReader(self.database)
+        headings = await reader.headings(scope, documents=DOCUMENTS, each=EACH)
+        return examples_of(headings, language, most)
 
     def _scope(self, graph_id: str) -> Scope:
         return Scope(self.user_id, graph_id)

@@ -18,7 +18,16 @@ from server.openapi import answers, problems
 from server.paging import Listing
 from server.routing import router as new_router
 from server.schemas import examples
-from server.schemas.graphs import GraphBody, GraphPage, GraphQuery, ImportBody, ImportQuery
+from server.schemas.graphs import (
+    ExampleBody,
+    ExamplesBody,
+    ExamplesQuery,
+    GraphBody,
+    GraphPage,
+    GraphQuery,
+    ImportBody,
+    ImportQuery,
+)
 from server.serving import serving_of
 
 router = new_router("graphs")
@@ -58,6 +67,20 @@ async def list_graphs(
         graphs=tuple(map(GraphBody.shown, page)),
         next_cursor=listing.cursor([page[-1].graph_id]) if len(rest) > len(page) else None,
     )
+
+
+@router.get("/api/graphs/{graphId:path}/questions", responses=answers(examples.QUESTIONS, 404))
+async def example_questions(
+    request: Request,
+    principal: Reader,
+    graph_id: GraphId,
+    asked: Annotated[ExamplesQuery, Query()],
+) -> ExamplesBody:
+    """Questions to begin with, from headings of the documents; empty before there are any."""
+    found = await rag_of(request, principal).examples(
+        graph_id, language=asked.language or "", limit=asked.limit
+    )
+    return ExamplesBody(questions=tuple(map(ExampleBody.shown, found)))
 
 
 @router.post(

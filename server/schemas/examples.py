@@ -48,6 +48,15 @@ GRAPHS: dict[str, Any] = {
     "nextCursor": None,
 }
 
+QUESTIONS: dict[str, Any] = {
+    "questions": [
+        {
+            "question": "“所有权”是什么？",
+            "documentId": str(SOME_ID),
+            "filename": "Rust 程序设计",
+        }
+    ]
+}
 SEARCH: dict[str, Any] = {
     "query": "Rust 的所有权规则是什么？",
     "graphId": GRAPH,

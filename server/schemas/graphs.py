@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
+from uuid import UUID
 
 from pydantic import Field
 
@@ -31,6 +33,29 @@ class GraphPage(Wire):
 
     graphs: tuple[GraphBody, ...]
     next_cursor: str | None
+
+
+class ExamplesQuery(Wire):
+    """How many questions, and which documents they are made of first."""
+
+    language: Literal["zh", "en"] | None = Field(
+        None, description="Documents in this language come first."
+    )
+    limit: int = Field(3, ge=1, le=20, description="Questions at most.")
+
+
+class ExampleBody(Wire):
+    """A question, and the document whose heading it is."""
+
+    question: str
+    document_id: UUID
+    filename: str
+
+
+class ExamplesBody(Wire):
+    """Questions to begin with, made from what the documents' headings say."""
+
+    questions: tuple[ExampleBody, ...]
 
 
 class ImportQuery(Wire):

@@ -17,6 +17,10 @@ from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 from stores.scopes import key_of, of_scope
 
+# A heading of more characters is a sentence, and below which there are fewer, there is nothing to tell.
+_LONG = 60
+_SHORT = 60
+
 _SQL = {name: of_scope(query) for name, query in load_queries("documents").items()}
 
 
@@ -26,6 +30,17 @@ class Given:
 
     content: bytes
     metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a document, below which it is spoken of; None where the document has none such."""
+
+    document_id: UUID
+    filename: str
+    document_title: str
+    language: str
+    heading: str | None
 
 
 class DocumentReader:
@@ -63,6 +78,12 @@ class DocumentReader:
         if not rows:
             await self.get(scope, document_id)
         return tuple(_section(row) for row in rows)
+
+    async def headings(self, scope: Scope, *, documents: int, each: int) -> builtins.list[Heading]:
+        """Headings of the newest `documents` that serve, so many of `each`, in reading order."""
+        bounds = {"documents": documents, "each": each, "longest": _LONG, "least": _SHORT}
+        rows = await self._rows("headings", scope.user_id, key_of(scope) | bounds)
+        return [Heading(**row) for row in rows]
 
     async def text(self, scope: Scope, document_id: UUID, start: int, end: int) -> str:
         """Characters `start` to `end` of the live version's text.

@@ -58,10 +58,28 @@ async function recall(name) {
 /** What there is to see before the first question. */
 export function welcome() {
   const size = bases.documents();
+  const examples = element("div", { className: "examples" });
   byId("welcome").hidden = Boolean(turns.childElementCount);
   byId("welcome").replaceChildren(element("h2", { textContent: say("welcome") }),
     element("p", { textContent: size === 0 ? say("noDocuments") : say("welcomeText") }),
-    ...(size === 0 ? [bases.addSome()] : []));
+    size === 0 ? bases.addSome() : examples);
+  if (size && !byId("welcome").hidden && !byId("ask-view").hidden) offer(examples);
+}
+
+/** Questions that the documents can answer, below what is there already; one click asks. */
+async function offer(place) {
+  const path = `api/graphs/${encodeURIComponent(bases.chosen())}/questions`;
+  const { questions } = await get(path, { language: document.documentElement.lang }).catch(() => ({ questions: [] }));
+  if (!questions.length) return; // there may be none yet, and the page does without
+  place.append(element("p", { textContent: say("examples") }), ...questions.map(({ question: text, filename }) => {
+    const example = button(text, () => {
+      question.value = text;
+      byId("send").focus(); // whence the focus goes on as if it had been typed
+      form.requestSubmit();
+    });
+    example.title = filename;
+    return example;
+  }));
 }
 
 async function ask(text) {

@@ -178,6 +178,29 @@ from sections s join documents d on d.id = s.document_id
 where d.scope_id = %(scope_id)s and d.id = %(document_id)s
 order by s.start_offset, s.level, s.ordinal;
 
+-- name: headings
+-- Headings of the newest documents that serve, each with its document: those that ask something, and those that
+-- share a keyword with what stands below them, so that it speaks of what they say; that of the whole document is
+-- none. A document without any has one row without a heading.
+select d.id as document_id, v.filename, v.title as document_title, v.language, s.title as heading
+from (
+  select id, live_version, created_at from documents
+  where scope_id = %(scope_id)s and live_version is not null
+  order by created_at desc limit %(documents)s
+) d join document_versions v on v.document_id = d.id and v.version = d.live_version
+left join lateral (
+  select title, start_offset from (
+    select * from sections where document_id = d.id and version = d.live_version and level > 0
+    order by start_offset limit 200
+  ) first_sections
+  where length(title) between 2 and %(longest)s and end_offset - start_offset >= %(least)s
+    and strpos(lower(v.title), lower(title)) = 0
+    and (title ~ '[?？]\s*$' or exists (select from unnest(keywords) keyword
+      where length(keyword) > 1 and strpos(lower(title), lower(keyword)) > 0))
+  order by start_offset limit %(each)s
+) s on true
+order by d.created_at desc, d.id, s.start_offset;
+
 -- name: text
 -- A slice of the document's text, by character offsets from 0.
 select substr(v.text, %(start)s + 1, %(length)s) as text from documents d join document_versions v

@@ -238,3 +238,29 @@ async def test_without_its_embedding_model_a_search_goes_on_by_keywords(
         assert found.warnings
         with pytest.raises(ModelUnavailable):
             await other.ingest([handbook], graph_id="degraded")
+
+
+async def test_questions_to_begin_with_are_of_ones_own_documents_and_of_headings_that_are_spoken_of(
+    settings: Settings, tmp_path: Path
+) -> None:
+    text = (
+        "# Handbook\n\n## 1 Annual leave\n\nEvery employee has fifteen days of annual leave; leave that "
+        "is not taken by March is lost.\n\n## 2 Other\n\nNothing that is spoken of here has to do with "
+        "what stands above it in this place.\n\n## 3 Who pays?\n\nThe company pays for trips that the "
+        "team lead has approved beforehand.\n"
+    )
+    (tmp_path / "handbook.md").write_text(text)
+    graph = f"examples-{uuid4()}"
+    async with Sextant.open(settings) as rag:
+        await rag.ingest([tmp_path], graph)
+        found = await rag.examples(graph)
+        assert [one.question for one in found] == [
+            "Who pays?",
+            "What about “Annual leave”?",
+            "What are the key points of “Handbook”?",
+        ]
+        assert {one.filename for one in found} == {"handbook.md"}
+        with pytest.raises(GraphNotFound):
+            await rag.as_user("somebody else").examples(graph)
+        with pytest.raises(OptionInvalid):
+            await rag.examples(graph, limit=0)
