@@ -8,7 +8,7 @@ export const WORDS = {
     threads: "Conversations", fresh: "New conversation", noThreads: "None yet.", forget: "Delete",
     sureThread: (title) => `Delete the conversation “${title}”?`, threadGone: "This conversation is not there any more.",
     welcome: "Ask your documents", welcomeText: "Answers quote the passages they rest on. Open a number to read the original.",
-    examples: "For example, from your documents’ headings:", noDocuments: "This knowledge base has no documents yet.", addSome: "Add documents",
+    examples: "For example (from your headings):", noDocuments: "This knowledge base has no documents yet.", addSome: "Add documents",
     question: "Your question", hint: "Ask a question; paste or drop an image or a table",
     attach: "Attach…", attachHint: "An image or a table to ask about", attached: "Attached to the question", detach: (name) => `Remove ${name}`,
     image: "image", table: "table", pasted: "Pasted table",
