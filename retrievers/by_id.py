@@ -9,7 +9,7 @@ from typing import overload
 
 from domain.retrieval import ItemKind, RetrievedItem
 from retrievers.telling import Told
-from stores.postgresql.binary import Nearest, written
+from stores.postgresql.binary import Scored
 
 # `RetrievedItem.score` is promised to be > 0; a cosine need not be.
 LEAST_SCORE = 1e-9
@@ -30,9 +30,10 @@ class ById(Sequence[RetrievedItem]):
     tell: Callable[[int], Told | None] | None = None
 
     @classmethod
-    def of(cls, found: Nearest, tell: Callable[[int], Told | None] | None = None) -> ById:
-        """Chunks that a store, or a scope in memory, found."""
-        return cls(written(found.ids), as_scores(found.cosines.tolist()), tell)
+    def of(cls, found: Scored, tell: Callable[[int], Told | None] | None = None) -> ById:
+        """Chunks that a store, or a scope in memory, found; scores of 32 bits, as both give them."""
+        scores = [max(score, LEAST_SCORE) for score in array("f", found.scores)]
+        return cls(found.ids, scores, tell)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -61,11 +62,6 @@ class ById(Sequence[RetrievedItem]):
 
     def __iter__(self) -> Iterator[RetrievedItem]:
         return map(self.__getitem__, range(len(self)))
-
-
-def as_scores(given: Sequence[float]) -> list[float]:
-    """Scores as every store gives them: of 32 bits, above 0."""
-    return [max(score, LEAST_SCORE) for score in array("f", given)]
 
 
 def ids_of(hits: Sequence[RetrievedItem]) -> Sequence[str]:

@@ -74,7 +74,7 @@ def composition_of(
     if mode == AUTO:
         wished = [Mode.GLOBAL, Mode.MIX] if broad else [Mode.MIX]
         mode = next((one for one in wished if _served(MODES[one], known_lanes)), Mode.NAIVE)
-    if mode not in list(Mode):
+    if mode not in MODES:
         raise _not_available(f"There is no mode `{mode}`.", known_lanes)
     composition = MODES[Mode(mode)]
     if not _served(composition, known_lanes):
@@ -101,4 +101,4 @@ def composition_from(lanes: Sequence[str], known_lanes: Sequence[str]) -> Compos
 
 
 def _served(composition: Composition, known_lanes: Sequence[str]) -> bool:
-    return set(composition.lanes) <= set(known_lanes)
+    return all(lane in known_lanes for lane in composition.lanes)

@@ -27,7 +27,7 @@ from retrievers.lanes.surroundings import Surroundings
 from retrievers.memory.hot import HotScope
 from retrievers.telling import of_passage
 from stores.chunks.chunk_store import ChunkHit, ChunkStore
-from stores.postgresql.binary import Nearest
+from stores.postgresql.binary import Scored, scored
 from stores.postgresql.deadlines import settled
 
 VECTOR = "vector"
@@ -125,18 +125,18 @@ class VectorLane(MemoryLane):
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Embed the question and search the scope's vectors."""
         vector = await self.embedder.embed_query(query.text)
-        if self.told and query.filters is None and query.hot is None and query.limit <= _TOLD:
-            near, rows = await self.chunks.nearest_told(query.scope, vector, query.limit)
+        scope, k = query.scope, query.limit
+        if self.whole or query.filters is not None:
+            hits = await self.chunks.vector_search(scope, vector, k, query.filters)
+            return [as_item(hit) for hit in hits]
+        if query.hot is not None:
+            if (found := query.hot.nearest_at_once(vector, k)) is not None:
+                return found
+            return ById.of(scored(await query.hot.nearest(scope, vector, k)))
+        if self.told and k <= _TOLD:
+            near, rows = await self.chunks.nearest_told(scope, vector, k)
             return _told(near, {row["id"]: row for row in rows})
-        if not self.whole and query.filters is None:
-            store = query.hot or self.chunks
-            return ById.of(await store.nearest(query.scope, vector, query.limit))
-        return [
-            as_item(hit)
-            for hit in await self.chunks.vector_search(
-                query.scope, vector, query.limit, query.filters
-            )
-        ]
+        return ById.of(scored(await self.chunks.nearest(scope, vector, k)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,24 +157,21 @@ class KeywordLane(MemoryLane):
         """Search the scope's text; a question of stop words only finds nothing."""
         if not query.keywords:
             return []
+        if (found := self.at_once(query)) is not None:
+            return found
         if not self.whole and query.filters is None:
-            store = query.hot or self.chunks
-            return ById.of(await store.holding(query.scope, query.keywords, query.limit))
+            return ById.of(await self.chunks.held(query.scope, query.keywords, query.limit))
         hits = await self.chunks.keyword_search(
             query.scope, query.keywords, query.limit, query.filters
         )
         return [as_item(hit) for hit in hits]
 
 
-def _told(near: Nearest, rows: Mapping[str, Mapping[str, Any]]) -> ById:
+def _told(found: Scored, rows: Mapping[str, Mapping[str, Any]]) -> ById:
     """Those of which there is a row, which tells of them."""
-    hits = ById.of(near)
-    there = [(one, score) for one, score in zip(hits.ids, hits.scores, strict=True) if one in rows]
-    return ById(
-        [one for one, _ in there],
-        [score for _, score in there],
-        lambda place: of_passage(rows[there[place][0]]),
-    )
+    there = [(one, score) for one, score in zip(*found, strict=True) if one in rows]
+    ids, scores = [one for one, _ in there], [score for _, score in there]
+    return ById.of(Scored(ids, scores), lambda place: of_passage(rows[ids[place]]))
 
 
 def as_item(hit: ChunkHit) -> RetrievedItem:

@@ -17,14 +17,14 @@ import numpy as np
 
 from domain.scope import Scope
 from models.protocols import Vectors
-from retrievers.by_id import ById, as_scores
+from retrievers.by_id import ById
 from retrievers.memory.hot_texts import HotTexts, PackedTexts
 from retrievers.memory.packed import PackedScope, Packing
 from retrievers.memory.room import Fits, Room
 from retrievers.memory.trimming import give_back
 from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.packing import Unpacked, stamp_of_chunks, unpacked
-from stores.postgresql.binary import Nearest
+from stores.postgresql.binary import Nearest, Scored
 from stores.postgresql.database import Database
 from stores.postgresql.deadlines import within
 from stores.stamps.stamp_lines import Answer
@@ -170,7 +170,7 @@ class HotScope:
         """The chunks of some rows, with what results tell of them, if that is in memory."""
         texts = self.texts
         tell = None if texts is None else lambda place: texts.at(rows[place])
-        return ById(self.packed.written_ids(rows), as_scores(scores), tell)
+        return ById.of(Scored(self.packed.written_ids(rows), scores), tell)
 
     async def is_current(self) -> bool:
         """Whether nothing of the scope has changed since it was packed; at most one round trip."""

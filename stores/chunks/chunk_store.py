@@ -21,7 +21,16 @@ from domain.scope import Scope
 from stores.chunks.filtering import custom_plans, filter_values, within
 from stores.chunks.grams import folded_words, salted_grams
 from stores.chunks.holding import looked_into, most_held, word_values
-from stores.postgresql.binary import Embedded, Nearest, embedded, halves, nearest_of, told_rows
+from stores.postgresql.binary import (
+    Embedded,
+    Nearest,
+    Scored,
+    embedded,
+    halves,
+    nearest_of,
+    scored_of,
+    told_rows,
+)
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
@@ -144,11 +153,11 @@ class ChunkStore:
 
     async def nearest_told(
         self, scope: Scope, vector: Vectors, k: int
-    ) -> tuple[Nearest, list[dict[str, Any]]]:
+    ) -> tuple[Scored, list[dict[str, Any]]]:
         """As `nearest`, and what results tell of each as by `told`, all in one trip."""
         answer = await self._near(scope, "nearest_told", vector, k) or bytes(4)
         told_from = 4 + int.from_bytes(answer[:4], "big")
-        return nearest_of(answer[4:told_from]), told_rows(answer[told_from:])
+        return scored_of(answer[4:told_from]), told_rows(answer[told_from:])
 
     async def _near(self, scope: Scope, function: str, vector: Vectors, k: int) -> bytes | None:
         if k < 1:
@@ -164,9 +173,20 @@ class ChunkStore:
         Raises:
             DatabaseUnavailable: no answer within the lane's time.
         """
+        best = await self._most_held(scope, keywords, k)
+        scores = np.array([score for _, score in best], np.float32)
+        return Nearest(halves(b"".join(one for one, _ in best)), scores)
+
+    async def held(self, scope: Scope, keywords: Sequence[str], k: int) -> Scored:
+        """The same with ids as text."""
+        return Scored.of(await self._most_held(scope, keywords, k))
+
+    async def _most_held(
+        self, scope: Scope, keywords: Sequence[str], k: int
+    ) -> list[tuple[bytes, float]]:
         words = folded_words(keywords)
         if k < 1 or not words:
-            return nearest_of(None)
+            return []
         values, looked = word_values(words), _LOOKED * k
         while True:
             held = await self._lane(scope, "held", *values, looked, k) or b""

@@ -29,14 +29,16 @@ _Mask = npt.NDArray[np.bool_]
 
 _BITS = 21  # Unicode ends below 2^21, so three characters fit in 63 bits
 _CODE_BITS = np.uint64(_BITS)
-_HALF = np.uint64(32)
+_HALF_BITS = 32
+_HALF = np.uint64(_HALF_BITS)
 # A gram's hash has 15 bits: real texts have some 200,000 different grams, and an index with a seventh
 # of the keys took two thirds of the time to keep; a chunk of 200 grams then has 0.6 % of the others.
 _HASH_BITS = 15
-_HASH_SHIFT = np.uint64(64 - _HASH_BITS)
+_HASH_SHIFT = 64 - _HASH_BITS
 _SALTS = 1 << (32 - _HASH_BITS)
 _UNSTORED = re.compile(r"[\0\ud800-\udfff]")
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 ÷ golden ratio: Knuth's multiplicative hashing
+_GOLDEN = 0x9E3779B97F4A7C15  # 2^64 ÷ golden ratio: Knuth's multiplicative hashing
+_WORD = (1 << 64) - 1
 
 # The blocks of `domain.text.is_cjk`, as ranges for numpy.
 _IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3134F))
@@ -105,7 +107,7 @@ def word_grams(folded: str) -> list[int]:
 def gram_hashes(folded: str) -> set[int]:
     """The grams of one short text without a salt."""
     return {
-        (gram ^ gram >> int(_HALF)) * int(_GOLDEN) % 2**64 >> int(_HASH_SHIFT)
+        ((gram ^ gram >> _HALF_BITS) * _GOLDEN & _WORD) >> _HASH_SHIFT
         for gram in word_grams(folded)
     }
 
@@ -117,7 +119,7 @@ def _keys(codes: _Codes, owner: _Keys, mask: _Mask, length: int) -> _Keys:
     for offset in range(length):
         packed = (packed << _CODE_BITS) | codes[starts + offset]
     packed ^= packed >> _HALF
-    hashes = (packed * _GOLDEN) >> _HASH_SHIFT
+    hashes = (packed * np.uint64(_GOLDEN)) >> np.uint64(_HASH_SHIFT)
     keys: _Keys = (owner[starts] << owner.dtype.type(_HASH_BITS)) | hashes.astype(owner.dtype)
     return keys
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from struct import Struct
 
-import numpy as np
-
 from stores.chunks.grams import gram_hashes
-from stores.postgresql.binary import Nearest, halves
 from stores.scopes import id_array
 
 # An id, how many words the chunk holds, and their density.
@@ -37,9 +34,11 @@ def looked_into(held: bytes) -> int:
     return len(held) // _HELD.size
 
 
-def most_held(held: bytes, wanted: int) -> Nearest:
-    """The best of the chunks looked into: most words, then highest density, then by id."""
+def most_held(held: bytes, wanted: int) -> list[tuple[bytes, float]]:
+    """The best of the chunks looked into, with scores: most words, then highest density, then by id."""
     ranked = sorted((-number, -density, one) for one, number, density in _HELD.iter_unpack(held))
-    best = [row for row in ranked[:wanted] if row[0]]
-    scores = [-number - density / (1 - density) for number, density, _ in best]
-    return Nearest(halves(b"".join(one for _, _, one in best)), np.array(scores, np.float32))
+    return [
+        (one, -number - density / (1 - density))
+        for number, density, one in ranked[:wanted]
+        if number
+    ]

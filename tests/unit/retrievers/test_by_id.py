@@ -11,7 +11,7 @@ from domain.retrieval import ItemKind, RetrievedItem
 from retrievers.by_id import LEAST_SCORE, ById
 from retrievers.ranking.fusion import fuse, led
 from retrievers.telling import Told
-from stores.postgresql.binary import Nearest
+from stores.postgresql.binary import Nearest, scored
 
 IDS = [f"00000000-0000-0000-0000-00000000000{place}" for place in range(4)]
 SCORES = [0.75, 0.5, 0.25, 0.125]
@@ -45,7 +45,7 @@ def test_an_item_is_made_of_the_hit_that_is_asked_for() -> None:
 
 def test_what_a_store_finds_has_ids_as_text_and_scores_above_zero() -> None:
     found = Nearest(np.array([[0, 1], [2**63, 5]], np.uint64), np.array([0.5, -0.1], np.float32))
-    hits = ById.of(found)
+    hits = ById.of(scored(found))
     assert [hit.id for hit in hits] == [IDS[1], "80000000-0000-0000-0000-000000000005"]
     assert [hit.score for hit in hits] == [0.5, LEAST_SCORE]
     assert not any(hit.text for hit in hits)
