@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from domain.errors import ConflictError, InputError, RetrievalError
 from domain.retrieval import ItemKind, RetrievedItem
@@ -38,6 +39,7 @@ from stores.graph.protocol import GraphStore
 from stores.postgresql.deadlines import within
 from stores.stamps.stamp import Stamp
 
+_ID, _SCORE = attrgetter("id"), attrgetter("score")
 _WORKS: Mapping[str, Work] = {
     LOCAL: around_entities,
     MIX: by_all,
@@ -191,7 +193,8 @@ class Finder:
         else:
             stamp = held.stamp if held is not None else None
             passages, items, current = await self._texts(request, passages, around, stamp)
-        items = sorted([*_reports(runs), *items], key=lambda item: (-item.score, item.id))
+        items = sorted([*_reports(runs), *items], key=_ID)
+        items.sort(key=_SCORE, reverse=True)  # of equals by id
         timings["texts"] = (time.perf_counter() - started) * 1000
         return Found(runs, passages, items, timings, current)
 

@@ -304,9 +304,12 @@ class GraphRetriever(BaseRetriever):
         results: Sequence[RetrievedItem],
         timings: Mapping[str, float],
     ) -> None:
+        slow = timings["total"] > self.settings.retrieval.slow_ms
+        if not (slow or logger.isEnabledFor(logging.INFO)):
+            return
         spent = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
         log_found(logger, "retrieved", request, runs, found=results, spent=spent)
-        if timings["total"] > self.settings.retrieval.slow_ms:
+        if slow:
             logger.warning("retrieval took %.0f ms: %s", timings["total"], spent)
 
 

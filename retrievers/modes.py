@@ -44,7 +44,7 @@ class Composition:
 
 _WITHOUT_GRAPH = (VECTOR, KEYWORD)
 
-MODES: Mapping[Mode, Composition] = {
+MODES: Mapping[str, Composition] = {
     Mode.NAIVE: Composition(lanes=(VECTOR,), fallback=(KEYWORD,)),
     Mode.LOCAL: Composition(lanes=(LOCAL,), fallback=_WITHOUT_GRAPH),
     Mode.GLOBAL: Composition(lanes=(GLOBAL,), fallback=_WITHOUT_GRAPH, reports=True),
@@ -74,9 +74,9 @@ def composition_of(
     if mode == AUTO:
         wished = [Mode.GLOBAL, Mode.MIX] if broad else [Mode.MIX]
         mode = next((one for one in wished if _served(MODES[one], known_lanes)), Mode.NAIVE)
-    if mode not in MODES:
+    composition = MODES.get(str(mode))
+    if composition is None:
         raise _not_available(f"There is no mode `{mode}`.", known_lanes)
-    composition = MODES[Mode(mode)]
     if not _served(composition, known_lanes):
         reason = "needs the knowledge graph, which this retriever was not given"
         raise _not_available(f"Mode `{mode}` {reason}.", known_lanes)

@@ -115,9 +115,8 @@ class Excerpt:
         target = self._place.take(
             self._relations.target.take(self._inner, mode="clip"), mode="clip"
         )
-        leaving = index.leaving[passages].astype(np.float64)
-        stay, outflow = keep * (1 - leaving), leaving / np.maximum(index.held[passages], TINY)
-        weight = keep * index.weight[entities].astype(np.float64)
+        stay, outflow = keep * index.staying.take(passages), index.outflow.take(passages)
+        weight = keep * index.weight.take(entities).astype(np.float64)
         preference *= keep * (self._size > 0)
         at_passage, at_entity = passage_seeds, np.zeros(count)
         at_entity[self._place[list(entity_seeds)]] = list(entity_seeds.values())

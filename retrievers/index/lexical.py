@@ -61,7 +61,7 @@ class LexicalMatch:
     `held` are the known terms of the question, `scores` their weights' sums, the BM25 score of every
     passage, and a share for what it has in other words. `information` is the idf of those terms, `unknown`
     the summed idf of the question's terms that no passage holds. `coded` are the passages that hold each
-    code of the question (E47, BM-40) that few hold.
+    code of the question (E47, BM-40) that few hold. What several ask for is reckoned once.
     """
 
     held: Sequence[Held]
@@ -102,7 +102,7 @@ class LexicalMatch:
         left: Floats = unread.T @ weights
         return left
 
-    @property
+    @cached_property
     def coverage(self) -> float:
         """How much of the question's information the best passage holds, 0 to 1.
 
@@ -113,10 +113,10 @@ class LexicalMatch:
 
     @cached_property
     def best(self) -> float:
-        """The highest score, which several ask for; at least 0."""
+        """The highest score; at least 0."""
         return float(self.scores.max(initial=0.0))
 
-    @property
+    @cached_property
     def whole(self) -> float:
         """What a passage would score that held all the question says, as often as counts."""
         return (float(self.information.sum()) + self.unknown) * _BM25.most

@@ -75,6 +75,7 @@ class WalkIndex:
         weight: how much each entity draws from the passages that mention it.
         held: the summed weight of each passage's entities.
         leaving: probability of leaving each passage.
+        staying, outflow: 1 - `leaving`, and `leaving` per weight of the passage's entities, as wide as walks sum.
         relations: the relations among entities.
     """
 
@@ -94,6 +95,8 @@ class WalkIndex:
         total = np.bincount(passage, self.weight[entity], graph.passages).astype(np.float64)
         self.held = total.astype(np.float32)
         self.leaving = self._leaving(graph, total)
+        leaving = self.leaving.astype(np.float64)
+        self.staying, self.outflow = 1 - leaving, leaving / np.maximum(self.held, TINY)
         self.relations = Relations(
             graph.relations,
             graph.relation_weights,
@@ -115,6 +118,12 @@ class WalkIndex:
         """Passages that each entity titles."""
         return self.role_counts[self.entities :]
 
+    def mentioned_by(self, passages: Places) -> npt.NDArray[np.bool_]:
+        """Of every entity: whether one of some passages mentions it."""
+        met = np.zeros(2 * self.entities, np.bool_)
+        met[self.roles.columns.take(self.roles.places(passages)[0], mode="clip")] = True
+        return met[: self.entities]
+
     def mentions_of(self, passages: Places) -> tuple[Places, Places]:
         """Which of some passages mentions which entity, as parallel arrays."""
         owner, role = self.roles.rows(passages)
@@ -135,8 +144,8 @@ class WalkIndex:
 
         A mention counts `weight × information`; titles share one `weight` among them.
         """
-        by_mention = weights * self.information[entities]
-        by_title = _ratio(weights, self.title_count[entities].astype(np.float32))
+        by_mention = weights * self.information.take(entities)
+        by_title = weights / np.maximum(self.title_count.take(entities), 1).astype(np.float32)
         roles = np.concatenate([entities, self.entities + entities])
         return self._bearers.spread(roles, np.concatenate([by_mention, by_title]), self.passages)
 

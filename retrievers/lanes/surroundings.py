@@ -58,8 +58,7 @@ class Surroundings:
     ) -> Iterator[RetrievedItem]:
         for row, own in names.items():
             text, _, external_id, said = told[row]
-            score, central = self.entities[row]
-            said["centrality"] = round(central, 6)
+            score, said["centrality"] = self.entities[row]
             yield RetrievedItem(ItemKind.ENTITY, own, text, score, None, external_id, None, said)
 
     def _relations(
@@ -133,7 +132,8 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
     central = relations.centrality(best)
     central /= central.max(initial=0.0) or 1.0
     scores = np.maximum(importance(relevance[best], central), _LEAST)
-    entities = zip(best.tolist(), zip(scores.tolist(), central.tolist(), strict=True), strict=True)
+    told = central.astype(np.float64).round(6).tolist()
+    entities = zip(best.tolist(), zip(scores.tolist(), told, strict=True), strict=True)
     return Surroundings(index, dict(entities), _relations(index, hops, best, scores))
 
 

@@ -201,8 +201,7 @@ def _part(
     if index.passages <= kept:
         return Excerpt(index, np.arange(index.passages), np.arange(index.entities)), np.float32(0)
     named = np.fromiter(entities, np.intp, len(entities))
-    met = np.zeros(index.entities, np.bool_)
-    met[index.mentions_of(begun)[1]] = True
+    met = index.mentioned_by(begun)
     met[named] = True
     near = true_at(met)
     around = index.relations.around(near, _NEIGHBOURS)
