@@ -114,6 +114,8 @@ def searching(mode: str) -> Iterator[Search]:
     except Exception:
         tell(Searched(search.mode, {"total": _since(started)}, Outcome.FAILED))
         raise
+    if not _listeners:
+        return
     outcome = Outcome.DEGRADED if search.degraded else Outcome.OK
     tell(Searched(search.mode, {**search.timings, "total": _since(started)}, outcome))
 

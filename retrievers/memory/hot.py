@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -133,7 +133,7 @@ class HotScope:
             yield self
         else:
             with self.chunks.stamp_asked(self.scope) as answer:
-                yield replace(self, texts=texts, answer=answer)
+                yield HotScope(self.scope, self.packed, self.scopes, self.chunks, texts, answer)
 
     async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Nearest:
         """As `ChunkStore.nearest`, exact in scopes of every size."""

@@ -15,12 +15,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from domain.text import is_cjk
+from domain.text import IDEOGRAPHS, is_cjk
 
 Grams = npt.NDArray[np.int32]
 _Codes = npt.NDArray[np.uint32]
@@ -36,6 +37,7 @@ _HALF = np.uint64(_HALF_BITS)
 _HASH_BITS = 15
 _HASH_SHIFT = 64 - _HASH_BITS
 _SALTS = 1 << (32 - _HASH_BITS)
+_IDEOGRAPHS_ONLY = re.compile(f"[{IDEOGRAPHS}]+")
 _UNSTORED = re.compile(r"[\0\ud800-\udfff]")
 _GOLDEN = 0x9E3779B97F4A7C15  # 2^64 ÷ golden ratio: Knuth's multiplicative hashing
 _WORD = (1 << 64) - 1
@@ -91,6 +93,9 @@ def word_grams(folded: str) -> list[int]:
         plain = folded.encode()
         triples = zip(plain, plain[1:], plain[2:], strict=False)
         return [(one << _BITS | two) << _BITS | three for one, two, three in triples]
+    if _IDEOGRAPHS_ONLY.fullmatch(folded) and folded.isalnum():
+        codes = [*map(ord, folded)]
+        return [one << _BITS | two for one, two in pairwise(codes)]
     ideographs, words = [*map(is_cjk, folded)], [*map(str.isalnum, folded)]
     codes, grams = [*map(ord, folded)], list[int]()
     for start in range(len(folded) - 1):
