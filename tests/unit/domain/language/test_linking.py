@@ -84,6 +84,13 @@ def test_the_longest_name_wins() -> None:
     ]
 
 
+def test_what_is_longer_than_a_name_is_not_looked_for() -> None:
+    name, sentence = "长" * 200, "长" * 201
+    assert found([name, sentence], sentence) == [name]
+    trie = NameTrie({"长" * 30_000: [1]})
+    assert trie.occurrences("长" * 30_000) == []
+
+
 def test_a_single_word_needs_the_capital_of_its_name() -> None:
     assert found(["Turkey"], "We ate turkey in Turkey.") == ["Turkey"]
 
