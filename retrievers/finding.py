@@ -109,11 +109,12 @@ class Finder:
 
     def _held(self, composition: Composition, request: LaneQuery) -> Held | None:
         """The index in memory, if a lane goes by it."""
-        if self._reader is None or _WORKS.keys().isdisjoint(composition.lanes):
+        reader = self._reader
+        if reader is None or _WORKS.keys().isdisjoint(composition.lanes):
             return None
         # What the stores' own lanes find is told by the stores, as it is once they have found it.
         by_index = {VECTOR, KEYWORD}.isdisjoint(composition.lanes)
-        return self._reader.held(request.scope, telling=by_index)
+        return reader.held(request.scope, telling=by_index)
 
     @property
     def _reader(self) -> QuestionReader | None:

@@ -321,11 +321,12 @@ def _results(
     reports: bool,
 ) -> list[RetrievedItem]:
     """Passages; where reports are results, these first, up to half, and passages score below them."""
-    found = [item for item in around if reports and item.kind is ItemKind.COMMUNITY]
+    found = [item for item in around if item.kind is ItemKind.COMMUNITY] if reports else []
     first = found[: max(1, top_k // 2)]
-    below = first[-1].score if first else 1.0
     rest = passages[: top_k - len(first)]
-    return [*first, *(rescored(item, item.score * below) for item in rest)]
+    if not first:
+        return list(rest)
+    return [*first, *(rescored(item, item.score * first[-1].score) for item in rest)]
 
 
 def _as_document(item: RetrievedItem) -> Document:

@@ -17,7 +17,7 @@ from domain.language.identifiers import codes_in
 from domain.language.other_words import synonyms
 from domain.language.particles import joined
 from retrievers.index.sparse import Floats, Places, starts_of, true_at
-from retrievers.index.terms import terms
+from retrievers.index.terms import asked_terms, terms
 from retrievers.ranking.bm25 import BM25, idf
 
 _BM25 = BM25()
@@ -222,7 +222,9 @@ class LexicalIndex:
     def match(self, question: str) -> LexicalMatch:
         """Hold a question against every passage."""
         ones = (term for _, one in joined(question) for term in terms(one))
-        asked = list(dict.fromkeys([*terms(question), *filter(self.vocabulary.__contains__, ones)]))
+        asked = list(
+            dict.fromkeys([*asked_terms(question), *filter(self.vocabulary.__contains__, ones)])
+        )
         known = [self.vocabulary[term] for term in asked if term in self.vocabulary]
         codes = islice(dict.fromkeys(codes_in(question)), _MOST_CODES)
         held, scores = [self._held(term) for term in known], np.zeros(self.passages, np.float32)

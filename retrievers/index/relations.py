@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from domain.graph import HALF_CENTRAL
-from retrievers.index.sparse import Floats, Places, SparseRows, firsts, starts_of
+from retrievers.index.sparse import Floats, Places, SparseRows, starts_of, true_at
 from stores.graph.protocol import HUB_DEGREE
 
 Ints = npt.NDArray[np.int64]
@@ -142,10 +142,10 @@ class Relations:
             found.append((self._relation[place], level.repeat(size), neighbour, depths))
             if step == depth:
                 break
-            met = neighbour[~seen[neighbour]]
-            order, first = firsts(met)
-            level = met[order[first]]
-            level = level[starts[level + 1] - starts[level] <= HUB_DEGREE]
+            met = np.zeros(len(seen), np.bool_)
+            met[neighbour[~seen[neighbour]]] = True
+            level = true_at(met)
+            level = level[starts[1:].take(level) - starts.take(level) <= HUB_DEGREE]
             seen[level] = True
         return Expansion(*(np.concatenate(column) for column in zip(*found, strict=True)))
 

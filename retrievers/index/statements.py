@@ -11,7 +11,7 @@ from domain.graph import CO_OCCURS
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.relations import Indices, Relations
 from retrievers.index.sparse import Floats, Places
-from retrievers.index.terms import terms
+from retrievers.index.terms import asked_terms, terms
 
 _MOST_COMMON = 512  # relation types compared with a question
 
@@ -54,7 +54,7 @@ class RelationTypes:
     def named_by(self, question: str) -> dict[int, float]:
         """Types with a word of the question → share of the type's information that it names."""
         named: defaultdict[int, float] = defaultdict(float)
-        for term in set(terms(question)):
+        for term in set(asked_terms(question)):
             for kind in self._types_with.get(term, ()):
                 named[kind] += self._information[term] / self._whole[kind]
         return dict(named)

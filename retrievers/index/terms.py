@@ -48,6 +48,12 @@ def terms(text: str, cut: Callable[[str], Iterable[str]] = pairs) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=16)
+def asked_terms(question: str) -> tuple[str, ...]:
+    """The terms of a question, which several ask for while it is being searched."""
+    return tuple(terms(question))
+
+
 def is_pair(term: str) -> bool:
     """Whether a term is a pair of ideographs, and so one wherever these two stand side by side, simplified."""
     return _PAIR.fullmatch(term) is not None

@@ -22,6 +22,8 @@ _FIT_SHARE = 1e-4
 _LEAST_SCORE = 1e-9
 # What counts beside a passage's mass, of 1 at most, is this at most, and some rounding.
 _MOST_BESIDE = 1.01 * (_FIT_SHARE + _FIT_SHARE**2)
+# Up to so many scores are all sorted, also those below the ones asked for.
+_FEW = 200
 # So many scores are counted faster than sorted, where a passage says little of what common words say.
 _MANY = 8192
 _NO_COSINE = np.zeros(1, np.float32)
@@ -109,9 +111,9 @@ def contending(
 
 def _ranks(own: Floats, scores: Floats) -> list[LaneScore | None]:
     """The rank from 1 among all scores, and the score, of each that is above 0."""
-    least = own[own > 0].min(initial=np.inf)
-    others = scores.take(true_at(scores >= least))
-    better = better_of_many(others, own) if len(others) > _MANY else better_of_few(others, own)
+    if len(scores) > _FEW:
+        scores = scores.take(true_at(scores >= own[own > 0].min(initial=np.inf)))
+    better = better_of_many(scores, own) if len(scores) > _MANY else better_of_few(scores, own)
     return [
         LaneScore(1 + rank, score) if score > 0 else None
         for rank, score in zip(better, own.tolist(), strict=True)

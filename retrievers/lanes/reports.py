@@ -11,7 +11,7 @@ import numpy.typing as npt
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from retrievers.index.report_index import NearReport, Placed, Report
 from retrievers.index.sparse import Floats, Places
-from retrievers.index.terms import terms
+from retrievers.index.terms import asked_terms
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.placing import best_passages
 from retrievers.lanes.reading import Hits, Reading
@@ -104,7 +104,7 @@ def _chosen(query: LaneQuery, reading: Reading) -> list[ScoredReport]:
         return []
     index = reading.index
     hits = index.reports.near(reading.vector, _NEAREST)
-    asked = {term: index.lexical.information_of_term(term) for term in set(terms(query.text))}
+    asked = {term: index.lexical.information_of_term(term) for term in set(asked_terms(query.text))}
     fits = _fits(hits, asked)
     best = sorted(
         zip(fits.scores, range(len(hits)), strict=True),
