@@ -181,7 +181,7 @@ order by s.start_offset, s.level, s.ordinal;
 -- name: headings
 -- Headings of the newest documents that serve, each with its document: those that ask something, and those that
 -- share a keyword with what stands below them, so that it speaks of what they say; that of the whole document is
--- none. A document without any has one row without a heading.
+-- none. A document without any has one row without a heading; one of tables alone has none.
 select d.id as document_id, v.filename, v.title as document_title, v.language, s.title as heading
 from (
   select id, live_version, created_at from documents
@@ -199,6 +199,7 @@ left join lateral (
       where length(keyword) > 1 and strpos(lower(title), lower(keyword)) > 0))
   order by start_offset limit %(each)s
 ) s on true
+where exists (select from chunks where document_id = d.id and modality = 'text')
 order by d.created_at desc, d.id, s.start_offset;
 
 -- name: text

@@ -250,6 +250,7 @@ async def test_questions_to_begin_with_are_of_ones_own_documents_and_of_headings
         "team lead has approved beforehand.\n"
     )
     (tmp_path / "handbook.md").write_text(text)
+    (tmp_path / "prices.csv").write_text("article,price\nmotor,980\nbelt,310\n")
     graph = f"examples-{uuid4()}"
     async with Sextant.open(settings) as rag:
         await rag.ingest([tmp_path], graph)
