@@ -8,6 +8,7 @@ import pytest
 
 from domain.documents import Chunk, ParsedDocument, Section
 from domain.scope import Scope
+from models.embedding.cache import CachedEmbedder
 from retrievers.memory.hot import HotScopes
 from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database
@@ -46,3 +47,9 @@ def write(database: Database) -> Write:
 @pytest.fixture
 def hots(database: Database) -> HotScopes:
     return HotScopes(database)
+
+
+@pytest.fixture(params=[0, 100], ids=["vectors computed", "vectors at hand"])
+def cached(request: pytest.FixtureRequest) -> CachedEmbedder:
+    """Remembers that many questions."""
+    return CachedEmbedder(HashEmbedder(DIMENSION), request.param)

@@ -11,6 +11,7 @@ import pytest
 
 from domain.errors import EmbeddingModelChanged
 from domain.scope import Scope
+from models.embedding.cache import CachedEmbedder
 from retrievers.chunk_search.search import ChunkSearch, SearchRequest
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScope, HotScopes
@@ -130,10 +131,10 @@ async def ask(retriever: GraphRetriever, scope: Scope, question: str) -> list[st
 
 
 @pytest.fixture
-def retriever(database: Database, hots: HotScopes) -> GraphRetriever:
+def retriever(database: Database, hots: HotScopes, cached: CachedEmbedder) -> GraphRetriever:
     return GraphRetriever(
         chunks=ChunkStore(database),
-        embedder=HashEmbedder(DIMENSION),
+        embedder=cached,
         settings=database.settings,
         hot=hots,
     )

@@ -9,28 +9,30 @@ import pytest
 
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
+from models.embedding.cache import CachedEmbedder
 from retrievers.graph_retriever import GraphRetriever
 from retrievers.memory.hot import HotScopes
 from retrievers.memory.hot_texts import PackedTexts
 from retrievers.memory.packed import PackedScope
 from stores.chunks.chunk_store import ChunkStore
 from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
-from tests.integration.retrievers.hot_world import DIMENSION, Write, timed
+from tests.integration.retrievers.hot_world import Write, timed
 from tests.integration.statements import recorded
 
 TEXTS = ["糖尿病的胰岛素。", "Rust ownership.", "其他。"]
 LANES = [("vector",), ("keyword",), ("vector", "keyword")]
 
 
-def over(database: Database, hots: HotScopes | None) -> GraphRetriever:
+def over(database: Database, hots: HotScopes, cached: CachedEmbedder) -> GraphRetriever:
     return GraphRetriever(
-        chunks=ChunkStore(database),
-        embedder=HashEmbedder(DIMENSION),
-        settings=database.settings,
-        hot=hots,
+        chunks=ChunkStore(database), embedder=cached, settings=database.settings, hot=hots
     )
+
+
+@pytest.fixture
+def retriever(database: Database, hots: HotScopes, cached: CachedEmbedder) -> GraphRetriever:
+    return over(database, hots, cached)
 
 
 async def ask(
@@ -55,27 +57,24 @@ async def warm(retriever: GraphRetriever, hots: HotScopes, scope: Scope) -> None
 
 @pytest.mark.parametrize("lanes", LANES)
 async def test_from_memory_results_tell_what_the_store_tells(
-    database: Database, hots: HotScopes, write: Write, scope: Scope, lanes: tuple[str, ...]
+    retriever: GraphRetriever, hots: HotScopes, write: Write, scope: Scope, lanes: tuple[str, ...]
 ) -> None:
     await write(scope, "a", TEXTS)
-    retriever = over(database, hots)
     await warm(retriever, hots, scope)
-    assert shown(await ask(retriever, scope, lanes)) == shown(
-        await ask(over(database, None), scope, lanes)
-    )
+    cold = retriever.model_copy(update={"hot": None})
+    assert shown(await ask(retriever, scope, lanes)) == shown(await ask(cold, scope, lanes))
 
 
 async def test_nothing_is_asked_for_but_whether_all_is_current(
-    database: Database,
+    retriever: GraphRetriever,
     hots: HotScopes,
     write: Write,
     scope: Scope,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     await write(scope, "a", TEXTS)
-    retriever = over(database, hots)
     await warm(retriever, hots, scope)
-    asked = recorded(database, monkeypatch)
+    asked = recorded(retriever.chunks._database, monkeypatch)
     async with asyncio.timeout(60):  # the first searches open the line over which it is asked
         while True:
             await ask(retriever, scope)
@@ -85,10 +84,12 @@ async def test_nothing_is_asked_for_but_whether_all_is_current(
             asked.clear()
 
 
-async def test_a_new_text_is_told_at_once(database: Database, write: Write, scope: Scope) -> None:
+async def test_a_new_text_is_told_at_once(
+    database: Database, cached: CachedEmbedder, write: Write, scope: Scope
+) -> None:
     clock = Clock(1000.0)
     hots = timed(database, clock)
-    retriever = over(database, hots)
+    retriever = over(database, hots, cached)
     for version in range(3):
         texts = [f"糖尿病，第 {version} 版。", f"Rust, version {version}."]
         await write(scope, "a", texts)

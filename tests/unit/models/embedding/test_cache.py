@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from models.embedding.cache import CachedEmbedder
-from models.protocols import Vectors
+from models.protocols import Vectors, known_vector
 
 
 class CountingEmbedder:
@@ -42,6 +42,20 @@ async def test_a_repeated_question_is_computed_once() -> None:
     first, second = await embedder.embed_query("a"), await embedder.embed_query("a")
     assert inner.asked == ["a"]
     assert first.tolist() == second.tolist() == [1, 1]
+
+
+async def test_a_vector_that_is_known_is_given_without_waiting() -> None:
+    inner = CountingEmbedder()
+    embedder = CachedEmbedder(inner, 2)
+    assert known_vector(embedder, "a") is None
+    vector = await embedder.embed_query("a")
+    assert known_vector(embedder, "a") is vector
+    await embedder.embed_query("b")
+    assert known_vector(embedder, "a") is vector
+    await embedder.embed_query("c")
+    assert known_vector(embedder, "b") is None
+    assert known_vector(inner, "a") is None
+    assert inner.asked == ["a", "b", "c"]
 
 
 async def test_the_question_asked_longest_ago_is_forgotten_first() -> None:
