@@ -12,6 +12,7 @@ from uuid import UUID
 from domain.errors import RetrievalError
 from domain.settings import RetrievalSettings
 from models.protocols import Reranker
+from retrievers.by_id import ids_of, score_at
 from retrievers.chunk_search.ranking import MetadataRanking, Ranked, rank_by_metadata, with_rerank
 from retrievers.chunk_search.signals import Found, Question
 from retrievers.chunk_search.weights import MetadataWeights
@@ -106,7 +107,7 @@ class ChunkRanker:
 
     async def _described(self, query: LaneQuery, runs: Sequence[LaneRun]) -> list[Traits]:
         """What ranking asks of all that was found, each chunk once; those that are gone are left out."""
-        ids = list(dict.fromkeys(hit.id for run in runs for hit in run.hits))
+        ids = list(dict.fromkeys(one for run in runs for one in ids_of(run.hits)))
         hot = query.hot
         known = self._traits.of(hot.scope, hot.packed) if self._traits and hot else None
         told = known.of(ids) if known else None
@@ -129,7 +130,11 @@ class ChunkRanker:
 
 def scores_of(runs: Sequence[LaneRun]) -> dict[str, Found]:
     """What each lane found; of one that failed nothing."""
-    return {run.name: {hit.id: hit.score for hit in run.hits} for run in runs if run.error is None}
+    return {
+        run.name: {one: score_at(run.hits, place) for place, one in enumerate(ids_of(run.hits))}
+        for run in runs
+        if run.error is None
+    }
 
 
 def _checked(runs: Sequence[LaneRun]) -> tuple[str, ...]:
