@@ -26,6 +26,7 @@
     │   └── Limited                      limited                  429       (this caller's own are)
     ├── ConflictError                    conflict                 409   1   stored state and settings disagree
     │   ├── ConversationBusy             conversation_busy                  (a turn of it is under way)
+    │   ├── ConversationUnreadable       conversation_unreadable            (what is stored is no state of ours)
     │   └── EmbeddingModelChanged        embedding_model_changed
     ├── DependencyError                  dependency_unavailable   503   3   no answer; trying again may help
     │   ├── DatabaseUnavailable          database_unavailable
