@@ -40,6 +40,7 @@ class Operation(StrEnum):
     DISTINCT = "distinct"
     DIFFERENCE = "difference"
     SHARE = "share"
+    ACROSS = "across"
 
 
 class Comparison(StrEnum):
@@ -200,13 +201,18 @@ def difference(one: Value, other: Value) -> Decimal:
     return _EXACT.subtract(one.number, other.number).copy_abs()
 
 
+def sum_of(values: Sequence[Value]) -> Decimal:
+    """What some numbers add up to."""
+    found = _EXACT.create_decimal(0)
+    for value in values:
+        found = _EXACT.add(found, value.number)
+    return found
+
+
 def total_of(column: Column, rows: Sequence[int]) -> Decimal:
     """What the numbers of these rows add up to; cells that have none count for nothing."""
-    found = _EXACT.create_decimal(0)
-    for row in rows:
-        if column.values[row].kind is ValueKind.NUMBER:
-            found = _EXACT.add(found, column.values[row].number)
-    return found
+    cells = (column.values[row] for row in rows)
+    return sum_of([cell for cell in cells if cell.kind is ValueKind.NUMBER])
 
 
 def percentage(part: Decimal, whole: Decimal) -> tuple[str, bool]:

@@ -13,6 +13,7 @@ from domain.language.number_words import in_digits
 from domain.language.simplified import plain_of
 from domain.tables.cells.computing import Operation
 from domain.tables.cells.table import DataTable
+from domain.tables.computation.across import without_periods
 from domain.tables.computation.asked import Asked, QuestionParts
 from domain.tables.computation.choosing import computation_of
 from domain.tables.computation.relating import relation_of, without_relating
@@ -75,7 +76,10 @@ def asked_of(question: str, table: DataTable, about: str = "") -> Asked | None:
         _counted(reading),
         lists(question),
         _group(reading),
-        not (unborne(reading.text, table, about) or marks_left(question, reading.text)),
+        not (
+            unborne(without_periods(reading.text), table, about)
+            or marks_left(question, reading.text)
+        ),
     )
     if (relation := relation_of(read)) and not (reading.lost or rank):
         return replace(relation, rest=without_relating(reading.text))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from domain.language.simplified import plain_of
 from domain.tables.cells.computing import Operation
 from domain.tables.cells.values import ValueKind
+from domain.tables.computation.across import OF_PERIOD, across_of
 from domain.tables.computation.asked import Asked, QuestionParts
 from domain.tables.computation.counting import count_of, summed
 from domain.tables.computation.relating import pairs_of, rival_of
@@ -39,12 +40,13 @@ _OF_KIND = (
     (re.compile(r"\b(?:who|whose|where)\b|谁|哪里|哪儿"), ValueKind.TEXT),
     (re.compile(r"\bwhen\b|什么时候|何时|哪一?天"), ValueKind.DATE),
 )
-# A column that is called by its time does not tell what its numbers are.
-_OF_PERIOD = re.compile(
-    r"(?:q[1-4]|h[12]|(?:19|20)\d\d年?|第?[一二三四]季度|\d{1,2}月|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)$",
-    re.IGNORECASE,
-)
 _WHICH = re.compile(r"哪|\bwhich\b")
+_OF_KINDS = re.compile(r"每[一]?[类种组级层]")
+_WHO = re.compile(r"谁|\bwho\b")
+# What a column is called that says whose a row is.
+_OF_PERSONS = re.compile(
+    r"客户|姓名|人$|人员|员$|经理|司机|医生|老师|教师|作者|\b(?:customer|client|owner|name|assignee|driver|teacher|author|manager|buyer|doctor|lead)\b"
+)
 
 
 def computation_of(read: QuestionParts, rank: Rank | None) -> Asked | None:
@@ -59,20 +61,26 @@ def _unranked(read: QuestionParts) -> Asked | None:
     outermost: list[Operation] = [
         one for one in operations if one in (Operation.MAX, Operation.MIN)
     ]
-    others = [one for one in operations if one not in outermost]
-    if Operation.COUNT in others:
-        others = [
-            one for one in others if one is not Operation.SUM
-        ]  # 一共有多少家: how many in all
+    others = _over_rows([one for one in operations if one not in outermost])
+    if not outermost and (across := across_of(read)):
+        return across
     if not outermost and (rival := rival_of(read)):
         return _rivals(read, next(iter(others), None), rival)
-    if len(outermost) > 1 or len(others) > 1:
+    of_kinds = Operation.MEAN in others and read.group is None and _OF_KINDS.search(read.text)
+    if len(outermost) > 1 or len(others) > 1 or of_kinds:
         return None
     if Operation.COUNT in others:
         return None if outermost else count_of(read, _look_up)
     if not operations:
         return _distinct(read) or _how_much(read) or _look_up(read)
     return _computation(read, next(iter(others), None), next(iter(outermost), None))
+
+
+def _over_rows(asked: Sequence[Operation]) -> list[Operation]:
+    """What is asked to be computed over rows: 一共有多少家 is how many in all, 平均多少次 so many on average."""
+    if Operation.MEAN in asked:
+        return [one for one in asked if one is not Operation.COUNT]
+    return [one for one in asked if one is not Operation.SUM or Operation.COUNT not in asked]
 
 
 def _distinct(read: QuestionParts) -> Asked | None:
@@ -155,7 +163,13 @@ def _how_much(read: QuestionParts) -> Asked | None:
 def _besides(read: QuestionParts, column: int, subject: int | None) -> tuple[int, ...]:
     """What else a question asks of the rows that it leads to: "and what is their no-show rate?"."""
     told = {column, subject, read.group, *read.bound}
-    return tuple(at for at in dict.fromkeys(read.named) if at not in told)
+    persons = [
+        at
+        for at in read.of_kind(ValueKind.TEXT)
+        if _OF_PERSONS.search(plain_of(read.columns[at].name))
+    ]
+    whose = persons if _WHO.search(read.text) and len(persons) == 1 else []
+    return tuple(at for at in dict.fromkeys([*read.named, *whose]) if at not in told)
 
 
 def _of_each(read: QuestionParts, column: int) -> bool:
@@ -194,7 +208,7 @@ def _look_up(read: QuestionParts) -> Asked | None:
     if not asked and subject is not None:
         bounded = any(condition.bounds for condition in read.conditions)
         asked = [subject] * (bounded or read.listing)
-    if asked and _OF_PERIOD.match(read.columns[asked[0]].name) and not read.telling:
+    if asked and OF_PERIOD.match(read.columns[asked[0]].name) and not read.telling:
         return None  # the profit of the second quarter, where that has the sales
     if not asked and read.telling:
         numbers = read.of_kind(ValueKind.NUMBER)

@@ -12,12 +12,14 @@ from domain.tables.question.meaning import is_amount
 from domain.tables.question.wording import (
     APART,
     BESIDE,
+    IS_IT,
     LARGER,
     NOT_OURS,
     OPERATIONS,
     ROWS,
     SHARE,
     SMALLER,
+    WHETHER,
 )
 
 _PAIR = 2
@@ -30,12 +32,17 @@ def relation_of(read: QuestionParts) -> Asked | None:
     """The difference or share that the parts of a question ask for; None where it is not sure, or they ask for none."""
     if SHARE.search(read.text):
         return _share(read)
-    return _apart(read) if APART.search(read.text) else None
+    return _apart(read) if APART.search(read.text) or _asks_whether(read.text) else None
+
+
+def _asks_whether(text: str) -> bool:
+    """Whether a question asks whether one is more than another: "did C sell more than A?", C卖得比A多吗."""
+    return WHETHER.match(text) is not None
 
 
 def without_relating(text: str) -> str:
     """What else a question says whose difference or share was understood."""
-    return BESIDE.sub(" ", APART.sub(" ", SHARE.sub(" ", text)))
+    return BESIDE.sub(" ", IS_IT.sub(" ", APART.sub(" ", SHARE.sub(" ", text))))
 
 
 def rival_of(read: QuestionParts) -> Operation | None:

@@ -16,7 +16,7 @@ from domain.language.stems import stem
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.tables.cells.table import Column
 from domain.tables.cells.values import ValueKind
-from domain.tables.question.wording import IMPLIED, OPERATIONS
+from domain.tables.question.wording import IMPLIED, MEASURES, OPERATIONS
 
 _WORD = re.compile(r"(?<![\w-])[a-z]{4,}(?![\w-])")
 # Who does it, or that it is done: visitor, payment, attendance.
@@ -25,6 +25,7 @@ _MONEY = re.compile(
     r"额|收入|金额|元|[$€£¥]|\b(?:revenue|amounts?|turnover|value|money|usd|eur|gbp|cny)\b"
 )
 _OF_MONEY = re.compile(r"\bhow much\b|钱|元")
+_OF_PIECES = re.compile(rf"(?:多少|几)[{MEASURES}]|\bhow many\b")
 _WHO = re.compile(r"\bwho(?:se)?\b|谁")
 # 医生 names 医生数.
 _NUMBER_OF = re.compile(r"(?P<what>[\u4e00-\u9fff]{2,})(?:人数|总数|数量|数)")
@@ -113,7 +114,10 @@ def _chosen(meant: Sequence[Column], text: str) -> Sequence[Column]:
         return numbers
     if len(paid) != 1 or len(counted) != 1:
         return []
-    return [*paid, *counted] if _OF_MONEY.search(text) else [*counted, *paid]
+    of_money, of_pieces = _OF_MONEY.search(text), _OF_PIECES.search(text)
+    if of_pieces and not of_money:
+        return counted
+    return [*paid, *counted] if of_money else [*counted, *paid]
 
 
 def _told_of(column: Column) -> str:

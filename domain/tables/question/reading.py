@@ -19,6 +19,7 @@ from domain.tables.question.by_place import columns_by_place
 from domain.tables.question.families import implied, related_columns
 from domain.tables.question.rest import PERSONS
 from domain.tables.question.speaking import lists
+from domain.tables.question.states import other_states
 from domain.tables.question.units import in_unit
 from domain.tables.question.wording import (
     COMPARING,
@@ -84,6 +85,9 @@ def take_names(reading: Reading, question: str, table: DataTable) -> list[Condit
     if lists(question) or OPERATIONS[Operation.COUNT].search(reading.text):
         so = {index: _saying_so(values, index) for _, index in names}
         values |= {(name, index): so[index] for name, index in (*names, *others) if so[index]}
+    for (value, index), written in list(values.items()):
+        for other in other_states(value):
+            values.setdefault((other, index), written)
     named = dict[int, set[str]]()
     called = [one for one in (*names, *others) if one[0] and one not in values]
     offered = [(name, index, True) for name, index in called]

@@ -152,6 +152,12 @@ APART = re.compile(
     rf"\bhow (?:much|many) (?:{_MORE_OR_LESS})\b(?:\s+expensive\b)?|\bby how much\b|\bdifferences?\b"
     r"|相差(?:了?多少)?|差[额价距]|差多少|[多少](?:了|出)?\0*(?:多少|几)|(?:便宜|[贵高低重轻长短大小])(?:了|出)?(?:多少|几)"
 )
+# Whether one is more than the other, which the difference and the values of both tell.
+IS_IT = re.compile(r"是(?:不是|否)")
+WHETHER = re.compile(
+    rf"\W*(?:did|do|does|is|are|was|were|ha[sd]|have)\b.*\b(?:{_MORE_OR_LESS})\b.*\bthan\b"
+    r"|.*比.*(?:[高低多少大小长短贵重轻快慢]|便宜)了?[吗么嘛]|.*是(?:不是|否).*比"
+)
 # What stands between the two.
 BESIDE = re.compile(r"\bthan\b|\bbetween\b|\bcompared (?:to|with)\b|比")
 

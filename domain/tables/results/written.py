@@ -16,6 +16,7 @@ from domain.tables.cells.computing import (
     matching,
     percentage,
     shown_number,
+    sum_of,
     total_of,
 )
 from domain.tables.cells.table import Column
@@ -60,6 +61,8 @@ class Writer(RowNames):
             yield from self._columns_apart(rows[0]) if asked.also else self._apart(rows)
         elif asked.operation is Operation.SHARE:
             yield from self._share(rows)
+        elif asked.operation is Operation.ACROSS:
+            yield from self._across(rows[0])
         elif asked.grouped and asked.operation is Operation.COUNT:
             yield from self._counted_groups(rows)
         elif asked.rank is not None:
@@ -208,6 +211,19 @@ class Writer(RowNames):
                 row=self._row(row), column=column.name, value=shown
             )
             yield Finding(text, _cell(row, column.index), shown, self._label(row), listed=True)
+
+    def _across(self, row: int) -> Iterator[Finding]:
+        """What several columns of one row add up to; nothing where a cell has no number."""
+        columns = [self._columns[at] for at in (self._asked.column or 0, *self._asked.also)]
+        if any(one.values[row].kind is not ValueKind.NUMBER for one in columns):
+            return
+        added = shown_number(sum_of([one.values[row] for one in columns]), columns[0])
+        pairs = [(one.name, one.values[row].text.strip()) for one in columns]
+        cells = [self._texts["pair"].format(row=name, value=shown) for name, shown in pairs]
+        told = self._texts[Operation.ACROSS].format(
+            row=self._label(row), value=added, cells=self._texts["and"].join(cells)
+        )
+        yield Finding(told, f"c{columns[0].index + 1}", added, self._label(row))
 
     def _share(self, rows: Sequence[int]) -> Iterator[Finding]:
         """What part of all rows these are, or of all that a column adds up to; nothing where some are below zero."""
