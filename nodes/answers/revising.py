@@ -129,7 +129,7 @@ class Reviser:
             async for event in self._reviewed():
                 yield event
         if self.replacement is None and language_differs(
-            self.draft.text.given.text, self._review.language
+            self.draft.text.given.text, self._review.language, self._review.question
         ):
             self.warnings.append(OTHER_LANGUAGE)
 
@@ -195,7 +195,7 @@ class Reviser:
         """Places of the sentences that should be mended."""
         bad, finished = {Verdict.UNSUPPORTED, Verdict.WEAK}, draft.text.finished
         written = "".join(one.text for one in finished)
-        if language_differs(written, self._review.language):
+        if language_differs(written, self._review.language, self._review.question):
             bad |= {Verdict.FOREIGN, Verdict.CARRIED}
         gone = draft.checking.gone
         return [

@@ -18,6 +18,7 @@ from enum import StrEnum
 from domain.events import Cited, Token
 from domain.happenings import CitationsDropped, tell
 from domain.language.sentences import sentence_end, undecided
+from domain.language.tongues import is_of_others
 from domain.retrieval import RetrievedItem
 from domain.text import language_of
 from nodes.citing import markers
@@ -324,10 +325,14 @@ class CitedText:
         return self._fenced or _NO_NOTE.match(text) is not None
 
 
-def language_differs(text: str, language: str) -> bool:
-    """Whether an answer is in another language than was asked for, as far as these two are told.
+def language_differs(text: str, language: str, question: str) -> bool:
+    """Whether an answer is in another language than its question, as far as that is told.
 
-    A few words of the other script are a name or a term.
+    A few words of another script or language are a name or a term. A question in neither Chinese nor English may be
+    answered in its own language or in English.
     """
-    said = language_of(text)
-    return said != language and (said == "zh" or len(_LATIN_WORD.findall(text)) >= _SENTENCE_WORDS)
+    said, latin = language_of(text), len(_LATIN_WORD.findall(text))
+    if said != language:
+        return said == "zh" or latin >= _SENTENCE_WORDS
+    few = 0 < latin < _SENTENCE_WORDS
+    return said == "en" and not few and is_of_others(text) and not is_of_others(question)

@@ -7,6 +7,7 @@ from domain.retrieval import RetrievedItem
 from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.answering import NOTHING_FOUND
 from nodes.answers.introducing import NO_MODEL
+from nodes.answers.revising import OTHER_LANGUAGE
 from nodes.answers.writing import CUT_OFF
 from nodes.generate import WITHOUT_DOCUMENTS, generate
 from nodes.state import State
@@ -82,6 +83,18 @@ async def test_bypass_cites_nothing_and_says_so(bench: Build) -> None:
     assert (update["mode"], update["sources"]) == ("bypass", [])
     assert update["warnings"] == [WITHOUT_DOCUMENTS]
     assert CUT_OFF not in update["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [("What is the capital of France?", True), ("Quelle est la capitale de la France ?", False)],
+)
+async def test_bypass_says_when_it_is_answered_in_a_language_that_nobody_asked_in(
+    bench: Build, question: str, said: bool
+) -> None:
+    at = bench(chat=chat("La capitale de la France est Paris, sur les bords de la Seine."))
+    update = await generate(asked(question, strategy="bypass", language="en"), at.runtime)
+    assert (OTHER_LANGUAGE in update["warnings"]) is said
 
 
 async def test_bypass_without_a_chat_model_says_what_to_do(bench: Build) -> None:
