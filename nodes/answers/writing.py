@@ -49,6 +49,8 @@ async def written(writing: Writing, review: Review) -> AsyncGenerator[AnswerEven
         ModelUnavailable, ModelOutputInvalid: the model gave no answer, or broke off.
     """
     deadline = time.monotonic() + writing.budget.seconds
+    until = asyncio.get_running_loop().time() + writing.budget.seconds
+    review = replace(review, checks=replace(review.checks, until=until))
     text = CitedText(review.passages, language=review.language)
     checking = Checking(review.checks, text, review.passages)
     said = _Said()

@@ -43,11 +43,13 @@ class Checks:
         still_there: asks the store; None: the passages given are the record themselves.
         judge: a cross-encoder that scores how a quote carries a sentence; None: words decide.
         least: its score from which a sentence counts as carried.
+        until: the event loop's time up to which the judge is waited for; None: as long as it takes.
     """
 
     still_there: StillThere | None = None
     judge: Reranker | None = None
     least: float = 0.5
+    until: float | None = None
 
     def __bool__(self) -> bool:
         return self.still_there is not None or self.judge is not None
@@ -146,9 +148,14 @@ class Checking:
             found = iter(await self._checks.still_there(quotes))
         except DependencyError as error:
             self.unchecked = True
-            self.warnings.append(UNCHECKED.format(reason=error.message))
+            self._warn(UNCHECKED.format(reason=error.message))
             return [True] * len(cited)
         return [next(found) if document else True for document in documents]
+
+    def _warn(self, sentence: str) -> None:
+        """Say it once, however many sentences meet with it."""
+        if sentence not in self.warnings:
+            self.warnings.append(sentence)
 
     async def _judged(
         self, sentence: Finished, cited: Sequence[Citation]
@@ -158,9 +165,11 @@ class Checking:
             return None
         texts = [citation.quote for citation in cited]
         try:
-            scores = await self._checks.judge.score(plain(sentence.text), texts)
-        except DependencyError as error:
-            self.warnings.append(UNJUDGED.format(reason=error.message))
+            async with asyncio.timeout_at(self._checks.until):
+                scores = await self._checks.judge.score(plain(sentence.text), texts)
+        except (DependencyError, TimeoutError) as error:
+            reason = getattr(error, "message", "it did not answer in time.")
+            self._warn(UNJUDGED.format(reason=reason))
             return None
         # Judges of relevance let another number and a "not" pass, which words tell for certain.
         claim, most = claim_of(plain(sentence.text)), min(CONTRADICTED, self._checks.least - 0.01)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -255,8 +256,11 @@ class Judge:
     error: Exception | None = None
     name: str = "judge"
     sure: float = 0.9
+    silent: bool = False
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        if self.silent:
+            await asyncio.Event().wait()
         if self.error:
             raise self.error
         return [self.sure if self.believed in query else 0.1 for _ in texts]
@@ -308,3 +312,13 @@ async def test_a_judge_that_fails_leaves_it_to_words_and_says_so() -> None:
     told = await answered(chat(CARRIED), checks=Checks(judge=judge))
     assert told.answer.grounded
     assert told.answer.warnings == (UNJUDGED.format(reason="No answer."),)
+
+
+async def test_a_silent_judge_is_waited_for_as_long_as_the_answer_may_take() -> None:
+    told = await answered(
+        chat(f"{CARRIED} Staff get 25 days of leave a year [2]."),
+        checks=Checks(judge=Judge("", silent=True)),
+        budget=Budget(calls=4, prompt_tokens=100_000, seconds=0.5),
+    )
+    assert told.answer.grounded
+    assert told.answer.warnings == (UNJUDGED.format(reason="it did not answer in time."),)
