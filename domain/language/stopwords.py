@@ -6,15 +6,22 @@ traditional. Words of a subject ("year", "年") stay out, since documents are ab
 
 from __future__ import annotations
 
+import re
+
+# Question words with characters that mean something elsewhere: 多 and 少, 如, 什 in 布什 and 克什米尔. 何时 is none of
+# them: it stands in 任何时刻, too.
+_ASKING = """
+什么 什么时候 为什么 哪 哪些 哪个 哪里 哪儿 哪年 哪位 哪种 哪一 哪一个 哪一年 多少 多久 怎么 怎样 怎么样 如何
+什麼 什麼時候 為什麼 甚么 甚麼 甚麼時候 為甚麼 哪裡 哪種 哪個 哪一種 哪一個 怎麼 怎樣 怎麼樣
+"""
+
 _CHINESE = """
 的 地 得 了 着 过 吗 呢 吧 啊 么 呀 嘛 是 在 有 和 与 及 或 等 被 把 对 为 以 于 从 到 由 向 给 让 使
 就 都 也 而 又 还 并 但 却 则 将 会 能 可 要 应 该 其 这 那 此 它 他 她 我 你 您 们 之 所 个 几 谁 何
-什么 哪 哪些 哪个 哪里 哪儿 哪年 哪位 哪种 多少 怎么 怎样 怎么样 如何 为什么 为何 何时 何地 何人 何种
-是否 有没有 是不是 能否 可以 请 请问 告诉 介绍 一下 时候 什么时候 多久 多大 多长 多高 关于 以及 因为
-所以 如果 的话 这个 那个 这些 那些 一个 一种 没有 不是 进行 其中 哪一 哪一个 哪一年 是谁
+是否 有没有 是不是 能否 可以 请 请问 告诉 介绍 一下 时候 为何 何时 何地 何人 何种 多大 多长 多高 关于 以及 因为
+所以 如果 的话 这个 那个 这些 那些 一个 一种 没有 不是 进行 其中 是谁
 個 這 來 對 與 於 麼 甚 們 過 嗎 誰 幾 為 會 將 讓 給 還 從 並 應 該 卻 則 裡
-什麼 甚麼 怎麼 怎樣 怎麼樣 為什麼 為何 何時 哪裡 哪種 哪個 哪一種 哪一個 是誰 請 請問 告訴 時候
-什麼時候 關於 因為 這個 那個 這些 沒有 進行 一個 一種 可以 多長
+是誰 請 請問 告訴 時候 為何 何時 關於 因為 這個 那個 這些 沒有 進行 一個 一種 可以 多長
 """
 
 _ENGLISH = """
@@ -27,5 +34,12 @@ through to too under until up us very was we were what when where whether which 
 whose why will with within without would yes you your
 """
 
-CHINESE_STOP_WORDS = frozenset(_CHINESE.split())
+CHINESE_STOP_WORDS = frozenset((_CHINESE + _ASKING).split())
 ENGLISH_STOP_WORDS = frozenset(_ENGLISH.split())
+
+_QUESTION_WORD = re.compile("|".join(sorted(_ASKING.split(), key=len, reverse=True)))
+
+
+def without_question_words(text: str) -> str:
+    """Chinese `text` with 么, which is a stop word, for each question word: no pair of characters reaches into one."""
+    return _QUESTION_WORD.sub("么", text)

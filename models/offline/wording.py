@@ -69,6 +69,9 @@ _PROPERTY_OF = re.compile(
     r"|^(?:请问)?(?P<zh_whose>[^的，。？?]{1,14})的(?P<zh_what>[^的，。？?]{1,8}?)(?:一共|总共|都)?[是有为](?:什么|多少|哪|谁|几|怎)",
     re.IGNORECASE,
 )
+# 什 is no word of a question, but one of 布什 and 克什米尔. How and why (怎么, 如何) ask for more than what their
+# sentence is about, so they count as words that it lacks.
+_WHAT = re.compile("什么|[什甚]麼|甚么")
 # 谁付 asks who; the segmenter takes it for a word.
 _ASKS = re.compile(r"^[谁誰哪]|[谁誰]$")
 # 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
@@ -89,9 +92,10 @@ def terms(text: str) -> list[str]:
     found: list[str] = []
     for token in WORD.findall(normalise(text)):
         if _CHINESE.match(token):
-            pairs = (token[at : at + 2] for at in range(len(token) - 1))
+            said = _WHAT.sub("么", token)
+            pairs = (said[at : at + 2] for at in range(len(said) - 1))
             telling = (pair for pair in pairs if CHINESE_STOP_WORDS.isdisjoint((pair, *pair)))
-            found += [*(char for char in token if char not in CHINESE_STOP_WORDS), *telling]
+            found += [*(char for char in said if char not in CHINESE_STOP_WORDS), *telling]
         elif token not in ENGLISH_STOP_WORDS:
             word = _POSSESSIVE.sub("", token)
             found.append(_NUMBER_WORDS.get(word) or stem(word))

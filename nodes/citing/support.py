@@ -12,7 +12,11 @@ from domain.language.identifiers import codes_in, unmentioned
 from domain.language.negation import clauses, negates
 from domain.language.sentences import sentence_spans
 from domain.language.simplified import plain_of, simplified
-from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.stopwords import (
+    CHINESE_STOP_WORDS,
+    ENGLISH_STOP_WORDS,
+    without_question_words,
+)
 from domain.retrieval import RetrievedItem
 from domain.text import IDEOGRAPHS, MARKS, language_of, normalise
 from nodes.multimodal.items import is_table
@@ -75,7 +79,7 @@ def claim_of(statement: str) -> Claim:
     """Return the terms of `statement`; of unrelated statements they have (almost) none in common."""
     text = plain_of(_ITEM.sub("", statement))
     words = (_term(word) for word in _WORD.findall(text) if word not in ENGLISH_STOP_WORDS)
-    pairs = (pair for run in _HAN_RUN.findall(text) for pair in _pairs(run))
+    pairs = (pair for run in _HAN_RUN.findall(without_question_words(text)) for pair in _pairs(run))
     return Claim(frozenset(words), frozenset(pairs), statement)
 
 

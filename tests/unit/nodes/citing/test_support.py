@@ -13,6 +13,22 @@ def test_stop_words_and_plurals_do_not_count() -> None:
     assert claim_of("什么是血糖？").pairs == {"血糖"}
 
 
+@pytest.mark.parametrize(
+    ("question", "pairs"),
+    [
+        ("公司提供什么福利？", {"公司", "司提", "提供", "福利"}),
+        ("公司提供甚麼福利？", {"公司", "司提", "提供", "福利"}),
+        ("网点多少家？", {"网点"}),
+        ("费用如何报销？", {"费用", "报销"}),
+        ("克什米尔邻接哪里？", {"克什", "什米", "米尔", "尔邻", "邻接"}),
+        ("少年如何参加？", {"少年", "参加"}),
+        ("任何时刻都有值班", {"时刻", "值班"}),
+    ],
+)
+def test_no_pair_of_characters_reaches_into_a_question_word(question: str, pairs: set[str]) -> None:
+    assert claim_of(question).pairs == pairs
+
+
 def test_a_number_is_one_term() -> None:
     assert claim_of("HbA1c 7.0 %，1,000 元").words >= {"7.0", "1000"}
 
