@@ -54,6 +54,7 @@ def test_documents_are_added_watched_asked_about_and_removed(page: Page, tmp_pat
 def test_enter_begins_the_knowledge_base_that_was_named_and_cancel_none(page: Page) -> None:
     chosen = page.get_by_label("Knowledge base", exact=True)
     naming = page.get_by_label("Name of the new knowledge base")
+    expect(chosen).not_to_have_value("")  # the list has come
     before = chosen.input_value()
     chosen.select_option(label="New knowledge base…")
     naming.fill("not this one")
