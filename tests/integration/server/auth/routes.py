@@ -141,6 +141,7 @@ TABLE = (
     Row("GET", "/api/graphs", READ, 200, 200),
     Row("POST", "/api/graphs/{graphId:path}/import", INGEST, 200, 200, lines),
     Row("GET", "/api/graphs/{graphId:path}/export", READ, 200, 404),
+    Row("GET", "/api/graphs/{graphId:path}/questions", READ, 200, 404),
     Row("DELETE", "/api/graphs/{graphId:path}", ADMIN, 204, 404, ends=True),
     Row("GET", "/metrics", ADMIN, 200, 200),
     Row("POST", "/mcp", READ, 200, 200, tools),
