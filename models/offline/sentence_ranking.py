@@ -350,13 +350,17 @@ class _Ranking:
 
         Nor is it a table with a row for all others.
         """
-        said = map(told_by, passages)
+        if not owner:
+            return [False] * len(passages)
         for_others = {
             source
             for (source, *_), text in zip(self._spans, self._texts, strict=True)
             if "|" in text and is_for_all_others(text)
         }
-        lacks = [self._missed([text], [[word] for word in owner])[0] == 1 for text in said]
+        missed = self._missed(
+            [told_by(passage) for passage in passages], [[word] for word in owner]
+        )
+        lacks = [share == 1 for share in missed]
         documents = [passage.document_id or passage.id for passage in passages]
         lacking_all = Counter(compress(documents, lacks))
         every = Counter(documents)

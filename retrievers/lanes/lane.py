@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -91,14 +92,14 @@ class Lane(Protocol):
         ...
 
 
-class MemoryLane:
+class MemoryLane(ABC):
     """A lane that need not be waited for where all that it asks for is in memory."""
 
     __slots__ = ()
 
+    @abstractmethod
     def at_once(self, query: LaneQuery) -> Sequence[RetrievedItem] | None:
         """What `search` finds; None where it is to be waited for."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
