@@ -13,6 +13,11 @@ from domain.errors import ModelUnavailable
 T = TypeVar("T")
 
 
+def is_on_accelerator(model: Any) -> bool:  # noqa: ANN401 - a class of a package that ships no types
+    """Whether a sentence-transformers model runs on a GPU, which does many texts in the time of a few."""
+    return bool(model.device.type != "cpu")
+
+
 class LocalModel:
     """One sentence-transformers model in a thread of its own, loaded on first use.
 

