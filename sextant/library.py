@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from domain.documents import Document
+from domain.errors import DocumentNotFound
 from domain.scope import Scope
+from ingestion.transfer.documents import is_packed
 from stores.documents.document_store import DocumentStore
-from stores.documents.reading import not_found
+from stores.documents.reading import Original, not_found
 from stores.documents.registering import Registered, Upload
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
@@ -20,6 +23,17 @@ from stores.work.uploads import Standing, UploadStore
 
 # A graph waits a moment for further deletions before it follows.
 _QUIET_SECONDS = 1.0
+# A file is read in parts of so many bytes, so that a large one is never in memory.
+_PART = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The file that a document was made from, as it was given: its name, bytes in all, and they in parts."""
+
+    filename: str
+    size_bytes: int
+    parts: AsyncIterator[bytes]
 
 
 class Library:
@@ -78,6 +92,34 @@ class Library:
         return await self._documents.text(
             await self._scope_of(document_id), document_id, start, end
         )
+
+    async def file(self, document_id: UUID) -> File:
+        """The file that citations refer to, as it was given.
+
+        Its parts raise DocumentNotFound where it is replaced or deleted while they are read.
+
+        Raises:
+            DocumentNotFound: also where a document was imported as chunks, without a file.
+        """
+        scope = await self._scope_of(document_id)
+        original = await self._documents.original(scope, document_id, head=_PART)
+        if is_packed(original.head):
+            raise DocumentNotFound(
+                f"Document {document_id} was imported as chunks: there is no file of it.",
+                next_step="Read its text, or export the knowledge base.",
+                field="document_id",
+            )
+        parts = self._parts(scope, document_id, original)
+        return File(original.filename, original.size_bytes, parts)
+
+    async def _parts(
+        self, scope: Scope, document_id: UUID, original: Original
+    ) -> AsyncIterator[bytes]:
+        yield original.head
+        for start in range(_PART, original.size_bytes, _PART):
+            yield await self._documents.original_part(
+                scope, document_id, original.version, start, _PART
+            )
 
     async def retry(self, document_id: UUID) -> Registered:
         """Queue a document again that could not be taken in.

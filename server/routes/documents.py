@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Annotated, Any
+from urllib.parse import quote
 from uuid import UUID
 
 from fastapi import Header, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
 
 from domain.errors import DocumentNotFound
 from server.auth.principal import Principal, Reader, Writer, rag_of
@@ -52,6 +54,12 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events `progress`, at least every two seconds, then `done` or `failed`.",
         "content": {MEDIA_TYPE: {"schema": {}, "example": examples.EVENTS}},
+    }
+}
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The file, to be saved: no browser shows it as a page of this server.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
 
@@ -212,6 +220,23 @@ async def get_text(
     start, end = asked.bounds
     text = await _library(request, principal).text(document_id, start, end)
     return SliceBody(document_id=document_id, start=start, end=start + len(text), text=text)
+
+
+@router.get(
+    "/documents/{documentId}/file",
+    response_class=StreamingResponse,
+    responses=_FILE | problems(404),
+)
+async def get_file(
+    request: Request, principal: Reader, document_id: DocumentId
+) -> StreamingResponse:
+    """The file that a document was made from, byte by byte as it was uploaded."""
+    file = await _library(request, principal).file(document_id)
+    headers = {
+        "Content-Length": str(file.size_bytes),
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.filename, safe='')}",
+    }
+    return StreamingResponse(file.parts, media_type="application/octet-stream", headers=headers)
 
 
 def _library(request: Request, principal: Principal) -> Library:

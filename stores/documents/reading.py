@@ -33,6 +33,16 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
+class Original:
+    """The file of a version, of `size_bytes` bytes that begin with `head`."""
+
+    filename: str
+    version: int
+    size_bytes: int
+    head: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Heading:
     """A heading of a document, below which it is spoken of; None where the document has none such."""
 
@@ -94,6 +104,25 @@ class DocumentReader:
         begin = max(0, start)
         part = {"start": begin, "length": max(0, end - begin)}
         return str((await self._one("text", scope, document_id, part))["text"])
+
+    async def original(self, scope: Scope, document_id: UUID, *, head: int) -> Original:
+        """The file that a document was made from, with its first `head` bytes.
+
+        Raises:
+            DocumentNotFound: no such document in this scope.
+        """
+        return Original(**await self._one("original", scope, document_id, {"head": head}))
+
+    async def original_part(
+        self, scope: Scope, document_id: UUID, version: int, start: int, length: int
+    ) -> bytes:
+        """So many bytes of a version's file.
+
+        Raises:
+            DocumentNotFound: the version was replaced or deleted meanwhile.
+        """
+        part = {"version": version, "start": start, "length": length}
+        return bytes((await self._one("original_part", scope, document_id, part))["part"])
 
     async def graph_of(self, user_id: str, document_id: UUID) -> str:
         """The knowledge base that a document of this user is in.

@@ -208,6 +208,18 @@ select substr(v.text, %(start)s + 1, %(length)s) as text from documents d join d
   on v.document_id = d.id and v.version = coalesce(d.live_version, d.pending_version)
 where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
 
+-- name: original
+-- The file that citations refer to, else the one being ingested, without its bytes.
+select v.filename, v.version, v.size_bytes, substring(v.content from 1 for %(head)s) as head
+from documents d join document_versions v
+  on v.document_id = d.id and v.version = coalesce(d.live_version, d.pending_version)
+where d.scope_id = %(scope_id)s and d.id = %(document_id)s;
+
+-- name: original_part
+-- Some of its bytes: they are stored as they are, so that only these are read.
+select substring(content from %(start)s + 1 for %(length)s) as part from document_versions
+where scope_id = %(scope_id)s and document_id = %(document_id)s and version = %(version)s;
+
 -- name: graph_of
 -- The knowledge base that a user's document is in.
 select g.graph_id from documents d join graphs g using (scope_id)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
@@ -106,12 +108,52 @@ async def test_a_deleted_document_is_gone_everywhere(
         await client.delete(path),
         await client.get(f"{path}/events"),
         await client.get(f"{path}/text"),
+        await client.get(f"{path}/file"),
         await client.post(f"{path}/retry"),
         await client.post(f"{path}/cancel"),
     ):
         assert (answer.status_code, answer.json()["code"]) == (404, "document_not_found")
     listed = await client.get("/documents", params={"graphId": graph_id})
     assert listed.json() == {"documents": [], "nextCursor": None}
+
+
+async def test_the_file_comes_back_byte_by_byte_and_is_no_page_of_this_server(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    page = b"<h1>Loans</h1><p>A lens may be kept for fourteen days.</p><script>alert(1)</script>"
+    broken = b"%PDF-1.7 " + random.Random(7).randbytes(2_500_000)  # noqa: S311 - no secret
+    for name, content in (("镜头 “A”.html", page), ("scan.pdf", broken)):
+        [uploaded] = await add(client, graph_id, (name, content))
+        await settled(uploaded["documentId"])
+
+        file = await client.get(f"/documents/{uploaded['documentId']}/file")
+
+        assert file.content == content
+        assert file.headers["content-type"] == "application/octet-stream"
+        assert file.headers["content-disposition"] == f"attachment; filename*=UTF-8''{quote(name)}"
+        assert file.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_what_was_imported_as_chunks_has_no_file(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    lines = (
+        b'{"type": "document", "id": "loans"}\n'
+        b'{"type": "chunk", "id": "c1", "document": "loans", "text": "A lens may be kept."}\n'
+    )
+    sent = await client.post(
+        f"/api/graphs/{graph_id}/import",
+        content=lines,
+        headers={"Content-Type": "application/x-ndjson"},
+    )
+    assert sent.json()["documents"] == 1, sent.text
+    listed = await client.get("/documents", params={"graphId": graph_id})
+    [document] = listed.json()["documents"]
+
+    file = await client.get(f"/documents/{document['documentId']}/file")
+
+    assert (file.status_code, file.json()["code"]) == (404, "document_not_found")
+    assert "imported as chunks" in file.json()["detail"]
 
 
 async def test_documents_are_listed_page_by_page(client: httpx.AsyncClient, graph_id: str) -> None:
