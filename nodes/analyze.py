@@ -20,6 +20,7 @@ from domain.questions import checked_question
 from domain.retrieval import AUTO, Mode
 from domain.text import clean_text, language_of, normalise
 from models.chat.replies import Line, Sentences, Words
+from models.offline.wording import terms
 from nodes.asking import ask, conversation
 from nodes.context import RunContext, scope_of
 from nodes.multimodal.keeping import look_again
@@ -187,7 +188,7 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     if judged.reply is None:
         return _by_rule(state, longest) | judged.costs, is_broad(state.question)
     reply = judged.reply
-    question = clean_text(reply.question).strip()[:longest] or state.question
+    question = _made_to_stand_alone(reply.question, state, longest)
     parts = [clean_text(part)[:longest] for part in reply.subquestions if part != question]
     broad = is_broad(question) if reply.about is None else reply.about == "whole"
     return _read(question, parts) | {
@@ -199,6 +200,21 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
         "high_level_keywords": reply.themes,
         **judged.costs,
     }, broad
+
+
+def _made_to_stand_alone(said: str, state: State, longest: int) -> str:
+    """The chat model's wording of a question that may lean on a conversation; without one the question stands alone.
+
+    Small models write "string" there, the answer or a translation: what shares no word with the question and the
+    conversation would search for something that nobody asked, and the rule's wording is taken.
+    """
+    if not state.history:
+        return state.question
+    question = clean_text(said).strip()[:longest]
+    talked = " ".join([state.question, *(turn["content"] for turn in state.history)])
+    if set(terms(question)).isdisjoint(terms(talked)):
+        return standing_alone(state.question, state.history)[:longest]
+    return question
 
 
 def _by_rule(state: State, longest: int) -> dict[str, Any]:

@@ -101,6 +101,27 @@ async def test_a_chat_model_folds_the_conversation_into_the_question(bench: Buil
     assert update["usage"]["calls"] == 1
 
 
+@pytest.mark.parametrize("said", ["string", "糖尿病是什么？", "Thirst and loss of weight.", ""])
+async def test_a_question_without_a_conversation_is_searched_as_it_was_asked(
+    bench: Build, said: str
+) -> None:
+    made = bench(chat=chat(f'{{"question": "{said}", "keywords": ["symptoms"]}}'))
+    update = await analyze(State(query="How is diabetes noticed?"), made.runtime)
+    assert update["question"] == update["search"] == "How is diabetes noticed?"
+    assert update["keywords"] == ["symptoms"]
+
+
+@pytest.mark.parametrize("said", ["string", "它的症状有哪些？", ""])
+async def test_a_wording_that_has_nothing_of_the_conversation_is_replaced_by_the_rules(
+    bench: Build, said: str
+) -> None:
+    history = [{"role": "user", "content": "What is diabetes?"}]
+    made = bench(chat=chat(f'{{"question": "{said}"}}'))
+    update = await analyze(State(query="And its symptoms?", history=history), made.runtime)
+    assert update["question"].startswith("And its symptoms?")
+    assert "diabetes" in update["question"]
+
+
 async def test_a_model_that_gives_no_json_is_replaced_by_the_rule_and_said_so(bench: Build) -> None:
     runtime = bench(chat=chat("I would rather chat.", "No JSON either.")).runtime
     update = await analyze(State(query="What is diabetes?"), runtime)
