@@ -105,7 +105,7 @@ def describe(
             entities=chunk.entities or _names(terms[chunk.id]),
             topics=chunk.topics or topics.get(chunk.section_id, ()),
             topic_labels=chunk.topic_labels or _labels(chunk, topics.get(chunk.section_id, ())),
-            tags=chunk.tags or (*kind, *_form(chunk.modality)),
+            tags=chunk.tags or tuple(dict.fromkeys((*kind, *_form(chunk.modality)))),
             neighbours=chunk.neighbours or beside[chunk.id],
         )
         for chunk in parsed.chunks

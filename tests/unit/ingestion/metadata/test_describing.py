@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from uuid import UUID, uuid5
 
 import pytest
@@ -154,3 +155,9 @@ def test_bounds_hold_and_describing_again_changes_nothing(parts: list[tuple[str,
         assert chunk.id not in chunk.neighbours
     assert describe(described.parsed).parsed == described.parsed
     assert describe(document(parts)).parsed == described.parsed
+
+
+def test_a_file_that_is_an_image_has_the_tag_image_once() -> None:
+    parsed = document([("", "A red square.")], metadata={"format": "image"})
+    shown = replace(parsed, chunks=(replace(parsed.chunks[0], modality=Modality.IMAGE),))
+    assert describe(shown).parsed.chunks[0].tags == ("zh", "image")
