@@ -23,11 +23,15 @@ def collected_notices() -> Iterator[list[str]]:
         _collected.reset(token)
 
 
-def tell(sentence: str) -> None:
-    """Log a warning, and pass it to whoever collects notices; each once of what is collected together."""
+def tell(sentence: str, *, logged: bool = True) -> None:
+    """Log a warning, and pass it to whoever collects notices; each once of what is collected together.
+
+    `logged`: False where the log has it already.
+    """
     collected = _collected.get()
     if collected is not None:
         if sentence in collected:
             return
         collected.append(sentence)
-    logger.warning(sentence)
+    if logged:
+        logger.warning(sentence)

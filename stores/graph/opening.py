@@ -66,7 +66,8 @@ def graph_store(settings: Settings, database: Database, stack: AsyncExitStack) -
 class ProjectedGraph:
     """A `GraphStore` that asks Neo4j, and the record where Neo4j is gone or behind.
 
-    What it falls back from is told by `stores.graph.notices`. After a failure Neo4j is left alone for
+    What it falls back from is told by `stores.graph.notices` to every question, and to the log when it begins
+    and when it is over. After a failure Neo4j is left alone for
     `neo4j_pause` seconds, so that a dead server does not cost every question its timeout; a graph that
     was there is looked for again after as many, as another database may have taken its place.
     """
@@ -79,6 +80,8 @@ class ProjectedGraph:
         self._projection = Neo4jGraph(bolt, settings.retrieval)
         self._paused_until = 0.0
         self._known: dict[int, float] = {}  # until when a graph is taken to be there
+        self._is_gone = False
+        self._behind: set[Scope] = set()
 
     async def entities_by_alias(self, scope: Scope, names: Sequence[str]) -> list[EntityHit]:
         """See `GraphStore`."""
@@ -140,28 +143,46 @@ class ProjectedGraph:
         scope_id = await self._followed(scope)
         if scope_id is not None:
             try:
-                return await within(
+                answer = await within(
                     self._settings.neo4j_timeout, self._from_neo4j(scope, scope_id, question)
                 )
             except _NotThere:
-                tell(BEHIND)
+                self._note_behind(scope)
             except (GraphStoreUnavailable, TimeoutError) as error:
-                logger.warning("Neo4j is left alone for a while: %s", error)
-                self._paused_until = time.monotonic() + self._settings.neo4j_pause
-                self._known.clear()  # it may come back with nothing
-                tell(GONE)
+                self._note_gone(error)
+            else:
+                self._note_back(scope)
+                return answer
         return await question(self._record)
+
+    def _note_behind(self, scope: Scope) -> None:
+        tell(BEHIND, logged=scope not in self._behind)
+        self._behind.add(scope)
+
+    def _note_gone(self, error: Exception) -> None:
+        self._paused_until = time.monotonic() + self._settings.neo4j_pause
+        self._known.clear()  # it may come back with nothing
+        if not self._is_gone:
+            logger.warning("Neo4j is left alone for a while: %s", error)
+        tell(GONE, logged=not self._is_gone)
+        self._is_gone = True
+
+    def _note_back(self, scope: Scope) -> None:
+        if self._is_gone or scope in self._behind:
+            logger.info("Neo4j answers for %s", scope.graph_id)
+        self._is_gone = False
+        self._behind.discard(scope)
 
     async def _followed(self, scope: Scope) -> int | None:
         """The graph's number, if Neo4j may be asked and has taken over all there is."""
         if time.monotonic() < self._paused_until:
-            tell(GONE)
+            tell(GONE, logged=False)
             return None
         found = await standing(self._database, scope)
         if found is None:
             return None
         if found.behind or not found.projected:
-            tell(BEHIND)
+            self._note_behind(scope)
             return None
         return found.scope_id
 

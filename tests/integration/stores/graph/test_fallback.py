@@ -102,6 +102,27 @@ async def test_a_graph_that_neo4j_has_not_taken_over_yet_is_read_from_the_record
     assert await held_by_neo4j(bolt, scope) == {"TREATS", "LOWERS"}
 
 
+async def test_that_neo4j_is_behind_is_logged_when_it_begins_and_told_to_every_question(
+    graph: ProjectedGraph,
+    projector: Projector,
+    database: Database,
+    scope: Scope,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    record = GraphRecord(database)
+    await record.add(scope, says(scope, "Insulin", "TREATS", "Diabetes"))
+    for _ in range(3):
+        assert (await neighbours(graph, scope, "insulin"))[1] == [BEHIND]
+    assert [one.getMessage() for one in caplog.records].count(BEHIND) == 1
+
+    await projector.sync(scope)
+    assert (await neighbours(graph, scope, "insulin"))[1] == []
+    await record.add(scope, says(scope, "Insulin", "LOWERS", "Blood sugar"))
+    for _ in range(3):
+        assert (await neighbours(graph, scope, "insulin"))[1] == [BEHIND]
+    assert [one.getMessage() for one in caplog.records].count(BEHIND) == 2
+
+
 async def test_the_graph_of_a_database_that_was_made_anew_is_not_taken_for_the_old_one(
     graph: ProjectedGraph, projector: Projector, database: Database, bolt: Bolt, scope: Scope
 ) -> None:
@@ -155,7 +176,11 @@ async def test_a_killed_server_is_done_without_and_catches_up_when_it_is_back(
 
 
 async def test_a_dead_server_is_asked_once_and_then_left_alone_for_a_while(
-    database: Database, settings: Settings, scope: Scope, monkeypatch: pytest.MonkeyPatch
+    database: Database,
+    settings: Settings,
+    scope: Scope,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     nowhere = settings.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:9", "neo4j_pause": 600.0})
     record = GraphRecord(database)
@@ -175,6 +200,7 @@ async def test_a_dead_server_is_asked_once_and_then_left_alone_for_a_while(
                 assert await graph.communities(scope) == []
             assert notices == [GONE]
     assert asked == 1
+    assert [one.getMessage() for one in caplog.records].count(GONE) == 1
 
 
 async def test_a_server_that_lost_everything_is_noticed_and_filled_again(
