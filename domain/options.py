@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from domain.errors import OptionInvalid
 
 # What a PostgreSQL integer holds.
@@ -43,3 +45,9 @@ def as_weight(value: object, field: str) -> float:
         next_step="Leave it out to use its default.",
         field=field,
     )
+
+
+def field_at(place: Sequence[str | int]) -> str:
+    """The field that a path of names and positions leads to, as errors name it: `history[0].content`."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+    return "".join(steps).removeprefix(".")

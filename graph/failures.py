@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from domain.errors import SextantError, TimedOut
 from domain.events import Failed
+from domain.options import field_at
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +27,7 @@ def as_failed(error: Exception) -> Failed:
             )
         )
     if isinstance(error, ValidationError):
-        fields = ", ".join(".".join(map(str, wrong["loc"])) for wrong in error.errors())
+        fields = ", ".join(field_at(wrong["loc"]) for wrong in error.errors())
         return Failed(
             "option_invalid", f"The run's context cannot be used: {fields}.", retryable=False
         )

@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 
 from domain.errors import SettingsInvalid, SextantError, error_of
 from domain.events import Failed
+from domain.options import field_at
 from server.schemas.wire import Problem
 from server.sse import ClientLeft
 
@@ -156,7 +157,7 @@ def _of_validation(errors: Sequence[Mapping[str, Any]], request_id: str | None) 
             detail=f"The body is not JSON: {first['ctx']['error']} at character {first['loc'][-1]}.",
             next_step="Write it as RFC 8259 has it: no NaN, no comments, names in double quotes.",
         )
-    field = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
+    field = field_at(first["loc"][1:]) or str(first["loc"][0])
     others = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
     return invalid(
         detail=f"{field}: {_in_json(first['msg'])}{others}",

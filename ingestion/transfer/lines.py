@@ -25,6 +25,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.documents import HeadingSource, Modality
 from domain.json_values import storable
+from domain.options import field_at
 from domain.text import clean_text, estimate_tokens, normalise_name
 from stores.graph.evidence import HEAVIEST, LONGEST_NAME, LONGEST_TYPE, one_line
 
@@ -251,7 +252,7 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[str]]:
     if isinstance(line, DocumentLine):
         check_sections(line.sections, len(line.text) if line.text else None)
         for place, section in enumerate(line.sections):
-            remarks += (f"sections.{place}: {remark}" for remark in _unknown_keys(section))
+            remarks += (f"sections[{place}]: {remark}" for remark in _unknown_keys(section))
         remarks += _overlaps(line.sections)
     if isinstance(line, ChunkLine):
         line, loops = _without_loops(line)
@@ -268,12 +269,12 @@ def check_sections(sections: Sequence[SectionLine], length: int | None) -> None:
     for place, section in enumerate(sections):
         if section.start > section.end:
             raise LineInvalid(
-                f"sections.{place}.start: {section.start} lies behind its end, {section.end}. "
+                f"sections[{place}].start: {section.start} lies behind its end, {section.end}. "
                 "Give both as offsets into the document's text, the smaller one first."
             )
         if length is not None and section.end > length:
             raise LineInvalid(
-                f"sections.{place}.end: {section.end} lies beyond the document's text, which has "
+                f"sections[{place}].end: {section.end} lies beyond the document's text, which has "
                 f"{length} characters. Count characters, not bytes, and end at {length} at most."
             )
 
@@ -290,7 +291,7 @@ def _overlaps(sections: Sequence[SectionLine]) -> Iterator[str]:
         before[section.level] = place, section
         if beside is not None and section.start < beside.end and beside.start < section.end:
             yield (
-                f"sections.{place}.start: {section.start} lies inside sections.{other}, which ends at "
+                f"sections[{place}].start: {section.start} lies inside sections[{other}], which ends at "
                 f"{beside.end} and has the same level. Both are kept; if it is a part of that one, give "
                 f"it level {section.level + 1}."
             )
@@ -329,7 +330,7 @@ def _reason(error: ValidationError) -> str:
     if fault["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return "type: must be document, chunk, entity, relation or decision."
     # The first place is the kind of line that was tried.
-    place = ".".join(str(part) for part in fault["loc"][1:])
+    place = field_at(fault["loc"][1:])
     said = fault["msg"].removeprefix("Value error, ")
     return f"{place}: {said}." if place else f"{said}."
 

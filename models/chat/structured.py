@@ -18,6 +18,7 @@ from typing import Any, TypeVar, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from domain.options import field_at
 from domain.text import clean_text
 from models.chat.thoughts import without_thoughts
 
@@ -203,6 +204,6 @@ def _listed(value: object, field: FieldInfo) -> object:
 def _named(error: ValidationError) -> str:
     """Pydantic's findings in one line each, without its documentation links."""
     return "; ".join(
-        f"{'.'.join(map(str, finding['loc'])) or 'the object'}: {finding['msg']}"
+        f"{field_at(finding['loc']) or 'the object'}: {finding['msg']}"
         for finding in error.errors(include_url=False, include_input=False)[:8]
     )

@@ -20,6 +20,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from pydantic import ValidationError
 
 from domain.errors import ChunkNotFound, DocumentNotFound, OptionInvalid, SextantError
+from domain.options import field_at
 from server.mcp.tools import Call, CallerOf, Tools
 from server.problems import problem_of
 from sextant.facade import Sextant
@@ -162,7 +163,7 @@ def _cause(name: str, error: ToolError) -> SextantError:
             return cause
         case ValidationError():
             first = cause.errors(include_url=False, include_input=False)[0]
-            field = ".".join(map(str, first["loc"]))
+            field = field_at(first["loc"])
             return OptionInvalid(f"{field}: {first['msg']}.", field=field)
         case _ if isinstance(error, UnexpectedToolError):
             _log.error("the tool %s failed", name, exc_info=cause)

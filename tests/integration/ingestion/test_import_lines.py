@@ -62,10 +62,10 @@ async def test_bad_lines_are_reported_by_number_and_good_ones_kept(
     assert "weight" in dropped[4]
     assert "'c7'" in dropped[5]
     assert "'d8'" in dropped[7]
-    assert "sections.0.start: 9" in dropped[11]
-    assert "sections.0.end: 999" in dropped[12]
+    assert "sections[0].start: 9" in dropped[11]
+    assert "sections[0].end: 999" in dropped[12]
     assert "'o2'" in dropped[14]
-    assert "sections.0.end: 7" in dropped[15]
+    assert "sections[0].end: 7" in dropped[15]
     kept = [problem.line - first for problem in report.problems if problem.kept]
     assert sorted(kept) == [
         9,

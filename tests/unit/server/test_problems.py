@@ -49,3 +49,19 @@ def test_what_is_wrong_with_a_body_is_told_in_the_words_of_json() -> None:
     told = _of_validation([wrong], None)
     assert told.detail == "multimodalContent: Input should be a valid list"
     assert told.field == "multimodalContent"
+
+
+@pytest.mark.parametrize(
+    ("place", "field"),
+    [
+        (("body", "multimodalContent", 0), "multimodalContent[0]"),
+        (("body", "history", 1, "content"), "history[1].content"),
+        (("query", "limit"), "limit"),
+        (("body",), "body"),
+    ],
+)
+def test_places_within_a_body_are_named_as_in_every_other_error(
+    place: tuple[str | int, ...], field: str
+) -> None:
+    told = _of_validation([{"type": "string_type", "loc": place, "msg": "No."}], None)
+    assert (told.field, told.detail) == (field, f"{field}: No.")

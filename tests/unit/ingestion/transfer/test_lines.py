@@ -75,8 +75,8 @@ def test_reads_every_kind_of_the_format() -> None:
         (b'{"type": "document", "id": "", "text": "x"}', "id: must not be empty."),
         (b'{"type": "chunk", "id": "c1", "text": "\\u0000"}', "text: must not be empty."),
         (b'{"type": "chunk", "id": "c1", "text": " \\n\\u3000 "}', "text: must not be empty."),
-        (b'{"type": "entity", "id": "e1", "name": "a", "aliases": [""]}', "aliases.0: "),
-        (b'{"type": "chunk", "id": "c", "text": "x", "triples": [["a", "b"]]}', "triples.0.2: "),
+        (b'{"type": "entity", "id": "e1", "name": "a", "aliases": [""]}', "aliases[0]: "),
+        (b'{"type": "chunk", "id": "c", "text": "x", "triples": [["a", "b"]]}', "triples[0][2]: "),
         (
             json.dumps(relation(weight=float("nan"))).encode(),
             "weight: Input should be a finite number",
@@ -89,9 +89,12 @@ def test_reads_every_kind_of_the_format() -> None:
         (json.dumps(relation(weight=True)).encode(), "weight: must be a number."),
         (json.dumps(relation(target="e1")).encode(), "The relation joins 'e1' to itself."),
         (json.dumps(relation(relationType="r" * 201)).encode(), "relationType: "),
-        (outline((5, 3)), "sections.0.start: 5 lies behind its end, 3."),
-        (outline((0, 2), (2, 7)), "sections.1.end: 7 lies beyond the document's text, which has 6"),
-        (outline((-1, 2)), "sections.0.start: "),
+        (outline((5, 3)), "sections[0].start: 5 lies behind its end, 3."),
+        (
+            outline((0, 2), (2, 7)),
+            "sections[1].end: 7 lies beyond the document's text, which has 6",
+        ),
+        (outline((-1, 2)), "sections[0].start: "),
     ],
 )
 def test_says_why_a_line_cannot_be_used(raw: Any, reason: str) -> None:
@@ -143,7 +146,7 @@ def test_an_unknown_key_of_a_section_is_told_with_its_place() -> None:
     sections = [{"title": "A", "level": 1, "start": 0, "end": 1, "colour": "red"}]
     document = {"type": "document", "id": "d1", "text": "A", "sections": sections}
     _, remarks = read_line(json.dumps(document).encode())
-    assert remarks == ["sections.0: The key 'colour' is not known and was passed over."]
+    assert remarks == ["sections[0]: The key 'colour' is not known and was passed over."]
 
 
 def test_a_section_that_begins_inside_its_sibling_is_kept_and_told() -> None:
@@ -152,8 +155,8 @@ def test_a_section_that_begins_inside_its_sibling_is_kept_and_told() -> None:
     assert isinstance(line, DocumentLine)
     assert len(line.sections) == 4
     assert [remark.split(". ")[0] for remark in remarks] == [
-        "sections.2.start: 3 lies inside sections.1, which ends at 4 and has the same level",
-        "sections.3.start: 5 lies inside sections.0, which ends at 6 and has the same level",
+        "sections[2].start: 3 lies inside sections[1], which ends at 4 and has the same level",
+        "sections[3].start: 5 lies inside sections[0], which ends at 6 and has the same level",
     ]
 
 
