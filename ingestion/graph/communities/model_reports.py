@@ -122,7 +122,8 @@ class ReportWriter:
             names=as_data(names),
             sources=numbered([one.text for one in sources], "\n"),
         )
-        written, _ = await self._chat.structured(prompt, _Written)
+        # The graph's lock is held meanwhile: silence is waited for once.
+        written, _ = await self._chat.structured(prompt, _Written, patient=False)
         findings = tuple(_cited(written.findings, sources))
         if not (findings and written.title.strip() and written.summary.strip()):
             note = f"{self._chat.name} gave no title, no summary or no finding with a source."

@@ -10,12 +10,16 @@ from typing import Any
 
 import orjson
 import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import BaseMessage
 
 from domain.scope import Scope
 from domain.settings import CommunitySettings, Settings
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingestor
 from models.chat.building import build_chat_model
+from models.chat.chat_model import ChatModel
+from models.failures import Retries
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.communities.store import CommunityStore, StoredReport
 from stores.graph.postgres import PostgresGraph
@@ -131,6 +135,30 @@ async def test_a_model_that_is_gone_is_not_asked_for_every_report(
     async with upkeep(database, settings, written) as (own, _):
         done = await own.refresh(indexed, full=True)
     assert done.reports_written == len(await reports(database, indexed))
+
+
+class Silent(FakeListChatModel):
+    """A chat model that never answers."""
+
+    reports: int = 0
+
+    def _call(self, messages: list[BaseMessage], *_: object, **__: object) -> str:
+        self.reports += "findings" in str(messages)
+        raise TimeoutError
+
+
+async def test_a_model_that_is_silent_is_waited_for_once_while_others_wait_for_the_graph(
+    database: Database, settings: Settings, indexed: Scope
+) -> None:
+    one_at_a_time = settings.model_copy(update={"communities": CommunitySettings(concurrency=1)})
+    silent = Silent(responses=[])
+    chat = ChatModel(silent, retries=Retries(2, first_wait=0.0))
+    async with await Database.open(one_at_a_time) as opened:
+        await GraphUpkeep(opened, HashEmbedder(384), chat).refresh(indexed)
+    assert silent.reports == 1
+    notes = {one.note for one in await reports(database, indexed)}
+    assert notes
+    assert all("did not answer in time" in note for note in notes)
 
 
 async def test_a_run_asks_the_model_no_more_often_than_it_may(
