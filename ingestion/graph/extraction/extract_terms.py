@@ -1,8 +1,8 @@
 """Terms of a passage without any model: Chinese by part of speech, other scripts by their form.
 
 Chinese: neighbouring nouns are one term ("胰岛素" + "受体"), as tagged by rjieba (jieba's dictionary and
-tag set, 10 MB/s). Other scripts: runs of capitalised words, abbreviations, identifiers such as
-INC-2025-017, and content words side by side that the passage repeats. Which terms matter in the
+tag set, 10 MB/s). Other scripts: runs of capitalised words, also with a number ("Plover 5"), abbreviations,
+identifiers such as INC-2025-017, and content words side by side that the passage repeats. Which terms matter in the
 collection is not decided here: readers weigh terms by how many passages share them.
 """
 
@@ -58,6 +58,29 @@ january february march april may june july august september october november dec
 monday tuesday wednesday thursday friday saturday sunday
 """
 _CALENDAR_WORDS = frozenset(_CALENDAR.split())
+
+# A number behind a name ("Plover 5"), unless it is a part of another one, an amount, or a year.
+_NUMBER = re.compile(r" (?!(?:1[5-9]|20)\d\d\b)\d{1,4}(?!\w|[.,:/–-]\d| ?[%°€$£％])", re.ASCII)
+# Words whose number says which of many, where or how much, and makes no name.
+_COUNTED = """
+act aisle annex appendix area article batch block book box building bus case channel chapter class clause column
+day district door edition episode eq equation example exercise exhibit fig figure floor footnote game gate grade
+group highway issue item lane lesson level line lot match module month no nos note number option order page
+paragraph part phase pin plan platform point port problem psalm quarter question rack region road room round route
+row rule sample scenario scene schedule season section sector sheet shelf slide slot stage step street table task
+team test ticket top track trial type unit verse version vol volume ward week year zone
+length founded released series side suite terminal
+aud chf cny eur gbp jpy rmb usd ad am bc pm kg
+jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_COUNTED_WORDS = frozenset(_COUNTED.split())
+_PLACED = re.compile(r"\b(?:at|by|for|from|in|of|on|to|with) $", re.IGNORECASE)
+_LOWER_WORD = re.compile(r" ([^\W\d_A-Z][\w-]*)")
+# After a number these count things: "Apple 15 台".
+_MEASURES = re.compile(
+    r" ?[个個台部件名人年月日岁歲元万萬亿億米克度次家种種位只隻条條款章节節页頁倍天]"
+)
+_INNER_CAPITAL = re.compile(r"[a-z]{1,3}[A-Z]\w+")  # iPhone, macOS
 
 # How much one occurrence tells: a code or a name more than a noun.
 _IDENTIFIES, NAMED, _JOINED, _PLAIN = 3.0, 2.0, 1.5, 1.0
@@ -167,6 +190,7 @@ def _latin(text: str) -> list[Span]:
     words = [(m.group(), m.start(), m.end()) for m in _WORD.finditer(text)]
     if words:
         spans += _capitalised(text, words, openings(text, sentences_of(text)))
+        spans += _numbered(text, words, spans)
     return [*spans, *_outside(_repeated(text, words), spans)]
 
 
@@ -222,6 +246,44 @@ def _name(run: Sequence[_Word], begins: Sequence[int]) -> Iterator[Span]:
         return
     if more or _is_upper(first) or not opens:
         yield Span(start, words[-1][2], NAMED)
+
+
+def _numbered(text: str, words: Sequence[_Word], named: Sequence[Span]) -> list[Span]:
+    """Names with the number behind them, beside the names alone: "Plover 5" is of the Plovers.
+
+    "In Paris 12 people met" names no Paris 12, but what the passage has twice is a name; so must be a word that is
+    capitalised only because something begins with it.
+    """
+    begins = {span.end: span.start for span in named}
+    found = list[tuple[int, int]]()
+    telling = set[str]()
+    for word, start, end in words:
+        number = _NUMBER.match(text, end)
+        if number is None or not _may_be_numbered(word):
+            continue
+        place = begins.get(end, start), number.end()
+        spelt = text[slice(*place)]
+        if spelt in {text[slice(*one)] for one in found}:
+            telling.add(spelt)
+        found.append(place)
+        if _INNER_CAPITAL.fullmatch(word) or (end in begins and _is_closed(text, *place)):
+            telling.add(spelt)
+    return [Span(*place, NAMED) for place in found if text[slice(*place)] in telling]
+
+
+def _may_be_numbered(word: str) -> bool:
+    folded = word.casefold()
+    is_name = word[0].isupper() or _INNER_CAPITAL.fullmatch(word)
+    unnamed = _COUNTED_WORDS | _CALENDAR_WORDS | ENGLISH_STOP_WORDS
+    return bool(is_name) and len(word) > 1 and folded not in unnamed
+
+
+def _is_closed(text: str, start: int, end: int) -> bool:
+    """Whether the number behind a name counts nothing that follows."""
+    after = _LOWER_WORD.match(text, end)
+    counts = after is not None and after[1] not in ENGLISH_STOP_WORDS and not has_cjk(after[1])
+    is_placed = _PLACED.search(text, max(0, start - 6), start) is not None
+    return not (counts and is_placed) and _MEASURES.match(text, end) is None
 
 
 def _is_upper(word: str) -> bool:

@@ -50,6 +50,34 @@ def test_nor_does_an_item_a_cell_or_the_head_of_a_table() -> None:
     assert names(text) == ["Graz", "Service"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We compared the Plover 5 and the Heron 7.", {"Plover 5", "Heron 7"}),
+        ("She bought an iPhone 15 there, and Apollo 11 landed.", {"iPhone 15", "Apollo 11"}),
+        ("Toy Story 2 came after it.", {"Toy Story 2"}),
+        ("Plover 5 weighs more. Plover 5 costs more.", {"Plover 5"}),
+        ("华为 Mate 60 发布了，支持 Windows 11。", {"Mate 60", "Windows 11"}),
+        ("| Model | kg |\n| --- | --- |\n| iPhone 15 | 3 |", {"iPhone 15"}),
+    ],
+)
+def test_a_number_behind_a_name_is_of_the_name(text: str, expected: set[str]) -> None:
+    assert {name for name in names(text) if name[-1].isdigit()} == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See page 5, Table 3 and Meeting Room 12. Page 5 says so, and Page 5 is right.",
+        "In Paris 12 people met, on May 5, for USD 20, in Berlin 1945 and at the Paris 2024 games.",
+        "Only 5 came. Renew 12 seals. About Plover 5.5 and Plover 5% nothing is known.",
+        "第3章、表3和图 5。我们买了 Apple 15 台。",
+    ],
+)
+def test_a_number_that_counts_dates_or_places_is_of_no_name(text: str) -> None:
+    assert not [name for name in names(text) if name[-1].isdigit()]
+
+
 def test_units_and_what_anything_has_are_no_terms_but_parts_of_some() -> None:
     assert names("餐后 2 小时血糖，在 24 小时内，视情况而定。") == ["血糖"]
     assert names("每天看血糖情况。") == ["血糖情况"]
