@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from domain.language.number_words import in_digits
 from domain.language.simplified import plain_of
-from domain.tables.cells.computing import Operation
+from domain.tables.cells.computing import Condition, Operation
 from domain.tables.cells.table import DataTable
 from domain.tables.computation.across import without_periods
 from domain.tables.computation.asked import Asked, QuestionParts
@@ -56,31 +56,21 @@ def asked_of(question: str, table: DataTable, about: str = "") -> Asked | None:
     """
     reading, columns = Reading(in_digits(plain_of(question))), table.columns
     words = take_denials(reading, take_names(reading, question, table))
-    compared = list(take_comparisons(reading, columns))
-    compared += take_none(reading, columns)
-    numbers = [*compared, *take_dates(reading, columns), *take_bounds(reading, columns)]
+    numbers = [
+        *take_comparisons(reading, columns),
+        *take_none(reading, columns),
+        *take_dates(reading, columns),
+        *take_bounds(reading, columns),
+    ]
     if rank := rank_in(reading.text):
         reading.take(rank.start, rank.end)
-    conditions = (*words, *numbers)
     # A number in the range of a row is no bound on another column.
     if FROM_NOW.search(plain_of(question)) or rows_of_band(table, question):
         return None
     if any(one.denied for one in words) and not _of_several(question, reading.text):
         return None
     either = len({c.column for c in words} | set(numbers)) > 1 and EITHER.search(reading.text)
-    read = QuestionParts(
-        reading.text,
-        columns,
-        sorted(reading.columns, key=lambda place: place[0]),
-        conditions,
-        _counted(reading),
-        lists(question),
-        _group(reading),
-        not (
-            unborne(without_periods(reading.text), table, about)
-            or marks_left(question, reading.text)
-        ),
-    )
+    read = _parts(reading, question, table, about, (*words, *numbers))
     if (relation := relation_of(read)) and not (reading.lost or rank):
         return replace(relation, rest=without_relating(reading.text))
     if reading.lost or either or NOT_OURS.search(reading.text):
@@ -89,6 +79,27 @@ def asked_of(question: str, table: DataTable, about: str = "") -> Asked | None:
         return None
     asked = computation_of(read, rank)
     return asked and replace(asked, guessed=reading.guessed, rest=reading.text)
+
+
+def _parts(
+    reading: Reading,
+    question: str,
+    table: DataTable,
+    about: str,
+    conditions: tuple[Condition, ...],
+) -> QuestionParts:
+    """What the question is made of, when all that it names is taken out of it."""
+    unread = unborne(without_periods(reading.text), table, about)
+    return QuestionParts(
+        reading.text,
+        table.columns,
+        sorted(reading.columns, key=lambda place: place[0]),
+        conditions,
+        _counted(reading),
+        lists(question),
+        _group(reading),
+        not (unread or marks_left(question, reading.text)),
+    )
 
 
 def _counted(reading: Reading) -> frozenset[int]:

@@ -112,23 +112,28 @@ def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Conditi
     numeric = [column.index for column in columns if column.kind is ValueKind.NUMBER]
     named = sorted(place for place in reading.columns if place[1] in numeric)
     for (start, end), comparison, number in bounds_in(reading.text):
-        before = [column for at, column in named if at < start]
-        after = [column for at, column in named if at >= end]
         bound = reading.text[start:end].rstrip()
         behind = reading.text[start + len(bound) :]
         in_unit = counted_in([columns[at] for at in numeric], bound, behind)
-        only = next((one for one in (in_unit, numeric) if len(one) == 1), [])
-        near = [*before[::-1], *after]
-        close = {plain_name(columns[at].name) for at in near if not unit_counted(columns[at])}
-        meant = [at for at in only if not close or plain_name(columns[at].name) in close]
-        in_units = [at for at in near if at in in_unit]
+        before = [column for at, column in named if at < start]
+        near = [*before[::-1], *(column for at, column in named if at >= end)]
         asked = [at for at in numeric if implied(reading.text, plain_of(columns[at].name))]
-        near = near or (asked if len(asked) == 1 else [])
-        column = next(iter([*in_units, *(meant if in_unit else near), *(near or only)]), None)
+        said = near or (asked if len(asked) == 1 else [])
+        alone = next((one for one in (in_unit, numeric) if len(one) == 1), [])
+        unit_first = [at for at in near if at in in_unit] + _of_that_name(alone, near, columns)
+        column = next(iter([*(unit_first if in_unit else ()), *(said or alone)]), None)
         reading.take(start, end)
         if column is None or not comparable(bound, behind, columns[column]):
             reading.lost = True
         else:
-            reading.guessed |= column not in (*near, *in_unit)
+            reading.guessed |= column not in (*said, *in_unit)
             counted = in_units_of(columns[column], number, bound, behind)
             yield Condition(column, comparison, counted)
+
+
+def _of_that_name(
+    alone: Sequence[int], near: Sequence[int], columns: Sequence[Column]
+) -> list[int]:
+    """The only column of its unit, unless what is named nearby has no unit and is called otherwise."""
+    close = {plain_name(columns[at].name) for at in near if not unit_counted(columns[at])}
+    return [at for at in alone if not close or plain_name(columns[at].name) in close]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from domain.language.designators import marks_in
@@ -46,6 +46,10 @@ _UNIT_ASKED = re.compile(
 _MASK, VALUE_MASK = "\0", "\x01"
 _HOW = re.compile(r"\bhow\s+$|多$")  # how high
 
+# A name of a column, or a value in one, in plain spelling; and how such values are written in the table.
+_Called = tuple[str, int]
+_Values = dict[_Called, set[str]]
+
 
 @dataclass(slots=True)
 class Reading:
@@ -79,43 +83,63 @@ def take_names(reading: Reading, question: str, table: DataTable) -> list[Condit
     """Take out the columns and the values of word columns that the question names, longest first."""
     names = [(plain_name(name), index) for index, name in enumerate(table.names)]
     _take_places(reading, table, {name for name, _ in names})
-    others = [(name, index) for own, index in names for name in _also_called(own)]
-    values = _written_values(question, table)
-    so = dict[int, set[str]]()
-    if lists(question) or OPERATIONS[Operation.COUNT].search(reading.text):
-        so = {index: _saying_so(values, index) for _, index in names}
-        values |= {(name, index): so[index] for name, index in (*names, *others) if so[index]}
-    for (value, index), written in list(values.items()):
-        for other in other_states(value):
-            values.setdefault((other, index), written)
-    named = dict[int, set[str]]()
-    called = [one for one in (*names, *others) if one[0] and one not in values]
-    offered = [(name, index, True) for name, index in called]
-    offered += [(value, index, False) for value, index in sorted(values)]
-    for text, index, is_column in sorted(offered, key=lambda one: -len(one[0])):
-        find = (
-            find_whole(reading.text, text)
-            if is_column
-            else _find_value(reading.text, question, {text, *values[text, index]})
-            or _find_single(reading.text, question, text, table.names[index])
-        )
-        if find and is_column:
-            reading.columns.append((find[0], index))
-            reading.take(*find)
-        elif find:
-            # "Graz", from where or to where?
-            reading.lost |= sum((text, at) in values for at in range(len(table.names))) > 1
-            named.setdefault(index, set()).update(values[text, index])
-            reading.values.append((find[0], index))
-            reading.take(*find, VALUE_MASK)
+    called = [*names, *((name, index) for own, index in names for name in _also_called(own))]
+    values, ticked = _values_of(reading, question, table, called)
+    named = _take_whole(reading, question, table, called, values)
     _take_scattered(reading, names)
     _take_partly_named(reading, names if not reading.columns else _wanted(reading, table))
     _take_related(reading, table)
-    ticks = {index for index, words in so.items() if words and ("", index) in values}
     return [
-        Condition(index, words=frozenset(words), blanks=index in ticks)
+        Condition(index, words=frozenset(words), blanks=index in ticked)
         for index, words in sorted(named.items())
     ]
+
+
+def _values_of(
+    reading: Reading, question: str, table: DataTable, called: Sequence[_Called]
+) -> tuple[_Values, set[int]]:
+    """What the question may name of word columns, and the columns that are ticked where it is so.
+
+    Where rows are listed or counted, the name of a column that says yes or no is a value of it.
+    """
+    values, so = _written_values(question, table), dict[int, set[str]]()
+    if lists(question) or OPERATIONS[Operation.COUNT].search(reading.text):
+        so = {index: _saying_so(values, index) for index in range(len(table.names))}
+        values |= {(name, index): so[index] for name, index in called if so[index]}
+    for (value, index), written in list(values.items()):
+        for other in other_states(value):
+            values.setdefault((other, index), written)
+    return values, {index for index, words in so.items() if words and ("", index) in values}
+
+
+def _take_whole(
+    reading: Reading,
+    question: str,
+    table: DataTable,
+    called: Sequence[_Called],
+    values: _Values,
+) -> dict[int, set[str]]:
+    """Take out names of columns and values, the longest first; returns the values by column, as written."""
+    columns = [(*one, True) for one in called if one[0] and one not in values]
+    offered = columns + [(*one, False) for one in sorted(values)]
+    named = dict[int, set[str]]()
+    for text, index, is_column in sorted(offered, key=lambda one: -len(one[0])):
+        if is_column:
+            if find := find_whole(reading.text, text):
+                reading.columns.append((find[0], index))
+                reading.take(*find)
+            continue
+        written = values[text, index]
+        find = _find_value(reading.text, question, {text, *written}) or _find_single(
+            reading.text, question, text, table.names[index]
+        )
+        if find:
+            # "Graz", from where or to where?
+            reading.lost |= sum((text, at) in values for at in range(len(table.names))) > 1
+            named.setdefault(index, set()).update(written)
+            reading.values.append((find[0], index))
+            reading.take(*find, VALUE_MASK)
+    return named
 
 
 def _take_places(reading: Reading, table: DataTable, names: Collection[str]) -> None:
@@ -128,12 +152,12 @@ def _take_places(reading: Reading, table: DataTable, names: Collection[str]) -> 
         reading.take(*span)
 
 
-def _written_values(question: str, table: DataTable) -> dict[tuple[str, int], set[str]]:
+def _written_values(question: str, table: DataTable) -> _Values:
     """How the values of word columns are written, and what they are called in the question's language.
 
     By what they say in any case and width, since people write one thing in several.
     """
-    values = dict[tuple[str, int], set[str]]()
+    values: _Values = {}
     for column in table.columns:
         for row in table.rows if column.kind is ValueKind.TEXT else ():
             if not sums_up(row):
@@ -146,7 +170,7 @@ def _written_values(question: str, table: DataTable) -> dict[tuple[str, int], se
     return values
 
 
-def _saying_so(values: Mapping[tuple[str, int], set[str]], column: int) -> set[str]:
+def _saying_so(values: _Values, column: int) -> set[str]:
     """What a column that only says yes or no has where it is so: its name is a value, "which fields are required?"."""
     said = {plain: written for (plain, index), written in values.items() if index == column}
     return written_where_so(said)

@@ -76,37 +76,39 @@ class Writer(RowNames):
         asked = self._asked
         column = None if asked.column is None else self._columns[asked.column]
         if asked.operation is Operation.COUNT:
-            several = column is not None
-            if column is not None:
-                first = self._first_of_each(rows, column.index)
-                several = len(first) < len(rows) or not asked.conditions
-                rows = first
-            bounded = "matching" if asked.conditions else Operation.COUNT
-            text = self._texts["distinct" if several else bounded]
-            value = str(len(rows))
-            name = column.name if column is not None else ""
-            place = f"c{column.index + 1}" if column is not None else ""
-            conditions = self._conditions()
-            told = said_of(len(rows), text).format(
-                scope=self._scope(), value=value, column=name, conditions=conditions
-            )
-            yield Finding(told, place, value)
+            yield self._counted(rows, column)
             return
         result = compute(asked.operation, column, rows)
         if result is None or column is None:
             return
         if result.at:
             yield from self._outermost(result, column)
-        else:
-            text = said_of(len(result.rows), self._texts[asked.operation]).format(
-                scope=self._scope(),
-                column=column.name,
-                value=result.shown,
-                count=len(result.rows),
-                about=self._texts["about"] if result.rounded else "",
-                left_out=self._left_out(result),
-            )
-            yield Finding(text, f"c{column.index + 1}", result.shown)
+            return
+        text = said_of(len(result.rows), self._texts[asked.operation]).format(
+            scope=self._scope(),
+            column=column.name,
+            value=result.shown,
+            count=len(result.rows),
+            about=self._texts["about"] if result.rounded else "",
+            left_out=self._left_out(result),
+        )
+        yield Finding(text, f"c{column.index + 1}", result.shown)
+
+    def _counted(self, rows: Sequence[int], column: Column | None) -> Finding:
+        """How many rows there are, or different values of a column."""
+        counted = rows if column is None else self._first_of_each(rows, column.index)
+        conditions = self._asked.conditions
+        # Where each matching row has a value of its own, it is the rows that are told.
+        values = column is not None and (len(counted) < len(rows) or not conditions)
+        text = "distinct" if values else "matching" if conditions else Operation.COUNT
+        value = str(len(counted))
+        told = said_of(len(counted), self._texts[text]).format(
+            scope=self._scope(),
+            value=value,
+            column="" if column is None else column.name,
+            conditions=self._conditions(),
+        )
+        return Finding(told, "" if column is None else f"c{column.index + 1}", value)
 
     def _ranked(self, rows: Sequence[int], rank: Rank) -> Iterator[Finding]:
         column = self._columns[self._asked.column or 0]
@@ -276,6 +278,7 @@ class Writer(RowNames):
         return {self._table.rows[own[0]][column].strip(): own for own in groups.values()}
 
     def _groups(self, rows: Sequence[int]) -> Iterator[Finding]:
+        """What comes out for each value of another column, or for which of them the most or least."""
         asked = self._asked
         if asked.subject is None or asked.column is None:
             return
@@ -283,18 +286,31 @@ class Writer(RowNames):
         for name, members in self._by_value(rows, asked.subject).items():
             if result := compute(asked.operation, column, members):
                 results.append((name, result))
-        place = f"c{column.index + 1}"
-        common = {"column": column.name, "operation": self._names[asked.operation]}
-        if asked.overall is None:
-            for name, result in results[:_LISTED]:
-                if result.at:
-                    yield self._most_of(name, result, column)
-                    continue
-                text = self._texts["grouped"].format(row=name, value=result.shown, **common)
-                yield Finding(text, place, result.shown, name)
-            yield from self._more(len(results))
+        if asked.overall is not None:
+            yield from self._overall(results, column, asked.subject, asked.overall)
             return
-        choose = max if asked.overall is Operation.MAX else min
+        for name, result in results[:_LISTED]:
+            if result.at:
+                yield self._most_of(name, result, column)
+                continue
+            text = self._texts["grouped"].format(
+                row=name,
+                value=result.shown,
+                column=column.name,
+                operation=self._names[asked.operation],
+            )
+            yield Finding(text, f"c{column.index + 1}", result.shown, name)
+        yield from self._more(len(results))
+
+    def _overall(
+        self,
+        results: Sequence[tuple[str, Result]],
+        column: Column,
+        subject: int,
+        overall: Operation,
+    ) -> Iterator[Finding]:
+        """The groups with the largest or smallest result."""
+        choose = max if overall is Operation.MAX else min
         best = choose(
             (result.number for _, result in results if result.number is not None), default=None
         )
@@ -302,13 +318,14 @@ class Writer(RowNames):
             if result.number == best:
                 text = self._texts["overall"].format(
                     scope=self._scope(),
-                    subject=self._table.name(asked.subject),
-                    overall=self._names[asked.overall],
+                    subject=self._table.name(subject),
+                    overall=self._names[overall],
                     row=name,
                     value=result.shown,
-                    **common,
+                    column=column.name,
+                    operation=self._names[self._asked.operation],
                 )
-                yield Finding(text, place, result.shown, name)
+                yield Finding(text, f"c{column.index + 1}", result.shown, name)
 
     def _most_of(self, group: str, result: Result, column: Column) -> Finding:
         """The largest or smallest of a group, and whose it is."""
