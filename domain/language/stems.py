@@ -14,12 +14,22 @@ _BRITISH = (
     (re.compile(r"(?<=\w{2})ogue(?=s?$)"), "og"),
 )
 _MAYBE_BRITISH = re.compile(r"is|ys|our|tre|nce|ogue")
-# "Bodies" is more than one "body", and "supplied" what supplies did. No ending: "glass", "spring", and "speed", but
-# what was agreed, guaranteed or freed ends as other pasts do.
+# What a word may end in; the first that fits is taken off.
 _SUFFIX = re.compile(
-    r"(?<=\w{3})(?:(?<!^s[^\Waeiou]r)ing|ied|ies|(?<!e)(?<!^s[^\Waeiou]r)ed|es|(?<!s)s)$"
-    r"|(?:(?<=[aeiou][rt]e)|(?<=[aeiou][^\Waeiou][rt]e))ed$|(?<=^free)d$"
-    r"|(?<=\w{4})e$|(?<=\w{2}[^\Waeiou])y$"
+    r"""
+    (?<=\w{3}) (?:
+        (?<!^s[^\Waeiou]r) ing          # asking; not spring
+      | ied | ies                       # supplied, bodies: as in supply, body
+      | (?<!e)(?<!^s[^\Waeiou]r) ed     # asked; not speed
+      | es                              # processes
+      | (?<!s) s                        # rooms; not glass
+    ) $
+  | (?: (?<=[aeiou][rt]e) | (?<=[aeiou][^\Waeiou][rt]e) ) ed $    # guaranteed, agreed
+  | (?<=^free) d $                      # freed
+  | (?<=\w{4}) e $                      # machine
+  | (?<=\w{2}[^\Waeiou]) y $            # supply, body
+    """,
+    re.VERBOSE,
 )
 
 
