@@ -87,16 +87,11 @@ def describe(
         terms = {chunk.id: extract_terms(chunk.text) for chunk in parsed.chunks}
     worths = _Worths(terms)
     by_chunk = {own: dict(map(worths.of, found)) for own, found in terms.items()}
+    summaries = {one.id: _summary(one, terms[one.id], by_chunk[one.id]) for one in parsed.chunks}
     above = _lines_of(parsed.sections)
-    by_section: defaultdict[UUID, Counter[str]] = defaultdict(Counter)
-    summaries = dict[UUID, _Summary]()
-    for chunk in parsed.chunks:
-        summaries[chunk.id] = _summary(chunk, terms[chunk.id], by_chunk[chunk.id])
-        for section in above.get(chunk.section_id, ()):
-            by_section[section].update(by_chunk[chunk.id])
+    by_section = _added_up(parsed.chunks, by_chunk, above)
     topics = {own: worths.best(found, TOPICS) for own, found in by_section.items()}
-    kind = _kind(parsed)
-    beside = _neighbours(parsed.chunks)
+    kind, beside = _kind(parsed), _neighbours(parsed.chunks)
     chunks = tuple(
         replace(
             chunk,
@@ -110,14 +105,22 @@ def describe(
         )
         for chunk in parsed.chunks
     )
-    sections = _sections(parsed, chunks, summaries, above)
-    terms_of = {own: worths.best(found, KEYWORDS) for own, found in by_section.items()}
-    words = _words_of(chunks, above)
-    sections = tuple(
-        replace(one, keywords=one.keywords or _filled(terms_of.get(one.id, ()), words[one.id]))
-        for one in sections
-    )
+    keywords = {own: worths.best(found, KEYWORDS) for own, found in by_section.items()}
+    sections = _sections(parsed, chunks, summaries, keywords, above)
     return Described(replace(parsed, chunks=chunks, sections=sections), terms)
+
+
+def _added_up(
+    chunks: Sequence[Chunk],
+    by_chunk: Mapping[UUID, Mapping[str, float]],
+    above: Mapping[UUID, Sequence[UUID]],
+) -> dict[UUID, Counter[str]]:
+    """How much each term tells in a section and below: the sum over the chunks."""
+    sums: defaultdict[UUID, Counter[str]] = defaultdict(Counter)
+    for chunk in chunks:
+        for section in above.get(chunk.section_id, ()):
+            sums[section].update(by_chunk[chunk.id])
+    return sums
 
 
 def _lines_of(sections: Iterable[Section]) -> dict[UUID, tuple[UUID, ...]]:
@@ -225,9 +228,10 @@ def _sections(
     parsed: ParsedDocument,
     chunks: Sequence[Chunk],
     summaries: Mapping[UUID, _Summary],
+    keywords: Mapping[UUID, tuple[str, ...]],
     above: Mapping[UUID, Sequence[UUID]],
 ) -> tuple[Section, ...]:
-    """Sections with the most telling summary of their chunks, and the tags that their chunks have."""
+    """Sections with the most telling summary of their chunks, the tags that these have, and their keywords."""
     best: dict[UUID, _Summary] = {}
     tags: defaultdict[UUID, dict[str, None]] = defaultdict(dict)
     for chunk in chunks:
@@ -236,11 +240,13 @@ def _sections(
             tags[section].update(dict.fromkeys(chunk.tags))
             if section not in best or own.worth > best[section].worth:
                 best[section] = own
+    words = _words_of(chunks, above)
     return tuple(
         replace(
             section,
             summary=section.summary or (best[section.id].text if section.id in best else ""),
             tags=section.tags or tuple(tags[section.id]),
+            keywords=section.keywords or _filled(keywords.get(section.id, ()), words[section.id]),
         )
         for section in parsed.sections
     )
