@@ -16,6 +16,7 @@ from uuid import UUID
 
 import graspologic_native as leiden
 import numpy as np
+import numpy.typing as npt
 
 from ingestion.graph.communities.network import Indices, Network, labels, modularity, pairs
 from stores.graph.arrays import GraphArrays
@@ -61,8 +62,24 @@ def partition(network: Network, level: int = 0, parent_id: UUID | None = None) -
 
     Deterministic; the extension runs without the interpreter's lock.
     """
-    if not len(network.source):
+    rows = _leiden(network)
+    if not len(rows):
         return []
+    starts = np.flatnonzero(np.diff(rows[:, 1], prepend=-1) | np.diff(rows[:, 0], prepend=-1))
+    drafts = list[Draft]()
+    place = dict[tuple[int, int], int]()
+    for part in np.split(rows, starts[1:]):
+        depth, cluster, above = part[0, :3].tolist()
+        place[depth, cluster] = len(drafts)
+        own = place.get((depth - 1, above)) if depth else None
+        drafts.append(Draft(level + depth, own, parent_id if own is None else None, part[:, 3]))
+    return drafts
+
+
+def _leiden(network: Network) -> npt.NDArray[np.int64]:
+    """A row for each entity in each community: level, community, the one above (or -1), entity; in order."""
+    if not len(network.source):
+        return np.empty((0, 4), np.int64)
     names = [str(number) for number in range(network.size)]
     edges = [
         (names[source], names[target], weight)
@@ -84,16 +101,7 @@ def partition(network: Network, level: int = 0, parent_id: UUID | None = None) -
         [(one.level, one.cluster, _or_none(one.parent_cluster), int(one.node)) for one in found],
         np.int64,
     )
-    rows = rows[np.lexsort((rows[:, 3], rows[:, 1], rows[:, 0]))]
-    starts = np.flatnonzero(np.diff(rows[:, 1], prepend=-1) | np.diff(rows[:, 0], prepend=-1))
-    drafts = list[Draft]()
-    place = dict[tuple[int, int], int]()
-    for part in np.split(rows, starts[1:]):
-        depth, cluster, above = part[0, :3].tolist()
-        place[depth, cluster] = len(drafts)
-        own = place.get((depth - 1, above)) if depth else None
-        drafts.append(Draft(level + depth, own, parent_id if own is None else None, part[:, 3]))
-    return drafts
+    return rows[np.lexsort((rows[:, 3], rows[:, 1], rows[:, 0]))]
 
 
 def is_outdated(
