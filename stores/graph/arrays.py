@@ -156,27 +156,22 @@ async def _fetch(connection: Connection, query: str, values: dict[str, Any]) -> 
 
 def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> GraphArrays:
     rows = {table: _rows(blocks[table], **columns) for table, columns in _COLUMNS.items()}
-    chunks, entities, roots = rows["chunks"]["id"], rows["entities"]["id"], rows["roots"]
+    chunks, entities = rows["chunks"]["id"], rows["entities"]["id"]
     mentions, relations, statements = rows["mentions"], rows["relations"], rows["statements"]
 
     def numbers(ids: Ids) -> Indices:
-        return places_of(entities, _resolve(ids, roots))
+        return places_of(entities, _resolve(ids, rows["roots"]))
+
+    def ends(table: dict[str, npt.NDArray[Any]]) -> tuple[Indices, Indices, Indices]:
+        return numbers(table["source"]), numbers(table["target"]), table["type"] - 1
 
     entity, chunk = numbers(mentions["entity"]), places_of(chunks, mentions["chunk"])
     seen = (entity >= 0) & (chunk >= 0)
-    source, target = numbers(relations["source"]), numbers(relations["target"])
+    source, target, kind = ends(relations)
     joined = (source >= 0) & (target >= 0)
-    source, target, kind = source[joined], target[joined], relations["type"][joined] - 1
+    source, target, kind = source[joined], target[joined], kind[joined]
     shape = (len(entities), len(types))
-    stated = _find(
-        _keys(source, target, kind, shape),
-        _keys(
-            numbers(statements["source"]),
-            numbers(statements["target"]),
-            statements["type"] - 1,
-            shape,
-        ),
-    )
+    stated = _find(_keys(source, target, kind, shape), _keys(*ends(statements), shape))
     stated_in = places_of(chunks, statements["chunk"])
     placed = (stated >= 0) & (stated_in >= 0)
     return GraphArrays(
