@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.text import estimate_tokens
+from models.chat.chat_model import ChatModel
 from models.chat.structured import instruction
 from nodes.context import RunContext
 from nodes.spending import judging_budget, noted, prompt_size, reached, usage_of
@@ -73,27 +74,19 @@ async def ask_all(
     if lacking is not None:
         warnings = noted(state.warnings, reached(lacking, limits))
         return Judgements([None] * len(prompts), {"warnings": warnings})
-    repair = budget.lacks(2 * sum(sizes), 2 * len(prompts)) is None
-    seconds = min(_SECONDS, _SHARE * budget.seconds)
-
-    async def one(messages: Messages, size: int) -> _Outcome[T]:
-        try:
-            async with asyncio.timeout(seconds):
-                reply, usage = await chat.structured(messages, schema, repair=repair, patient=False)
-        except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
-            calls = 2 if repair and isinstance(error, ModelOutputInvalid) else 1
-            return _Outcome(None, Usage(calls, calls * size, estimated=True), error)
-        return _Outcome(reply, usage)
-
-    outcomes = await asyncio.gather(*map(one, prompts, sizes))
+    call = _Call(
+        chat,
+        schema,
+        repair=budget.lacks(2 * sum(sizes), 2 * len(prompts)) is None,
+        seconds=min(_SECONDS, _SHARE * budget.seconds),
+    )
+    outcomes = await asyncio.gather(*map(call.asked, prompts, sizes))
     spent = sum((outcome.usage for outcome in outcomes), usage_of(state))
     costs: dict[str, Any] = {"usage": asdict(spent)}
     failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
     if failures:
         _log.warning("chat model gave no %s (%s); going by rule", schema.__name__, failures[0])
-        costs["warnings"] = noted(state.warnings, *map(_by_rule, failures))
-        costs["by_rule"] = any(not isinstance(one, ModelOutputInvalid) for one in failures)
-        costs["unreachable"] = next(filter(None, map(_unreachable, failures)), "")
+        costs |= _by_rule_from_here(state, failures)
     return Judgements([outcome.reply for outcome in outcomes], costs)
 
 
@@ -102,6 +95,37 @@ class _Outcome(Generic[T]):
     reply: T | None
     usage: Usage
     failure: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Call(Generic[T]):
+    """How each of several things is asked: for what, and how patiently."""
+
+    chat: ChatModel
+    schema: type[T]
+    repair: bool
+    seconds: float
+
+    async def asked(self, messages: Messages, size: int) -> _Outcome[T]:
+        """What came of a prompt of this many tokens; what a failed call has cost is estimated."""
+        try:
+            async with asyncio.timeout(self.seconds):
+                reply, usage = await self.chat.structured(
+                    messages, self.schema, repair=self.repair, patient=False
+                )
+        except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
+            calls = 2 if self.repair and isinstance(error, ModelOutputInvalid) else 1
+            return _Outcome(None, Usage(calls, calls * size, estimated=True), error)
+        return _Outcome(reply, usage)
+
+
+def _by_rule_from_here(state: State, failures: Sequence[Exception]) -> dict[str, Any]:
+    """What the state learns of calls that failed."""
+    return {
+        "warnings": noted(state.warnings, *map(_by_rule, failures)),
+        "by_rule": any(not isinstance(one, ModelOutputInvalid) for one in failures),
+        "unreachable": next(filter(None, map(_unreachable, failures)), ""),
+    }
 
 
 def _by_rule(error: Exception) -> str:

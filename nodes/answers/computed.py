@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from domain.documents import Modality
@@ -117,29 +117,36 @@ async def computed_tables(
     chosen = named[:_TABLES]
     read = await asyncio.gather(*(parts(item.id) for item in chosen))
     found = {item.id for item in items}
+    beside = list(zip(chosen, read, strict=True))
+    return await asyncio.to_thread(_all_computed, question, beside, found, language)
 
-    def compute() -> list[ComputedTable]:
-        tables = [
-            (item, table)
-            for item, stands in zip(chosen, read, strict=True)
-            for table in tables_of(stands)
-            if not found.isdisjoint(part.id for part in table.parts)
-            and _speaks_of_all(question, item, table)
-        ]
-        tables = [one for one in tables if _names_any(question, one[1].table.names)] or tables
-        if has_who(plain_of(question)):
-            tables = [one for one in tables if _of_persons(*one)] or tables
-        asked = [
-            (item, table, clauses)
-            for item, table in tables
-            if (clauses := clauses_for(question, table.table, headings(item)))
-        ]
-        # What the best one does not tell is not asked of another; years of one table all count.
-        alike = [one for one in asked if one[1].table.names == asked[0][1].table.names]
-        computed = [_computed(*one, language) for one in alike]
-        return [one for one in computed if one] if computed and computed[0] else []
 
-    return await asyncio.to_thread(compute)
+def _all_computed(
+    question: str,
+    beside: Sequence[tuple[RetrievedItem, Sequence[TablePart]]],
+    found: Set[str],
+    language: str,
+) -> list[ComputedTable]:
+    """What the question computes of tables that it speaks of, by the passages found and what stands beside each."""
+    tables = [
+        (item, table)
+        for item, stands in beside
+        for table in tables_of(stands)
+        if not found.isdisjoint(part.id for part in table.parts)
+        and _speaks_of_all(question, item, table)
+    ]
+    tables = [one for one in tables if _names_any(question, one[1].table.names)] or tables
+    if has_who(plain_of(question)):
+        tables = [one for one in tables if _of_persons(*one)] or tables
+    asked = [
+        (item, table, clauses)
+        for item, table in tables
+        if (clauses := clauses_for(question, table.table, headings(item)))
+    ]
+    # What the best one does not tell is not asked of another; years of one table all count.
+    alike = [one for one in asked if one[1].table.names == asked[0][1].table.names]
+    computed = [_computed(*one, language) for one in alike]
+    return [one for one in computed if one] if computed and computed[0] else []
 
 
 def told_by(

@@ -208,15 +208,7 @@ class Reviser:
         """What the chat model makes of sentences, by their places; nothing where it cannot be asked."""
         if not sentences or not self._review.repair:
             return {}
-        review = self._review
-        left = [at for at in range(len(review.passages)) if at not in self.draft.checking.gone]
-        listed = (f"{number}. {plain(text)}" for number, text in enumerate(sentences, start=1))
-        messages = prompts.REPAIR.messages(
-            review.language,
-            question=prompts.as_data(review.question),
-            passages=numbered([review.passages[place] for place in left], [at + 1 for at in left]),
-            sentences=prompts.as_data("\n".join(listed)),
-        )
+        messages = self._asks_to_mend(sentences)
         if lacking := self._budget.lacks(prompt_size(messages)):
             self.warnings.append(NOT_MENDED.format(reason=f"limits.{lacking} is reached."))
             return {}
@@ -233,6 +225,18 @@ class Reviser:
             return {}
         known = range(1, len(sentences) + 1)
         return {one.number - 1: one.text for one in reply.sentences if one.number in known}
+
+    def _asks_to_mend(self, sentences: Sequence[str]) -> prompts.Messages:
+        """The prompt, with the passages that still hold, by the numbers that they have in the answer."""
+        review, gone = self._review, self.draft.checking.gone
+        left = [at for at in range(len(review.passages)) if at not in gone]
+        listed = (f"{number}. {plain(text)}" for number, text in enumerate(sentences, start=1))
+        return prompts.REPAIR.messages(
+            review.language,
+            question=prompts.as_data(review.question),
+            passages=numbered([review.passages[place] for place in left], [at + 1 for at in left]),
+            sentences=prompts.as_data("\n".join(listed)),
+        )
 
     async def _again(self, draft: Draft, changes: Mapping[int, str]) -> Draft:
         """`draft` with sentences changed, and without what no longer holds; checked like the first."""
