@@ -196,16 +196,8 @@ async def run_loop(
     began = time.process_time()
     state = await _searched(_asked(question, scope), runtime)
     sufficient = bool(by_rule(state)["sufficient"])
-    while True:
-        graded = await grade(state, judging)
-        state = _after(state, graded.update)
-        if graded.goto == "generate":
-            break
-        refined = await refine(state, runtime)
-        state = _after(state, refined.update)
-        if refined.goto == "generate":
-            break
-        state = _after(state, await retrieve(state, runtime))
+    state = await _gone_round(state, runtime, judging)
+    loop_ms = (time.process_time() - began) * 1000
     return Outcome(
         question=question,
         first=[item.external_id or item.id for item in found.results],
@@ -216,7 +208,7 @@ async def run_loop(
         calls=state.usage.get("calls", 0),
         prompt_tokens=state.usage.get("prompt_tokens", 0),
         single_ms=single_ms,
-        loop_ms=(time.process_time() - began) * 1000,
+        loop_ms=loop_ms,
     )
 
 
@@ -232,6 +224,22 @@ def _asked(question: Question, scope: Scope) -> State:
 async def _searched(state: State, runtime: Runtime[RunContext]) -> State:
     state = _after(state, await analyze(state, runtime))
     return _after(state, await retrieve(state, runtime))
+
+
+async def _gone_round(
+    state: State, runtime: Runtime[RunContext], judging: Runtime[RunContext]
+) -> State:
+    """`state` when its grader has enough, or nothing new is left to search for."""
+    while True:
+        graded = await grade(state, judging)
+        state = _after(state, graded.update)
+        if graded.goto == "generate":
+            return state
+        refined = await refine(state, runtime)
+        state = _after(state, refined.update)
+        if refined.goto == "generate":
+            return state
+        state = _after(state, await retrieve(state, runtime))
 
 
 def _after(state: State, update: object) -> State:
