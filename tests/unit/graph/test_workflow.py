@@ -16,7 +16,13 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import Field, ValidationError
 
-from domain.errors import DatabaseUnavailable, GraphNotFound, ModelUnavailable, QuestionInvalid
+from domain.errors import (
+    DatabaseUnavailable,
+    GraphNotFound,
+    ModelUnavailable,
+    QuestionInvalid,
+    SextantError,
+)
 from domain.retrieval import Retrieval
 from domain.scope import Scope
 from graph import create_query_workflow
@@ -125,6 +131,16 @@ async def test_an_answer_costs_at_most_the_budgeted_model_calls(bench: Build) ->
     assert result["usage"]["calls"] <= at.deps.settings.limits.model_calls
 
 
+async def test_of_two_calls_one_reads_the_question_and_one_answers(bench: Build) -> None:
+    limits = bench().deps.settings.limits.model_copy(update={"model_calls": 2})
+    settings = bench().deps.settings.model_copy(update={"limits": limits})
+    retriever = ScriptedRetriever([[SYMPTOMS]])
+    at = bench(retriever=retriever, chat=chat(ANALYSIS, ANSWER), settings=settings)
+    result = await workflow_of(at).ainvoke(QUESTION)
+    assert result["answer"] == ANSWER
+    assert (result["costs"]["analyze"]["calls"], result["usage"]["calls"]) == (1, 2)
+
+
 async def test_a_refiner_that_repeats_itself_cannot_loop(bench: Build) -> None:
     retriever = ScriptedRetriever([[SYMPTOMS]])
     rounds = [WEAK, rewrite(QUESTION["query"])] * 3
@@ -179,6 +195,25 @@ async def test_a_database_that_comes_back_is_tried_once_more(bench: Build) -> No
 
     at = bench(retriever=Recovering([[SYMPTOMS]]), chat=chat(ANALYSIS, ENOUGH, ANSWER))
     assert (await workflow_of(at).ainvoke(QUESTION))["answer"] == ANSWER
+
+
+@pytest.mark.parametrize(
+    ("error", "tries"), [(DatabaseUnavailable("Gone."), 2), (GraphNotFound("No graph."), 1)]
+)
+async def test_whoever_reads_the_graphs_own_stream_is_told_why_it_failed_once_it_is_final(
+    bench: Build, error: SextantError, tries: int
+) -> None:
+    """LangGraph's server shows callers no exception's message, so the last failure is an event."""
+    workflow = workflow_of(bench(retriever=ScriptedRetriever([], error=error)))
+    told = list[str]()
+
+    async def read() -> None:
+        async for event in workflow.astream({"query": "Why?"}, stream_mode="custom"):
+            told.append(event.get("node") or event["code"])
+
+    with pytest.raises(type(error)):
+        await read()
+    assert told == ["analyze", "route", *["retrieve"] * tries, error.code]
 
 
 async def test_a_model_that_fails_in_bypass_is_a_typed_error(bench: Build) -> None:

@@ -64,6 +64,23 @@ def test_a_lane_of_weight_zero_neither_ranks_nor_adds_items() -> None:
     assert [(hit.id, hit.score) for hit in fused] == [("a", 1 / 61)]
 
 
+def test_a_lane_that_nobody_weighed_weighs_one() -> None:
+    assert dict(rrf({"vector": ["a"]}, {}, 60)) == {"a": pytest.approx(1 / 61)}
+    assert fuse({"vector": [item("a", 0.9)]}, {})[0].lanes["vector"].weight == 1
+
+
+@pytest.mark.parametrize("knowing", ["keyword", "vector"])
+def test_a_hit_that_one_lane_knows_by_id_alone_has_the_text_of_the_other(knowing: str) -> None:
+    bare = replace(item("a", 0.9), text="")
+    found = {"keyword": [bare], "vector": [bare]} | {knowing: [item("a", 0.5)]}
+    assert [one.text for one in fuse(found, {})] == ["text of a"]
+
+
+def test_where_one_lane_leads_no_more_come_than_are_wanted() -> None:
+    found = {"local": [item("a", 0.9), item("b", 0.5)], "global": [item("c", 0.4)]}
+    assert [one.id for one in led(found, 2)] == ["a", "b"]
+
+
 def test_nothing_fused_is_nothing() -> None:
     assert fuse({}, {}) == []
     assert fuse({"vector": [], "keyword": []}, {}) == []

@@ -11,7 +11,7 @@ import pytest
 from domain.language.linking import NameTrie
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.walk import RESTART, GraphArrays, WalkIndex
-from retrievers.ranking.mixing import Evidence, Ranking, link_strength, rank, rank_around
+from retrievers.ranking.mixing import Evidence, Ranking, fit_of, link_strength, rank, rank_around
 from retrievers.ranking.relevance import Nearness
 
 _TITLES = ["Pocahontas Mounds", "Mississippi", "Tennessee", "Oath", "Chess", "Cheese"]
@@ -31,9 +31,14 @@ def graph_of(
     entities: int,
     titles: npt.ArrayLike = (),
     mentions: npt.ArrayLike = (),
+    *,
     relations: npt.ArrayLike = (),
+    statements: npt.ArrayLike = (),
 ) -> WalkIndex:
-    """Passages that are titled with entities, and mention some: pairs of their numbers; relations have a type besides."""
+    """Passages that are titled with entities, and mention some: pairs of their numbers; relations have a type besides.
+
+    Statements are pairs of a relation and the passage that states it.
+    """
     related = np.asarray(relations, np.int64).reshape(-1, 3)
     return WalkIndex(
         GraphArrays(
@@ -44,7 +49,7 @@ def graph_of(
             titles=np.asarray(titles, np.int64).reshape(-1, 2),
             relations=related,
             relation_weights=np.ones(len(related), np.float32),
-            statements=np.empty((0, 2), np.int64),
+            statements=np.asarray(statements, np.int64).reshape(-1, 2),
         )
     )
 
@@ -207,6 +212,38 @@ def test_a_passage_that_alone_says_what_is_asked_stands_before_what_a_name_leads
     match = LexicalIndex.build(passages).match("red sweet ripe apple")
     ranking = rank(graph, Evidence(match, named={0: 1.0}))
     assert ranking.passages.argmax() == first
+
+
+def test_a_single_passage_is_ranked_though_none_is_there_to_be_ahead_of() -> None:
+    match = LexicalIndex.build(["red apple"]).match("red apple")
+    ranking = rank(graph_of(1, 1, titles=[(0, 0)]), Evidence(match, named={0: 1.0}))
+    assert ranking.passages[0] > 0
+
+
+def test_of_a_large_graph_what_is_about_a_named_entity_is_walked_though_it_shares_no_word() -> None:
+    """The last of 1,200 passages mentions what the question names, in other words than the question's."""
+    texts = ["red apple", *(["plum"] * 1_198), "kiwi"]
+    graph = graph_of(1_200, 1, mentions=[(1_199, 0)])
+    ranking = rank(graph, Evidence(LexicalIndex.build(texts).match("red apple"), named={0: 1.0}))
+    assert np.argsort(-ranking.passages)[:2].tolist() in ([0, 1_199], [1_199, 0])
+    assert ranking.passages[1_199] > ranking.rest
+
+
+def test_a_passage_titled_with_a_named_entity_leads_on_though_it_shares_no_word() -> None:
+    """Liu's own passage says nothing that is asked; of the two whom it mentions one was born, as the question has it."""
+    texts = ["letters", "Chen was born by the sea in spring", "Wang left", "Zhu was born", "plum"]
+    graph = graph_of(5, 3, titles=[(row, row) for row in range(3)], mentions=[(0, 1), (0, 2)])
+    ranking = rank(graph, Evidence(LexicalIndex.build(texts).match("born"), named={0: 1.0}))
+    assert ranking.passages.argmax() == 1
+
+
+def test_a_passage_that_states_what_is_asked_of_the_named_fits_better_than_its_double() -> None:
+    """Two passages read alike; one of them states the relation that the question asks for."""
+    graph = graph_of(3, 2, relations=[(0, 1, 0)], statements=[(0, 1)])
+    match = LexicalIndex.build(["Liu", "a friend", "a friend"]).match("friend")
+    evidence = Evidence(match, named={0: 1.0}, type_match={0: 1.0})
+    fit = fit_of(graph, evidence)
+    assert 1 == fit[1] > fit[2] > fit[0]
 
 
 @pytest.mark.parametrize("around", [rank, rank_around])

@@ -96,6 +96,25 @@ def test_a_code_is_evidence_in_any_language() -> None:
     assert fit[1] < fit[2:].min()
 
 
+def test_each_of_several_codes_is_worth_its_share_of_what_is_nearest() -> None:
+    """Of two codes the first passage holds both, the second one; the third is nearest, and holds none."""
+    coded = [np.array([0, 1]), np.array([0])]
+    match = LexicalMatch((), np.zeros(3, np.float32), np.ones(1, np.float32), 0, coded)
+    assert blend(match, _near(np.array([0, 0, 1], np.float32))) == pytest.approx([1, 0.5, 1])
+
+
+def test_what_fits_best_by_words_and_meaning_together_fits_wholly() -> None:
+    match = LexicalIndex.build(["red apple", "red plum", "kiwi"]).match("red apple")
+    fit = blend(match, _near(np.array([0.5, 1, 0], np.float32)))
+    assert fit.max() == pytest.approx(1)
+    assert fit[2] == 0
+
+
+def test_where_neither_words_nor_meaning_find_anything_nothing_fits() -> None:
+    match = LexicalIndex.build(["red apple", "kiwi"]).match("which plum")
+    assert blend(match, _near(np.zeros(2, np.float32))).tolist() == [0, 0]
+
+
 @pytest.mark.parametrize(("holding", "share"), [(1, 1), (2, 1), (3, 4 / 9), (4, 1 / 4)])
 def test_words_that_several_near_passages_hold_tell_them_apart_less(
     holding: int, share: float
