@@ -19,7 +19,7 @@ _BANDS, _ROWS = 16, 4
 _NEIGHBOURS = 16
 _LEAST_AGREEMENT = 0.45
 # Pairs compared at a time: numbered names (SN-0001, SN-0002, …) make 250 pairs each.
-_AT_ONCE = 1 << 16
+_AT_ONCE = 1 << 14
 
 _Hashes = npt.NDArray[np.uint32]
 Pairs = npt.NDArray[np.int64]  # shape (n, 2), the smaller place first
@@ -30,15 +30,27 @@ def like_pairs(names: Sequence[str], is_new: npt.NDArray[np.bool_], most: int) -
     if len(names) < 2 or not is_new.any():
         return np.empty((0, 2), np.int64)
     signatures = _signatures([normalise_name(name) for name in names])
-    met = np.unique(np.concatenate([_met(band, is_new) for band in _band_keys(signatures)]))
-    first, second = np.divmod(met, len(names))
-    agreement = np.empty(len(met))
-    for start in range(0, len(met), _AT_ONCE):
+    best, agreement = np.empty(0, np.int64), np.empty(0, np.float32)
+    # Band by band, with the likeliest so far: all pairs of all bands are gigabytes where names are numbered.
+    for band in _band_keys(signatures):
+        met = _met(band, is_new)
+        agreed = _agreement(signatures, met)
+        near = agreed >= _LEAST_AGREEMENT
+        pairs, places = np.unique(np.r_[best, met[near]], return_index=True)
+        agreed = np.r_[agreement, agreed[near]][places]
+        order = np.argsort(-agreed, kind="stable")[:most]
+        best, agreement = pairs[order], agreed[order]
+    return np.stack(np.divmod(best, len(names)), axis=1)
+
+
+def _agreement(signatures: _Hashes, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    """Of each pair of `_met`, the share of hashes that are the same in both signatures."""
+    agreed = np.empty(len(pairs), np.float32)
+    for start in range(0, len(pairs), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        agreement[part] = (signatures[first[part]] == signatures[second[part]]).mean(axis=1)
-    order = np.argsort(-agreement, kind="stable")
-    order = order[agreement[order] >= _LEAST_AGREEMENT][:most]
-    return np.stack([first[order], second[order]], axis=1)
+        first, second = np.divmod(pairs[part], len(signatures))
+        agreed[part] = (signatures[first] == signatures[second]).mean(axis=1)
+    return agreed
 
 
 def _signatures(names: Sequence[str]) -> _Hashes:
@@ -52,11 +64,11 @@ def _signatures(names: Sequence[str]) -> _Hashes:
     dice = np.random.default_rng(0x5E47)
     factors = dice.integers(1, 2**63, _BANDS * _ROWS, np.uint64) | np.uint64(1)
     shifts = dice.integers(0, 2**63, _BANDS * _ROWS, np.uint64)
-    least = [
-        np.minimum.reduceat((hashes * factor + shift) >> np.uint64(32), starts)
-        for factor, shift in zip(factors, shifts, strict=True)
-    ]
-    return np.stack(least, axis=1).astype(np.uint32)
+    least = np.empty((len(names), _BANDS * _ROWS), np.uint32)
+    for column, (factor, shift) in enumerate(zip(factors, shifts, strict=True)):
+        permuted = (hashes * factor + shift) >> np.uint64(32)
+        least[:, column] = np.minimum.reduceat(permuted, starts)
+    return least
 
 
 def _grams(

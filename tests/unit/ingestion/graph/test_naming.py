@@ -161,3 +161,12 @@ def test_like_names_meet_among_many_and_old_pairs_do_not_come_again() -> None:
     again = {tuple(pair) for pair in like_pairs(names, new, 1000).tolist()}
     assert (3000, 3001) not in again
     assert (3002, 3003) in again
+
+
+def test_looking_for_like_names_takes_two_kilobytes_a_name_however_many_are_alike() -> None:
+    numbered = [f"Serial {number:05}" for number in range(10_000)]
+    tracemalloc.start()
+    like_pairs(numbered, np.ones(len(numbered), np.bool_), 1000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3_000 * len(numbered)
