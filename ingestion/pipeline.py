@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, 
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from domain.documents import Job, JobStage
@@ -34,6 +34,8 @@ from stores.work.jobs import JobStore
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 # While the one group of files is stored the other is parsed; more at once would only cost memory.
 _AT_ONCE = 2
 # Small files share transactions: ten at a time cost half of what they cost one by one.
@@ -58,6 +60,15 @@ class Ingested:
     error: SextantError | None = None
     warnings: tuple[str, ...] = ()
     same_as: str | None = None
+
+
+class IngestReport(list[Ingested]):
+    """What became of each file, in order.
+
+    `warnings`: what of the knowledge graph did not follow, and how to mend it.
+    """
+
+    warnings: tuple[str, ...] = ()
 
 
 class Ingestor:
@@ -120,17 +131,25 @@ class Ingestor:
             DependencyError: the database or the embedding model is gone, so no file can go on. What
                 was committed stays; the same call later goes on from there.
         """
-        most = self._most_together
-        groups = await asyncio.to_thread(lambda: list(_groups(find_files(paths), most)))
-        results: dict[Path, Ingested] = {}
-        waiting = iter(groups)
 
-        async def work() -> None:
-            for group in waiting:
-                results.update(await self._ingest_group(scope, group, on_progress))
+        async def one(file: Path, together: Together) -> Ingested:
+            return await self._ingest_file(file, together, on_progress)
 
-        await _at_once(work() for _ in range(_AT_ONCE))
-        return [results[file] for group in groups for file in group]
+        return await self._ingest_all(
+            scope, await asyncio.to_thread(find_files, paths), _is_small, one
+        )
+
+    async def ingest_uploads(self, scope: Scope, uploads: Sequence[Upload]) -> list[Ingested]:
+        """Take files in from memory; returns and raises what `ingest` does."""
+
+        async def one(upload: Upload, together: Together) -> Ingested:
+            with _outcome(upload.source, upload.filename) as outcome:
+                outcome.append(await self._ingest_upload(upload, together, None))
+            return outcome[0]
+
+        return await self._ingest_all(
+            scope, uploads, lambda upload: len(upload.content) <= _SMALL_FILE, one
+        )
 
     async def ingest_bytes(
         self,
@@ -199,18 +218,30 @@ class Ingestor:
             together.leave()
         return None
 
-    async def _ingest_group(
-        self, scope: Scope, files: Sequence[Path], on_progress: OnProgress | None
-    ) -> dict[Path, Ingested]:
-        results: dict[Path, Ingested] = {}
+    async def _ingest_all(
+        self,
+        scope: Scope,
+        items: Sequence[T],
+        is_small: Callable[[T], bool],
+        one: Callable[[T, Together], Awaitable[Ingested]],
+    ) -> list[Ingested]:
+        """Take items in, small ones together, two groups at a time."""
+        most = self._most_together
+        groups = await asyncio.to_thread(lambda: list(_groups(items, most, is_small)))
+        results = dict[int, Ingested]()
+        waiting = iter(groups)
 
-        async def work(file: Path, together: Together) -> None:
-            results[file] = await self._ingest_file(file, together, on_progress)
+        async def ingest(place: int, together: Together) -> None:
+            results[place] = await one(items[place], together)
             together.leave()
 
-        async with Together(scope, len(files)) as together:
-            await _at_once(work(file, together) for file in files)
-        return results
+        async def work() -> None:
+            for group in waiting:
+                async with Together(scope, len(group)) as together:
+                    await _at_once(ingest(place, together) for place in group)
+
+        await _at_once(work() for _ in range(_AT_ONCE))
+        return [results[place] for place in range(len(items))]
 
     async def _ingest_file(
         self, file: Path, together: Together, on_progress: OnProgress | None
@@ -270,16 +301,18 @@ class Ingestor:
         return claimed
 
 
-def _groups(files: Sequence[Path], most: int) -> Iterator[list[Path]]:
-    """Up to `most` small files at a time, in order; a larger one by itself."""
-    group: list[Path] = []
-    for file in files:
-        if group and (len(group) == most or not (_is_small(group[-1]) and _is_small(file))):
-            yield group
-            group = []
-        group.append(file)
-    if group:
-        yield group
+def _groups(
+    items: Sequence[T], most: int, is_small: Callable[[T], bool]
+) -> Iterator[Sequence[int]]:
+    """The places of up to `most` small items at a time, in order; that of a larger one by itself."""
+    start, small = 0, False
+    for place, item in enumerate(items):
+        before, small = small, is_small(item)
+        if place > start and (place - start == most or not (before and small)):
+            yield range(start, place)
+            start = place
+    if start < len(items):
+        yield range(start, len(items))
 
 
 def _is_small(file: Path) -> bool:

@@ -14,7 +14,7 @@ from ingestion.graph.extraction.link import Bearer
 from ingestion.graph.index import link_names
 from ingestion.transfer.batches import next_of
 from ingestion.transfer.lines import ChunkLine, DecisionLine, EntityLine, Mentioned, Problem
-from ingestion.transfer.spool import Numbered, Spool, Stated
+from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, Stated, size_of
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.names import read_names
@@ -56,7 +56,7 @@ class EvidenceWriter:
     async def write_all(self) -> AsyncIterator[tuple[list[Problem], int]]:
         """Write batch by batch; yields the problems of each, and how many lines it had."""
         documents = self._lines.documents()
-        while stored := await next_of(documents, _BATCH // 10):
+        while stored := await next_of(documents, _BATCH // 10, size_of, DOCUMENTS_ROOM):
             await self._add_chunks([chunk for _, chunks in stored for chunk in chunks])
             yield [], len(stored)
         names = self._lines.entities()

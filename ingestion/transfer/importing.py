@@ -15,17 +15,19 @@ from uuid import UUID
 
 from domain.errors import FileRejected, OptionInvalid
 from domain.scope import Scope
-from ingestion.pipeline import Ingestor
+from ingestion.parsing.detect import media_type
+from ingestion.pipeline import Ingested, Ingestor
 from ingestion.progress import OnStage, silent
 from ingestion.transfer.batches import next_of
 from ingestion.transfer.documents import GAP, chunk_id, pack
 from ingestion.transfer.evidence import EvidenceWriter
 from ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, Problem, check_sections
 from ingestion.transfer.reading import Source, read_into
-from ingestion.transfer.spool import Numbered, Spool, spool
+from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, size_of, spool
+from stores.documents.registering import Upload
 from stores.graph.record import GraphCounts, GraphRecord
 
-_BATCH = 200  # documents read from the spool at a time
+_BATCH = 20  # documents at a time: two groups of small ones
 # A file of nothing but bad lines is a wrong file: the first so many say so.
 _PROBLEMS_KEPT = 1000
 
@@ -36,8 +38,8 @@ class ImportReport:
 
     `unchanged` counts the documents that were there already; `relations` includes triples;
     `problem_count` also counts the problems beyond the first thousand, which are not listed;
-    `warnings` say what of the graph did not follow, and how to mend it; `graph` is how large the whole graph
-    is then, with what was found in the texts.
+    `warnings` say what of the graph did not follow, and how to mend it; `pending`: it is still to follow, which
+    a worker does; `graph` is how large the whole graph is then, with what was found in the texts.
     """
 
     documents: int = 0
@@ -48,6 +50,7 @@ class ImportReport:
     problem_count: int = 0
     problems: list[Problem] = field(default_factory=list[Problem])
     warnings: tuple[str, ...] = ()
+    pending: bool = False
     graph: GraphCounts | None = None
 
 
@@ -90,11 +93,12 @@ class Importer:
             async with self._record.writing(scope, bare=False) as writer:
                 evidence = EvidenceWriter(scope, writer, lines)
                 done = 0
-                total = sum(map(lines.count, ("document", "entity", "relation", "decision")))
+                total = lines.document_count()
+                total += sum(map(lines.count, ("entity", "relation", "decision")))
                 async for problems, count in evidence.write_all():
                     done += count
                     run.note(problems)
-                    run.on_progress("graph", min(done, total), total)
+                    run.on_progress("graph", done, total)
                 run.on_progress("storing", 0, 0)
                 run.report.entities = evidence.entities
                 run.report.relations = evidence.relations
@@ -109,44 +113,26 @@ class Importer:
     async def _store_documents(self, scope: Scope, lines: Spool, run: _Run) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0
         waiting = lines.documents()
-        while batch := await next_of(waiting, _BATCH):
-            for document, chunks in batch:
-                await self._store(scope, lines, document, chunks, run)
-                done += 1
-                run.on_progress("documents", done, total)
+        while batch := await next_of(waiting, _BATCH, size_of, DOCUMENTS_ROOM):
+            usable = [one for one in batch if _is_usable(*one, run)]
+            uploads = await asyncio.to_thread(_uploads, usable)
+            taken = await self._ingestor.ingest_uploads(scope, uploads)
+            for (document, chunks), stored in zip(usable, taken, strict=True):
+                await self._note(lines, document.number, chunks, stored, run)
+            done += len(batch)
+            run.on_progress("documents", done, total)
 
-    async def _store(
-        self,
-        scope: Scope,
-        lines: Spool,
-        document: Numbered[DocumentLine],
-        chunks: Sequence[ChunkLine],
-        run: _Run,
+    async def _note(
+        self, lines: Spool, number: int, chunks: Sequence[ChunkLine], stored: Ingested, run: _Run
     ) -> None:
-        line = document.line
-        if fault := _fault(line, chunks):
-            run.note([Problem(document.number, fault)])
+        """Take down under which ids a document was stored, or why it was not."""
+        if isinstance(stored.error, FileRejected):
+            run.note([Problem(number, str(stored.error))])
             return
-        remarks = _misplaced(line, chunks) if chunks else _passed_over(line)
-        run.note([Problem(document.number, one, kept=True) for one in remarks])
-        named = line.title or line.id
-        content = pack(line, chunks) if chunks else (line.text or "").encode()
-        try:
-            stored = await self._ingestor.ingest_bytes(
-                scope,
-                content,
-                _filename(line) if chunks else f"{named}.txt",
-                source=line.id,
-                external_id=line.id,
-                metadata=line.stored_metadata(),
-                identity=b"" if chunks else pack(line.model_copy(update={"text": None}), ()),
-            )
-        except FileRejected as error:
-            run.note([Problem(document.number, str(error))])
-            return
+        if stored.error is not None:
+            raise stored.error
         assert stored.document_id is not None  # noqa: S101 - it was stored
-        ids = _ids(stored.document_id, chunks)
-        await asyncio.to_thread(lines.stored, ids)
+        await asyncio.to_thread(lines.stored, _ids(stored.document_id, chunks))
         run.report.documents += 1
         run.report.unchanged += stored.unchanged
         run.report.chunks += len(chunks) or stored.chunks
@@ -169,6 +155,37 @@ class _Run:
         self.report.problem_count += len(problems)
         room = _PROBLEMS_KEPT - len(self.report.problems)
         self.report.problems.extend(problems[: max(0, room)])
+
+
+def _is_usable(document: Numbered[DocumentLine], chunks: Sequence[ChunkLine], run: _Run) -> bool:
+    """Whether a document can be stored; what is wrong with it is noted."""
+    line = document.line
+    if fault := _fault(line, chunks):
+        run.note([Problem(document.number, fault)])
+        return False
+    remarks = _misplaced(line, chunks) if chunks else _passed_over(line)
+    run.note([Problem(document.number, one, kept=True) for one in remarks])
+    return True
+
+
+def _uploads(
+    documents: Sequence[tuple[Numbered[DocumentLine], Sequence[ChunkLine]]],
+) -> list[Upload]:
+    return [_upload(one.line, chunks) for one, chunks in documents]
+
+
+def _upload(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Upload:
+    """A document as the store takes it: with its chunks, or as the text that it is."""
+    filename = _filename(line) if chunks else f"{line.title or line.id}.txt"
+    return Upload(
+        line.id,
+        filename,
+        media_type(filename),
+        pack(line, chunks) if chunks else (line.text or "").encode(),
+        line.id,
+        line.stored_metadata(),
+        b"" if chunks else pack(line.model_copy(update={"text": None}), ()),
+    )
 
 
 def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> str:

@@ -67,6 +67,15 @@ class Stated(NamedTuple):
 
 _said_of = attrgetter(*Stated._fields)
 
+# Characters of the documents that are read from here at a time: some of 50 MB are not in memory together.
+DOCUMENTS_ROOM = 4_000_000
+
+
+def size_of(document: tuple[Numbered[DocumentLine], list[ChunkLine]]) -> int:
+    """Characters of a document and its chunks."""
+    (_, line), chunks = document
+    return len(line.text or "") + sum(len(chunk.text) for chunk in chunks)
+
 
 class Spool:
     """The lines of one import; every method blocks, so call them in a thread.
