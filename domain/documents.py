@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -189,9 +190,15 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class GraphInfo:
-    """A knowledge base as `sextant graphs` lists it."""
+    """A knowledge base as `sextant graphs` lists it.
+
+    `pending`: its graph is still to follow its documents, which a worker does. `warnings`: what of the graph
+    did not follow the last time.
+    """
 
     graph_id: str
     documents: int
     chunks: int
     created_at: datetime | None = None
+    pending: bool = False
+    warnings: Sequence[str] = ()

@@ -30,7 +30,7 @@ from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from ingestion.files import Paths
-    from ingestion.pipeline import Ingested
+    from ingestion.pipeline import IngestReport
     from ingestion.progress import OnCount, OnProgress, OnStage
     from ingestion.transfer.importing import ImportReport
     from ingestion.transfer.reading import Source
@@ -115,7 +115,7 @@ class Sextant(Asking):
         paths: Paths,
         graph_id: str = DEFAULT_GRAPH,
         on_progress: OnProgress | None = None,
-    ) -> list[Ingested]:
+    ) -> IngestReport:
         """Take files, and the readable files of folders, into a knowledge base.
 
         Args:
@@ -124,14 +124,18 @@ class Sextant(Asking):
             on_progress: called whenever a file gets further.
 
         Returns:
-            What became of each file, in order; a file that cannot be ingested carries its error and
-            stops no other.
+            What became of each file, a list in order; a file that cannot be ingested carries its error and
+            stops no other. Its `warnings` say what of the graph did not follow.
         """
+        from ingestion.pipeline import IngestReport
+
         ingestor = await self._parts.ingestor()
-        results = await ingestor.ingest(self._scope(graph_id), paths, on_progress)
+        report = IngestReport(await ingestor.ingest(self._scope(graph_id), paths, on_progress))
         await self._chunks(graph_id).describe_ingested()
-        await self._refresher.refresh(self._scope(graph_id), on_progress, patient=True)
-        return results
+        report.warnings = await self._refresher.refresh(
+            self._scope(graph_id), on_progress, patient=True
+        )
+        return report
 
     def worker(self, concurrency: int | None = None) -> Worker:
         """What ingests the documents that were queued, of all users; `Worker.run` does it.
@@ -165,6 +169,7 @@ class Sextant(Asking):
         *,
         strict: bool = False,
         on_progress: OnStage | None = None,
+        patience: float | None = None,
     ) -> ImportReport:
         """Bring documents, chunks, entities and relations of your own (docs/import.md).
 
@@ -176,6 +181,9 @@ class Sextant(Asking):
             graph_id: the knowledge base; made when it is new.
             strict: stop at the first line that cannot be used.
             on_progress: called with (stage, done, total; 0 where the total is not known).
+            patience: seconds to wait for what follows from the graph (names that are one, vectors,
+                communities, reports, Neo4j) once everything is stored; then the report says `pending`, and a
+                worker goes on. None: until it is done.
 
         Returns:
             What was taken, and what was wrong with which line.
@@ -189,8 +197,14 @@ class Sextant(Asking):
         report = await importer.import_graph(
             self._scope(graph_id), source, strict=strict, on_progress=on_progress
         )
-        report.warnings = await self._refresher.refresh(self._scope(graph_id), on_stage=on_progress)
-        report.graph = await GraphRecord(self.database).counts(self._scope(graph_id))
+        scope = self._scope(graph_id)
+        try:
+            async with asyncio.timeout(patience):
+                report.warnings = await self._refresher.refresh(scope, on_stage=on_progress)
+        except TimeoutError:
+            await self._refresher.leave_to_worker(scope)
+            report.pending = True
+        report.graph = await GraphRecord(self.database).counts(scope)
         return report
 
     def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:

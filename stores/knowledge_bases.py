@@ -6,9 +6,11 @@ One comes into being with its first document (`stores/scopes.py`).
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 
 from psycopg.rows import class_row
 from psycopg.sql import SQL, Identifier
+from psycopg.types.json import Jsonb
 
 from domain.documents import GraphInfo
 from domain.errors import GraphNotFound
@@ -33,6 +35,12 @@ class KnowledgeBases:
             cursor = connection.cursor(row_factory=class_row(GraphInfo))
             await cursor.execute(_SQL["graphs"], {"user_id": user_id})
             return await cursor.fetchall()
+
+    async def note_upkeep(self, scope: Scope, warnings: Sequence[str]) -> None:
+        """Keep what of a graph did not follow when it was brought up to date; () when all did."""
+        values = {"graph_id": scope.graph_id, "warnings": Jsonb(list(warnings))}
+        async with self._database.transaction(scope.user_id) as connection:
+            await connection.execute(_SQL["note_upkeep"], {"user_id": scope.user_id} | values)
 
     async def require(self, scope: Scope) -> None:
         """Return if the user has this knowledge base.

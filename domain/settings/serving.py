@@ -22,6 +22,11 @@ class HttpSettings(Group):
     import_bytes: int = Field(
         2_000_000_000, ge=1_000, description="Largest body of an import, which is never in memory."
     )
+    import_patience: float = Field(
+        10.0,
+        ge=0,
+        description="Seconds for which the answer to an import waits for names, communities and reports; what is not done then, a worker does.",
+    )
     searches: int = Field(
         8,
         ge=1,

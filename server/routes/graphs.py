@@ -100,7 +100,10 @@ async def import_graph(
     with room:
         async with aclosing(lines_of(request.stream(), longest)) as lines:
             report = await rag_of(request, principal).import_graph(
-                lines, graph_id, strict=asked.strict
+                lines,
+                graph_id,
+                strict=asked.strict,
+                patience=serving_of(request).settings.http.import_patience,
             )
     return ImportBody.shown(report, graph_id=graph_id)
 

@@ -39,11 +39,19 @@ IMPORTED: dict[str, Any] = {
     "problemCount": 0,
     "problems": [],
     "warnings": [],
+    "pending": False,
     "graph": {"entities": 5, "relations": 1, "mentions": 20, "communities": 2},
 }
 GRAPHS: dict[str, Any] = {
     "graphs": [
-        {"graphId": GRAPH, "documents": 1, "chunks": 2, "createdAt": "2026-03-01T08:00:00Z"}
+        {
+            "graphId": GRAPH,
+            "documents": 1,
+            "chunks": 2,
+            "createdAt": "2026-03-01T08:00:00Z",
+            "pending": False,
+            "warnings": [],
+        }
     ],
     "nextCursor": None,
 }

@@ -20,12 +20,18 @@ class GraphQuery(Wire):
 
 
 class GraphBody(Wire):
-    """A knowledge base and its size."""
+    """A knowledge base and its size.
+
+    `pending`: names, communities and reports are still to follow its documents, which a worker sees to.
+    `warnings`: what of them did not follow the last time, and how to mend it.
+    """
 
     graph_id: str
     documents: int
     chunks: int
     created_at: datetime | None
+    pending: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 class GraphPage(Wire):
@@ -86,7 +92,8 @@ class GraphSize(Wire):
 class ImportBody(Wire):
     """What an import brought; `problemCount` also counts those beyond the thousand that are listed.
 
-    `graph` is the size of the whole graph then, with what was found in the texts.
+    `graph` is the size of the whole graph then, with what was found in the texts. `pending`: everything is
+    stored and can be searched; names, communities and reports follow, and `GET /api/graphs` says when they have.
     """
 
     graph_id: str
@@ -98,4 +105,5 @@ class ImportBody(Wire):
     problem_count: int
     problems: tuple[ImportProblem, ...]
     warnings: tuple[str, ...]
+    pending: bool = False
     graph: GraphSize | None = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from domain.documents import JobStage
 from domain.text import counted
-from ingestion.pipeline import Ingested
+from ingestion.pipeline import Ingested, IngestReport
 from ingestion.progress import OnProgress, OnStage, Progress, silent
 from sextant.cli import terminal
 
@@ -26,7 +26,7 @@ _LINE_SECONDS = 10.0
 
 async def ingest_with_progress(
     rag: Sextant, paths: Sequence[str | Path], graph_id: str, *, quiet: bool = False
-) -> list[Ingested]:
+) -> IngestReport:
     """Ingest files and folders, and show each file's stage and chunks on standard error."""
     with _display(quiet=quiet) as on_progress:
         return await rag.ingest(paths, graph_id=graph_id, on_progress=on_progress)

@@ -12,6 +12,7 @@ from domain.errors import GraphStoreUnavailable, SextantError
 from domain.scope import Scope
 from domain.text import counted
 from models.protocols import Embedder
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.work.queue import Turns
 
@@ -53,8 +54,21 @@ class Refresher:
             patient: as `GraphUpkeep.refresh` has it.
 
         Returns:
-            What was not done, and how to mend it; () when all was.
+            What was not done, and how to mend it; () when all was. `GraphInfo.warnings` has it, too.
         """
+        told = await self._refresh(scope, on_progress, on_stage=on_stage, patient=patient)
+        with suppress(SextantError):  # whoever waits for this is told all the same
+            await KnowledgeBases(self._database).note_upkeep(scope, told)
+        return told
+
+    async def _refresh(
+        self,
+        scope: Scope,
+        on_progress: OnProgress | None,
+        *,
+        on_stage: OnStage | None,
+        patient: bool,
+    ) -> tuple[str, ...]:
         from domain.documents import JobStage
         from ingestion.progress import Progress
 
@@ -74,7 +88,8 @@ class Refresher:
                 done = await upkeep.refresh(scope, on_stage or show, patient=patient)
         except GraphStoreUnavailable as error:
             note = f"up to date, but Neo4j has not taken it over. {error}"
-            await self._offer_again(scope)
+            with suppress(SextantError):  # the notes wait all the same, for the next change
+                await self.leave_to_worker(scope, wait=_GONE_SECONDS)
             _log.warning("%s: %s", scope.graph_id, note)
         except Exception as error:  # noqa: BLE001 - the documents are in, whatever this was
             note = f"not brought up to date. {error} Run `sextant communities build`."
@@ -87,9 +102,9 @@ class Refresher:
         tell(JobStage.FAILED, note=note)
         return (f"{_GRAPH}: {note}",)
 
-    async def _offer_again(self, scope: Scope) -> None:
-        with suppress(SextantError):  # the notes wait all the same, for the next change
-            await Turns(self._database).offer_refresh(scope, since=time.time(), wait=_GONE_SECONDS)
+    async def leave_to_worker(self, scope: Scope, *, wait: float = 0.0) -> None:
+        """Have a worker bring the graph up to date, in `wait` seconds at the earliest."""
+        await Turns(self._database).offer_refresh(scope, since=time.time(), wait=wait)
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[GraphUpkeep]:

@@ -29,6 +29,9 @@ def list_graphs(context: typer.Context, *, as_json: AsJson = False) -> None:
         for graph in listed
     ]
     terminal.table(("GRAPH", "DOCUMENTS", "CHUNKS", "CREATED"), rows)
+    for graph in listed:
+        for warning in graph.warnings:
+            terminal.warn(terminal.on_one_line(f"! {graph.graph_id}: {warning}"))
 
 
 @graphs.command("delete")

@@ -13,7 +13,7 @@ from sextant.cli.options import GRAPH, AsJson, GraphId
 from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
-    from ingestion.pipeline import Ingested
+    from ingestion.pipeline import Ingested, IngestReport
     from sextant.facade import Sextant
 
 app = typer.Typer()
@@ -40,7 +40,8 @@ def ingest(
     others = left_out(paths)
     if as_json:
         files = [_described(result) for result in results]
-        terminal.emit({"graph_id": graph, "files": files, "left_out": others})
+        told = {"graph_id": graph, "files": files, "left_out": others, "warnings": results.warnings}
+        terminal.emit(told)
     elif others:
         terminal.say(_told_of(others))
     worst = max((result.error.exit_code for result in results if result.error), default=0)
@@ -48,7 +49,7 @@ def ingest(
         raise typer.Exit(worst)
 
 
-async def _ingest(rag: Sextant, paths: list[Path], graph: str, *, as_json: bool) -> list[Ingested]:
+async def _ingest(rag: Sextant, paths: list[Path], graph: str, *, as_json: bool) -> IngestReport:
     from ingestion.parsing.detect import SUPPORTED
     from sextant.cli.progress import ingest_with_progress, print_summary
 

@@ -94,13 +94,22 @@ async def test_neo4j_follows_imports_answers_searches_and_forgets_what_is_delete
     assert findings["graph store"].health is Health.OK
 
 
-async def test_without_its_server_everything_goes_on_and_says_so(offline: Settings) -> None:
+async def test_without_its_server_everything_goes_on_and_says_so(
+    offline: Settings, tmp_path: Path
+) -> None:
     nowhere = offline.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:9"})
     async with Sextant.open(nowhere) as rag:
         report = await rag.import_graph(lines(), "alone")
         (warning,) = report.warnings
         assert warning.startswith("knowledge graph: up to date, but Neo4j has not taken it over.")
         assert "sextant graph sync" in warning
+        file = tmp_path / "insulin.md"
+        file.write_text("# Insulin\n\nInsulin lowers blood sugar.\n")
+        ingested = await rag.ingest([file], "alone")
+        assert [one.warnings for one in ingested] == [()]
+        assert ingested.warnings == (warning,)
+        (listed,) = [one for one in await rag.graphs() if one.graph_id == "alone"]
+        assert tuple(listed.warnings) == (warning,)
         graph = await rag.graph("alone")
         status = await graph.status()
         assert (status.record.entities, status.record.relations) == (3, 2)

@@ -1,0 +1,89 @@
+"""What follows from an import's graph takes its time: the answer does not wait for all of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import pytest_asyncio
+from fastapi import FastAPI
+
+from domain.settings import HttpSettings, Settings, WorkerSettings
+from server.app import create_app
+from server.schemas import examples
+from stores.postgresql.database import Database
+from tests.integration.server.calling import calling
+
+LINES = {"content-type": "application/x-ndjson"}
+
+
+@pytest_asyncio.fixture(scope="module")
+async def hasty(settings: Settings, database: Database) -> AsyncIterator[FastAPI]:
+    """A server without workers whose imports wait for nothing that follows."""
+    changed = {
+        "http": HttpSettings(import_patience=0.0),
+        "worker": WorkerSettings(in_server=False),
+    }
+    created = create_app(settings.model_copy(update=changed))
+    async with created.router.lifespan_context(created):
+        yield created
+
+
+@pytest.fixture
+def graph() -> str:
+    return f"kb {uuid4()}"
+
+
+async def brought(client: httpx.AsyncClient, graph: str) -> dict[str, Any]:
+    answer = await client.post(
+        f"/api/graphs/{graph}/import", content=examples.IMPORT.encode(), headers=LINES
+    )
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+async def listed(client: httpx.AsyncClient, graph: str) -> dict[str, Any]:
+    graphs = (await client.get("/api/graphs", params={"limit": "1000"})).json()["graphs"]
+    [found] = [one for one in graphs if one["graphId"] == graph]
+    return dict(found)
+
+
+async def test_an_import_answers_once_all_is_stored_and_a_worker_does_what_follows(
+    hasty: FastAPI, graph: str
+) -> None:
+    async with calling(hasty) as client:
+        told = await brought(client, graph)
+        assert told["pending"]
+        assert (told["chunks"], told["entities"], told["graph"]["communities"]) == (2, 2, 0)
+        found = await client.post("/search", json={"query": "所有权", "graphId": graph})
+        assert found.json()["results"]
+        assert (await listed(client, graph))["pending"]
+
+        rag = hasty.state.serving.rag
+        worker = rag.worker()
+        working = asyncio.create_task(worker.run())
+        while (await listed(client, graph))["pending"]:  # noqa: ASYNC110 - as a client does
+            await asyncio.sleep(0.1)
+        worker.stop()
+        await working
+        status = await (await rag.graph(graph)).status()
+        assert status.record.communities > 0
+
+
+async def test_an_import_that_everything_followed_at_once_is_not_pending(
+    client: httpx.AsyncClient, graph: str
+) -> None:
+    assert not (await brought(client, graph))["pending"]
+    assert await listed(client, graph) | {"createdAt": None} == {
+        "graphId": graph,
+        "documents": 1,
+        "chunks": 2,
+        "createdAt": None,
+        "pending": False,
+        "warnings": [],
+    }
