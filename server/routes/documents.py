@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Annotated, Any
@@ -234,9 +235,15 @@ async def get_file(
     file = await _library(request, principal).file(document_id)
     headers = {
         "Content-Length": str(file.size_bytes),
-        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.filename, safe='')}",
+        "Content-Disposition": _saved_as(file.filename),
     }
     return StreamingResponse(file.parts, media_type="application/octet-stream", headers=headers)
+
+
+def _saved_as(filename: str) -> str:
+    """To be saved under this name, or one like it by clients that read plain letters only (RFC 6266, appendix D)."""
+    plain = re.sub(r"[^A-Za-z0-9 ._-]", "_", filename)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
 
 
 def _library(request: Request, principal: Principal) -> Library:
