@@ -14,6 +14,18 @@ let thread = "";
 // The key of a question that has no answer yet, with its conversation: loading the page anew would lose it.
 const ASKED = "asked";
 let running = null;
+let only = null; // the document that questions are about
+
+/** Questions are about this document from now on; about all of them again without one. */
+export function askOnlyOf(document) {
+  only = document;
+  byId("only").replaceChildren(...(only ? [element("li", {}, [bound(), button("×", () => {
+    askOnlyOf(null);
+    question.focus();
+  }, { label: say("everywhere") })])] : []));
+}
+
+const bound = () => element("span", { textContent: say("onlyIn", only.filename) });
 
 /** Show a conversation; without a name a new one begins. */
 export async function open(name) {
@@ -87,14 +99,16 @@ async function ask(text) {
   const compare = mode.value === "compare";
   if (!compare && !thread) name();
   const begun = thread;
-  const asked = { query: text, graphId: bases.chosen(), multimodalContent: content, debug: true };
+  const attached = [...(only ? [element("li", {}, [bound()])] : []), ...attachments.shown()];
+  const filters = only && { documentIds: [only.documentId] };
+  const asked = { query: text, graphId: bases.chosen(), multimodalContent: content, filters, debug: true };
   running = new AbortController();
   const { signal } = running;
   busy(true);
   question.value = "";
   sessionStorage.setItem(ASKED, JSON.stringify([begun, text]));
-  const good = compare ? await side(text, asked, signal)
-    : await one(place(new Turn(text, { attached: attachments.shown(), graphId: asked.graphId })), { ...asked, mode: mode.value, threadId: begun }, signal);
+  const good = compare ? await side(text, asked, attached, signal)
+    : await one(place(new Turn(text, { attached, graphId: asked.graphId })), { ...asked, mode: mode.value, threadId: begun }, signal);
   if (good) {
     attachments.clear();
     sessionStorage.removeItem(ASKED);
@@ -104,9 +118,9 @@ async function ask(text) {
 }
 
 /** The question in each mode beside the others; no conversation keeps them. */
-async function side(text, asked, signal) {
+async function side(text, asked, attached, signal) {
   const grid = element("div", { className: "compared" });
-  const whole = new Turn(text, { attached: attachments.shown() });
+  const whole = new Turn(text, { attached });
   whole.rest.append(grid);
   place(whole);
   const each = COMPARED.map((mode) => ({ mode, turn: new Turn(text, { mode, graphId: asked.graphId }) }));
@@ -182,3 +196,4 @@ question.addEventListener("keydown", (event) => {
 });
 byId("fresh").addEventListener("click", () => { clear(""); welcome(); location.hash = "#ask"; question.focus(); });
 byId("stop").addEventListener("click", () => running?.abort());
+bases.onChange(() => { if (only && only.graphId !== bases.chosen()) askOnlyOf(null); });

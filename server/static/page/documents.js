@@ -4,7 +4,8 @@ import { events, get, Problem, retried, send, upload } from "./api.js";
 import { droppable } from "./attachments.js";
 import * as bases from "./bases.js";
 import { button, byId, element, renew, sure, tell } from "./dom.js";
-import { say } from "./words.js";
+import { addressOf } from "./passage.js";
+import { facts, say } from "./words.js";
 
 // A browser keeps six connections to a server; two watch, so that questions and lists go through.
 const WATCHERS = 2;
@@ -110,7 +111,8 @@ function draw(document) {
   const row = rows.get(documentId) ?? list.appendChild(element("li"));
   rows.set(documentId, row);
   const running = document.status === "pending" || document.status === "ingesting" || (job && !ENDED.has(job.stage));
-  const parts = [element("div", { className: "row" }, [element("strong", { textContent: filename }), element("span", { className: "gap" }), ...controls(document, running)])];
+  const parts = [element("div", { className: "row" }, [element("strong", {}, [running || document.status === "failed" ? filename : element("a", { href: addressOf(documentId), textContent: filename })]),
+    element("span", { className: "gap" }), ...controls(document, running)])];
   if (running) {
     const stage = job?.stage ?? document.status;
     const name = say("stages")[stage] ?? stage;
@@ -119,7 +121,7 @@ function draw(document) {
   } else if (document.status === "failed") {
     parts.push(element("p", { className: "bad", textContent: why(document) }));
   } else {
-    parts.push(element("div", { className: "note", textContent: say("passages", document.chunkCount) }));
+    parts.push(element("div", { className: "note", textContent: facts(document) }));
     for (const warning of job?.warnings ?? []) parts.push(element("p", { className: "note", textContent: say("missing", warning) }));
     if (job?.stage === "failed" && !GIVEN_UP.has(job.errorCode)) parts.push(element("p", { className: "bad", textContent: say("older", why(document)) }));
   }
@@ -180,7 +182,7 @@ async function follow(documentId, row) {
   for await (const { type, data } of events(await send(`documents/${documentId}/events`))) {
     if (!row.isConnected) return;
     if (!data.documentId) throw new Problem(data, data.status);
-    draw(data);
+    draw(type === "progress" ? data : await get(`documents/${documentId}`));
     if (type !== "progress") return;
   }
   throw new Problem({ detail: say("lost") }); // the server ended

@@ -2,6 +2,8 @@
 
 // The golden angle: points on a spiral by it lie evenly, so that the start is neither random nor crowded.
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
+// A few nodes stay beside each other, however large the box.
+const LARGEST = 3;
 const [LENGTH, CHARGE, GRAVITY, FRICTION] = [50, 260, 0.08, 0.6];
 
 /**
@@ -59,6 +61,6 @@ function push(x, y, vx, vy, i, j, heat) {
 
 function fit(places, size, margin) {
   const least = Math.min(...places), most = Math.max(...places);
-  const scale = most > least ? (size - 2 * margin) / (most - least) : 0;
-  for (let i = 0; i < places.length; i++) places[i] = scale ? margin + (places[i] - least) * scale : size / 2;
+  const scale = Math.min(LARGEST, (size - 2 * margin) / (most - least || 1));
+  for (let i = 0; i < places.length; i++) places[i] = size / 2 + (places[i] - (least + most) / 2) * scale;
 }

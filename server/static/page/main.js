@@ -5,22 +5,25 @@ import * as conversation from "./conversation.js";
 import { byId, tell } from "./dom.js";
 import * as documents from "./documents.js";
 import * as explore from "./explore.js";
+import * as reading from "./reading.js";
 import * as threads from "./threads.js";
 import { say, speak, switchLanguage } from "./words.js";
 
-const VIEWS = ["ask", "documents", "graph"];
+const VIEWS = ["ask", "documents", "reading", "graph"];
 
-/** Open what the address names: `#ask/<conversation>`, `#documents`, `#graph/<entity>`. */
+/** Open what the address names: `#ask/<conversation>`, `#documents`, `#documents/<document>/<place>`, `#graph/<entity>`. */
 async function route() {
   const [name, rest] = location.hash.slice(1).split(/\/(.*)/s);
-  if (name && !VIEWS.includes(name)) return; // an anchor of the page
-  const view = name || "ask";
-  for (const one of VIEWS) byId(`${one}-view`).hidden = one !== view;
-  for (const link of document.querySelectorAll("nav a")) {
-    link.setAttribute("aria-current", link.hash.split("/")[0] === `#${view}` ? "page" : "false");
-  }
+  if (name && !["ask", "documents", "graph"].includes(name)) return; // an anchor of the page
+  const place = name || "ask";
   const asked = decoded(rest ?? "");
-  if (view === "documents") await documents.show();
+  const view = place === "documents" && asked ? "reading" : place;
+  for (const one of VIEWS) byId(`${one}-view`).hidden = one !== view;
+  for (const link of document.querySelectorAll("header nav a")) {
+    link.setAttribute("aria-current", link.hash.split("/")[0] === `#${place}` ? "page" : "false");
+  }
+  if (view === "reading") await reading.show(asked);
+  else if (view === "documents") await documents.show();
   else if (view === "graph") await explore.show(asked);
   else {
     threads.mark(asked);
@@ -63,12 +66,14 @@ byId("login-form").addEventListener("submit", (event) => {
 byId("leave").addEventListener("click", () => { sessionStorage.clear(); location.reload(); });
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address names what is open
-  document.querySelector("main > :not([hidden]) :is(textarea, input)").focus();
+  document.querySelector("main > :not([hidden]) :is(textarea, input, [tabindex])").focus();
 });
 byId("language").addEventListener("click", switchLanguage);
 bases.onChange(() => {
   conversation.welcome();
-  if (location.hash.startsWith("#graph/")) location.hash = "#graph"; // what was open is of the other one
+  const [view, opened] = location.hash.split("/");
+  if (opened && view === "#documents" && reading.graph() === bases.chosen()) return; // it chose its own
+  if (opened && view !== "#ask") location.hash = view; // what was open is of the other one
   else if (/^#(documents|graph)/.test(location.hash)) route();
 });
 addEventListener("hashchange", route);

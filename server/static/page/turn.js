@@ -80,11 +80,20 @@ export class Turn {
     ].filter(Boolean).join(" ");
     const notes = [...answer.warnings, said].filter(Boolean);
     this.rest.replaceChildren(...notes.map((text) => element("p", { className: "note", textContent: text })));
+    if (navigator.clipboard) this.rest.append(button(say("copy"), ({ target }) => this.copy(target), { className: "small" }));
     if (answer.sources.length) this.rest.append(fold(say("sources", answer.sources.length), () => this.list(), { open: true }));
     if (answer.trace) this.rest.append(fold(say("trace"), () => bars(answer.trace, total), { beside: [strip(answer.trace, total)] }));
     const graph = answer.graphContext;
     if (graph?.entities?.length) this.rest.append(fold(say("around", graph.entities.length), () => this.picture(graph)));
     this.draw();
+  }
+
+  /** The answer with its sources as text, for a letter or a note. */
+  async copy(pressed) {
+    const sources = this.sources.map((source) => `[${source.marker || source.label}] ${placeOf(source)}`);
+    await navigator.clipboard.writeText([this.text, sources.join("\n")].filter(Boolean).join("\n\n"));
+    pressed.textContent = say("copied");
+    setTimeout(() => { pressed.textContent = say("copy"); }, 2000);
   }
 
   /** The answer did not come: why, and the way on. */

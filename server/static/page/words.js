@@ -36,6 +36,9 @@ export const WORDS = {
     noGraph: "There are no entities here yet. They come with the documents.", noEntity: "No entity is like that.", nearEntities: "No entity has such a name. Above are those nearest in meaning.", relations: "Relations", mentions: "Mentioned in",
     aliases: (names) => `Also: ${names}`, foundHere: "Entities found",
     files: "Drop files here, or choose them", kinds: "Text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV, JSON",
+    shelf: "All documents", wholeDocument: "Read it in the document", original: "Download the original", outline: "Contents", earlier: "What comes before", further: "Read on",
+    askOf: "Ask about this document", only: "Where answers are looked for", onlyIn: (name) => `Only in ${name}`, everywhere: "Ask all documents again",
+    pages: (count) => (count === 1 ? "1 page" : `${count} pages`), copy: "Copy", copied: "Copied",
     empty: "No documents yet.", uploading: (percent) => `Uploading: ${percent} %`, remove: "Delete", more: "More", close: "Close",
     cancel: "Cancel", keep: "Keep", create: "Create", naming: "Name of the new knowledge base", newBase: "New knowledge base…",
     baseIs: (name, documents) => `${name} (${documents})`, dropBase: "Delete this knowledge base",
@@ -86,6 +89,9 @@ export const WORDS = {
     noGraph: "这里还没有实体，它们随文档而来。", noEntity: "没有类似的实体。", nearEntities: "没有这样名称的实体。以上是意思最接近的。", relations: "关系", mentions: "出现于",
     aliases: (names) => `又名：${names}`, foundHere: "找到的实体",
     files: "把文件拖到这里，或选择文件", kinds: "文本、Markdown、HTML、PDF、Word、PowerPoint、Excel、CSV、JSON",
+    shelf: "全部文档", wholeDocument: "在文档中阅读", original: "下载原文件", outline: "目录", earlier: "前面的内容", further: "继续阅读",
+    askOf: "就这个文档提问", only: "在哪里找答案", onlyIn: (name) => `只在 ${name} 中`, everywhere: "重新向全部文档提问",
+    pages: (count) => `${count} 页`, copy: "复制", copied: "已复制",
     empty: "还没有文档。", uploading: (percent) => `正在上传：${percent}%`, remove: "删除", more: "更多", close: "关闭",
     cancel: "取消", keep: "保留", create: "新建", naming: "新知识库的名称", newBase: "新建知识库…",
     baseIs: (name, documents) => `${name}（${documents}）`, dropBase: "删除这个知识库",
@@ -132,6 +138,17 @@ export const kind = (type) => say("kindsOf")[type] ?? type;
 
 /** What a type of relation is called. */
 export const relation = (type) => say("relationsOf")[type] ?? type.replaceAll("_", " ").toLowerCase();
+
+/** What is known of a document in a line: pages, passages, size, and when it was last taken in. */
+export function facts({ pageCount, chunkCount, sizeBytes, updatedAt }) {
+  const kilobytes = Math.max(1, Math.round((sizeBytes ?? 0) / 1000));
+  const [size, unit] = kilobytes < 1000 ? [kilobytes, "kilobyte"] : [kilobytes / 1000, "megabyte"];
+  return [
+    pageCount && say("pages", pageCount), say("passages", chunkCount),
+    sizeBytes && new Intl.NumberFormat(language, { style: "unit", unit, maximumFractionDigits: 1 }).format(size),
+    updatedAt && new Date(updatedAt).toLocaleDateString([...navigator.languages.filter((one) => one.startsWith(language)), language], { dateStyle: "medium" }),
+  ].filter(Boolean).join(" · ");
+}
 
 /** Put the page's own words into the language chosen. */
 export function speak() {

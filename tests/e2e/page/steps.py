@@ -39,6 +39,11 @@ def ask(page: Page, question: str) -> Locator:
     return page.get_by_role("article").last
 
 
+def note(name: str, text: str) -> FilePayload:
+    """A file of this text."""
+    return FilePayload(name=name, mimeType="text/plain", buffer=text.encode())
+
+
 def add(page: Page, files: Path | Sequence[Path | FilePayload] | FilePayload) -> None:
     """Choose files to be taken in."""
     page.locator("#files").set_input_files(files)  # type: ignore[arg-type]

@@ -6,16 +6,12 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import FilePayload, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from testing.pictures import data_uri, picture
-from tests.e2e.page.steps import add, ask, begin, caught, hold, late, row, stream, view
+from tests.e2e.page.steps import add, ask, begin, caught, hold, late, note, row, stream, view
 
 pytestmark = pytest.mark.e2e
-
-
-def note(name: str, text: str) -> FilePayload:
-    return FilePayload(name=name, mimeType="text/plain", buffer=text.encode())
 
 
 def test_documents_are_added_watched_asked_about_and_removed(page: Page, tmp_path: Path) -> None:
