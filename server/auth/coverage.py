@@ -16,7 +16,7 @@ from server.auth.principal import guards_of
 
 # What anybody may ask: whether the server lives, its description, and the page that asks for a key.
 PUBLIC = frozenset({
-    "/", "/static/{name}", "/healthz", "/readyz", "/docs", "/docs/reference.js",
+    "/", "/static/{version}/{name}", "/healthz", "/readyz", "/docs", "/docs/reference.js",
     "/docs/reference.css", "/openapi.json",
 })  # fmt: skip
 

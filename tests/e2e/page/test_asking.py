@@ -260,7 +260,7 @@ def test_code_and_tables_of_an_answer_stay_what_they_are(page: Page) -> None:
     )
     shown = page.evaluate(
         """async (text) => {
-             const { prose } = await import('/static/prose.js');
+             const { prose } = await import('/static/any/prose.js');
              const whole = document.createElement('div');
              const mark = (textContent) => Object.assign(document.createElement('sup'), { textContent });
              whole.append(...prose(text, mark));

@@ -103,7 +103,7 @@ def test_an_entity_belongs_to_its_knowledge_base(page: Page) -> None:
 def test_a_large_graph_is_laid_out_without_two_nodes_in_one_place(page: Page) -> None:
     places = page.evaluate(
         """async () => {
-             const { layout } = await import('/static/layout.js');
+             const { layout } = await import('/static/any/layout.js');
              const edges = Array.from({ length: 900 }, (_, i) => [i % 500, (i * 7 + 1) % 500]);
              const { x, y } = layout(500, edges, { width: 800, height: 500, margin: 40 });
              return Array.from(x, (value, i) => [value, y[i]]);

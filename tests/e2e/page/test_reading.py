@@ -66,7 +66,7 @@ def test_the_page_speaks_the_language_of_the_browser_or_the_one_that_is_chosen(
 def test_everything_that_is_said_is_said_in_both_languages(page: Page) -> None:
     words = page.evaluate(
         """async () => {
-             const { WORDS } = await import('/static/words.js');
+             const { WORDS } = await import('/static/any/words.js');
              const shape = (of) => Object.entries(of).flatMap(([name, word]) =>
                typeof word === 'object' ? shape(word).map((inner) => `${name}.${inner}`) : [`${name}/${word.length > 0 && typeof word === 'function' ? word.length : ''}`]);
              return { en: shape(WORDS.en).sort(), zh: shape(WORDS.zh).sort() };
@@ -83,7 +83,9 @@ def test_everything_that_is_said_is_said_in_both_languages(page: Page) -> None:
 
 
 def test_what_goes_wrong_in_chinese_is_what_the_server_can_say(page: Page) -> None:
-    named = page.evaluate("async () => Object.keys((await import('/static/words.js')).PROBLEMS)")
+    named = page.evaluate(
+        "async () => Object.keys((await import('/static/any/words.js')).PROBLEMS)"
+    )
     of_jobs = {"cancelled"}  # no error, but why one has ended
     known = {error.code for error in _errors(SextantError)} | of_jobs
     assert set(named) <= known | {"internal_error"}
@@ -119,6 +121,24 @@ def test_every_view_can_be_read_at_any_width_by_day_and_by_night(
         view(page, name)
         expect(page.locator(what).first).to_be_visible()
         readable(page, width)
+    view(page, "Documents")
+    page.locator("#list a").first.click()
+    expect(page.locator("#text p").first).to_be_visible()
+    readable(page, width)
+    page.close()
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_the_head_of_the_page_has_two_lines_on_a_telephone(
+    browser: Browser, address: str, locale: str
+) -> None:
+    page = browser.new_page(locale=locale, viewport={"width": 360, "height": 740})
+    page.goto(address)
+    expect(page.locator("#base option").first).to_be_attached()
+    places = page.locator("header > :not([hidden])").evaluate_all(
+        "(all) => all.map((one) => { const { top, bottom } = one.getBoundingClientRect(); return (top + bottom) / 2; })"
+    )
+    assert len({round(middle / 12) for middle in places}) == 2
     page.close()
 
 
