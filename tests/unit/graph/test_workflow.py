@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatResult
+from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from domain.errors import (
     DatabaseUnavailable,
@@ -31,7 +29,7 @@ from models.chat.chat_model import as_chat_model
 from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.introducing import NO_MODEL
 from nodes.generate import WITHOUT_DOCUMENTS
-from tests.unit.nodes.conftest import Bench, Build, ScriptedRetriever, chat, item
+from tests.unit.nodes.conftest import Bench, Build, ListeningModel, ScriptedRetriever, chat, item
 
 ROOT = Path(__file__).parents[3]
 QUESTION = {"query": "糖尿病的主要症状是什么？", "graph_id": "graph-123"}
@@ -41,16 +39,6 @@ ANALYSIS = '{"question": "糖尿病的主要症状是什么？", "complexity": "
 WEAK = '{"relevant": [], "sufficient": false, "missing": "症状"}'
 ENOUGH = '{"relevant": [1], "sufficient": true}'
 ANSWER = "典型症状为多饮、多尿和体重下降[1]。"
-
-
-class ListeningModel(GenericFakeChatModel):
-    """Says its messages in turn, and keeps what it was asked."""
-
-    heard: list[str] = Field(default_factory=list[str])
-
-    def _generate(self, messages: list[BaseMessage], *given: Any, **options: Any) -> ChatResult:
-        self.heard.append("\n".join(str(message.content) for message in messages))
-        return super()._generate(messages, *given, **options)
 
 
 def rewrite(query: str) -> str:

@@ -8,8 +8,10 @@ from typing import Any, cast
 
 import pytest
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatResult
 from langgraph.runtime import Runtime
+from pydantic import Field
 
 from domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
 from domain.scope import Scope
@@ -33,6 +35,16 @@ def item(text: str, name: str = "a.md", score: float = 0.8, start: int = 0) -> R
 def chat(*replies: str) -> ChatModel:
     """A chat model that says `replies` in turn, and fails when asked beyond them."""
     return as_chat_model(GenericFakeChatModel(messages=iter(map(AIMessage, replies))))
+
+
+class ListeningModel(GenericFakeChatModel):
+    """Says its messages in turn, and keeps what it was asked."""
+
+    heard: list[str] = Field(default_factory=list[str])
+
+    def _generate(self, messages: list[BaseMessage], *given: Any, **options: Any) -> ChatResult:
+        self.heard.append("\n".join(str(message.content) for message in messages))
+        return super()._generate(messages, *given, **options)
 
 
 @dataclass

@@ -1,12 +1,25 @@
 """Whether passages suffice, by a chat model or by rule, and what happens where they do not."""
 
+from typing import Any
+
 import pytest
 
-from domain.retrieval import RetrievedItem
+from domain.retrieval import ItemKind, RetrievedItem
 from domain.settings import LimitSettings, Settings
 from nodes.grade import grade
 from tests.unit.nodes.conftest import Build, chat, item
-from tests.unit.nodes.steps import HOPS, PARTS, PAST, QUESTION, SYMPTOMS, WEATHER, after, changes
+from tests.unit.nodes.steps import (
+    HOPS,
+    MOUNDS,
+    PARTS,
+    PAST,
+    QUESTION,
+    STATE,
+    SYMPTOMS,
+    WEATHER,
+    after,
+    changes,
+)
 
 
 async def test_when_time_is_over_weak_passages_are_answered_from_and_it_is_said(
@@ -55,6 +68,35 @@ async def test_what_was_relevant_once_stays_evidence(bench: Build) -> None:
 async def test_a_passage_that_answers_by_itself_leads_nowhere(bench: Build) -> None:
     whole = item("Pocahontas Mounds is located in the state of Mississippi, part of the Union.")
     assert (await grade(after(HOPS, items=[whole]), bench().runtime)).goto == "generate"
+
+
+@pytest.mark.parametrize(
+    "known", [{"around": []}, {"attempts": 1}], ids=["nothing leads on", "a hop was made"]
+)
+async def test_passages_that_lead_no_further_need_not_answer_by_themselves(
+    bench: Build, known: dict[str, Any]
+) -> None:
+    """As long as something leads on from it, a first passage that holds so little is one hop of several."""
+    more = item("A state is located where it is; parts become one.", "more")
+    state = after(HOPS, items=[MOUNDS, STATE, more])
+    assert (await grade(state, bench().runtime)).goto == "refine"
+    assert (await grade(after(state, **known), bench().runtime)).goto == "generate"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "kind", "goes_to"),
+    [
+        ("global", ItemKind.COMMUNITY, "generate"),
+        ("global", ItemKind.ENTITY, "refine"),
+        ("naive", ItemKind.COMMUNITY, "refine"),
+    ],
+)
+async def test_reports_are_what_was_looked_for_in_global_and_nothing_else_around_is(
+    bench: Build, strategy: str, kind: ItemKind, goes_to: str
+) -> None:
+    around = [RetrievedItem(kind, "1", SYMPTOMS.text, 0.5)]
+    state = after(QUESTION, items=[WEATHER], around=around, strategy=strategy)
+    assert (await grade(state, bench().runtime)).goto == goes_to
 
 
 async def test_passages_with_the_questions_words_are_enough_by_rule(bench: Build) -> None:

@@ -5,13 +5,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
 
 from domain.retrieval import ItemKind, RetrievedItem
+from models.chat.chat_model import as_chat_model
 from nodes.grade import grade
 from nodes.refine import all_new, refine
 from nodes.retrieve import retrieve
 from nodes.state import State
-from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat, item
+from tests.unit.nodes.conftest import Build, ListeningModel, ScriptedRetriever, chat, item
 from tests.unit.nodes.steps import (
     ALL,
     HOPS,
@@ -64,6 +66,56 @@ async def test_what_no_passage_says_is_looked_for_in_the_other_language_once(ben
     assert found["searched"] == [QUESTION.search, abroad]
     again = await refine(after(due, **found), bench().runtime)
     assert changes(again).get("abroad", []) == []
+
+
+@pytest.mark.parametrize(("language", "other"), [("zh", "English"), ("en", "Chinese")])
+async def test_where_nothing_else_is_new_the_other_language_alone_is_searched(
+    bench: Build, language: str, other: str
+) -> None:
+    state = State(question="Why?", language=language, searched=["Why?"], missing="why")
+    tried = after(state, searched=["Why?", "why"])
+    command = await refine(tried, bench().runtime)
+    assert command.goto == "retrieve"
+    assert changes(command)["search"] == ""
+    assert changes(command)["abroad"] == [f"Why? (in {other} documents)"]
+
+
+async def test_a_round_runs_at_most_three_queries_of_the_models(bench: Build) -> None:
+    written = '{"queries": ["一", "二", "三", "四"]}'
+    update = changes(await refine(QUESTION, bench(chat=chat(written)).runtime))
+    assert [update["search"], *update["beside"]] == ["一", "二", "三"]
+
+
+@pytest.mark.parametrize("strategy", ["local", "hybrid", "mix"])
+async def test_in_the_graphs_modes_another_hop_is_tried_before_other_words(
+    bench: Build, strategy: str
+) -> None:
+    state = after(HOPS, strategy=strategy, missing="Union", keywords=["Mounds"])
+    update = changes(await refine(state, bench().runtime))
+    assert (update["search"], update["beside"]) == ("", [])
+    assert update["bridges"]
+
+
+async def test_by_words_what_is_missing_is_tried_first_then_all_keywords_then_their_first_half(
+    bench: Build,
+) -> None:
+    state, tried = after(QUESTION, missing="体重"), list[str]()
+    for _ in range(4):
+        at = after(state, searched=[QUESTION.search, *tried])
+        tried.append(changes(await refine(at, bench().runtime)).get("search", ""))
+    assert tried == ["体重", "糖尿病 主要症状 症状", "糖尿病 主要症状", ""]
+
+
+@pytest.mark.parametrize(
+    ("unanswered", "open_"), [([], "糖尿病？"), (PARTS[1:], PARTS[1])], ids=["all", "a part"]
+)
+async def test_the_model_is_told_what_is_open(
+    bench: Build, unanswered: list[str], open_: str
+) -> None:
+    model = ListeningModel(messages=iter([AIMessage('{"query": "体重"}')]))
+    state = after(QUESTION, question="糖尿病？", subquestions=PARTS, unanswered=unanswered)
+    await refine(state, bench(chat=as_chat_model(model)).runtime)
+    assert f"<missing>\n{open_}\n</missing>" in model.heard[0]
 
 
 @pytest.mark.parametrize(("missing", "filters"), [("", None), ("症状", {"tags": ["zh"]})])
