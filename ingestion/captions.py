@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import prompts
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.scope import Scope
 from domain.settings import Settings
-from ingestion.parsing.images import FoundImage
+from ingestion.parsing.images import Captions, FoundImage
 from models.chat.pictures import Picture
 from stores.documents.captions import CaptionStore
 
@@ -22,14 +21,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 NOT_DESCRIBED = "{failed} of {images} images were not described: {reason}"
-
-
-@dataclass(frozen=True, slots=True)
-class Captions:
-    """Captions of images by their sha256; images without one are not in it."""
-
-    texts: Mapping[str, str]
-    warnings: tuple[str, ...] = ()
 
 
 class Captioner:

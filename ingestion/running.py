@@ -21,13 +21,14 @@ from uuid import UUID
 from domain.documents import Chunk, Job, JobStage, ParsedDocument
 from domain.errors import ConflictError, DependencyError, FileRejected, FileUnsafe, SextantError
 from domain.settings import Settings
-from ingestion.captions import Captioner, Captions
+from ingestion.captions import Captioner
 from ingestion.graph.extraction.extract_llm import ModelExtractor
 from ingestion.graph.index import GraphIndexer, Indexed
 from ingestion.heartbeat import Heartbeats
 from ingestion.metadata.describing import Described, describe
 from ingestion.parsing.draft import Draft
 from ingestion.parsing.hosts import ParserHosts
+from ingestion.parsing.images import Captions
 from ingestion.parsing.parse import Describe, parse_file
 from ingestion.progress import OnProgress, Progress, silent
 from ingestion.stages import Stages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import hashlib
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from domain.errors import FileRejected
@@ -27,6 +27,14 @@ class FoundImage:
     sha256: str
     jpeg: bytes
     alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Captions:
+    """What images show, by their sha256, and why of some it is not told; those without a caption are not in it."""
+
+    texts: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
 
 
 def image_in(address: str | None, alt: str) -> Image | None:

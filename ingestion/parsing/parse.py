@@ -14,10 +14,10 @@ import orjson
 from domain.documents import ParsedDocument
 from domain.errors import FileEmpty, FileUnsafe, error_of
 from domain.settings import Settings
-from ingestion.captions import Captions
 from ingestion.parsing.draft import Draft, finish, from_wire
 from ingestion.parsing.guards import check_size
 from ingestion.parsing.hosts import HostEnded, ParserHosts
+from ingestion.parsing.images import Captions
 from ingestion.parsing.limits import Limits
 
 Describe = Callable[[Draft], Awaitable[Captions]]
