@@ -1,17 +1,28 @@
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from domain.errors import ModelUnavailable
+from domain.answers import Quoted
+from domain.errors import DatabaseUnavailable, ModelUnavailable
 from domain.retrieval import RetrievedItem
+from domain.scope import Scope
+from domain.tables.cells.stored import TablePart
 from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.answering import NOTHING_FOUND
 from nodes.answers.introducing import NO_MODEL
 from nodes.answers.revising import OTHER_LANGUAGE
 from nodes.answers.writing import CUT_OFF
-from nodes.generate import WITHOUT_DOCUMENTS, generate
+from nodes.citing.checking import UNCHECKED
+from nodes.context import Context, RunContext
+from nodes.generate import NOT_COMPUTED, OUTDATED, WITHOUT_DOCUMENTS, generate
 from nodes.state import State
 from tests.unit.nodes.conftest import Bench, Build, chat, item
+
+if TYPE_CHECKING:
+    from stores.chunks.quotes import QuoteStore
+    from stores.chunks.tables import TableStore
 
 GUIDE = item("糖尿病的主要症状是多饮、多尿和体重下降。血糖升高[3]时应就医。", "指南.md", start=50)
 WEATHER = item("今天天气很好。", "天气.md")
@@ -24,6 +35,19 @@ def asked(question: str, *items: RetrievedItem, **changes: Any) -> State:
 
 def offline(bench: Build) -> Bench:
     return bench(answerer=ExtractiveAnswerer())
+
+
+def with_quotes(
+    at: Bench, still_there: Callable[[Sequence[Quoted]], Awaitable[list[bool]]]
+) -> Bench:
+    """The same bench over a store that says so of quotes."""
+
+    class Quotes:
+        async def still_there(self, _: Scope, quotes: Sequence[Quoted]) -> list[bool]:
+            return await still_there(quotes)
+
+    deps = replace(at.deps, quotes=cast("QuoteStore", Quotes()))
+    return replace(at, runtime=replace(at.runtime, context=RunContext(Context(), deps)))
 
 
 def streamed(at: Bench) -> str:
@@ -49,6 +73,54 @@ async def test_a_documents_own_reference_numbers_do_not_become_markers(bench: Bu
     assert "血糖升高(3)时应就医。[1]" in update["answer"]
     assert "[3]" not in update["answer"]
     assert any("血糖升高[3]时应就医。" in citation["quote"] for citation in update["citations"])
+
+
+async def test_what_changed_since_the_search_is_not_quoted_and_it_is_said(bench: Build) -> None:
+    async def only_weather(quotes: Sequence[Quoted]) -> list[bool]:
+        return [quote.text == WEATHER.text for quote in quotes]
+
+    at = with_quotes(offline(bench), only_weather)
+    update = await generate(asked("糖尿病的主要症状是什么？", GUIDE, WEATHER), at.runtime)
+    assert GUIDE.text not in [citation["quote"] for citation in update["citations"]]
+    assert "多饮" not in update["answer"]
+    assert update["warnings"] == [OUTDATED.format(passages="1 passage")]
+
+
+async def test_all_that_still_stands_is_quoted_without_a_word_about_it(bench: Build) -> None:
+    async def all_there(quotes: Sequence[Quoted]) -> list[bool]:
+        return [True for _ in quotes]
+
+    at = with_quotes(offline(bench), all_there)
+    update = await generate(asked("糖尿病的主要症状是什么？", GUIDE, WEATHER), at.runtime)
+    assert "多饮" in update["answer"]
+    assert update["warnings"] == []
+
+
+async def test_where_the_store_cannot_be_asked_it_is_quoted_and_said_to_be_unchecked(
+    bench: Build,
+) -> None:
+    async def down(_: Sequence[Quoted]) -> list[bool]:
+        raise DatabaseUnavailable("No answer.", next_step="Start it.")
+
+    at = with_quotes(offline(bench), down)
+    update = await generate(asked("糖尿病的主要症状是什么？", GUIDE), at.runtime)
+    assert "多饮" in update["answer"]
+    assert UNCHECKED.format(reason="No answer.") in update["warnings"]
+
+
+async def test_where_tables_cannot_be_read_nothing_is_computed_and_it_is_said(bench: Build) -> None:
+    class Down:
+        async def parts(self, _: Scope, __: str) -> list[TablePart]:
+            raise DatabaseUnavailable("No answer.", next_step="Start it.")
+
+    row = replace(
+        GUIDE, text="| item | price |\n| --- | --- |\n| A | 9 |", metadata={"modality": "table"}
+    )
+    at = offline(bench)
+    deps = replace(at.deps, tables=cast("TableStore", Down()))
+    runtime = replace(at.runtime, context=RunContext(Context(), deps))
+    update = await generate(asked("Which item has the highest price?", row, language="en"), runtime)
+    assert update["warnings"] == [NOT_COMPUTED.format(reason="No answer.")]
 
 
 async def test_weak_evidence_is_said_to_be_no_answer_and_the_nearest_is_shown(bench: Build) -> None:

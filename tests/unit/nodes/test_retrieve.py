@@ -44,6 +44,13 @@ async def test_a_later_round_looks_wider_and_keeps_the_evidence_first(bench: Bui
     assert retriever.searches[0]["lanes"] == ("vector", "keyword")
 
 
+async def test_a_later_round_of_a_graphs_mode_runs_that_modes_lanes(bench: Build) -> None:
+    retriever = ScriptedRetriever([[WEATHER]], lanes=ALL)
+    state = after(QUESTION, strategy="mix", attempts=1, items=[SYMPTOMS])
+    await retrieve(state, bench(retriever=retriever).runtime)
+    assert (retriever.searches[0]["mode"], retriever.searches[0]["lanes"]) == ("mix", None)
+
+
 @pytest.mark.parametrize(
     ("strategy", "modes"),
     [
