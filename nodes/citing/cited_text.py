@@ -137,6 +137,7 @@ class CitedText:
         self._given = Citations(passages)
         self._begun = False
         self._held = ""
+        self._left = ""  # the gap before a marker that was dropped, for one that follows it
         self._line = ""
         self._fenced = False
         self._sentence = _Sentence()
@@ -176,17 +177,19 @@ class CitedText:
             ahead = self._held[: opening.start()] if opening else self._held
             body = ahead.rstrip()
             yield from self._write(body)
-            gap = ahead[len(body) :]
+            own = ahead[len(body) :]
             if opening is None:
-                self._held = gap
+                self._held = own
                 return
             rest = self._held[opening.start() :]
             if final or not markers.PART.fullmatch(rest):
+                gap = own or ("" if body else self._left)
+                self._left = ""
                 marker = None if self._subscript(gap) else self._marker(rest)
                 yield from self._mark(marker, gap) if marker else self._write(gap + rest[0])
                 self._held = rest[marker.end() if marker else 1 :]
             else:
-                self._held = gap + rest
+                self._held = own + rest
                 return
 
     def _marker(self, text: str) -> re.Match[str] | None:
@@ -244,6 +247,8 @@ class CitedText:
             sentence.text = sentence.text[:end] + gap + sentence.text[end:]
             self._emitted += len(gap)
             yield self._given.token(gap + "".join(shown))
+        else:
+            self._left = gap
 
     def _quote(self, index: int, place: str) -> Quote | None:
         if not 0 <= index < len(self._passages) or index in self._withheld:

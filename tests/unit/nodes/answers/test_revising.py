@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -236,6 +236,24 @@ async def test_when_every_cited_document_is_gone_the_answer_is_made_of_the_other
     )
     assert {source.filename for source in told.answer.sources} == {"hr.md"}
     assert "owner" not in told.text
+
+
+async def test_a_sentence_keeps_the_source_that_no_store_has_when_the_stored_one_is_gone() -> None:
+    """What came with the question is in no store, so only the document's quote is looked for there."""
+    asked = list[Quoted]()
+
+    async def gone(quotes: Sequence[Quoted]) -> list[bool]:
+        asked.extend(quotes)
+        return [False for _ in quotes]
+
+    brought = replace(LEAVE, id="brought", document_id=None, metadata={"filename": "brought.md"})
+    writer = AnswerGenerator(
+        chat("Staff get 25 days of leave a year [1][2].", repairs()), checks=Checks(gone)
+    )
+    told = read([event async for event in writer.astream("How long?", [LEAVE, brought])])
+    assert [quote.document_id for quote in asked[:1]] == [LEAVE.document_id]
+    assert [source.filename for source in told.answer.sources] == ["brought.md"]
+    assert told.text == "Staff get 25 days of leave a year [1]."
 
 
 async def test_a_store_that_does_not_answer_is_said() -> None:

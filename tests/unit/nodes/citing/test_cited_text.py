@@ -54,6 +54,21 @@ def test_markers_without_a_passage_or_support_are_dropped() -> None:
     assert not answer.given.sources
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Each value has one owner [99][2].", "Each value has one owner [1]."),
+        ("Each value has one owner [99].", "Each value has one owner. [1]"),
+        ("Each value has one owner [99] at a time [2].", "Each value has one owner at a time [1]."),
+        ("Each value has one owner[99][2].", "Each value has one owner[1]."),
+    ],
+)
+def test_where_a_marker_is_dropped_the_next_one_stands_in_its_place(
+    written: str, shown: str
+) -> None:
+    assert run([written])[0] == run(list(written))[0] == shown
+
+
 def test_markers_of_every_shape_are_understood() -> None:
     shapes = ("[2]", "[ 2 ]", "【2】", "[^2]", "[2, 2]", "[2-2]", "[2；2]")
     for shape in shapes:
