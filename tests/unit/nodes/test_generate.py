@@ -1,4 +1,4 @@
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,9 +37,19 @@ def offline(bench: Build) -> Bench:
     return bench(answerer=ExtractiveAnswerer())
 
 
-def with_quotes(
-    at: Bench, still_there: Callable[[Sequence[Quoted]], Awaitable[list[bool]]]
-) -> Bench:
+StillThere = Callable[[Sequence[Quoted]], Awaitable[list[bool]]]
+
+
+def stored(texts: Mapping[str, str]) -> StillThere:
+    """Documents as they read now, by their ids."""
+
+    async def still_there(quotes: Sequence[Quoted]) -> list[bool]:
+        return [texts.get(one.document_id, "").startswith(one.text, one.start) for one in quotes]
+
+    return still_there
+
+
+def with_quotes(at: Bench, still_there: StillThere) -> Bench:
     """The same bench over a store that says so of quotes."""
 
     class Quotes:
@@ -76,10 +86,7 @@ async def test_a_documents_own_reference_numbers_do_not_become_markers(bench: Bu
 
 
 async def test_what_changed_since_the_search_is_not_quoted_and_it_is_said(bench: Build) -> None:
-    async def only_weather(quotes: Sequence[Quoted]) -> list[bool]:
-        return [quote.text == WEATHER.text for quote in quotes]
-
-    at = with_quotes(offline(bench), only_weather)
+    at = with_quotes(offline(bench), stored({"document of 天气.md": WEATHER.text}))
     update = await generate(asked("糖尿病的主要症状是什么？", GUIDE, WEATHER), at.runtime)
     assert GUIDE.text not in [citation["quote"] for citation in update["citations"]]
     assert "多饮" not in update["answer"]
@@ -87,10 +94,8 @@ async def test_what_changed_since_the_search_is_not_quoted_and_it_is_said(bench:
 
 
 async def test_all_that_still_stands_is_quoted_without_a_word_about_it(bench: Build) -> None:
-    async def all_there(quotes: Sequence[Quoted]) -> list[bool]:
-        return [True for _ in quotes]
-
-    at = with_quotes(offline(bench), all_there)
+    texts = {"document of 天气.md": WEATHER.text, "document of 指南.md": " " * 50 + GUIDE.text}
+    at = with_quotes(offline(bench), stored(texts))
     update = await generate(asked("糖尿病的主要症状是什么？", GUIDE, WEATHER), at.runtime)
     assert "多饮" in update["answer"]
     assert update["warnings"] == []

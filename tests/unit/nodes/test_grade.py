@@ -139,6 +139,16 @@ async def test_a_chat_model_picks_the_evidence_and_names_what_is_missing(bench: 
     assert changes(command)["usage"]["calls"] == 1
 
 
+async def test_a_model_that_was_silent_before_in_this_answer_is_not_asked_again(
+    bench: Build,
+) -> None:
+    state = after(QUESTION, items=[WEATHER], by_rule=True)
+    runtime = bench(chat=chat('{"relevant": [1], "sufficient": true}')).runtime
+    command = await grade(state, runtime)
+    assert command.goto == "refine"
+    assert "usage" not in changes(command)
+
+
 async def test_sufficient_without_any_relevant_passage_is_not_believed(bench: Build) -> None:
     state = after(QUESTION, items=[WEATHER])
     runtime = bench(chat=chat('{"relevant": [], "sufficient": true}')).runtime

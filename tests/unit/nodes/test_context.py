@@ -1,0 +1,41 @@
+"""Whose knowledge base a run is about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from domain.scope import Scope
+from domain.settings import Settings
+from nodes.context import scope_of
+from nodes.state import State
+from tests.unit.nodes.conftest import Build
+
+
+@pytest.mark.parametrize(
+    ("login", "named", "whose"),
+    [
+        (
+            "ann",
+            "bob",
+            "ann",
+        ),  # whoever is logged in asks of nobody else's, whatever the input says
+        ("ann", None, "ann"),
+        (None, "bob", "bob"),
+        (None, None, "the setting's"),
+    ],
+)
+def test_a_login_outranks_the_input_and_the_input_the_setting(
+    bench: Build, login: str | None, named: str | None, whose: str
+) -> None:
+    runtime = bench(settings=Settings(_env_file=None, user_id="the setting's")).runtime
+    user = login and SimpleNamespace(identity=login)
+    runtime = replace(runtime, server_info=cast("Any", SimpleNamespace(user=user)))
+    assert scope_of(State(user_id=named, graph_id="kb"), runtime) == Scope(whose, "kb")
+
+
+def test_without_a_server_the_input_says_whose(bench: Build) -> None:
+    assert scope_of(State(user_id="bob", graph_id="kb"), bench().runtime) == Scope("bob", "kb")
