@@ -120,11 +120,6 @@ def test_a_tables_head_is_no_finding_where_only_its_rows_can_be() -> None:
     assert {one.text for one in report.findings} == {"Graz | Mara", "Turin | Site office"}
 
 
-def test_the_same_evidence_gives_the_same_report() -> None:
-    given = evidence(["A Corp", "B Corp"], ["A Corp buys B Corp. B Corp sells."])
-    assert extractive_report(given) == extractive_report(given)
-
-
 def test_names_inside_each_other_are_told_once() -> None:
     assert distinct_names(["New York", "New York City", "Paris", "york"]) == ["New York", "Paris"]
     [long] = distinct_names(["x" * 5000])

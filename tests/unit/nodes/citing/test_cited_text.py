@@ -9,7 +9,7 @@ from domain.answers import Citation
 from domain.events import Cited, Token
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.text import language_of
-from nodes.citing.cited_text import CitedText
+from nodes.citing.cited_text import CitedText, Verdict
 
 
 def passage(text: str, start: int = 0, filename: str = "a.md") -> RetrievedItem:
@@ -115,6 +115,41 @@ def test_a_marker_that_the_model_left_out_joins_the_one_that_says_too_little() -
     )
     assert text == "Each value in Rust has exactly one owner at a time [1][2]."
     assert answer.grounded
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Ferris Crab says each value in Rust has exactly one owner at a time.",  # whom nothing names
+        "One owner.",  # which says too little to be told by it
+    ],
+)
+def test_no_marker_is_added_to_what_its_passage_does_not_vouch_for(said: str) -> None:
+    assert run([said])[0] == f"{said} (unverified)"
+
+
+def test_no_marker_is_added_for_a_passage_that_is_withheld() -> None:
+    answer = CitedText(PASSAGES, withheld={1})
+    list(answer.feed(RUST.text))
+    list(answer.finish())
+    assert answer.given.citations == []
+    assert not answer.grounded
+
+
+@pytest.mark.parametrize("row", ["| Crab | Paris | 1890 |", "`ferris = Crab()`"])
+def test_rows_of_tables_and_lines_of_code_carry_no_note(row: str) -> None:
+    text, citations, answer = run([row])
+    assert (text, citations) == (row, [])
+    assert not answer.grounded
+
+
+def test_a_passage_in_another_language_excuses_no_passage_that_says_too_little() -> None:
+    told = "症状有头痛、咳嗽、流涕"
+    assert run([f"{told}[2]。"])[0] == f"{told}[1]。"  # words cannot tell
+    text, citations, answer = run([f"{told}[1][2]。"])
+    assert text == f"{told}[1][2]。（未核实）"
+    assert len(citations) == 2
+    assert [one.verdict for one in answer.finished] == [Verdict.WEAK]
 
 
 def test_a_comma_behind_a_marker_keeps_its_place() -> None:

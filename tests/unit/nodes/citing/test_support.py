@@ -53,6 +53,16 @@ def test_two_sentences_are_quoted_only_when_one_carries_too_little() -> None:
     assert (two.start, two.support) == (7 + len("Rust is safe. "), 1.0)
 
 
+def test_what_the_headings_say_counts_for_each_sentence_below_them() -> None:
+    under = replace(
+        item("It has one owner. The sea is blue."),
+        metadata={"filename": "rust.md", "section_path": ("Values in Rust",)},
+    )
+    quote = QuotedPassage(under).best_quote(claim_of("a Rust value has one owner"))
+    assert quote is not None
+    assert (quote.text, quote.support) == ("It has one owner.", 1.0)
+
+
 def test_what_no_sentence_speaks_of_has_no_quote() -> None:
     assert QuotedPassage(item("今天天气很好。")).best_quote(claim_of("血糖")) is None
     assert QuotedPassage(item("")).best_quote(claim_of("血糖")) is None
@@ -132,6 +142,7 @@ def test_denial_of_something_else_and_bounds_contradict_nothing(
 TABLE = "| Plan | Price (EUR) |\n| --- | --- |\n| Basic | 20 |\n| Team | 90 |"
 
 
+@pytest.mark.parametrize("start", [0, 70])
 @pytest.mark.parametrize(
     ("statement", "carried"),
     [
@@ -142,10 +153,12 @@ TABLE = "| Plan | Price (EUR) |\n| --- | --- |\n| Basic | 20 |\n| Team | 90 |"
         ("The largest price is 91 (Team)", False),
     ],
 )
-def test_a_computed_sentence_carries_only_what_it_says(statement: str, carried: bool) -> None:
-    row = TABLE.index("Team"), len(TABLE) - 2
+def test_a_computed_sentence_carries_only_what_it_says(
+    statement: str, carried: bool, start: int
+) -> None:
+    row = start + TABLE.index("Team"), start + len(TABLE) - 2
     told = Told("the largest Price (EUR) is 90 (Team)", *row)
-    passage = item(TABLE, start=0)
+    passage = item(TABLE, start=start)
     passage = replace(passage, metadata={**passage.metadata, COMPUTED: (told,)})
     quote = QuotedPassage(passage).best_quote(claim_of(statement))
     assert (quote is not None and quote.text == "Team | 90" and quote.support == 1.0) is carried

@@ -1,0 +1,49 @@
+"""What markers name, and how they are written."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.citing import markers
+
+LABELS = {"T1": 7, "I1": 8}
+
+
+@pytest.mark.parametrize(
+    ("named", "places"),
+    [
+        ("2", [(1, "")]),
+        ("1, 3", [(0, ""), (2, "")]),
+        ("2-4", [(1, ""), (2, ""), (3, "")]),
+        ("2 – 3、1", [(1, ""), (2, ""), (0, "")]),
+        ("2, 2-3", [(1, ""), (2, "")]),
+        ("4-2", []),
+        ("1-3-5", [(0, ""), (1, ""), (2, ""), (3, ""), (4, "")]),
+        ("T1", [(7, "")]),
+        ("T1:r3c2；I1", [(7, "r3c2"), (8, "")]),
+        ("T2", []),
+    ],
+)
+def test_a_marker_names_passages_from_zero_and_parts_of_what_has_a_label(
+    named: str, places: list[tuple[int, str]]
+) -> None:
+    assert markers.places(named, LABELS) == places
+
+
+def test_one_marker_names_no_more_than_fifty_passages() -> None:
+    assert [index for index, _ in markers.places("1-999", {})] == list(range(50))
+
+
+def test_markers_are_written_as_they_are_read() -> None:
+    for written in (
+        markers.written(3),
+        markers.labelled("T1"),
+        markers.labelled("T1", "r3c2"),
+    ):
+        found = markers.MARKER.fullmatch(written)
+        assert found is not None
+        assert f"[{found[1]}]" == written
+
+
+def test_what_a_document_writes_like_a_marker_is_put_in_round_brackets() -> None:
+    assert markers.unmarked("as in [3] and 【T1:r2】, not [a]") == "as in (3) and (T1:r2), not [a]"
