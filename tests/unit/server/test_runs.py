@@ -9,12 +9,20 @@ import pytest
 
 from domain.answers import Answer
 from domain.api_keys import Permission
-from domain.errors import Limited, Overloaded, RetrievalError
+from domain.errors import (
+    Limited,
+    Overloaded,
+    RetrievalError,
+    RunNotFound,
+    SextantError,
+    TimedOut,
+)
 from domain.events import Done, Event, Retrieved, Status
 from domain.settings import RunSettings
 from server.auth.caller import Principal
 from server.run import QUEUE, Run
 from server.runs import Runs
+from server.sse import PING
 
 ANN = Principal("ann", frozenset(Permission))
 
@@ -114,6 +122,77 @@ async def test_a_slot_is_kept_for_a_question_on_its_way_until_it_starts_or_ends(
     await asyncio.create_task(starts())
     assert (runs.expected, runs.live) == (0, 2)
     await runs.close()
+
+
+async def ended(runs: Runs, user: str = "ann") -> Run:
+    """A run of this user that is over, and kept."""
+    answering = Answering()
+    answering.may_search.set()
+    answering.may_end.set()
+    principal = Principal(user, frozenset(Permission))
+    run = runs.start(principal, answering.events, told, keep=True)
+    await run.answer()
+    await asyncio.sleep(0)  # what is called at its end
+    return run
+
+
+async def test_an_answer_is_found_by_its_user_and_by_nobody_else() -> None:
+    runs = Runs(RunSettings())
+    (under_way, _), over = (await started(runs, 1))[0], await ended(runs)
+    for run in (under_way, over):
+        assert runs.find(run.run_id, "ann") is run
+        with pytest.raises(RunNotFound):
+            runs.find(run.run_id, "bob")
+    await runs.close()
+    with pytest.raises(RunNotFound):
+        runs.find(over.run_id, "ann")
+
+
+async def test_of_ended_answers_the_oldest_are_forgotten_beyond_the_bytes_that_may_be_kept() -> (
+    None
+):
+    size = len(b"analyze" + b"retrieval" + b"done")
+    runs = Runs(RunSettings().model_copy(update={"keep_bytes": 2 * size}))
+    first, second, third = [await ended(runs) for _ in range(3)]
+    with pytest.raises(RunNotFound):
+        runs.find(first.run_id, "ann")
+    assert [runs.find(one.run_id, "ann") for one in (second, third)] == [second, third]
+
+
+async def test_an_ended_answer_is_forgotten_when_its_time_is_over() -> None:
+    runs = Runs(RunSettings())
+    run = await ended(runs)
+    assert runs.find(run.run_id, "ann") is run
+    run.ended_at -= runs.settings.keep_seconds
+    with pytest.raises(RunNotFound):
+        runs.find(run.run_id, "ann")
+
+
+async def test_whoever_comes_back_reads_on_behind_what_was_read() -> None:
+    runs = Runs(RunSettings())
+    (run, answering), *_ = await started(runs, 1)
+    await answering.begun.wait()
+    reading = run.read(0.01)
+    assert await anext(reading) == b"analyze"
+    assert await anext(reading) == PING
+    answering.may_search.set()
+    answering.may_end.set()
+    await run.answer()
+    assert b"".join([part async for part in run.read(60, after=1)]) == b"retrievaldone"
+
+
+async def test_a_stopped_answer_and_one_that_takes_too_long_end_with_an_error() -> None:
+    runs = Runs(RunSettings())
+    (stopped, answering), *_ = await started(runs, 1)
+    await answering.begun.wait()
+    stopped.stop()
+    with pytest.raises(SextantError, match="cancelled"):
+        await stopped.answer()
+    hurried = Runs(RunSettings().model_copy(update={"seconds": 0.01}))
+    (late, _), *_ = await started(hurried, 1)
+    with pytest.raises(TimedOut):
+        await late.answer()
+    assert stopped.parts == late.parts == [b"analyze", b"error"]
 
 
 async def test_a_slot_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

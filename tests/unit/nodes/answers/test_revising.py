@@ -230,6 +230,15 @@ async def test_a_document_that_changed_meanwhile_is_not_cited_and_its_sentence_g
     assert CHANGED in told.answer.warnings
 
 
+async def test_a_mended_sentence_that_rests_on_what_is_gone_goes_too() -> None:
+    told = await answered(
+        chat(f"{CARRIED} {INVENTED}", repairs("Staff get 25 days of leave a year [2].")),
+        checks=changed("25 days"),
+    )
+    assert told.text == CARRIED
+    assert [source.filename for source in told.answer.sources] == ["rust.md"]
+
+
 async def test_when_every_cited_document_is_gone_the_answer_is_made_of_the_others() -> None:
     told = await answered(
         chat(CARRIED, repairs()), "How many days of leave?", checks=changed("one owner")
