@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -67,12 +67,9 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     except TimeoutError:
         return _late(state, run)
     warnings = [*failed, *(said for one in found.values() for said in one.warnings)]
+    runtime.stream_writer(as_values(_told(mode, found.values(), warnings)))
     passages = {query: _passages(one) for query, one in found.items()}
     tabular = [item for query in due.tabular for item in passages.pop(query, ())]
-    longest = max(found.values(), key=lambda one: one.timings["total"])
-    count = len({item.id for items in (*passages.values(), tabular) for item in items})
-    event = Retrieved(mode, count, longest.timings, tuple(dict.fromkeys(warnings)))
-    runtime.stream_writer(as_values(event))
     around = _once([*(item for one in found.values() for item in one.graph_items), *state.around])
     ids = {query: _ids(items) for query, items in passages.items()}
     return {
@@ -83,6 +80,13 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "graph_context": assemble_graph_context(around),
         "warnings": noted(state.warnings, *warnings),
     }
+
+
+def _told(mode: str, found: Collection[Retrieval], warnings: Iterable[str]) -> Retrieved:
+    """The event of one round; its timings are those of the search that took longest."""
+    longest = max(found, key=lambda one: one.timings["total"])
+    count = len({item.id for one in found for item in _passages(one)})
+    return Retrieved(mode, count, longest.timings, tuple(dict.fromkeys(warnings)))
 
 
 def _late(state: State, run: RunContext) -> dict[str, Any]:

@@ -252,20 +252,15 @@ async def write_first_versions(
     waiting = {document_id: version async for document_id, version in cursor}
     if row is None or waiting != {one.document_id: one.version for one in ready}:
         raise ConflictError("These documents cannot be stored together.")
-    keys = [{**key, "document_id": one.document_id, "version": one.version} for one in ready]
+    texts = [
+        ({**key, "document_id": one.document_id, "version": one.version}, one.parsed)
+        for one in ready
+    ]
+    parsed = [{**own, **_parsed_values(text)} for own, text in texts]
+    sections = [{**own, **_section_values(one)} for own, text in texts for one in text.sections]
     async with connection.cursor() as writing:
-        await writing.executemany(
-            _SQL["save_parsed"],
-            [{**own, **_parsed_values(one.parsed)} for own, one in zip(keys, ready, strict=True)],
-        )
-        await writing.executemany(
-            _SQL["add_section"],
-            [
-                {**own, **_section_values(section)}
-                for own, one in zip(keys, ready, strict=True)
-                for section in one.parsed.sections
-            ],
-        )
+        await writing.executemany(_SQL["save_parsed"], parsed)
+        await writing.executemany(_SQL["add_section"], sections)
     chunks = {one.document_id: one.parsed.chunks for one in ready}
     vectors = np.concatenate([one.vectors for one in ready])
     await bring_chunks(connection, row.scope_id, chunks, vectors)
