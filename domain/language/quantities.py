@@ -66,7 +66,7 @@ _PERIODS = (
         r"seconds?|minutes?|mins?|hours?|h|s|秒|分|小时|小時|时|時|半天|天|days?",
     ),
     (
-        "days?|nights?",
+        "days?|nights?|holidays?",
         "天|日|晚",
         r"days?|nights?|weeks?|fortnights?|weekends?|天|日|晚|夜|星期|周|週|休",
     ),
@@ -81,25 +81,39 @@ _PERIODS = (
         r"months?|years?|quarters?|decades?|centur(?:y|ies)|weeks?|月|年|季|周|週|世纪|世紀|岁|歲",
     ),
 )
-# Units of other measures, asked for and answered by each other: acres are no prices.
+# Units of other measures, asked for and answered by each other: acres are no prices. Last, what is measured in them,
+# as far as it is asked for by name ("what is the temperature of the oven?").
 _MEASURES = (
     (
         "acres?|hectares?|square (?:met(?:er|re)s?|feet)",
         "亩|畝|公顷|公頃|平方米|平方公里|平米",
         r"acres?|hectares?|ha|sqm|square|亩|畝|公顷|公頃|平方|平米|m2",
+        ("floor area", "面积"),
     ),
     (
         "lit(?:er|re)s?|gallons?",
         "升|毫升|立方米|加仑",
         r"lit(?:er|re)s?|gallons?|l|ml|m3|升|立方|加仑",
+        ("volume in litres", "容积"),
     ),
-    ("degrees?", "摄氏度|攝氏度|度(?!电|電)", r"degrees?|°[cf]?|k|度"),
+    (
+        "degrees?",
+        "摄氏度|攝氏度|度(?!电|電)",
+        r"degrees?|celsius|fahrenheit|°[cf]?|k|度",
+        ("temperature", "温度|溫度|气温|氣溫"),
+    ),
     (
         "watts?|kilowatts?|volts?|amperes?|amps?",
         "千?瓦|伏|安培",
         r"(?:kilo)?watts?|volts?|amperes?|amps?|k?w|k?v|m?a|千?瓦|伏|安",
+        ("wattage|voltage", "功率|电压|電壓"),
     ),
-    ("pages?|words?", "页|頁|字", r"pages?|words?|pp|页|頁|字"),
+    (
+        "pages?|words?",
+        "页|頁|字",
+        r"pages?|words?|pp|页|頁|字",
+        ("page count", "页数|頁數|字数|字數"),
+    ),
 )
 _PRICED = r"\b(?:pric(?:es?|ed|ing)|cost(?:s|ing)?|fees?|rates?|worth)\b"
 # What is an amount of money wherever it is asked how much it is; fines and deposits may be shares or rents.
@@ -141,6 +155,8 @@ _OF_MEASURES = [
     (
         re.compile(
             rf"\bhow (many) (?:[\w-]+ ){{0,2}}?(?:{english})\b|(?:多少|[几幾])(?:{chinese})"
+            rf"|\bwhat (?:is|are|was|were) the (?:[\w-]+ ){{0,2}}?({named})\b(?=\W*$| (?:of|in|at|on|for|inside|outside)\b)"
+            rf"|(?:{zh_named})(?:[是为為]|大约|最[高低])*(?:多[少高低大]|[几幾])"
         ),
         # Of a row the head may have the unit.
         re.compile(
@@ -149,7 +165,7 @@ _OF_MEASURES = [
             re.DOTALL,
         ),
     )
-    for english, chinese, units in _MEASURES
+    for english, chinese, units, (named, zh_named) in _MEASURES
 ]
 _NO_NUMBERS = (_COLOUR, _WHEN, _CLOCK, _VERSION, *(told for _, told in _OF_MEASURES))
 _KINDS = [
@@ -163,11 +179,11 @@ _KINDS = [
     ),
     (
         re.compile(
-            rf"多少钱|多少錢|几块钱|价格|價格|价钱|售价|售價|票价|票價|(?:{_SUMS})[^，。；？?]{{0,6}}多少"
+            rf"(?:怎么|怎麼|如何|怎样|怎樣)(?:收费|收費|计费|計費|收钱|算钱)|收费标准|收費標準|多少钱|多少錢|几块钱|价格|價格|价钱|售价|售價|票价|票價|(?:{_SUMS})[^，。；？?]{{0,6}}多少"
             r"|\bhow (expensive)\b|\bhow much\b.{0,60}?\b(costs?)\b|\bwhat\b.{0,60}?\bis the (?:\w+ ){0,2}?(cost|price|budget|salary|wage|rent)\b|\bwhat does\b.{0,60}?\b(cost)\b"
         ),
         re.compile(
-            rf"[$€£¥₹₩]|{_NUMBER}\s*(?:多|余|餘)?\s*(?:[美日欧港新澳加]?元|[美欧歐]分|块|塊|圆|圓|英镑|法郎|卢布|盾|马克|角)"
+            rf"[$€£¥₹₩]|{_NUMBER}\s*(?:多|余|餘)?\s*(?:[美日欧港新澳加]?元|[美欧歐]分|块|塊|圆|圓|英镑|法郎|卢布|盾|马克|角|毛(?:钱|錢|[^\w]|$))"
             r"|\b(?:usd|eur|gbp|chf|cny|rmb|jpy|sek|nok|dkk|czk|pln|huf|ron|isk|inr|krw|hkd|twd|sgd|aud|cad|nzd|thb|zar|brl|mxn)\b"
             r"|\b(?:dollar|euro|pound|franc|yuan|yen|cent|pence|penny|mark|crown|krone|krona|rupee|rouble|ruble|peso|shilling|guilder|lira)s?\b"
             rf"|免[费費](?:使用|提供|$|[^\w\s])|\b(?:is|are) free\b|\bfree of charge\b|(?:价|價|费|費|{_PRICED}).{{0,99}}?{_NUMBER}|{_NUMBER}.{{0,99}}?(?:价|價|费|費|{_PRICED})"
@@ -247,7 +263,7 @@ _KINDS = [
     (
         re.compile(
             r"(?:^|[,.;:?!] ?|\b(?:and|since|until|till|by) )(when)\b|\b(when) (?:is|are|was|were|do|does|did|will|can|must|should|has|have|had)\b"
-            r"|\b(?:what|which) (date|day|month|year|time)\b|什么时候|什麼時候|什么时间|什麼時間|何时|何時|[哪几幾][一]?[年月天日号號](?![内後后])"
+            r"|\b(?:what|which) (date|day|month|year|time)\b|什么时候|什麼時候|什么时间|什麼時間|何时|何時|[哪几幾][一]?[年月天日号號](?![内後后])|(?:星期|周|週|礼拜|禮拜)[几幾]"
         ),
         _WHEN,
     ),

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+# What the model joins with the word behind it: 能装, 要交; and verbs of any object: 还书, 退证.
+_PREFIXES = frozenset("能要会會可应應该該想须須得还還退办辦交订訂换換修借买買租领領填")
+
+
+def known_words_of(text: str) -> list[str]:
+    """The words of `text`; one that the dictionary lacks and that begins with a verb of any word is two."""
+    import rjieba
+
+    found: list[str] = []
+    for word in words_of(text):
+        joined = len(word) > 1 and word[0] in _PREFIXES and not rjieba.has_word(word)
+        found += [word[0], word[1:]] if joined else [word]
+    return found
+
 
 def words_of(text: str) -> list[str]:
     """The words of `text`, which make it up together."""

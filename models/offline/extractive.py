@@ -280,6 +280,9 @@ class ExtractiveAnswerer:
         near = _UNKNOWN_SIMILARITY
         if usual is not None and best.similarity is not None:
             near = _SIMILARITY_WEIGHT * (best.similarity - usual[asked, said])
+        # Without its code nothing is left of "what does E47 mean?" that could be near to anything.
+        if not content_words(without_identifiers(question)):
+            near = max(near, _UNKNOWN_SIMILARITY)
         comparable = _in_language_of(question, best.candidate)
         is_short = best.candidate.things <= _SHORT
         if comparable and not best.candidate.things:  # "How tall is he?"

@@ -25,7 +25,13 @@ from domain.retrieval import RetrievedItem
 from domain.tables.question.dates import without_dates
 from domain.tables.question.speaking import without_asking
 from domain.text import IDEOGRAPHS, has_cjk, language_of, normalise
-from models.offline.passages import names_above, quotable_spans, table_heads, told_by_documents
+from models.offline.passages import (
+    item_titles,
+    names_above,
+    quotable_spans,
+    table_heads,
+    told_by_documents,
+)
 from models.offline.sentence_form import SentenceForm
 from models.offline.wording import (
     asks_for_number,
@@ -40,7 +46,8 @@ from models.offline.wording import (
 _MOST = 40
 _MOST_OF_PASSAGE = 25
 _WHOLE = re.compile(r"[.。!！;；][\"'”’)）]?$|\|")
-_FIELD = re.compile(r"[\w ]{1,12}[:：]\s*\S{1,12}$")
+# One word behind its name; twelve ideographs are a sentence.
+_FIELD = re.compile(rf"[\w ]{{1,12}}[:：]\s*(?:[^\s{IDEOGRAPHS}]{{1,12}}|[{IDEOGRAPHS}]{{1,4}})$")
 _CHINESE = re.compile(rf"[{IDEOGRAPHS}（）]+")
 _FEWEST_WORDS = 3
 _FEWEST_TOLD = 2
@@ -49,6 +56,7 @@ _FEWEST_IDEOGRAPHS = 4
 _OF_DATES = re.compile("[年月日号號版本第]")
 # "4 CARD32 MIME_TYPE_OFFSET" has none, and is near to whatever names one of its parts.
 _PLAIN_WORD = re.compile(r"(?<![\w-])[A-Za-z][a-z]+(?![\w-])")
+_NUMBERS = re.compile(r"\d+")
 _RANK_COST = 0.008
 _NUMBER_BONUS = 0.01
 _NAMED_BONUS = 0.08
@@ -269,23 +277,45 @@ def _scores(sentences: Sequence[Foreign], cosines: Sequence[float], *, beside: b
 
 
 def _sentences(passage: RetrievedItem) -> Iterator[tuple[int, int, str]]:
-    """Each sentence's place, and it under the head of its table; no head, no field of one word, no mere names in code."""
+    """Each sentence's place, and it under what stands over it; no head, title, field of one word, no mere names in code."""
     heads = table_heads(passage)
+    titles = item_titles(passage.text)
     for start, end in quotable_spans(passage.text):
         text = passage.text[start:end]
+        if any(title.has(start) for title in titles):
+            continue
         says = "|" in text or has_cjk(text) or _PLAIN_WORD.search(text)
         if says and not _FIELD.match(text) and not any(text in head for head in heads):
-            yield start, end, "\n".join([*heads, text])
+            above = [title.text for title in titles if title.stands_over(start)]
+            yield start, end, "\n".join([*heads, *above, text])
 
 
 def _named(asked: Sequence[str], passage: RetrievedItem, text: str) -> float:
     """How far the sentence is about the question's identifiers, 0..1.
 
-    What stands under such a name is about it, what stands beside it half; a row speaks for itself.
+    What has such a name or stands under it is about it, what stands beside it half; a row speaks for itself, and what
+    names E5 instead of E3 is about that.
     """
     if not asked:
         return 0.0
     row = "|" in text
-    about, beside = normalise(text if row else names_above(passage)), normalise(passage.text)
-    told = (1.0 if name in about else 0.5 * (not row and name in beside) for name in asked)
+    said = normalise(text)
+    about, beside = said if row else f"{names_above(passage)} {text}", normalise(passage.text)
+    about = normalise(about)
+    told = (
+        0.0
+        if _is_of_another(name, said)
+        else 1.0
+        if name in about
+        else 0.5 * (not row and name in beside)
+        for name in asked
+    )
     return sum(told) / len(asked)
+
+
+def _is_of_another(name: str, said: str) -> bool:
+    """Whether a sentence names what differs from `name` in numbers alone, and not that: E5, where E3 is asked of."""
+    alike = {
+        code for code in identifiers(said) if _NUMBERS.sub("0", code) == _NUMBERS.sub("0", name)
+    }
+    return bool(alike) and name not in alike

@@ -5,17 +5,27 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from domain.language.sentences import sentence_spans
 from domain.retrieval import RetrievedItem
-from domain.text import normalise
+from domain.text import ideographs, normalise
 from models.offline.wording import WORD
 
 FENCE = "```"  # begins and ends code, and says nothing
 _CLAUSE_END = re.compile(r"[;；]\s*")
 # Marks of a list item, heading, quotation or table at the ends of a line are no part of what it says.
 # The 4 of "4.2 adds …" is none.
-_LINE_MARK = re.compile(r"(?:[#>*•·|-]+\s+|\d{1,3}(?:[)、]|\.(?!\d))\s*)+")
+_LINE_MARK = re.compile(
+    r"(?:[#>*•·|-]+\s+|\d{1,3}(?:[)、]|\.(?!\d))\s*|[(（]?[一二三四五六七八九十]{1,3}[)）、]\s*)+"
+)
+# "3. Membership. Numbers are up to 118.": few words, none of which denies or counts, and more behind them.
+_ITEM_TITLE = re.compile(
+    rf"^[ \t]*{_LINE_MARK.pattern}(?P<title>(?:[^\W\d]+(?:[ \t&/'’-]+[^\W\d]+){{0,3}})[.。])[ \t]*(?=[^\s|])[^\n]*",
+    re.MULTILINE,
+)
+_MOST_IDEOGRAPHS = 8
+_DENIES = re.compile(r"\b(?:no|not|never|don['’]t)\b|[不勿禁无無没沒]", re.IGNORECASE)
 _TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
 # The bars that end a row, with what white space stands before them, a line's end too.
 _AROUND_BARS = "| \t\r\n\u3000"
@@ -38,6 +48,33 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
         last = begin + len(text[begin:end].rstrip(_AROUND_BARS))
         if WORD.search(text, begin, last):
             yield begin, last
+
+
+@dataclass(frozen=True, slots=True)
+class ItemTitle:
+    """The first words of a list's item, at `start` to `end`; they stand over the rest of its line, to `until`."""
+
+    text: str
+    start: int
+    end: int
+    until: int
+
+    def has(self, place: int) -> bool:
+        """Whether what begins at `place` is the title."""
+        return self.start <= place < self.end
+
+    def stands_over(self, place: int) -> bool:
+        """Whether what begins at `place` is said under it."""
+        return self.end <= place < self.until
+
+
+def item_titles(text: str) -> list[ItemTitle]:
+    """The titles of items in `text`, in their order: "Membership." of "3. Membership. Numbers are up to 118."."""
+    return [
+        ItemTitle(match["title"], match.start("title"), match.end("title"), match.end())
+        for match in _ITEM_TITLE.finditer(text)
+        if not _DENIES.search(match["title"]) and ideographs(match["title"]) <= _MOST_IDEOGRAPHS
+    ]
 
 
 def told_by_documents(passages: Sequence[RetrievedItem]) -> list[str]:

@@ -29,6 +29,7 @@ from domain.tables.question.wording import find_whole
 from domain.text import language_of, normalise
 from models.offline.asked_kind import asked_kind
 from models.offline.passages import (
+    item_titles,
     names_of_document,
     quotable_spans,
     table_heads,
@@ -62,6 +63,8 @@ _NUMBER_BONUS = 0.1
 _LANGUAGE_BONUS = 0.1
 # A sentence that points to a table at hand; less than a question, for it may say something itself.
 _POINTER_COST = 0.5
+# The title of an item says no more than a question does.
+_TITLE_COST = 1.0
 # A passage that orders how to answer was put there for that; what else it says gives way to what others say.
 _BESIDE_ORDER_COST = 0.5
 # Of what a sentence has only in "During the probation period …", so much does not count.
@@ -158,6 +161,14 @@ class _Ranking:
             for start, end in quotable_spans(passage.text)
         ]
         self._texts = [passages[source].text[start:end] for source, start, end in self._spans]
+        titles = [item_titles(passage.text) for passage in passages]
+        self._is_title = [
+            any(title.has(start) for title in titles[source]) for source, start, _ in self._spans
+        ]
+        self._titled = [
+            "".join(title.text for title in titles[source] if title.stands_over(start))
+            for source, start, _ in self._spans
+        ]
         self._otherwise = told_otherwise(question)
         self._disclaimed = disclaimed_in(question)
         self._broken = broken_words(question)
@@ -205,7 +216,8 @@ class _Ranking:
             repeated = frozenset[str]() if self._told_above[source] else self._repeated
             if held <= self._headings[source] or held <= repeated:
                 continue
-            above = self._headings[source] | self._asked_before(place)
+            titled = self._titled[place]
+            above = self._headings[source] | self._asked_before(place) | self._said(titled)
             if self._table_heads[source]:
                 above |= self._captions[self._sections[source]]
             over = above - held
@@ -217,11 +229,12 @@ class _Ranking:
             )
             score = covered + self._surroundings(place) + self._manner(text)
             score -= _POINTER_COST * self._only_points(place)
+            score -= _TITLE_COST * self._is_title[place]
             score -= _BESIDE_ORDER_COST * self._orders[source]
             score += self._of_code * any(
                 begin <= start < close for begin, close in self._code[source]
             )
-            meaning = "\n".join([*self._table_heads[source], text])
+            meaning = "\n".join([*self._table_heads[source], *filter(None, [titled]), text])
             missing = self._missing[source]
             torn = self._torn(held | self._headings[source])
             things = len(self._things)

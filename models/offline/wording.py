@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from domain.language.number_words import CARDINALS, ORDINALS
-from domain.language.segmenting import words_of
+from domain.language.segmenting import known_words_of
 from domain.language.simplified import plain_of
 from domain.language.stems import stem
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
@@ -28,8 +28,8 @@ _NUMBER = re.compile(r"\d|[一二三四五六七八九十百千]")
 IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d])")
 # "Which year?", "what is he called?": the answer need not repeat these.
 _ASKED_FOR_WORDS = """
-年 月 日 人 位 叫 地址 位置 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱
-mean meaning address location price cost money name reason long old far tall often
+年 月 日 人 位 叫 地址 位置 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱 收费 收費
+mean meaning address location price cost money name reason time per long old far tall often
 """
 # Verbs that say little by themselves: whoever works in Paris is in Paris.
 _LIGHT_VERBS = """
@@ -38,6 +38,7 @@ appear bring come do encounter find get give go happen happens happened keep kep
 """
 _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
 # 几天, 第几章: asks for a number with its measure, which no answer repeats; 几何 and 几乎 do not ask.
+_WHICH_DAY = re.compile("(?:星期|周|週|礼拜|禮拜)[几幾]")
 _HOW_MANY = re.compile(r"第?[几幾](?![何乎率内內丁])\w{1,2}")
 # So does "how many days"; whoever answers may count in weeks.
 _HOW_MANY_UNITS = re.compile(
@@ -73,7 +74,7 @@ _PROPERTY_OF = re.compile(
 # sentence is about, so they count as words that it lacks.
 _WHAT = re.compile("什么|[什甚]麼|甚么")
 # 谁付 asks who; the segmenter takes it for a word.
-_ASKS = re.compile(r"^[谁誰哪]|[谁誰]$")
+_ASKS = re.compile(r"^由?[谁誰][来來]?$|^[谁誰哪]|[谁誰]$|多少$")
 # 那餐补呢 asks for 餐补; the segmenter takes 那餐 for a word.
 _PARTICLES = re.compile(r"^(?:那么?|然后|还有|以及|而)[，,]?|呢[？?]*$")
 _QUESTION = re.compile(r"[?？]\W*$")
@@ -108,7 +109,9 @@ def content_words(question: str) -> list[str]:
     for token in WORD.findall(normalise(question)):
         if _CHINESE.match(token):
             cut = (
-                _ASKS.sub("", word) for word in words_of(token) if word not in CHINESE_STOP_WORDS
+                _ASKS.sub("", word)
+                for word in known_words_of(_WHICH_DAY.sub("几", token))
+                if word not in CHINESE_STOP_WORDS
             )
             words += [
                 word

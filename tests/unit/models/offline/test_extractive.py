@@ -427,3 +427,15 @@ async def test_of_fields_the_one_that_is_asked_for_is_quoted_without_those_besid
     fields = "出租方（甲方）：上海恒远公司\n承租方（乙方）：宁波新港公司\n签约地：杭州"
     found = await ExtractiveAnswerer().extract("甲方是哪家公司？", [item(fields)], language="zh")
     assert [one.sentence for one in found.quotations] == ["出租方（甲方）：上海恒远公司"]
+
+
+async def test_what_a_code_means_is_told_by_the_sentence_that_has_it() -> None:
+    """Without E5 nothing is left of the question that a sentence could be near to."""
+    items = [
+        item("- 屏幕显示 E3：水箱没有放到位。\n- 屏幕显示 E5：锅炉温度过高，请断电冷却三十分钟。")
+    ]
+    answerer = ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.85))
+    found = await answerer.extract("E5 是什么意思？", items, language="zh")
+    assert [quote.sentence for quote in found.quotations] == [
+        "屏幕显示 E5：锅炉温度过高，请断电冷却三十分钟。"
+    ]

@@ -162,3 +162,20 @@ def test_with_nothing_in_its_own_language_beside_a_question_of_one_word_is_compa
     None
 ):
     assert len(foreign_sentences("What are clades?", [passage(NOTICE)])) == len("ab")
+
+
+CODES = "- 屏幕显示 E3：水箱没有放到位。\n- 屏幕显示 E5：锅炉温度过高。"
+
+
+def test_a_sentence_about_another_code_is_not_offered_for_the_one_that_is_asked_of() -> None:
+    [one] = foreign_sentences("What does E3 mean?", [passage(CODES)])
+    assert one.text == "屏幕显示 E3：水箱没有放到位。"
+
+
+def test_the_title_of_an_item_is_not_offered_but_stands_over_what_is() -> None:
+    minutes = passage("1. Boathouse roof. Kerr can start in June.")
+    [one] = foreign_sentences("船库的屋顶由谁来修？", [minutes])
+    assert (one.text, one.meaning) == (
+        "Kerr can start in June.",
+        "Boathouse roof.\nKerr can start in June.",
+    )

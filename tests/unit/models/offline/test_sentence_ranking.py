@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.passages import quotable_spans
+from models.offline.passages import item_titles, quotable_spans
 from models.offline.sentence_ranking import rank_sentences
 from models.offline.wording import asked_things, content_words, lacking, terms
 
@@ -275,3 +275,54 @@ def test_a_word_of_characters_that_alone_say_nothing_is_compared_whole(question:
 def test_what_is_no_word_of_a_question_and_the_same_character_in_a_name_is() -> None:
     assert terms("布什提议什么？") == [*"布什提议", "布什", "什提", "提议"]
     assert "怎" in terms("怎么提议？")
+
+
+MINUTES = (
+    "1. Boathouse roof. Two quotes came in.\n"
+    "2. New boat. We will not buy a scull, since the claim has not been settled.\n"
+    "二、仓库。二号库漏雨，维修由小陶联系。"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Why is there no new boat?", "We will not buy a scull, since the claim has not been settled."),
+        ("What about the boathouse roof?", "Two quotes came in."),
+        ("仓库怎么了？", "二号库漏雨，维修由小陶联系。"),
+    ],
+)  # fmt: skip
+def test_the_title_of_an_item_stands_over_what_is_said_behind_it(
+    question: str, answer: str
+) -> None:
+    assert best(question, passage(MINUTES)) == answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "New boat. We will not buy it.",
+        "1. No smoking. Fines are high.",
+        "1. 24 days. They lapse in March.",
+        "1. New boat.",
+        "1. The committee agreed to buy it. It costs much.",
+    ],
+)
+def test_other_short_sentences_are_no_titles_of_items(text: str) -> None:
+    assert item_titles(text) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("水箱能装多少水？", ["水箱", "装", "水"]),
+        ("逾期还书怎么收费？", ["逾期", "书"]),
+        ("加急要加多少钱？", ["加急", "加"]),
+        ("图书室星期几休息？", ["图书室", "休息"]),
+        ("会议要求什么能力？", ["会议", "要求", "能力"]),
+    ],
+)
+def test_verbs_that_the_segmenter_joins_to_other_words_are_taken_off(
+    question: str, words: list[str]
+) -> None:
+    assert content_words(question) == words
