@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import prompts
 from domain.errors import ModelOutputInvalid, ModelUnavailable
+from domain.missing import Missing
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.parsing.images import Captions, FoundImage
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from models.chat.vision import VisionModel
 
 log = logging.getLogger(__name__)
-
-NOT_DESCRIBED = "{failed} of {images} images were not described: {reason}"
 
 
 class Captioner:
@@ -78,7 +77,7 @@ class Captioner:
                 if image.sha256 not in known:
                     group.create_task(look(image))
         failed = sum(not known[image.sha256] for image in images)
-        warning = NOT_DESCRIBED.format(
+        warning = Missing.IMAGES_NOT_DESCRIBED.told(
             failed=failed, images=len(images), reason=next(iter(reasons), "as before")
         )
         texts = {sha256: text for sha256, text in known.items() if text}

@@ -9,15 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from domain.errors import FileRejected
+from domain.missing import Missing
 from domain.text import counted
 from ingestion.parsing.blocks import Block, Blocks, Caption, Image
 from ingestion.parsing.limits import Limits
 from models.chat.pictures import Picture, PictureLimits, read_picture, size_of
-
-_NOT_LOOKED_AT = (
-    "{images} not looked at: no vision model is configured. Set SEXTANT_VISION_MODEL to a model that takes "
-    "images, then delete the document and ingest it again."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +67,9 @@ def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundIma
 
 def not_looked_at(images: int) -> tuple[str, ...]:
     """The warning that so many images of a document were passed over."""
-    return (_NOT_LOOKED_AT.format(images=counted(images, "image")),) if images else ()
+    if not images:
+        return ()
+    return (Missing.IMAGES_NOT_LOOKED_AT.told(images=counted(images, "image")),)
 
 
 def _without_images(blocks: Blocks, limits: Limits) -> Blocks:

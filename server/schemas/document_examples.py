@@ -26,6 +26,7 @@ _JOB: dict[str, Any] = {
     "error": None,
     "notBefore": None,
     "warnings": [],
+    "warningCodes": [],
 }
 UPLOADED: dict[str, Any] = {
     "graphId": GRAPH,

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from domain.documents import Document, DocumentStatus, JobStage
 from domain.json_values import storable
+from domain.missing import code_of
 from domain.scope import DEFAULT_GRAPH
 from domain.text import clean_text
 from server.paging import Cursor
@@ -74,7 +75,8 @@ class JobBody(Wire):
 
     `done` of `total` chunks are through the stage; 0 of 0 where nothing counts. `notBefore`: a
     dependency was gone, and this is when it is tried again. `warnings`: what of the document was not
-    taken in though it is done, such as images that nobody looked at.
+    taken in though it is done, such as images that nobody looked at;
+    `warningCodes` has their codes in the same order, null for a sentence that has none.
     """
 
     job_id: UUID
@@ -86,6 +88,7 @@ class JobBody(Wire):
     error: str | None = None
     not_before: datetime | None = None
     warnings: tuple[str, ...] = ()
+    warning_codes: tuple[str | None, ...] = ()
 
     @classmethod
     def of(cls, standing: Standing) -> JobBody | None:
@@ -93,7 +96,8 @@ class JobBody(Wire):
         if standing.job_id is None or standing.stage is None:
             return None
         counts = {name: getattr(standing, name) or 0 for name in ("done", "total", "attempts")}
-        return cls.shown(standing, **counts)
+        codes = tuple(map(code_of, standing.warnings))
+        return cls.shown(standing, **counts, warning_codes=codes)
 
 
 class ProgressBody(Wire):

@@ -17,6 +17,7 @@ from uuid import UUID
 
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError
+from domain.missing import Missing
 from domain.scope import Scope
 from domain.settings import Settings
 from domain.text import counted, language_of
@@ -148,11 +149,8 @@ class ModelExtractor:
             return ()
         failures = await self._store.failures(scope, document_id)
         why = f" ({failures[0].error})" if failures else ""
-        total = missing + counts.done
-        return (
-            f"The chat model has not read {missing} of {counted(total, 'passage')}{why}. They can be found; "
-            "`sextant entities extract` reads them.",
-        )
+        passages = counted(missing + counts.done, "passage")
+        return (Missing.PASSAGES_NOT_READ.told(missing=missing, passages=passages, why=why),)
 
     async def _together(self, run: _Run, passages: AsyncGenerator[Passage]) -> None:
         taking = asyncio.Lock()

@@ -13,6 +13,7 @@ import pypdfium2 as pdfium
 from pypdfium2 import raw
 
 from domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
+from domain.missing import Missing
 from ingestion.parsing.blocks import Block, Blocks, Heading, Image, Paragraph, Table
 from ingestion.parsing.formats.pdf_headings import OutlineEntry, mark_inferred, mark_outline
 from ingestion.parsing.formats.pdf_layout import (
@@ -54,7 +55,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         outline = _outline(document)
         marked = mark_outline(regions, outline) if outline else mark_inferred(regions)
         title = document.get_metadata_value("Title")
-        warnings = (f"{blank} of {len(pages)} pages hold only images",) if blank else ()
+        pictured = Missing.PAGES_OF_IMAGES.told(blank=blank, pages=len(pages))
+        warnings = (pictured,) if blank else ()
         blocks = _with_pictures(_blocks(marked), pictures)
         return Blocks(blocks, title, len(pages), (*warnings, *not_looked_at(unread)))
     finally:

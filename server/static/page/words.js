@@ -122,6 +122,13 @@ export const PROBLEMS = {
   model_unavailable: "模型没有响应。", model_rejected: "模型拒绝了请求。", internal_error: "服务器内部出错。",
 };
 
+// What may be missing of a document, by the code of the warning.
+const MISSING = {
+  unreadable_characters: "有无法识别的字符", pages_of_images: "有些页只有图像，没有文字",
+  images_not_looked_at: "图像未读取：没有配置视觉模型", images_not_described: "有些图像未能描述",
+  passages_not_read: "聊天模型没有读完所有段落，但都可以检索到",
+};
+
 const language = localStorage.getItem("language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
 
 /** The words for `name`; those with gaps take what fills them. @returns {any} */
@@ -132,6 +139,9 @@ export function say(name, ...filling) {
 
 /** What the server says of a problem; a Chinese page says first what it is about. */
 export const told = (code, detail) => (language === "zh" && PROBLEMS[code] ? `${PROBLEMS[code]}（${detail}）` : detail);
+
+/** The same of what is missing of a document. */
+export const missing = (code, what) => (language === "zh" && MISSING[code] ? `${MISSING[code]}（${what}）` : say("missing", what));
 
 /** What a type of entity is called; those of one's own stay as they are. */
 export const kind = (type) => say("kindsOf")[type] ?? type;

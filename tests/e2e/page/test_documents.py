@@ -180,7 +180,9 @@ def test_what_is_wrong_with_a_document_is_told_in_the_pages_language_when_it_is_
     expect(row(page, "broken.pdf").locator(".bad")).to_contain_text(
         f"文件已损坏或不完整，请打开后重新保存再试。（{told}"
     )
-    expect(row(page, "chart.html").locator(".note").last).to_contain_text("有内容未收入（1 image")
+    expect(row(page, "chart.html").locator(".note").last).to_contain_text(
+        "图像未读取：没有配置视觉模型（1 image"
+    )
 
 
 def test_a_version_that_could_not_be_taken_in_is_told_of_beside_the_one_that_serves(

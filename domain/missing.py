@@ -1,0 +1,41 @@
+"""What may be missing of a document that was taken in: a sentence each, and a code for programs.
+
+The sentence is what is stored and told; its code follows from its fixed words, so that it is known of
+documents of any age.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+
+class Missing(Enum):
+    """The sentences; a code is the name in lower case, and stable."""
+
+    UNREADABLE_CHARACTERS = "{number} unreadable characters"
+    PAGES_OF_IMAGES = "{blank} of {pages} pages hold only images"
+    IMAGES_NOT_LOOKED_AT = (
+        "{images} not looked at: no vision model is configured. Set SEXTANT_VISION_MODEL to a model that takes "
+        "images, then delete the document and ingest it again."
+    )
+    IMAGES_NOT_DESCRIBED = "{failed} of {images} images were not described: {reason}"
+    PASSAGES_NOT_READ = (
+        "The chat model has not read {missing} of {passages}{why}. They can be found; "
+        "`sextant entities extract` reads them."
+    )
+
+    def told(self, **values: object) -> str:
+        """The sentence, with what fills its gaps."""
+        return self.value.format(**values)
+
+
+_SHAPES = {
+    one.name.lower(): re.compile(re.sub(r"\\{\w+\\}", ".*", re.escape(one.value)), re.DOTALL)
+    for one in Missing
+}
+
+
+def code_of(sentence: str) -> str | None:
+    """The code of a sentence that one of `Missing` told; None for any other."""
+    return next((code for code, shape in _SHAPES.items() if shape.fullmatch(sentence)), None)
