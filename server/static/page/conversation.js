@@ -4,6 +4,7 @@ import { answered, get, Problem } from "./api.js";
 import * as attachments from "./attachments.js";
 import * as bases from "./bases.js";
 import { button, byId, element, tell } from "./dom.js";
+import { underWay } from "./documents.js";
 import { show as showThreads } from "./threads.js";
 import { Turn } from "./turn.js";
 import { say } from "./words.js";
@@ -131,6 +132,7 @@ async function side(text, asked, attached, signal) {
 
 /** Ask, and show what comes; says whether it went well. */
 async function one(turn, body, signal) {
+  const missed = underWay(body.graphId);
   try {
     for await (const event of answered(body, signal, () => tell(status, say("again")))) {
       turn.show(event);
@@ -138,6 +140,7 @@ async function one(turn, body, signal) {
       else if (event.type === "error") throw new Problem({ ...event.data, detail: event.data.message, nextStep: event.data.detail?.next_step });
       else if (event.type === "done") tell(status, say("answered", ((performance.now() - turn.began) / 1000).toFixed(1), event.data.mode));
     }
+    if (missed) turn.note(say("missed", missed));
     return true;
   } catch (error) {
     if (!turn.element.isConnected) return false; // another conversation was opened

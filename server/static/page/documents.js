@@ -19,11 +19,16 @@ const waiting = [];
 let watching = 0;
 let cursor = null;
 let shown = 0;
+let listed = ""; // whose documents they are
+
+/** How many of a knowledge base are on their way, as far as this page has seen. */
+export const underWay = (graphId) => (graphId === listed ? [...rows.values()].filter((row) => row.dataset.watched).length : 0);
 
 /** Show the documents of the chosen knowledge base from the first on. */
 export async function show() {
   cursor = null;
   shown += 1;
+  listed = bases.chosen();
   rows.clear();
   list.replaceChildren();
   await page();

@@ -96,6 +96,11 @@ export class Turn {
     setTimeout(() => { pressed.textContent = say("copy"); }, 2000);
   }
 
+  /** Something to know about the answer, above all else that is said of it. */
+  note(text) {
+    this.rest.prepend(element("p", { className: "note", textContent: text }));
+  }
+
   /** The answer did not come: why, and the way on. */
   fail(message, way) {
     this.step(null);

@@ -137,6 +137,23 @@ def test_a_document_is_followed_again_when_the_server_was_gone_meanwhile(page: P
     expect(page.locator("#upload-status")).to_be_empty()
 
 
+def test_an_answer_says_that_documents_were_still_on_their_way(page: Page) -> None:
+    begin(page, f"page-{uuid4()}")
+    add(page, note("ferry.txt", "The ferry to Inchcolm leaves at nine."))
+    expect(row(page, "ferry.txt")).to_contain_text("1 passage")
+    held = hold(page, "**/documents/*/events")
+    add(page, note("bell.txt", "The bell of Inchcolm rings at noon."))
+    caught(page, held)
+    view(page, "Ask")
+    missing = "a document was still being taken in"
+    expect(ask(page, "When does the ferry leave?").locator(".rest")).to_contain_text(missing)
+    late(page, held)
+    view(page, "Documents")
+    expect(row(page, "bell.txt")).to_contain_text("1 passage")
+    view(page, "Ask")
+    expect(ask(page, "When does the bell ring?").locator(".rest")).not_to_contain_text(missing)
+
+
 def test_who_deletes_a_document_by_keyboard_goes_on_from_the_next_one(page: Page) -> None:
     begin(page, f"page-{uuid4()}")
     names = ["ferry.txt", "oars.txt", "mill.txt"]
