@@ -60,7 +60,12 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 _FILE: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The file, to be saved: no browser shows it as a page of this server.",
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        "content": {
+            "application/octet-stream": {
+                "schema": {"type": "string", "format": "binary"},
+                "example": examples.FILE,
+            }
+        },
     }
 }
 

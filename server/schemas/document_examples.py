@@ -76,6 +76,7 @@ SLICE: dict[str, Any] = {
     "end": 4,
     "text": "# 借用",
 }
+FILE = "# 借用\n\n…"
 EVENTS = (
     'id: 1\nevent: progress\ndata: {"documentId":"…","status":"ingesting",'
     '"job":{"stage":"embed","done":8,"total":31}}\n\n'

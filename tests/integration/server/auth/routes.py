@@ -138,7 +138,7 @@ TABLE = (
     Row("POST", "/documents/{documentId}/cancel", INGEST, 409, 404),
     Row("GET", "/documents/{documentId}/events", READ, 200, 404),
     Row("GET", "/documents/{documentId}/text", READ, 200, 404),
-    Row("GET", "/documents/{documentId}/file", READ, 200, 404),
+    Row("GET", "/documents/{documentId}/file", READ, 404, 404),  # imported, so without one
     Row("GET", "/api/graphs", READ, 200, 200),
     Row("POST", "/api/graphs/{graphId:path}/import", INGEST, 200, 200, lines),
     Row("GET", "/api/graphs/{graphId:path}/export", READ, 200, 404),

@@ -6,11 +6,14 @@ import json
 import random
 from typing import Any
 from urllib.parse import quote
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
+from domain.errors import DocumentNotFound
+from server.serving import Serving
 from testing.pictures import data_uri, picture
 from tests.integration.server.documents.conftest import Settled
 
@@ -135,6 +138,15 @@ async def test_the_file_comes_back_byte_by_byte_and_is_no_page_of_this_server(
         assert saved_as.startswith(f'attachment; filename="{plain[name]}"; ')
         assert saved_as.endswith(f"; filename*=UTF-8''{quote(name)}")
         assert file.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_file_is_its_owner_s_alone(
+    app: FastAPI, client: httpx.AsyncClient, graph_id: str
+) -> None:
+    [uploaded] = await add(client, graph_id, ("loans.md", LOAN.encode()))
+    serving: Serving = app.state.serving
+    with pytest.raises(DocumentNotFound):
+        await serving.rag.as_user("stranger").library().file(UUID(uploaded["documentId"]))
 
 
 async def test_what_was_imported_as_chunks_has_no_file(

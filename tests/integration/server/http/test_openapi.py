@@ -57,8 +57,10 @@ OPERATIONS = [
     for path, methods in DOCUMENT["paths"].items()
     for method, said in methods.items()
 ]
-# What there is nothing to do for: an answer that nobody streams, a document that is ingested.
+# What there is nothing to do for: an answer that nobody streams, a document that is ingested, the file of
+# one that was imported.
 OTHERWISE = {
+    "getFile": "404",
     "answerEvents": "404",
     "cancelAnswer": "404",
     "retryDocument": "409",
