@@ -195,6 +195,21 @@ async def test_a_stopped_answer_and_one_that_takes_too_long_end_with_an_error() 
     assert stopped.parts == late.parts == [b"analyze", b"error"]
 
 
+async def test_who_has_its_share_under_way_begins_another_when_one_has_ended() -> None:
+    runs = Runs(RunSettings(per_user=1))
+    answering = Answering()
+    run = runs.start(ANN, answering.events)
+    with pytest.raises(Limited):
+        runs.start(ANN, Answering().events)
+    answering.may_search.set()
+    answering.may_end.set()
+    await run.answer()
+    await asyncio.sleep(0)  # what is called at its end
+    runs.start(ANN, Answering().events)
+    assert runs.live == 1
+    await runs.close()
+
+
 async def test_a_slot_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("server.runs._EXPECTED_SECONDS", 0.0)
     runs = Runs(RunSettings(concurrent=1))

@@ -57,6 +57,10 @@ def test_without_passages_any_address_may_be_told_but_stays_text() -> None:
     )
 
 
+def test_an_address_that_would_end_the_code_it_is_shown_as_goes() -> None:
+    assert harmless("[x](https://docs.python.org/`<b>`)") == "[x]"
+
+
 @pytest.mark.parametrize(
     "text",
     [

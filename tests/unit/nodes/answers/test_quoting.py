@@ -10,7 +10,7 @@ from domain.retrieval import ItemKind, RetrievedItem
 from domain.tables.results.written import Finding
 from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.computed import ComputedTable
-from nodes.answers.quoting import quoted
+from nodes.answers.quoting import quotations, quoted
 from nodes.citing.support import Told
 from nodes.multimodal.items import attached_items
 from testing.meanings import Meanings
@@ -52,6 +52,19 @@ async def test_documents_are_quoted_on_a_row_where_they_name_it(
     text: str, quoted_too: bool
 ) -> None:
     assert (text in await answered(text)) is quoted_too
+
+
+async def test_of_the_nearest_passage_its_beginning_is_shown_and_all_of_it_cited() -> None:
+    text = "Weather " * 40 + "ends."
+    passage = RetrievedItem(
+        ItemKind.CHUNK, "w", text, 1.0, metadata={"filename": "w.md", "start": 70}
+    )
+    events = quotations("Who won the world cup?", [passage], "en")
+    [done] = [event.answer async for event in events if isinstance(event, Done)]
+    assert done.declined
+    assert f"\n{text[:200]}…[1]" in done.answer
+    [citation] = done.citations
+    assert (citation.quote, citation.start, citation.end) == (text, 70, 70 + len(text))
 
 
 @pytest.mark.parametrize(
