@@ -284,7 +284,9 @@ def test_what_is_worth_most_is_found_among_what_fits_is_told_of_or_is_begun_at(
 ) -> None:
     """As if all were looked at: 0.3 for what is most about the entities, and 2 for where the walk starts."""
     kept = min(kept, len(passages))
-    fit, about = (np.array(column, np.float32) / 4 for column in zip(*passages, strict=True))
+    fit, about = (
+        np.array(column, np.float32) / np.float32(4) for column in zip(*passages, strict=True)
+    )
     begun = np.array(data.draw(st.lists(st.integers(0, len(fit) - 1), max_size=3)), np.intp)
     worth = fit + about * np.float32(0.3 / (about.max() or 1))
     worth[begun] += 2
