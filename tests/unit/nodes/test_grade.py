@@ -1,5 +1,6 @@
 """Whether passages suffice, by a chat model or by rule, and what happens where they do not."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -103,6 +104,15 @@ async def test_passages_with_the_questions_words_are_enough_by_rule(bench: Build
     command = await grade(after(QUESTION, items=[SYMPTOMS, WEATHER]), bench().runtime)
     assert command.goto == "generate"
     assert changes(command)["relevance"] == 1.0
+
+
+@pytest.mark.parametrize(("before", "goes_to"), [(4, "generate"), (5, "refine")])
+async def test_by_rule_the_first_five_passages_count(
+    bench: Build, before: int, goes_to: str
+) -> None:
+    others = [replace(WEATHER, id=f"{number}.md") for number in range(before)]
+    state = after(QUESTION, items=[*others, SYMPTOMS])
+    assert (await grade(state, bench().runtime)).goto == goes_to
 
 
 @pytest.mark.parametrize("items", [[], [WEATHER]])
