@@ -176,6 +176,7 @@ class CitedText:
             opening = markers.OPENING.search(self._held)
             ahead = self._held[: opening.start()] if opening else self._held
             body = ahead.rstrip()
+            self._left = "" if body else self._left
             yield from self._write(body)
             own = ahead[len(body) :]
             if opening is None:
@@ -183,8 +184,7 @@ class CitedText:
                 return
             rest = self._held[opening.start() :]
             if final or not markers.PART.fullmatch(rest):
-                gap = own or ("" if body else self._left)
-                self._left = ""
+                gap, self._left = own or self._left, ""
                 marker = None if self._subscript(gap) else self._marker(rest)
                 yield from self._mark(marker, gap) if marker else self._write(gap + rest[0])
                 self._held = rest[marker.end() if marker else 1 :]

@@ -1,4 +1,6 @@
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,6 +19,7 @@ from nodes.answers.writing import CUT_OFF
 from nodes.citing.checking import UNCHECKED
 from nodes.context import Context, RunContext
 from nodes.generate import NOT_COMPUTED, OUTDATED, WITHOUT_DOCUMENTS, generate
+from nodes.pacing import Pace
 from nodes.state import State
 from tests.unit.nodes.conftest import Bench, Build, chat, item
 
@@ -83,6 +86,30 @@ async def test_a_documents_own_reference_numbers_do_not_become_markers(bench: Bu
     assert "血糖升高(3)时应就医。[1]" in update["answer"]
     assert "[3]" not in update["answer"]
     assert any("血糖升高[3]时应就医。" in citation["quote"] for citation in update["citations"])
+
+
+async def test_an_answer_is_written_no_further_ahead_of_its_reader_than_the_pace_allows(
+    bench: Build,
+) -> None:
+    pace, within = Pace(2), copy_context()
+    within.run(pace.set)
+    written, two = list[dict[str, Any]](), asyncio.Event()
+
+    def write(event: dict[str, Any]) -> None:
+        written.append(event)
+        if len(written) == 2:
+            two.set()
+
+    runtime = replace(offline(bench).runtime, stream_writer=write)
+    state = asked("糖尿病的主要症状是什么？", WEATHER, GUIDE)
+    run = asyncio.create_task(generate(state, runtime), context=within)
+    await two.wait()
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert (len(written), run.done()) == (2, False)
+    for _ in range(50):
+        pace.read()
+    assert (await run)["answer"] == "".join(event.get("text", "") for event in written)
 
 
 async def test_what_changed_since_the_search_is_not_quoted_and_it_is_said(bench: Build) -> None:

@@ -1,6 +1,7 @@
 """What retrieving searches for, how wide, and what stays of what it found."""
 
 import asyncio
+import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -198,6 +199,17 @@ async def test_when_the_time_for_searching_is_over_what_was_found_stays(bench: B
     update = await retrieve(state, bench(retriever=ScriptedRetriever([[WEATHER]])).runtime)
     assert "items" not in update
     assert "limits.answer_seconds" in update["warnings"][0]
+
+
+async def test_the_first_search_may_take_the_time_that_the_answer_was_to_have(
+    bench: Build,
+) -> None:
+    runtime = bench(retriever=ScriptedRetriever([[WEATHER]])).runtime
+    answers = runtime.context.deps.settings.limits.answer_seconds / 3
+    soon = after(QUESTION, deadline=time.time() + answers / 2)
+    assert [one.id for one in (await retrieve(soon, runtime))["items"]] == [WEATHER.id]
+    later = await retrieve(after(soon, attempts=1, items=[SYMPTOMS]), runtime)
+    assert "limits.answer_seconds" in later["warnings"][0]
 
 
 async def test_nothing_found_in_time_is_an_error_and_no_empty_answer(bench: Build) -> None:

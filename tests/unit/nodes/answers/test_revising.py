@@ -265,6 +265,17 @@ async def test_a_sentence_keeps_the_source_that_no_store_has_when_the_stored_one
     assert told.text == "Staff get 25 days of leave a year [1]."
 
 
+async def test_what_is_answered_instead_rests_on_nothing_that_is_gone_too() -> None:
+    told = await answered(
+        chat(CARRIED, repairs()),
+        "How many days of leave?",
+        checks=changed("one owner", "25 days"),
+    )
+    assert told.answer.sources == ()
+    assert "25 days" not in told.text
+    assert REPLACED in told.answer.warnings
+
+
 async def test_a_store_that_does_not_answer_is_said() -> None:
     async def down(quotes: Sequence[Quoted]) -> list[bool]:
         raise DatabaseUnavailable(f"No answer about {len(quotes)} quotes.")

@@ -61,6 +61,7 @@ def test_markers_without_a_passage_or_support_are_dropped() -> None:
         ("Each value has one owner [99].", "Each value has one owner. [1]"),
         ("Each value has one owner [99] at a time [2].", "Each value has one owner at a time [1]."),
         ("Each value has one owner[99][2].", "Each value has one owner[1]."),
+        ("Each value has one owner [99] at a time[2].", "Each value has one owner at a time[1]."),
     ],
 )
 def test_where_a_marker_is_dropped_the_next_one_stands_in_its_place(
