@@ -22,6 +22,7 @@ from domain.language.disclaimers import disclaimed_in
 from domain.language.identifiers import unmentioned
 from domain.language.number_words import in_digits
 from domain.language.other_words import listed_compounds, told_otherwise
+from domain.language.reasons import asks_why, gives_reason
 from domain.language.sentences import code_spans
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
@@ -60,6 +61,7 @@ _PASSAGE_WEIGHT = 0.5
 _NEIGHBOUR_WEIGHT = 0.2
 _RANK_COST = 0.04
 _NUMBER_BONUS = 0.1
+_REASON_BONUS = 0.1
 _LANGUAGE_BONUS = 0.1
 # A sentence that points to a table at hand; less than a question, for it may say something itself.
 _POINTER_COST = 0.5
@@ -102,7 +104,8 @@ class Candidate:
     `score` adds what speaks for it besides. `things` is how many the question asks about, `missing` the
     share of them that no passage of its document holds, `torn` the share of the question's compounds of which it has the
     head alone. `unowned`: its passage has no word of
-    what a property is asked of, nor have most of its document's. `meaning` is the text to compare by meaning: a table's
+    what a property is asked of, nor have most of its document's. `unreasoned`: a reason is asked for, and neither it nor a
+    neighbour gives one. `meaning` is the text to compare by meaning: a table's
     row under its head.
     """
 
@@ -117,6 +120,7 @@ class Candidate:
     missing: float
     torn: float
     unowned: bool
+    unreasoned: bool
     meaning: str
 
 
@@ -179,6 +183,7 @@ class _Ranking:
         kind = asked_kind(question)
         self._told_above = [bool(kind.heading_of(passage)) for passage in passages]
         self._definition = definition_asked(question)
+        self._asks_why = asks_why(question)
         self._settings = frozenset(terms(asked_settings(question)))
         self._weights = _weights(asked, asked_instead(question), self._terms)
         self._table_heads = [table_heads(passage) for passage in passages]
@@ -250,6 +255,8 @@ class _Ranking:
                 missing=missing,
                 torn=torn,
                 unowned=self._unowned[source],
+                unreasoned=self._asks_why
+                and not any(gives_reason(self._texts[other]) for other in self._beside(place)),
                 meaning=meaning,
             )
 
@@ -295,14 +302,17 @@ class _Ranking:
         source = self._spans[place][0]
         # The head of a table stands over all its rows, not only beside the first.
         head = self._headings[source] if self._table_heads[source] else frozenset[str]()
-        around = range(max(0, place - 1), min(len(self._spans), place + 2))
         beside = [
             self._beyond_name(source, self._terms[other] - self._terms[place] - head)
-            for other in around
-            if self._spans[other][0] == source
+            for other in self._beside(place)
         ]
         passage = self._beyond_name(source, self._bodies[source] | self._headings[source])
         return _NEIGHBOUR_WEIGHT * max(beside) + _PASSAGE_WEIGHT * passage - _RANK_COST * source
+
+    def _beside(self, place: int) -> list[int]:
+        """The places of a sentence and its neighbours in the passage."""
+        around = range(max(0, place - 1), min(len(self._spans), place + 2))
+        return [other for other in around if self._spans[other][0] == self._spans[place][0]]
 
     def _manner(self, text: str) -> float:
         """What the sentence's form adds or costs."""
@@ -312,6 +322,7 @@ class _Ranking:
         defines = self._definition is not None and self._definition.search(normalise(text))
         return (
             (_DEFINITION_BONUS if defines else 0.0)
+            + _REASON_BONUS * (self._asks_why and gives_reason(text))
             + _NUMBER_BONUS * wanted_number
             + _LANGUAGE_BONUS * (language_of(text) == self._language)
             + _ROW_BONUS * (not self._asked_codes.isdisjoint(cells))

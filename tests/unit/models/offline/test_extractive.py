@@ -439,3 +439,27 @@ async def test_what_a_code_means_is_told_by_the_sentence_that_has_it() -> None:
     assert [quote.sentence for quote in found.quotations] == [
         "屏幕显示 E5：锅炉温度过高，请断电冷却三十分钟。"
     ]
+
+
+OWNERSHIP = "Rust 用所有权代替垃圾回收，每个值有一个所有者。"
+
+
+@pytest.mark.parametrize("reason", ["", "因为它没有停顿，值一离开作用域就被释放。"])
+async def test_a_short_question_why_is_answered_only_where_a_reason_is_given(reason: str) -> None:
+    items = [item(f"{OWNERSHIP}{reason}")]
+    found = await ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.9)).extract(
+        "为什么用 Rust？", items, language="zh"
+    )
+    assert bool(found.quotations) == bool(reason)
+
+
+async def test_of_sentences_that_speak_of_it_the_one_with_the_reason_comes_first() -> None:
+    items = [
+        item(
+            "The ordering system goes live in June. The ordering system is late since the bank is."
+        )
+    ]
+    found = await ExtractiveAnswerer().extract(
+        "Why is the ordering system late?", items, language="en"
+    )
+    assert found.quotations[0].sentence == "The ordering system is late since the bank is."
