@@ -7,14 +7,15 @@ other; a mode is a choice of lanes (`retrievers.modes`), and fusion makes one ra
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from domain.errors import ConflictError, InputError
 from domain.filters import ChunkFilters
@@ -30,6 +31,9 @@ from retrievers.telling import of_passage
 from stores.chunks.chunk_store import ChunkHit, ChunkStore
 from stores.postgresql.binary import Scored, scored
 from stores.postgresql.deadlines import settled
+
+T = TypeVar("T")
+Then = Callable[[Sequence[RetrievedItem]], T]
 
 VECTOR = "vector"
 KEYWORD = "keyword"
@@ -92,8 +96,8 @@ class Lane(Protocol):
         ...
 
 
-class MemoryLane(ABC):
-    """A lane that need not be waited for where all that it asks for is in memory."""
+class StoredLane(ABC):
+    """A lane over a store, which need not be waited for where all that it asks for is in memory."""
 
     __slots__ = ()
 
@@ -101,9 +105,16 @@ class MemoryLane(ABC):
     def at_once(self, query: LaneQuery) -> Sequence[RetrievedItem] | None:
         """What `search` finds; None where it is to be waited for."""
 
+    @abstractmethod
+    def asked(self, query: LaneQuery, then: Then[T]) -> asyncio.Future[T | None] | None:
+        """Ask PostgreSQL now for what `search` finds, and do `then` with it as soon as it comes.
+
+        None, now or later: `search` must be awaited.
+        """
+
 
 @dataclass(frozen=True, slots=True)
-class VectorLane(MemoryLane):
+class VectorLane(StoredLane):
     """Chunks nearest to the question; the score is cosine similarity.
 
     `whole`: with all that is known of them; without, they come by id, in a third of the time, unless
@@ -123,6 +134,20 @@ class VectorLane(MemoryLane):
         vector = known_vector(self.embedder, query.text)
         return None if vector is None else query.hot.nearest_at_once(vector, query.limit)
 
+    def asked(self, query: LaneQuery, then: Then[T]) -> asyncio.Future[T | None] | None:
+        """Ask PostgreSQL, if the question's vector is at hand."""
+        if query.hot is not None or self.whole or query.filters is not None:
+            return None
+        vector = known_vector(self.embedder, query.text)
+        if vector is None:
+            return None
+        scope, k = query.scope, query.limit
+        if self.told and k <= _TOLD:
+            return self.chunks.asked_nearest_told(
+                scope, vector, k, lambda near, rows: then(_told(near, rows))
+            )
+        return self.chunks.asked_nearest(scope, vector, k, lambda near: then(ById.of(near)))
+
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Embed the question and search the scope's vectors."""
         vector = await self.embedder.embed_query(query.text)
@@ -136,12 +161,12 @@ class VectorLane(MemoryLane):
             return ById.of(scored(await query.hot.nearest(scope, vector, k)))
         if self.told and k <= _TOLD:
             near, rows = await self.chunks.nearest_told(scope, vector, k)
-            return _told(near, {row["id"]: row for row in rows})
+            return _told(near, rows)
         return ById.of(scored(await self.chunks.nearest(scope, vector, k)))
 
 
 @dataclass(frozen=True, slots=True)
-class KeywordLane(MemoryLane):
+class KeywordLane(StoredLane):
     """Chunks that contain the most of the question's keywords (seed 000); `whole` as above."""
 
     chunks: ChunkStore
@@ -153,6 +178,14 @@ class KeywordLane(MemoryLane):
         if query.hot is None or self.whole or query.filters is not None:
             return None
         return query.hot.holding_at_once(query.keywords, query.limit)
+
+    def asked(self, query: LaneQuery, then: Then[T]) -> asyncio.Future[T | None] | None:
+        """Ask PostgreSQL, if there are keywords."""
+        if query.hot is not None or self.whole or query.filters is not None:
+            return None
+        return self.chunks.asked_held(
+            query.scope, query.keywords, query.limit, lambda held: then(ById.of(held))
+        )
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Search the scope's text; a question of stop words only finds nothing."""
@@ -168,8 +201,9 @@ class KeywordLane(MemoryLane):
         return [as_item(hit) for hit in hits]
 
 
-def _told(found: Scored, rows: Mapping[str, Mapping[str, Any]]) -> ById:
+def _told(found: Scored, told: Sequence[Mapping[str, Any]]) -> ById:
     """Those of which there is a row, which tells of them."""
+    rows = {row["id"]: row for row in told}
     there = [(one, score) for one, score in zip(*found, strict=True) if one in rows]
     ids, scores = [one for one, _ in there], [score for _, score in there]
     return ById.of(Scored(ids, scores), lambda place: of_passage(rows[ids[place]]))
@@ -246,12 +280,15 @@ async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) ->
         if (run := _at_once(lane, query)) is None:
             break
         runs.append(run)
-    rest = lanes[len(runs) :]
-    tasks = await settled(deadline, [_timed(lane, query) for lane in rest])
-    return runs + [
-        task.result() if task.done() else late(lane.name, deadline)
-        for lane, task in zip(rest, tasks, strict=True)
-    ]
+    rest, started = lanes[len(runs) :], time.perf_counter()
+    begun = await settled(deadline, [_begun(lane, query) for lane in rest])
+    ended = [_ended(lane, one, deadline) for lane, one in zip(rest, begun, strict=True)]
+    again = [place for place, run in enumerate(ended) if run is None]
+    left = max(deadline - (time.perf_counter() - started), 0.0)
+    tasks = await settled(left, [_timed(rest[place], query) for place in again])
+    for place, task in zip(again, tasks, strict=True):
+        ended[place] = _ended(rest[place], task, deadline)
+    return runs + [run for run in ended if run is not None]
 
 
 def log_found(
@@ -278,7 +315,7 @@ def log_found(
 
 
 def _at_once(lane: Lane, query: LaneQuery) -> LaneRun | None:
-    if not isinstance(lane, MemoryLane):
+    if not isinstance(lane, StoredLane):
         return None
     started = time.perf_counter()
     try:
@@ -286,6 +323,24 @@ def _at_once(lane: Lane, query: LaneQuery) -> LaneRun | None:
     except Exception:  # noqa: BLE001 - `search` will say what is wrong
         return None
     return None if hits is None else LaneRun(lane.name, hits, _since(started))
+
+
+def _begun(
+    lane: Lane, query: LaneQuery
+) -> asyncio.Future[LaneRun | None] | Coroutine[Any, Any, LaneRun]:
+    """A lane that PostgreSQL was asked for just now, or else one that begins when it is awaited."""
+    if isinstance(lane, StoredLane):
+        started = time.perf_counter()
+        if run := lane.asked(query, lambda hits: LaneRun(lane.name, hits, _since(started))):
+            return run
+    return _timed(lane, query)
+
+
+def _ended(
+    lane: Lane, one: asyncio.Future[LaneRun | None] | asyncio.Future[LaneRun], deadline: float
+) -> LaneRun | None:
+    """How a lane fared; None where it must be asked again in another way."""
+    return one.result() if one.done() and not one.cancelled() else late(lane.name, deadline)
 
 
 async def _timed(lane: Lane, query: LaneQuery) -> LaneRun:

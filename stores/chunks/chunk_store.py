@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -38,6 +39,7 @@ from stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope, rows
 from stores.stamps.stamp import Stamp
 from stores.stamps.stamp_lines import Answer
 
+T = TypeVar("T")
 Vectors = npt.NDArray[np.float32]
 
 _SQL = load_queries("chunks")
@@ -155,17 +157,49 @@ class ChunkStore:
         self, scope: Scope, vector: Vectors, k: int
     ) -> tuple[Scored, list[dict[str, Any]]]:
         """As `nearest`, and what results tell of each as by `told`, all in one trip."""
-        answer = await self._near(scope, "nearest_told", vector, k) or bytes(4)
-        told_from = 4 + int.from_bytes(answer[:4], "big")
-        return scored_of(answer[4:told_from]), told_rows(answer[told_from:])
+        return _near_told(await self._near(scope, "nearest_told", vector, k))
+
+    def asked_nearest(
+        self, scope: Scope, vector: Vectors, k: int, read: Callable[[Scored], T | None]
+    ) -> asyncio.Future[T | None] | None:
+        """As `nearest`, asked for before this returns, and read as soon as it comes (`Reading.lane_asked`)."""
+        values = self._near_values(vector, k)
+        return self._lane_asked(scope, "nearest", values, lambda near: read(scored_of(near)))
+
+    def asked_nearest_told(
+        self,
+        scope: Scope,
+        vector: Vectors,
+        k: int,
+        read: Callable[[Scored, list[dict[str, Any]]], T | None],
+    ) -> asyncio.Future[T | None] | None:
+        """As `nearest_told`, in the same way."""
+        values = self._near_values(vector, k)
+        return self._lane_asked(scope, "nearest_told", values, lambda near: read(*_near_told(near)))
+
+    def asked_held(
+        self, scope: Scope, keywords: Sequence[str], k: int, read: Callable[[Scored], T | None]
+    ) -> asyncio.Future[T | None] | None:
+        """As `held`, in the same way."""
+        words, looked = folded_words(keywords), _LOOKED * k
+        if not words:
+            return None
+
+        def best(held: bytes | None) -> T | None:
+            sure = looked_into(held or b"") < looked
+            return read(Scored.of(most_held(held or b"", k))) if sure else None
+
+        return self._lane_asked(scope, "held", (*word_values(words), looked, k), best)
 
     async def _near(self, scope: Scope, function: str, vector: Vectors, k: int) -> bytes | None:
         if k < 1:
             return None
-        width = min(1000, max(self._settings.hnsw_ef_search, k))
-        question = np.ascontiguousarray(vector, dtype=np.float32)
         with _fitting():
-            return await self._lane(scope, function, question, k, width)
+            return await self._lane(scope, function, *self._near_values(vector, k))
+
+    def _near_values(self, vector: Vectors, k: int) -> tuple[object, ...]:
+        width = min(1000, max(self._settings.hnsw_ef_search, k))
+        return np.ascontiguousarray(vector, dtype=np.float32), k, width
 
     async def holding(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
         """The best `k` chunks as `keyword_search` finds them, by id and score only.
@@ -202,6 +236,15 @@ class ChunkStore:
 
     def _lane(self, scope: Scope, function: str, *values: object) -> Awaitable[bytes | None]:
         return self._database.lane(scope, _SQL[function], *values)
+
+    def _lane_asked(
+        self,
+        scope: Scope,
+        function: str,
+        values: Sequence[object],
+        read: Callable[[bytes | None], T | None],
+    ) -> asyncio.Future[T | None] | None:
+        return self._database.lane_asked(scope, _SQL[function], values, read)
 
     async def keyword_search(
         self,
@@ -315,6 +358,12 @@ class ChunkStore:
         wanted = [UUID(int=high << 64 | low) for high, low in ids.tolist()]
         score = dict(zip(wanted, scores, strict=True))
         return [ChunkHit(chunk, score[chunk.id]) for chunk in await self.get(scope, wanted)]
+
+
+def _near_told(answer: bytes | None) -> tuple[Scored, list[dict[str, Any]]]:
+    told = answer or bytes(4)
+    told_from = 4 + int.from_bytes(told[:4], "big")
+    return scored_of(told[4:told_from]), told_rows(told[told_from:])
 
 
 @contextmanager

@@ -56,8 +56,7 @@ class Database(Reading):
         pools: Pools,
         server: EmbeddedServer | None,
     ) -> None:
-        super().__init__(settings, pools)
-        self.app_conninfo = app_conninfo
+        super().__init__(settings, pools, app_conninfo)
         self._owner_conninfo = owner_conninfo
         self._server = server
         self._lost = False  # whether the last call found no server
@@ -92,6 +91,8 @@ class Database(Reading):
     async def close(self) -> None:
         """Give the connections back; the last user of an embedded server stops it."""
         await asyncio.to_thread(self.stamp_lines.close)
+        for lines in self._lines.values():
+            await asyncio.to_thread(lines.close)
         await self._pools.close()
         if self._server is not None:
             await asyncio.to_thread(self._server.stop)

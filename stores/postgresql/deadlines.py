@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_abandoned: set[asyncio.Task[Any]] = set()
+_abandoned: set[asyncio.Future[Any]] = set()
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
@@ -30,8 +30,8 @@ async def apart(work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
 
 
 async def settled(
-    seconds: float | None, works: Iterable[Coroutine[Any, Any, T] | asyncio.Task[T]]
-) -> list[asyncio.Task[T]]:
+    seconds: float | None, works: Iterable[Coroutine[Any, Any, T] | asyncio.Future[T]]
+) -> list[asyncio.Future[T]]:
     """Run works at once until all are done, one has failed, or `seconds` are over; None: without end.
 
     `asyncio.timeout` waits until the cancelled work has ended, and psycopg tells the server first:
@@ -39,9 +39,9 @@ async def settled(
     what is not done is cancelled and left to end by itself.
 
     Returns:
-        The tasks, in the order of the works.
+        The works as tasks or futures, in their order.
     """
-    tasks = [asyncio.ensure_future(work) for work in works]
+    tasks: list[asyncio.Future[T]] = [asyncio.ensure_future(work) for work in works]
     try:
         if tasks:
             await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
@@ -51,18 +51,18 @@ async def settled(
     return tasks
 
 
-def _abandon(task: asyncio.Task[Any]) -> None:
+def _abandon(task: asyncio.Future[Any]) -> None:
     _abandoned.add(task)
     task.add_done_callback(_forget)
     task.cancel()
 
 
-def _forget(task: asyncio.Task[Any]) -> None:
+def _forget(task: asyncio.Future[Any]) -> None:
     _abandoned.discard(task)
     seen(task)
 
 
-def seen(task: asyncio.Task[Any]) -> None:
+def seen(task: asyncio.Future[Any]) -> None:
     """Take note of how a task ended, so that asyncio reports no failure that nobody waits for."""
     if not task.cancelled():
         task.exception()

@@ -5,20 +5,23 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import LiteralString
+from typing import LiteralString, TypeVar
 
 from psycopg.rows import DictRow, dict_row
 
 from domain.errors import DatabaseUnavailable
 from domain.scope import Scope
 from domain.settings import Settings
+from stores.postgresql.lines import Lines
 from stores.postgresql.pools import Pools
 from stores.postgresql.queries import load_queries
 from stores.postgresql.trips import Pace, Statement, Trips
 from stores.postgresql.values import values_of
 from stores.stamps.stamp import STAMP, Stamp, stamp_from
+
+T = TypeVar("T")
 
 _SQL = load_queries("database")
 # The calls of a search that go together (two lanes; passages, entities and stamps), and the share of a
@@ -32,11 +35,14 @@ class Reading(ABC):
     Args:
         settings: say how long a lane may take.
         pools: connections as the serving role.
+        app_conninfo: opens one more.
     """
 
-    def __init__(self, settings: Settings, pools: Pools) -> None:
+    def __init__(self, settings: Settings, pools: Pools, app_conninfo: str) -> None:
         self.settings = settings
+        self.app_conninfo = app_conninfo
         self._pools = pools
+        self._lines: dict[str, Lines] = {}  # of lanes, one of each function
         self._trips: Trips[str, list[DictRow]] = Trips(self._answer)
         self._calls: Trips[Scope, bytes | None] = Trips(self._values, most=_CALLS)
         self._lanes: Trips[Scope, bytes | None] = Trips(self._timed_values, most=_CALLS)
@@ -93,6 +99,31 @@ class Reading(ABC):
             [value] = await self._timed_values(scope, [asked])  # under way before the next is asked
             return value
         return await self._lanes.ask(scope, asked)
+
+    def lane_asked(
+        self,
+        scope: Scope,
+        function: LiteralString,
+        values: Sequence[object],
+        read: Callable[[bytes | None], T | None],
+    ) -> asyncio.Future[T | None] | None:
+        """The same over a connection of its own, sent before this returns; see `Lines.ask`.
+
+        None, now or later: `lane` is to be asked. It is where the scope's lanes are short, or something
+        else is under way.
+        """
+        if self._under_way or not self._pace.is_long(scope):
+            return None
+        started = time.perf_counter()
+
+        def told(value: bytes | None) -> T | None:
+            self._pace.took(scope, time.perf_counter() - started, 1)
+            return read(value)
+
+        lines = self._lines.get(function)
+        if lines is None:
+            lines = self._lines[function] = Lines(lambda: self.app_conninfo, function, 1)
+        return lines.ask((scope.user_id, scope.graph_id, *values), told)
 
     async def _timed_values(self, scope: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
         started = time.perf_counter()

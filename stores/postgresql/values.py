@@ -20,7 +20,7 @@ from psycopg.pq.abc import PGresult
 
 from stores.postgresql.pools import Connection
 
-_TEXT, _BINARY = 0, 1  # format codes of PostgreSQL's protocol
+TEXT, BINARY = 0, 1  # format codes of PostgreSQL's protocol
 _prepared: WeakKeyDictionary[Connection, dict[str, bytes]] = WeakKeyDictionary()
 _numbers = count()
 
@@ -48,12 +48,26 @@ async def values_of(
     return await _asked(connection, names[query], values)
 
 
+def numbered(query: LiteralString) -> bytes:
+    """A query with a placeholder `%s` for each value as the server numbers them."""
+    head, *rest = query.split("%s")
+    return (head + "".join(f"${place}{part}" for place, part in enumerate(rest, start=1))).encode()
+
+
+def sent(values: Sequence[object]) -> tuple[list[bytes | None], list[int]]:
+    """Values as the server reads them, and the format code of each; see `values_of`.
+
+    Raises:
+        psycopg.DataError: a text holds what PostgreSQL cannot.
+    """
+    formats = [BINARY if isinstance(value, np.ndarray) else TEXT for value in values]
+    return [*map(_written, values)], formats
+
+
 async def _prepare(connection: Connection, query: LiteralString) -> bytes:
     """The name of a new statement, which is no earlier one's: that may be there still."""
     name = b"values %d" % next(_numbers)
-    head, *rest = query.split("%s")
-    numbered = head + "".join(f"${place}{part}" for place, part in enumerate(rest, start=1))
-    connection.pgconn.send_prepare(name, numbered.encode())
+    connection.pgconn.send_prepare(name, numbered(query))
     await _result(connection)
     return name
 
@@ -61,9 +75,8 @@ async def _prepare(connection: Connection, query: LiteralString) -> bytes:
 async def _asked(
     connection: Connection, name: bytes, values: Sequence[object]
 ) -> list[bytes | None]:
-    formats = [_BINARY if isinstance(value, np.ndarray) else _TEXT for value in values]
-    sent = [*map(_written, values)]
-    connection.pgconn.send_query_prepared(name, sent, formats, result_format=_BINARY)
+    written, formats = sent(values)
+    connection.pgconn.send_query_prepared(name, written, formats, result_format=BINARY)
     result = await _result(connection)
     return [result.get_value(0, place) for place in range(result.nfields)] if result.ntuples else []
 

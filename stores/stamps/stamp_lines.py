@@ -9,109 +9,48 @@ from __future__ import annotations
 
 import asyncio
 import select
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Lock, Thread
-from typing import Any
 
-from psycopg import Connection, Error
-from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg import Error
+from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
 from domain.scope import Scope
+from stores.postgresql.lines import Line, Lines, asked
 from stores.stamps.stamp import STAMP, Stamp, stamp_from
 
 # More would only wait for each other's Python, so further stamps go through the pool.
 _MOST = 2
 # An answer that comes later than this (seconds) after the work is done is not waited for.
 _PATIENCE = 0.1
-_NAME = b"asked"
-_PREPARE = b"prepare asked (text, text) as select " + (STAMP % ("$1", "$2")).encode()
 
 
 class StampLines:
-    """Connections used for nothing else, opened in the background when they are first needed.
+    """Lines over which stamps are asked for; see `Lines`.
 
     Args:
         conninfo: what a connection is opened with now.
     """
 
     def __init__(self, conninfo: Callable[[], str]) -> None:
-        self._conninfo = conninfo
-        self._free: deque[Connection[Any]] = deque()
-        self._open = 0  # lines, free or not
-        self._closed = False
-        self._lock = Lock()
+        self._lines = Lines(conninfo, STAMP, _MOST)
 
     @contextmanager
     def asked(self, scope: Scope) -> Iterator[Answer]:
         """Ask for the stamp of a scope now, and for the answer once there is nothing else to do."""
-        line = self._taken()
+        line = self._lines.taken()
         try:
-            yield Answer(_asked(line, scope) if line is not None else None)
+            there = line is not None and asked(line, (scope.user_id, scope.graph_id))
+            yield Answer(line if there else None)
         finally:
             if line is not None:
-                self._give_back(line)
+                self._lines.give_back(line)
 
     def close(self) -> None:
         """Close all lines, those that are in use as soon as they are not."""
-        with self._lock:
-            self._closed = True
-            free, self._free = self._free, deque()
-        for line in free:
-            line.close()
-
-    def _taken(self) -> Connection[Any] | None:
-        with self._lock:
-            if self._free:
-                return self._free.pop()
-            if self._closed or self._open == _MOST:
-                return None
-            self._open += 1
-        try:
-            Thread(target=self._connect, name="stamp line", daemon=True).start()
-        except RuntimeError:  # the system has no more threads
-            self._lost()
-        return None
-
-    def _connect(self) -> None:
-        line = None
-        try:
-            line = Connection.connect(self._conninfo(), autocommit=True)
-            line.execute(_PREPARE)
-        except Error:
-            if line is not None:
-                line.close()
-            self._lost()
-        else:
-            self._give_back(line)
-
-    def _lost(self) -> None:
-        with self._lock:
-            self._open -= 1
-
-    def _give_back(self, line: Connection[Any]) -> None:
-        """Keep a line for the next question, if its answer was read to the end."""
-        with self._lock:
-            idle = line.pgconn.transaction_status == TransactionStatus.IDLE
-            if idle and not self._closed:
-                self._free.append(line)
-                return
-            self._open -= 1
-        line.close()
-
-
-def _asked(line: Connection[Any], scope: Scope) -> Connection[Any] | None:
-    """The line, over which an answer will come."""
-    try:
-        values = [scope.user_id.encode(), scope.graph_id.encode()]
-        line.pgconn.send_query_prepared(_NAME, values, result_format=1)
-        line.pgconn.flush()
-    except Error:
-        return None
-    return line
+        self._lines.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +60,7 @@ class Answer:
     None: no line was free, or the server does not answer at once.
     """
 
-    line: Connection[Any] | None
+    line: Line | None
 
     def __call__(self) -> Stamp | None:
         """Wait for it in a thread."""
@@ -143,7 +82,7 @@ class Answer:
         return self()
 
 
-def _next(line: Connection[Any]) -> PGresult | None:
+def _next(line: Line) -> PGresult | None:
     """The next result of what was asked; None after the last."""
     link = line.pgconn
     while link.is_busy():
@@ -153,7 +92,7 @@ def _next(line: Connection[Any]) -> PGresult | None:
     return link.get_result()
 
 
-def _has_come(line: Connection[Any]) -> bool:
+def _has_come(line: Line) -> bool:
     """Whether a result is there, or will not come any more."""
     try:
         line.pgconn.consume_input()
@@ -162,14 +101,14 @@ def _has_come(line: Connection[Any]) -> bool:
     return not line.pgconn.is_busy()
 
 
-def _is_there(line: Connection[Any], patience: float) -> bool:
+def _is_there(line: Line, patience: float) -> bool:
     """Whether the server says something within so many seconds."""
     poll = select.poll()
     poll.register(line.pgconn.socket, select.POLLIN)
     return bool(poll.poll(patience * 1000))
 
 
-async def _comes(line: Connection[Any]) -> bool:
+async def _comes(line: Line) -> bool:
     """The same, while others go on."""
     loop, link = asyncio.get_running_loop(), line.pgconn.socket
     said = asyncio.Event()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from domain.errors import EmbeddingModelChanged
 from domain.scope import Scope
+from stores.chunks import chunk_store
 from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.chunks.grams import salted_grams
 from stores.graph.arrays import halves_of
@@ -243,6 +245,45 @@ async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_
     assert isinstance(failed, EmbeddingModelChanged)
     assert isinstance(still, Nearest)
     assert still.ids.tolist() == held.ids.tolist()
+
+
+async def test_lanes_that_take_long_find_the_same_over_lines_of_their_own(
+    database: Database, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only there, and where nothing else is under way; a search that must look deeper goes another way."""
+    chunks, words, vector = (
+        ChunkStore(database),
+        ["糖尿病", "rust"],
+        np.eye(384, dtype=np.float32)[3],
+    )
+
+    def asked() -> list[asyncio.Future[Any] | None]:
+        return [
+            chunks.asked_held(corpus.scope, words, 5, lambda held: held),
+            chunks.asked_nearest(corpus.scope, vector, 5, lambda near: near),
+            chunks.asked_nearest_told(corpus.scope, vector, 5, lambda near, rows: (near, rows)),
+        ]
+
+    database._pace.took(corpus.scope, 0.0, 1)
+    assert asked() == [None, None, None]
+    database._pace.took(corpus.scope, 1.0, 1)
+    monkeypatch.setattr(database, "_under_way", 1)
+    assert asked() == [None, None, None]
+    monkeypatch.setattr(database, "_under_way", 0)
+    async with asyncio.timeout(20):
+        while None in (lines := asked()):
+            await asyncio.gather(*(one for one in lines if one is not None))
+            database._pace.took(corpus.scope, 1.0, 1)
+            await asyncio.to_thread(time.sleep, 0.01)
+    held, near, told = await asyncio.gather(*(one for one in lines if one is not None))
+    assert held == await chunks.held(corpus.scope, words, 5)
+    assert near.ids == told[0].ids == [row["id"] for row in told[1]]
+    assert told == await chunks.nearest_told(corpus.scope, vector, 5)
+    monkeypatch.setattr(chunk_store, "_LOOKED", 1)
+    database._pace.took(corpus.scope, 1.0, 1)
+    deeper = chunks.asked_held(corpus.scope, words, 1, lambda held: held)
+    assert deeper is not None
+    assert await deeper is None
 
 
 async def test_texts_and_grams_lie_apart_however_short_so_that_rows_are_narrow(
