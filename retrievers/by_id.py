@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from domain.retrieval import ItemKind, RetrievedItem
+from domain.retrieval import ItemKind, LaneScore, RetrievedItem, ranked
 from retrievers.telling import Told
 from stores.postgresql.binary import Scored
 
@@ -45,10 +45,15 @@ class ById(Sequence[RetrievedItem]):
     def __getitem__(self, place: int | slice) -> RetrievedItem | list[RetrievedItem]:
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
-        own, score = self.ids[place], self.scores[place]
-        told = None if self.tell is None else self.tell(place)
+        return self.item(place, self.scores[place], None)
+
+    def item(
+        self, place: int, score: float, lanes: Mapping[str, LaneScore] | None
+    ) -> RetrievedItem:
+        """The hit at a place with some score and lanes."""
+        own, told = self.ids[place], None if self.tell is None else self.tell(place)
         if told is None:
-            return RetrievedItem(ItemKind.CHUNK, own, "", score)
+            return RetrievedItem(ItemKind.CHUNK, own, "", score, None, None, lanes)
         return RetrievedItem(
             ItemKind.CHUNK,
             own,
@@ -56,7 +61,7 @@ class ById(Sequence[RetrievedItem]):
             score,
             told.document_id,
             told.external_id,
-            None,
+            lanes,
             told.metadata,
         )
 
@@ -72,6 +77,17 @@ def ids_of(hits: Sequence[RetrievedItem]) -> Sequence[str]:
 def score_at(hits: Sequence[RetrievedItem], place: int) -> float:
     """The lane's score of the hit at a place."""
     return hits.scores[place] if isinstance(hits, ById) else hits[place].score
+
+
+def ranked_at(
+    hits: Sequence[RetrievedItem], place: int, score: float, lanes: Mapping[str, LaneScore]
+) -> RetrievedItem:
+    """The hit at a place with another score and other lanes."""
+    return (
+        hits.item(place, score, lanes)
+        if isinstance(hits, ById)
+        else ranked(hits[place], score, lanes)
+    )
 
 
 def tells(hits: Sequence[RetrievedItem], place: int) -> bool:

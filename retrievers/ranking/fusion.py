@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from domain.retrieval import LaneScore, RetrievedItem, ranked
-from retrievers.by_id import ids_of, score_at, tells
+from retrievers.by_id import ids_of, ranked_at, score_at, tells
 
 DEFAULT_K = 60  # Cormack, Clarke and Büttcher 2009
 # What a lane adds to the one that leads.
@@ -30,13 +30,17 @@ def rrf(
     Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
     individual Rank Learning Methods", SIGIR 2009; weights as in seed 000.
     """
-    scored: dict[str, tuple[float, int]] = {}  # minus the score, the best rank: as they are ordered
+    scored: dict[str, tuple[float, float]] = {}  # minus the score, the best k + rank: their order
     for lane in sorted(rankings):
-        weight = weights.get(lane, 1.0)
-        for rank, item_id in enumerate(rankings[lane], start=1):
-            less, best = scored.get(item_id, (0.0, rank))
-            scored[item_id] = less - weight / (k + rank), best if best < rank else rank
-    ordered = sorted((*own, item_id) for item_id, own in scored.items())
+        weight, at = weights.get(lane, 1.0), k
+        for item_id in rankings[lane]:
+            at += 1
+            if item_id in scored:
+                less, best = scored[item_id]
+                scored[item_id] = less - weight / at, best if best < at else at
+            else:
+                scored[item_id] = -weight / at, at
+    ordered = sorted([(less, best, item_id) for item_id, (less, best) in scored.items()])
     return [(item_id, -less) for less, _, item_id in ordered]
 
 
@@ -55,21 +59,18 @@ def fuse(
         wanted: how many of the best; None: all.
     """
     rankings = {lane: ids_of(found[lane]) for lane in sorted(found)}
-    best = {one: score for one, score in rrf(rankings, weights, k)[:wanted] if score > 0}
-    lanes: dict[str, dict[str, LaneScore]] = {one: {} for one in best}
+    best = [own for own in rrf(rankings, weights, k)[:wanted] if own[1] > 0]
+    lanes: dict[str, dict[str, LaneScore]] = {one: {} for one, _ in best}
     told_by: dict[str, tuple[Sequence[RetrievedItem], int]] = {}
     for lane, ids in rankings.items():
         hits, weight = found[lane], weights.get(lane, 1.0)
         for place, one in enumerate(ids):
-            if one in best:
+            if (own := lanes.get(one)) is not None:
                 if one not in told_by or tells(hits, place):  # another lane may know it by id only
                     told_by[one] = hits, place
                 share = weight / (k + place + 1)
-                lanes[one][lane] = LaneScore(place + 1, score_at(hits, place), weight, share)
-    return [
-        ranked(hits[place], best[one], lanes[one])
-        for one, (hits, place) in ((one, told_by[one]) for one in best)
-    ]
+                own[lane] = LaneScore(place + 1, score_at(hits, place), weight, share)
+    return [ranked_at(*told_by[one], score, lanes[one]) for one, score in best]
 
 
 def interleaved(first: Sequence[str], second: Sequence[str], kept: int) -> list[str]:
