@@ -291,7 +291,8 @@ class ChunkStore:
 
     async def told(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
         """What results tell of the chunks of these ids, in this order: half the cost of `get`."""
-        return told_rows(await self._database.call(scope, _SQL["told"], id_array(ids)))
+        octets = bytes.fromhex("".join(ids).replace("-", ""))
+        return told_rows(await self._database.call(scope, _SQL["told"], octets))
 
     async def count(self, scope: Scope) -> int:
         """How many chunks of the scope can be found."""

@@ -33,7 +33,7 @@ async def values_of(
     Args:
         connection: nobody else's meanwhile.
         query: with a placeholder `%s` for each value, whose type it says where that is not clear.
-        values: texts, whole numbers, lists of texts, vectors, or None.
+        values: texts, whole numbers, octets, lists of texts, vectors, or None.
 
     Raises:
         psycopg.Error: as of a cursor.
@@ -60,7 +60,7 @@ def sent(values: Sequence[object]) -> tuple[list[bytes | None], list[int]]:
     Raises:
         psycopg.DataError: a text holds what PostgreSQL cannot.
     """
-    formats = [BINARY if isinstance(value, np.ndarray) else TEXT for value in values]
+    formats = [BINARY if isinstance(value, (np.ndarray, bytes)) else TEXT for value in values]
     return [*map(_written, values)], formats
 
 
@@ -91,8 +91,8 @@ async def _result(connection: Connection) -> PGresult:
 
 def _written(value: object) -> bytes | None:
     """A value as the server reads it."""
-    if value is None:
-        return None
+    if value is None or isinstance(value, bytes):
+        return value
     if isinstance(value, np.ndarray):  # as pgvector receives one
         return len(value).to_bytes(2, "big") + b"\0\0" + value.astype(">f4").tobytes()
     text = _array(value) if isinstance(value, list) else str(value)

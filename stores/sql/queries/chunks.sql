@@ -143,8 +143,8 @@ cross join lateral (
 order by wanted.place;
 
 -- name: told
--- What results tell of chunks; see told_chunks (migration 0034).
-told_chunks(%s, %s, %s::uuid[])
+-- What results tell of chunks, by ids of 16 octets each; see told_chunks (migration 0065).
+told_chunks(%s, %s, %s::bytea, 16)
 
 -- name: count
 -- How many chunks of a knowledge base can be found.

@@ -41,6 +41,11 @@ async def test_any_texts_arrive_in_a_list(connection: Connection) -> None:
     assert await values_of(connection, joined, [None]) == [None]
 
 
+async def test_octets_arrive_as_they_are(connection: Connection) -> None:
+    for octets in (b"", b"\0\1\xff'\\x41"):
+        assert await values_of(connection, "select %s::bytea", [octets]) == [octets]
+
+
 async def test_vectors_arrive_bit_by_bit(connection: Connection) -> None:
     vector = np.random.default_rng(1).normal(size=384).astype(np.float32)
     [sent] = await values_of(connection, "select vector_send(%s::vector)", [vector])
