@@ -33,7 +33,7 @@ from stores.stamps.stamp_lines import Answer
 _MANY = 50_000
 # Bytes a chunk, times its vector and its text: row, vector and its steps, text, and two bytes for each gram
 # (docs/performance.md).
-_EACH, _VECTOR, _TIMES = 150, 1.25, 2
+_EACH, _VECTOR, _TIMES = 170, 1.25, 2
 
 
 class HotScopes:

@@ -19,9 +19,12 @@ from retrievers.ranking.normalising import LEAST_LENGTH, unit
 from retrievers.ranking.relevance import leading
 from stores.chunks.grams import folded_words
 from stores.chunks.packing import Block
-from stores.graph.ids import id_text
+from stores.postgresql.binary import written
 
 _Ints = npt.NDArray[np.int64]
+
+# Characters of an id as text.
+_ID = 36
 
 # How many texts are looked into first beyond those that are wanted: few hold a word's grams and not it.
 _SPARE, _MORE = 12, 8
@@ -39,7 +42,7 @@ class PackedScope:
     Attributes:
         stamp: `stores.chunks.packing.stamp_of_chunks` of what is here.
         ids: halves of shape (n, 2), high first.
-        uuids: the same as bytes.
+        written: the same as text, one after the other.
         rounded: vectors of length 1.
         texts: what the keyword lane looks in, UTF-8, with a line's end after each.
         starts: where each text begins, and where one more would.
@@ -49,7 +52,7 @@ class PackedScope:
 
     stamp: str
     ids: npt.NDArray[np.uint64]
-    uuids: bytes
+    written: str
     rounded: Rounded
     texts: bytes
     starts: _Ints
@@ -60,11 +63,11 @@ class PackedScope:
     def nbytes(self) -> int:
         """Bytes that it takes."""
         arrays = (self.ids, self.rounded, self.starts, self.octets, self.postings)
-        return len(self.texts) + len(self.uuids) + sum(one.nbytes for one in arrays)
+        return len(self.texts) + len(self.written) + sum(one.nbytes for one in arrays)
 
     def written_ids(self, rows: Sequence[int]) -> list[str]:
         """The ids of some rows as text."""
-        return [id_text(self.uuids[16 * row : 16 * row + 16].hex()) for row in rows]
+        return [self.written[_ID * row : _ID * row + _ID] for row in rows]
 
     def nearest(self, vector: Vectors, k: int) -> tuple[list[int], list[float]] | None:
         """Rows and cosines of those that `ChunkStore.nearest` finds; every vector is compared.
@@ -125,7 +128,7 @@ class _Search:
         looked = k + _SPARE
         while self._named:
             bounds, held, whole = self._highest(looked), list[_Bound](), 0
-            for bound in bounds:
+            for bound in map(_Bound._make, bounds):
                 own = self._looked_into(bound)
                 held.append(own)
                 whole += own is bound
@@ -143,8 +146,8 @@ class _Search:
         weighed = np.repeat(weights, [*map(len, rows)])
         return np.bincount(np.concatenate(rows), weighed, len(self._packed.ids)).astype(np.int64)
 
-    def _highest(self, count: int) -> list[_Bound]:
-        """The highest bounds, best first; all of them are not sorted."""
+    def _highest(self, count: int) -> list[tuple[int, float, int, int]]:
+        """The fields of the highest bounds, best first; all of them are not sorted."""
         number = reduce(add, [np.bitwise_count(own >> _OCTETS) for own in self._named])
         rows = np.flatnonzero(number)
         octets = reduce(add, [own[rows] & _ALL for own in self._named])
@@ -155,13 +158,15 @@ class _Search:
         words, *more = [(own[rows] >> _OCTETS).tolist() for own in self._named]
         for turn, own in enumerate(more, start=1):
             words = [low | high << _TOGETHER * turn for low, high in zip(words, own, strict=True)]
-        found = zip(number.tolist(), density.tolist(), rows.tolist(), words, strict=True)
-        return sorted(_Bound(-own, -dense, row, bits) for own, dense, row, bits in found)[:count]
+        fewer, thinner = np.negative(number, dtype=np.int64).tolist(), (-density).tolist()
+        return sorted(zip(fewer, thinner, rows.tolist(), words, strict=True))[:count]
 
     def _looked_into(self, bound: _Bound) -> _Bound:
         """What a text really holds of what it may; the same where that is all."""
         words, left = bound.words, bound.words & self._doubtful
-        start, end = self._packed.starts[bound.row : bound.row + 2].tolist() if left else (0, 0)
+        if not left:
+            return bound
+        start, end = self._packed.starts[bound.row : bound.row + 2].tolist()
         while left:
             word = left & -left
             left ^= word
@@ -184,6 +189,7 @@ class Packing:
     stamp: str
     chunks: int
     _ids: list[npt.NDArray[np.uint64]] = field(default_factory=list[npt.NDArray[np.uint64]])
+    _written: list[str] = field(default_factory=list[str])
     _vectors: Vectors | None = None
     _texts: list[bytes] = field(default_factory=list[bytes])
     _octets: list[_Ints] = field(default_factory=list[_Ints])
@@ -203,6 +209,7 @@ class Packing:
         self._vectors[self._at : self._at + len(block.ids)] = unit(block.vectors)
         self._at += len(block.ids)
         self._ids.append(block.ids)
+        self._written.append("".join(written(block.ids)))
         self._texts.append(texts)
         self._octets.append(block.octets)
         self._postings.append(GramPostings.of(block.texts, characters))
@@ -220,7 +227,7 @@ class Packing:
         return PackedScope(
             self.stamp,
             ids,
-            ids.astype(">u8").tobytes(),
+            "".join(self._written),
             Rounded.of(self._vectors),
             texts,
             np.append(0, np.cumsum(octets + 1)),
