@@ -39,9 +39,14 @@ _DISTANCE = (
     rf"{_NUMBER}\s*(?:多|余|餘)?\s*(?:公里|千米|米|公尺|厘米|公分|毫米|英里|英尺|英寸|海里|里|丈|尺|寸)"
     r"|\d\s*(?:km|m|cm|mm|mi|ft|in|nm)\b|\b(?:kilomet|met|centimet|millimet)(?:er|re)s?\b|\b(?:miles?|feet|foot|inch(?:es)?|yards?)\b"
 )
+# 二十号 is a day, 示范路 8 号 and 三号楼 are places.
+_DAY_NUMBER = (
+    r"(?<![路街巷弄道段]\s)(?<![路街巷弄道段\d一二三四五六七八九十])(?:[12]?\d|3[01]|[二三]?十?[一二三四五六七八九]|[二三]?十)"
+    r"\s*[号號](?![楼樓线線库庫机機码碼门門车車店])"
+)
 # What says when something is: a date, a time of day, or what it comes before, after or at the same time as.
 _WHEN = re.compile(
-    rf"{_PERIOD}|(?<![\w-])(?:1[0-9]|20|21)\d\d(?![\w-])|\b\d{{1,2}}:\d\d|\d[/.-]\d{{1,2}}[/.-]\d|{_NUMBER}\s*[月日点點年]"
+    rf"{_PERIOD}|{_DAY_NUMBER}|(?<![\w-])(?:1[0-9]|20|21)\d\d(?![\w-])|\b\d{{1,2}}:\d\d|\d[/.-]\d{{1,2}}[/.-]\d|{_NUMBER}\s*[月日点點年]"
     r"|\d\s*(?:a\.?m|p\.?m|o'?clock|bce?|ad|ce)\b|\d(?:st|nd|rd|th)\b|世纪|世紀|年代|朝|[春夏秋冬]|[早晚上中下]午|[早晚]上|星期|周[一二三四五六日末]|[今昨明前]"
     r"|时|時|后|後|期间|期間|当|當|一旦|同日|随时|隨時|每"
     r"|\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|january|february|march|april|may|june|july|august|september|october|november|december"
@@ -186,7 +191,7 @@ _KINDS = [
             rf"[$€£¥₹₩]|{_NUMBER}\s*(?:多|余|餘)?\s*(?:[美日欧港新澳加]?元|[美欧歐]分|块|塊|圆|圓|英镑|法郎|卢布|盾|马克|角|毛(?:钱|錢|[^\w]|$))"
             r"|\b(?:usd|eur|gbp|chf|cny|rmb|jpy|sek|nok|dkk|czk|pln|huf|ron|isk|inr|krw|hkd|twd|sgd|aud|cad|nzd|thb|zar|brl|mxn)\b"
             r"|\b(?:dollar|euro|pound|franc|yuan|yen|cent|pence|penny|mark|crown|krone|krona|rupee|rouble|ruble|peso|shilling|guilder|lira)s?\b"
-            rf"|免[费費](?:使用|提供|$|[^\w\s])|\b(?:is|are) free\b|\bfree of charge\b|(?:价|價|费|費|{_PRICED}).{{0,99}}?{_NUMBER}|{_NUMBER}.{{0,99}}?(?:价|價|费|費|{_PRICED})"
+            rf"|免[费費](?:使用|提供|$|[^\w\s])|\b(?:is|are) free\b|\bfree of charge\b|(?:价|價|费|費|{_PRICED}).{{0,99}}?{_NUMBER}|{_NUMBER}.{{0,99}}?(?:价|價|费|費|{_PRICED})|(?:{_SUMS})[^|\n]{{0,8}}?{_NUMBER}"
             r"|\d(?:k|m)\b|\d\s*(?:million|billion)\b|\d\s*[万萬亿億]",
             re.DOTALL,
         ),

@@ -32,10 +32,13 @@ much must my name no nor not of on once only or other our out over own please sa
 should so some such tell than that the their them themselves then there these they this those
 through to too under until up us very was we were what when where whether which while who whom
 whose why will with within without would yes you your
+can't couldn't didn't doesn't don't hadn't hasn't haven't isn't aren't mustn't shouldn't wasn't weren't won't wouldn't
+i'm i've i'd i'll we're we've we'd we'll you're you've you'll they're they've they'll it's that's there's what's
 """
 
 CHINESE_STOP_WORDS = frozenset((_CHINESE + _ASKING).split())
-ENGLISH_STOP_WORDS = frozenset(_ENGLISH.split())
+# Apostrophes are typed and typeset.
+ENGLISH_STOP_WORDS = frozenset([*_ENGLISH.split(), *_ENGLISH.replace("'", "’").split()])
 
 _QUESTION_WORD = re.compile("|".join(sorted(_ASKING.split(), key=len, reverse=True)))
 

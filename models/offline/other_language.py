@@ -19,6 +19,7 @@ from statistics import median
 from domain.language.disclaimers import disclaimed_in
 from domain.language.other_words import said_otherwise
 from domain.language.quantities import asked_quantity
+from domain.language.reasons import asks_why, gives_reason
 from domain.language.sentences import code_spans
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
@@ -98,7 +99,7 @@ class Foreign:
     `meaning` is what to compare by meaning; `bonus` is added to its cosine. `named`: it is about
     what the question names by an identifier. `asks`: it is a question, which the sentence behind it
     answers. `told`: its document has a word of the question. `unspoken`: the share of the words with a known
-    translation that it lacks.
+    translation that it lacks. `reasoned`: no reason is asked for, or it or a neighbour gives one.
     """
 
     source: int
@@ -111,6 +112,7 @@ class Foreign:
     asks: bool
     told: bool
     unspoken: float
+    reasoned: bool
 
 
 def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[Foreign]:
@@ -132,6 +134,8 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     found = list[Foreign]()
     kind = asked_quantity(question)
     dated = kind is not None and kind.of_sections
+    # Of E47 or an incident that is named, whatever is said may be the cause.
+    why = asks_why(question) and not asked
     rank = 0
     for source, passage in enumerate(passages):
         if short and not borne[source]:
@@ -145,8 +149,10 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
             and not (at_home and _is_name(one[2], own))
             and not any(begin <= one[0] < close for begin, close in code)
         ]
-        for start, end, meaning in sentences[:_MOST_OF_PASSAGE]:
+        for place, (start, end, meaning) in enumerate(sentences[:_MOST_OF_PASSAGE]):
             text = passage.text[start:end]
+            around = sentences[max(0, place - 1) : place + 2]
+            reasoned = not why or any(gives_reason(passage.text[a:b]) for a, b, _ in around)
             if (disclaimed and disclaimed.search(normalise(text))) or form.orders(text):
                 continue
             if not dated and _tells_only_a_day(text):
@@ -156,10 +162,20 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
             bonus += _TOLD_BONUS * ("|" in text and told.by(text))
             bonus += for_cell * (not set(asked).isdisjoint(normalise(text).split(" | ")))
             compared = _CHINESE.sub(" ", meaning) if own == "zh" else meaning
-            asks = is_question(text)
-            of_it, lacks = borne[source], unspoken[source]
             found.append(
-                Foreign(source, start, end, text, compared, bonus, named > 0, asks, of_it, lacks)
+                Foreign(
+                    source=source,
+                    start=start,
+                    end=end,
+                    text=text,
+                    meaning=compared,
+                    bonus=bonus,
+                    named=named > 0,
+                    asks=is_question(text),
+                    told=borne[source],
+                    unspoken=unspoken[source],
+                    reasoned=reasoned,
+                )
             )
         rank += bool(sentences)
     about = [one for one in found if one.named or not asked]
@@ -255,7 +271,8 @@ def answering(
     return [
         one
         for score, one in ranked
-        if best - score <= (_AS_NEAR if one.source == first.source else _AS_NEAR_ELSEWHERE)
+        if one.reasoned
+        and best - score <= (_AS_NEAR if one.source == first.source else _AS_NEAR_ELSEWHERE)
     ]
 
 

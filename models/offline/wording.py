@@ -34,7 +34,7 @@ mean meaning address location price cost money name reason time per long old far
 # Verbs that say little by themselves: whoever works in Paris is in Paris.
 _LIGHT_VERBS = """
 发生 出现 遇到 碰到 办 怎么办 怎办 算 怎么算 做 放 弄 去 来 没 没来 拿 找 需要 想 知道
-appear bring come do encounter find get give go happen happens happened keep kept make need put take want work
+appear bring come do encounter find get give go happen happens happened keep kept last make need put take want work
 """
 _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
 # 几天, 第几章: asks for a number with its measure, which no answer repeats; 几何 and 几乎 do not ask.

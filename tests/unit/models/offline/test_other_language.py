@@ -179,3 +179,12 @@ def test_the_title_of_an_item_is_not_offered_but_stands_over_what_is() -> None:
         "Kerr can start in June.",
         "Boathouse roof.\nKerr can start in June.",
     )
+
+
+def test_who_asks_why_is_answered_by_what_gives_a_reason_or_stands_beside_it() -> None:
+    text = (
+        "Each value has one owner.\nThe depot is in Leiden.\nRust is used since it has no pauses."
+    )
+    offered = foreign_sentences("为什么用这种语言？", [passage(text)])
+    found = answering(offered, [0.9, 0.9, 0.9], 0.79, known_beside=0.0)
+    assert [one.text for one in found] == text.splitlines()[1:]

@@ -320,9 +320,10 @@ def test_other_short_sentences_are_no_titles_of_items(text: str) -> None:
         ("加急要加多少钱？", ["加急", "加"]),
         ("图书室星期几休息？", ["图书室", "休息"]),
         ("会议要求什么能力？", ["会议", "要求", "能力"]),
+        ("Why can’t I use it in gravel?", ["use", "gravel"]),
     ],
 )
-def test_verbs_that_the_segmenter_joins_to_other_words_are_taken_off(
+def test_what_only_asks_or_says_little_is_no_word_of_a_question(
     question: str, words: list[str]
 ) -> None:
     assert content_words(question) == words
