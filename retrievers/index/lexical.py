@@ -51,7 +51,7 @@ class Held:
         if self.holders is None:
             scores += self.weights
         else:
-            np.add.at(scores, self.holders, self.weights)  # in two fifths of the time of `+=`
+            scores[self.holders] += self.weights
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,8 @@ class LexicalMatch:
             place[rows] = np.arange(len(rows))
             column = place.take(np.concatenate(holders), mode="clip")
             there = true_at(column >= 0)
-            ends = np.cumsum([len(own) for own in holders])
-            row = np.asarray(numbers).take(ends.searchsorted(there, side="right"))
-            found[row, column.take(there)] = np.concatenate(weights).take(there)
+            term_of = np.repeat(numbers, [len(own) for own in holders])
+            found[term_of[there], column[there]] = np.concatenate(weights)[there]
         return found
 
     def residuals(self, known: Places, rows: Places) -> Floats:

@@ -23,8 +23,6 @@ _TELLING, _TURNS, _TURNED = 8192, 2, 10
 _SAMPLED = 16
 # Rows at a time of a build.
 _BLOCK = 8192
-# Vectors at a time that are counted: what differs of so many stays in the cache, and few steps are made.
-_COUNTED = 65536
 _WORD = 64
 _TINY = 1e-12
 
@@ -91,19 +89,14 @@ class Signs:
         self, sides: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.uint8]:
         """How many signs of each vector are others, of those that are counted."""
-        count = self.words.shape[1]
-        unlike, parts = np.zeros(count, np.uint8), -(-count // _COUNTED)
-        room = -(-count // max(parts, 1))
-        differing, more = np.empty(room, np.uint64), np.empty(room, np.uint8)
-        asked = _packed(np.stack([sides, counted])).T
-        for start in range(0, count, room):
-            own = slice(start, start + room)
-            found = unlike[own]
-            other, added = differing[: len(found)], more[: len(found)]
-            for word, side, counts in zip(self.words[:, own], *asked, strict=True):
-                np.bitwise_xor(word, side, out=other)
-                np.bitwise_and(other, counts, out=other)
-                found += np.bitwise_count(other, out=added)
+        differing = np.empty_like(self.words[0])
+        unlike, more = np.zeros(len(differing), np.uint8), np.empty(len(differing), np.uint8)
+        for own, side, count in zip(
+            self.words, *_packed(np.stack([sides, counted])).T, strict=True
+        ):
+            np.bitwise_xor(own, side, out=differing)
+            np.bitwise_and(differing, count, out=differing)
+            unlike += np.bitwise_count(differing, out=more)
         return unlike
 
 

@@ -86,13 +86,13 @@ class SparseRows:
         places += np.arange(len(places))
         return places, size
 
-    def spread(self, wanted: Places, weights: Floats, width: int) -> tuple[Floats, Places]:
-        """Σ `weights[i]` × row `wanted[i]`, as a dense vector of `width` columns, and those of the rows, as they come."""
+    def spread(self, wanted: Places, weights: Floats, width: int) -> Floats:
+        """Σ `weights[i]` × row `wanted[i]`, as a dense vector of `width` columns."""
         places, size = self.places(wanted)
-        spread, columns = np.zeros(width, np.float32), self.columns.take(places, mode="clip")
+        spread = np.zeros(width, np.float32)
         # `bincount` sums in numbers of twice the width, and looks at all columns once more before.
-        np.add.at(spread, columns, weights.repeat(size))
-        return spread, columns
+        np.add.at(spread, self.columns.take(places, mode="clip"), weights.repeat(size))
+        return spread
 
 
 def firsts(values: npt.NDArray[np.integer]) -> tuple[Places, Places]:

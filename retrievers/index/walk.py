@@ -139,13 +139,10 @@ class WalkIndex:
         """The passages that bear an entity's name."""
         return self._bearers.row(self.entities + entity)
 
-    def passages_about(self, entities: Places, weights: Floats) -> tuple[Floats, Places]:
+    def passages_about(self, entities: Places, weights: Floats) -> Floats:
         """Spread a weight for each entity over the passages that mention or are titled with it.
 
         A mention counts `weight × information`; titles share one `weight` among them.
-
-        Returns:
-            What every passage gets, and those that get anything, again and again.
         """
         by_mention = weights * self.information.take(entities)
         by_title = weights / np.maximum(self.title_count.take(entities), 1).astype(np.float32)

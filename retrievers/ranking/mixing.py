@@ -18,14 +18,8 @@ from retrievers.index.lexical import LexicalIndex, LexicalMatch
 from retrievers.index.sparse import Floats, Places, firsts, true_at
 from retrievers.index.statements import asked, stated
 from retrievers.index.walk import RESTART, TINY, WalkIndex
-from retrievers.ranking.relevance import (
-    Nearness,
-    among_highest,
-    blend,
-    highest,
-    leading,
-    unfamiliarity,
-)
+from retrievers.ranking.normalising import scaled
+from retrievers.ranking.relevance import Nearness, among_highest, blend, highest, unfamiliarity
 
 # One configuration for all evaluation sets; recall@5 is flat around each value.
 _SEED_PASSAGES = 20
@@ -96,8 +90,8 @@ class Ranking:
     """Scores of every passage and entity by the walk, and the fit of the passages it started from.
 
     `trust`: how far the question's entities vouch for it: their share of the seeds, near 1 for titles,
-    small for mere terms, 0 without any. `leading`: rows, rising, among which the greatest mass is, and beside which
-    none has more than `rest`; None: not known.
+    small for mere terms, 0 without any. `leading`: rows, rising, beside which none has more mass than `rest`; None:
+    not known.
     """
 
     passages: Floats
@@ -134,11 +128,8 @@ def rank_around(index: WalkIndex, evidence: Evidence) -> Ranking:
 
 
 def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
-    fit, kept = fit_of(index, evidence), _KEPT_AROUND if around else _KEPT
-    fitting = leading(
-        fit, kept
-    )  # one look through all for those that begin and those that are kept
-    best = fitting[highest(fit[fitting], _BEGUN)]
+    fit = fit_of(index, evidence)
+    best = highest(fit, _BEGUN)
     seeds = best[:_SEED_PASSAGES]
     seeds = seeds[fit[seeds] > 0]
     passages, entities = fit[seeds] ** _SEED_SHARPNESS, _seeds(index, evidence)
@@ -149,8 +140,8 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
         return Ranking(np.zeros_like(fit), nothing, fit, trust=0.0)
     trust = named / whole
     anchors = _anchors(index, seeds, passages, entities)
-    begun = np.concatenate([best, anchors.rows])
-    part, least = _part(index, entities, fit, fitting, begun, kept=kept)
+    kept = _KEPT_AROUND if around else _KEPT
+    part, least = _part(index, entities, fit, kept, np.concatenate([best, anchors.rows]))
     followed = asked(index.relations, evidence.named, evidence.type_match)
     bridged = _BRIDGE_MASS * (1 - followed * trust**_FOLLOWED_SHARPNESS)
     here = bridged * whole * _bridge(index, part, evidence, anchors)
@@ -199,19 +190,13 @@ def _ahead(fit: Floats, best: Places) -> np.float32:
 
 
 def _part(
-    index: WalkIndex,
-    entities: Mapping[int, float],
-    fit: Floats,
-    fitting: Places,
-    begun: Places,
-    *,
-    kept: int,
+    index: WalkIndex, entities: Mapping[int, float], fit: Floats, kept: int, begun: Places
 ) -> tuple[Excerpt, np.float32]:
     """What of the graph the walk is kept to, and the most that any other passage fits: all of a small one.
 
     Of a larger one the passages that fit, and those about the entities near where it starts: the named
     ones, those of the first passages, and their heaviest neighbours. An entity that more than
-    `_TELLING` passages mention tells none of them from the others. The passages are given as to `worthiest`.
+    `_TELLING` passages mention tells none of them from the others.
     """
     if index.passages <= kept:
         return Excerpt(index, np.arange(index.passages), np.arange(index.entities)), np.float32(0)
@@ -227,38 +212,12 @@ def _part(
     weights[named] = _NAMED_WORTH
     telling = true_at(met)
     telling = telling[index.mention_count[telling] <= _TELLING]
-    about, told = index.passages_about(telling, weights[telling])
-    rows, worth = worthiest(fit, fitting, about, told, begun, kept=kept)
-    return Excerpt(index, rows, near), worth.min()
-
-
-def worthiest(
-    fit: Floats, fitting: Places, about: Floats, told: Places, begun: Places, *, kept: int
-) -> tuple[Places, Floats]:
-    """The `kept` passages that are worth most, rising, and their worth: that of where the walk starts is greatest.
-
-    Beside those that fit best no passage is worth as much unless it is about an entity or the walk starts there, so
-    no other is looked at.
-
-    Args:
-        fit: of every passage.
-        fitting: rows, rising, of at least `kept` that fit best.
-        about: how far every passage is about the entities near.
-        told: rows of those that are at all, in any order.
-        begun: rows where the walk starts.
-        kept: how many.
-    """
-    rows = fitting
-    if len(fitting) < len(fit):
-        looked = np.zeros(len(fit), np.bool_)
-        looked[fitting] = looked[told] = looked[begun] = True
-        rows = true_at(looked)
-    worth = about.take(rows)
+    worth = index.passages_about(telling, weights[telling])
     worth *= np.float32(_ABOUT_WORTH / (float(worth.max()) or 1.0))
-    worth += fit.take(rows)
-    worth[rows.searchsorted(begun)] += 2
-    best = among_highest(worth, kept)
-    return rows[best], worth[best]
+    worth += fit
+    worth[begun] += 2
+    rows = among_highest(worth, kept)
+    return Excerpt(index, rows, near), worth[rows].min()
 
 
 def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
@@ -273,11 +232,7 @@ def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
         evidence.type_match,
         evidence.type_similarity,
     )
-    if statement is None:
-        return fit
-    fit[statement.rows] += _STATED_WEIGHT * statement.values
-    fit /= fit.max(initial=0) or np.float32(1)
-    return fit
+    return fit if statement is None else scaled(fit + _STATED_WEIGHT * statement)
 
 
 def _seeds(index: WalkIndex, evidence: Evidence) -> dict[int, float]:

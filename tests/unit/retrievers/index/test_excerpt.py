@@ -39,7 +39,7 @@ def test_passages_about_entities_are_those_of_the_graph() -> None:
     entities, weights = np.array([2, 5]), np.array([0.25, 0.5], np.float32)
     np.testing.assert_allclose(
         whole(index).about(np.zeros(2, np.intp), entities, weights, 1)[0],
-        index.passages_about(entities, weights)[0],
+        index.passages_about(entities, weights),
         rtol=1e-5,
     )
 

@@ -7,22 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from domain.language.linking import NameTrie
 from retrievers.index.lexical import LexicalIndex
 from retrievers.index.walk import RESTART, GraphArrays, WalkIndex
-from retrievers.ranking.mixing import (
-    Evidence,
-    Ranking,
-    fit_of,
-    link_strength,
-    rank,
-    rank_around,
-    worthiest,
-)
-from retrievers.ranking.relevance import Nearness, leading
+from retrievers.ranking.mixing import Evidence, Ranking, fit_of, link_strength, rank, rank_around
+from retrievers.ranking.relevance import Nearness
 
 _TITLES = ["Pocahontas Mounds", "Mississippi", "Tennessee", "Oath", "Chess", "Cheese"]
 _PASSAGES = [
@@ -272,26 +262,3 @@ def test_no_passage_has_more_mass_than_those_that_lead_but_what_is_told_of_the_r
     assert ranking.leading is not None
     rest = np.delete(ranking.passages, ranking.leading)
     assert 0 < rest.max() <= ranking.rest < ranking.passages.max()
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=40),
-    st.integers(1, 4),
-    st.data(),
-)
-def test_what_is_worth_most_is_found_among_what_fits_is_told_of_or_is_begun_at(
-    passages: list[tuple[int, int]], kept: int, data: st.DataObject
-) -> None:
-    """As if all were looked at: 0.3 for what is most about the entities, and 2 for where the walk starts."""
-    kept = min(kept, len(passages))
-    fit, about = (
-        np.array(column, np.float32) / np.float32(4) for column in zip(*passages, strict=True)
-    )
-    begun = np.array(data.draw(st.lists(st.integers(0, len(fit) - 1), max_size=3)), np.intp)
-    worth = fit + about * np.float32(0.3 / (about.max() or 1))
-    worth[begun] += 2
-    rows, of_rows = worthiest(
-        fit, leading(fit, kept), about, np.flatnonzero(about), begun, kept=kept
-    )
-    assert rows.tolist() == sorted(np.argsort(-worth, kind="stable")[:kept].tolist())
-    assert of_rows == pytest.approx(worth[rows])
