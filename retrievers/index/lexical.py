@@ -51,7 +51,8 @@ class Held:
         if self.holders is None:
             scores += self.weights
         else:
-            scores[self.holders] += self.weights
+            rows = self.holders.astype(np.intp)  # else they are widened to read, and again to write
+            scores[rows] += self.weights
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,8 @@ class Rounded:
             about = _products(asked, self.coordinates.take(rows, axis=0, mode="clip")).astype(
                 np.float32
             )
-            steps, along = self.steps.take(rows), self.along.take(rows)
+            steps = self.steps.take(rows, mode="clip")
+            along = self.along.take(rows, mode="clip")
         about *= steps
         about *= step
         about += along

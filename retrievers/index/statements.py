@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,14 @@ from retrievers.index.sparse import Floats, Places
 from retrievers.index.terms import asked_terms, terms
 
 _MOST_COMMON = 512  # relation types compared with a question
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """How far the passages at `rows` state what a question asks; one that is there twice has the same value twice."""
+
+    rows: Places
+    values: Floats
 
 
 class RelationTypes:
@@ -72,8 +81,8 @@ def stated(
     named: Mapping[int, float],
     type_match: Mapping[int, float],
     type_similarity: Floats | None = None,
-) -> Floats | None:
-    """How far each passage states what the question asks about an entity that it names, 0..1.
+) -> Stated | None:
+    """How far passages state what the question asks about an entity that it names, 0..1.
 
     The best statement of a passage counts: strength of the entity's link × fit of the relation's
     type. A type fits by its words (`type_match`), or by its meaning: the square of how far its
@@ -90,7 +99,7 @@ def stated(
             NaN where it is not known.
 
     Returns:
-        One number a passage; None: no passage states anything of them.
+        Those that state anything of them; None: no passage does.
     """
     touching, strength = relations.touching(named)
     owner, passage = relations.stated_in.rows(touching)
@@ -102,7 +111,7 @@ def stated(
         fit = np.maximum(fit, _fit_by_meaning(type_similarity, kind)[: len(fit)])
     found = np.zeros(passages, np.float32)
     np.maximum.at(found, passage, (strength * fit[kind])[owner])
-    return found
+    return Stated(passage, found.take(passage))
 
 
 def asked(

@@ -73,7 +73,8 @@ def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Float
     which they rank: all that exceed one of theirs are there.
     """
     mass = ranking.passages
-    most = mass.max(initial=np.float32(0)) or np.float32(1)
+    leaders = mass if ranking.leading is None else mass.take(ranking.leading)
+    most = leaders.max(initial=np.float32(0)) or np.float32(1)
     beside = float(most) * _MOST_BESIDE
     rows = contending(ranking, count, beside, reading.allowed)
     scores, places = _scored(rows, most, reading.near, ranking)

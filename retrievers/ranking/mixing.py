@@ -18,7 +18,6 @@ from retrievers.index.lexical import LexicalIndex, LexicalMatch
 from retrievers.index.sparse import Floats, Places, firsts, true_at
 from retrievers.index.statements import asked, stated
 from retrievers.index.walk import RESTART, TINY, WalkIndex
-from retrievers.ranking.normalising import scaled
 from retrievers.ranking.relevance import Nearness, among_highest, blend, highest, unfamiliarity
 
 # One configuration for all evaluation sets; recall@5 is flat around each value.
@@ -90,8 +89,8 @@ class Ranking:
     """Scores of every passage and entity by the walk, and the fit of the passages it started from.
 
     `trust`: how far the question's entities vouch for it: their share of the seeds, near 1 for titles,
-    small for mere terms, 0 without any. `leading`: rows, rising, beside which none has more mass than `rest`; None:
-    not known.
+    small for mere terms, 0 without any. `leading`: rows, rising, among which the greatest mass is, and beside which
+    none has more than `rest`; None: not known.
     """
 
     passages: Floats
@@ -232,7 +231,11 @@ def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
         evidence.type_match,
         evidence.type_similarity,
     )
-    return fit if statement is None else scaled(fit + _STATED_WEIGHT * statement)
+    if statement is None:
+        return fit
+    fit[statement.rows] += _STATED_WEIGHT * statement.values
+    fit /= fit.max(initial=0) or np.float32(1)
+    return fit
 
 
 def _seeds(index: WalkIndex, evidence: Evidence) -> dict[int, float]:

@@ -27,7 +27,10 @@ def found(
 ) -> list[float]:
     similarity = None if type_similarity is None else np.array(type_similarity, np.float32)
     fit = stated(_RELATIONS, 4, named, type_match, similarity)
-    return [] if fit is None else fit.tolist()
+    dense = np.zeros(4, np.float32)
+    if fit is not None:
+        dense[fit.rows] = fit.values
+    return [] if fit is None else dense.tolist()
 
 
 def test_a_type_is_named_by_the_share_of_its_information() -> None:
