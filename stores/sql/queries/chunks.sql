@@ -143,7 +143,7 @@ cross join lateral (
 order by wanted.place;
 
 -- name: told
--- What results tell of chunks, by ids of 16 octets each; see told_chunks (migration 0065).
+-- What results tell of chunks, by ids of 16 octets each; see told_chunks (migration 0066).
 told_chunks(%s, %s, %s::bytea, 16)
 
 -- name: count
