@@ -99,7 +99,8 @@ class Foreign:
     `meaning` is what to compare by meaning; `bonus` is added to its cosine. `named`: it is about
     what the question names by an identifier. `asks`: it is a question, which the sentence behind it
     answers. `told`: its document has a word of the question. `unspoken`: the share of the words with a known
-    translation that it lacks. `reasoned`: no reason is asked for, or it or a neighbour gives one.
+    translation that it lacks. `reasoned`: it gives a reason, or none is asked
+    for, or passages in the question's own language, which give none, were not found.
     """
 
     source: int
@@ -134,8 +135,8 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     found = list[Foreign]()
     kind = asked_quantity(question)
     dated = kind is not None and kind.of_sections
-    # Of E47 or an incident that is named, whatever is said may be the cause.
-    why = asks_why(question) and not asked
+    # Of E47 or an incident that is named, whatever is said may be the cause. With nothing beside it the nearest is enough.
+    why = beside and not asked and asks_why(question)
     rank = 0
     for source, passage in enumerate(passages):
         if short and not borne[source]:
@@ -149,10 +150,8 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
             and not (at_home and _is_name(one[2], own))
             and not any(begin <= one[0] < close for begin, close in code)
         ]
-        for place, (start, end, meaning) in enumerate(sentences[:_MOST_OF_PASSAGE]):
+        for start, end, meaning in sentences[:_MOST_OF_PASSAGE]:
             text = passage.text[start:end]
-            around = sentences[max(0, place - 1) : place + 2]
-            reasoned = not why or any(gives_reason(passage.text[a:b]) for a, b, _ in around)
             if (disclaimed and disclaimed.search(normalise(text))) or form.orders(text):
                 continue
             if not dated and _tells_only_a_day(text):
@@ -174,7 +173,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
                     asks=is_question(text),
                     told=borne[source],
                     unspoken=unspoken[source],
-                    reasoned=reasoned,
+                    reasoned=not why or gives_reason(text),
                 )
             )
         rank += bool(sentences)

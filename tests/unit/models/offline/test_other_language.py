@@ -181,10 +181,13 @@ def test_the_title_of_an_item_is_not_offered_but_stands_over_what_is() -> None:
     )
 
 
-def test_who_asks_why_is_answered_by_what_gives_a_reason_or_stands_beside_it() -> None:
+@pytest.mark.parametrize(("beside", "left"), [([], 3), ([passage("每个值有一个所有者。")], 1)])
+def test_beside_the_own_language_who_asks_why_is_answered_by_what_gives_a_reason(
+    beside: list[RetrievedItem], left: int
+) -> None:
     text = (
         "Each value has one owner.\nThe depot is in Leiden.\nRust is used since it has no pauses."
     )
-    offered = foreign_sentences("为什么用这种语言？", [passage(text)])
+    offered = foreign_sentences("为什么用这种语言？", [passage(text), *beside])
     found = answering(offered, [0.9, 0.9, 0.9], 0.79, known_beside=0.0)
-    assert [one.text for one in found] == text.splitlines()[1:]
+    assert [one.text for one in found] == text.splitlines()[-left:]
