@@ -18,6 +18,7 @@ from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from domain.tables.question.speaking import computes
 from domain.text import ideographs, language_of
 from nodes.context import RunContext, scope_of
+from nodes.multimodal.looking import told_by_attachments
 from nodes.spending import Limit, budget_of, judging_budget, noted, reached
 from nodes.state import State
 from retrievers.context import assemble_graph_context
@@ -47,7 +48,7 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     """Run the queries that are due, all at once.
 
     Of several queries each finds what it can: one that fails is a warning. When the time for
-    searching ends, what earlier rounds found stays.
+    searching ends, what earlier rounds found stays, and what came with the question.
 
     Raises:
         GraphNotFound: this user has no such knowledge base.
@@ -58,8 +59,8 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     top_k = run.top_k(state)
     mode = widened(state.strategy, state.attempts, run.deps.retriever.lanes)
     due = _Due.of(state)
-    # Without any passage there is no answer: the first search may take what the answer was to have.
-    seconds = (judging_budget if state.items else budget_of)(state, run).seconds
+    # With nothing to tell there is no answer: the first search may take what the answer was to have.
+    seconds = (judging_budget if _tells(state) else budget_of)(state, run).seconds
     if seconds <= 0:
         return _late(state, run)
     try:
@@ -92,12 +93,17 @@ def _told(mode: str, found: Collection[Retrieval], warnings: Iterable[str]) -> R
 def _late(state: State, run: RunContext) -> dict[str, Any]:
     """What is left when the time for searching is over."""
     limits = run.deps.settings.limits
-    if state.items:
+    if _tells(state):
         return {"warnings": noted(state.warnings, reached(Limit.TIME, limits))}
     late = f"nothing was found within the time for an answer, {limits.answer_seconds:g} seconds"
     error = RetrievalError({Limit.TIME: TimeoutError(late)})
     error.next_step = "Raise SEXTANT_LIMITS__ANSWER_SECONDS, or run `sextant doctor`."
     raise error
+
+
+def _tells(state: State) -> bool:
+    """Whether an answer can be made without searching on: of passages, or of what came with the question."""
+    return bool(state.items or told_by_attachments(state))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from domain.attachments import Attachment, AttachmentKind
 from domain.errors import GraphNotFound, RetrievalError
 from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from domain.scope import Scope
+from domain.tables.results.written import Finding
 from nodes.retrieve import retrieve, widened, with_tables
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, item
 from tests.unit.nodes.steps import ALL, PAST, QUESTION, SYMPTOMS, WEATHER, after
@@ -217,6 +219,16 @@ async def test_nothing_found_in_time_is_an_error_and_no_empty_answer(bench: Buil
     with pytest.raises(RetrievalError, match="nothing was found within") as late:
         await retrieve(after(QUESTION, deadline=PAST), bench(retriever=retriever).runtime)
     assert "SEXTANT_LIMITS__ANSWER_SECONDS" in late.value.next_step
+
+
+async def test_when_nothing_was_found_in_time_what_came_with_the_question_can_still_answer(
+    bench: Build,
+) -> None:
+    told = Finding("The total of price is 7.", "c2", "7")
+    table = Attachment(AttachmentKind.TABLE, "T1", "", names=("price",), findings=(told,))
+    state = after(QUESTION, deadline=PAST, attachments=[table.as_plain()])
+    update = await retrieve(state, bench(retriever=ScriptedRetriever([[WEATHER]])).runtime)
+    assert "limits.answer_seconds" in update["warnings"][0]
 
 
 async def test_an_unknown_graph_is_the_callers_to_hear_of(bench: Build) -> None:
