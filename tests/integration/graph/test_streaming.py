@@ -13,7 +13,7 @@ from domain.events import Cited, Done, Event, Failed, Sources, Status, Token
 from graph.streaming import stream_answer
 from models.offline.extractive import ExtractiveAnswerer
 from testing.openai_server import ApiRequest
-from testing.replies import Reply, as_json, broken_after, endless, failing, silent_after
+from testing.replies import Reply, as_json, broken_after, endless, failing, silent_after, tokens_of
 from tests.integration.graph.conftest import Running, RunningWith
 
 ANALYSIS = {"question": "Who owns a value?", "complexity": "complex", "keywords": ["owner"]}
@@ -55,11 +55,18 @@ async def test_what_was_streamed_is_the_answer(running_with: RunningWith) -> Non
 async def test_a_sentences_citation_comes_before_the_next_sentence_ends(
     running_with: RunningWith,
 ) -> None:
-    async with running_with(judging(LONG)) as running:
-        events = await stream(running)
-    first = next(index for index, event in enumerate(events) if isinstance(event, Cited))
-    later = [event.text for event in events[first:] if isinstance(event, Token)]
-    assert "3.14" in "".join(later)
+    begun, resume = tokens_of(LONG).index(" Version") + 1, asyncio.Event()
+    told = list[str]()
+    paused = Reply(LONG, pause_after=begun, resume=resume)
+    async with asyncio.timeout(30), running_with(judging(paused)) as running:
+        async for event in stream_answer(running.workflow, running.asking(QUESTION)):
+            if isinstance(event, Token):
+                told.append(event.text)
+            elif isinstance(event, Cited):
+                resume.set()  # until then the model says no more
+                break
+    assert "owner [1]." in "".join(told)
+    assert "3.14" not in "".join(told)
 
 
 @pytest.mark.parametrize(
