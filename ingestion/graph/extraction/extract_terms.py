@@ -73,7 +73,7 @@ length founded released series side suite terminal
 aud chf cny eur gbp jpy rmb usd ad am bc pm kg
 jan feb mar apr jun jul aug sep sept oct nov dec
 """
-_COUNTED_WORDS = frozenset(_COUNTED.split())
+_UNNAMED = frozenset(_COUNTED.split()) | _CALENDAR_WORDS | ENGLISH_STOP_WORDS
 _PLACED = re.compile(r"\b(?:at|by|for|from|in|of|on|to|with) $", re.IGNORECASE)
 _LOWER_WORD = re.compile(r" ([^\W\d_A-Z][\w-]*)")
 # After a number these count things: "Apple 15 台".
@@ -255,27 +255,25 @@ def _numbered(text: str, words: Sequence[_Word], named: Sequence[Span]) -> list[
     capitalised only because something begins with it.
     """
     begins = {span.end: span.start for span in named}
-    found = list[tuple[int, int]]()
-    telling = set[str]()
+    found = list[tuple[str, int, int]]()
+    seen, telling = set[str](), set[str]()
     for word, start, end in words:
         number = _NUMBER.match(text, end)
         if number is None or not _may_be_numbered(word):
             continue
         place = begins.get(end, start), number.end()
         spelt = text[slice(*place)]
-        if spelt in {text[slice(*one)] for one in found}:
+        closed = end in begins and _is_closed(text, *place)
+        if spelt in seen or closed or _INNER_CAPITAL.fullmatch(word):
             telling.add(spelt)
-        found.append(place)
-        if _INNER_CAPITAL.fullmatch(word) or (end in begins and _is_closed(text, *place)):
-            telling.add(spelt)
-    return [Span(*place, NAMED) for place in found if text[slice(*place)] in telling]
+        seen.add(spelt)
+        found.append((spelt, *place))
+    return [Span(start, end, NAMED) for spelt, start, end in found if spelt in telling]
 
 
 def _may_be_numbered(word: str) -> bool:
-    folded = word.casefold()
     is_name = word[0].isupper() or _INNER_CAPITAL.fullmatch(word)
-    unnamed = _COUNTED_WORDS | _CALENDAR_WORDS | ENGLISH_STOP_WORDS
-    return bool(is_name) and len(word) > 1 and folded not in unnamed
+    return bool(is_name) and len(word) > 1 and word.casefold() not in _UNNAMED
 
 
 def _is_closed(text: str, start: int, end: int) -> bool:
