@@ -184,6 +184,7 @@ class _Ranking:
         self._told_above = [bool(kind.heading_of(passage)) for passage in passages]
         self._definition = definition_asked(question)
         self._asks_why = asks_why(question)
+        self._reasons = [self._asks_why and gives_reason(text) for text in self._texts]
         self._settings = frozenset(terms(asked_settings(question)))
         self._weights = _weights(asked, asked_instead(question), self._terms)
         self._table_heads = [table_heads(passage) for passage in passages]
@@ -233,6 +234,7 @@ class _Ranking:
                 - _SETTING_COST * self._only_set_in(text, held)
             )
             score = covered + self._surroundings(place) + self._manner(text)
+            score += _REASON_BONUS * self._reasons[place]
             score -= _POINTER_COST * self._only_points(place)
             score -= _TITLE_COST * self._is_title[place]
             score -= _BESIDE_ORDER_COST * self._orders[source]
@@ -256,7 +258,7 @@ class _Ranking:
                 torn=torn,
                 unowned=self._unowned[source],
                 unreasoned=self._asks_why
-                and not any(gives_reason(self._texts[other]) for other in self._beside(place)),
+                and not any(self._reasons[other] for other in self._beside(place)),
                 meaning=meaning,
             )
 
@@ -322,7 +324,6 @@ class _Ranking:
         defines = self._definition is not None and self._definition.search(normalise(text))
         return (
             (_DEFINITION_BONUS if defines else 0.0)
-            + _REASON_BONUS * (self._asks_why and gives_reason(text))
             + _NUMBER_BONUS * wanted_number
             + _LANGUAGE_BONUS * (language_of(text) == self._language)
             + _ROW_BONUS * (not self._asked_codes.isdisjoint(cells))

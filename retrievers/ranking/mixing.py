@@ -18,6 +18,7 @@ from retrievers.index.lexical import LexicalIndex, LexicalMatch
 from retrievers.index.sparse import Floats, Places, firsts, true_at
 from retrievers.index.statements import asked, stated
 from retrievers.index.walk import RESTART, TINY, WalkIndex
+from retrievers.ranking.normalising import scaled
 from retrievers.ranking.relevance import Nearness, among_highest, blend, highest, unfamiliarity
 
 # One configuration for all evaluation sets; recall@5 is flat around each value.
@@ -234,8 +235,7 @@ def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
     if statement is None:
         return fit
     fit[statement.rows] += _STATED_WEIGHT * statement.values
-    fit /= fit.max(initial=0) or np.float32(1)
-    return fit
+    return scaled(fit)
 
 
 def _seeds(index: WalkIndex, evidence: Evidence) -> dict[int, float]:
