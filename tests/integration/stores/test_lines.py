@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -83,15 +84,24 @@ async def test_what_the_server_refuses_is_asked_in_another_way(database: Databas
 async def test_a_statement_given_up_is_cancelled_in_the_server(
     database: Database, locks: Lines
 ) -> None:
+    async with waiting(database, locks) as (owner, wanted):
+        wanted.cancel()
+        await until_waiting(owner, 0)
+    assert await answered(locks, _LOCK) == b""
+
+
+@asynccontextmanager
+async def waiting(
+    database: Database, locks: Lines
+) -> AsyncIterator[tuple[Connection, asyncio.Future[bytes | None]]]:
+    """A statement that waits in the server for a lock of this connection."""
     await answered(locks, _LOCK)
     async with database.owner() as owner:
         await owner.execute("select pg_advisory_xact_lock(%s)", [_LOCK])
         wanted = locks.ask([_LOCK], same)
         assert wanted is not None
         await until_waiting(owner, 1)
-        wanted.cancel()
-        await until_waiting(owner, 0)
-    assert await answered(locks, _LOCK) == b""
+        yield owner, wanted
 
 
 async def until_waiting(owner: Connection, wanted: int) -> None:
@@ -103,12 +113,7 @@ async def until_waiting(owner: Connection, wanted: int) -> None:
 async def test_a_line_that_the_server_has_cut_is_opened_anew(
     database: Database, locks: Lines
 ) -> None:
-    await answered(locks, _LOCK)
-    async with database.owner() as owner:
-        await owner.execute("select pg_advisory_xact_lock(%s)", [_LOCK])
-        wanted = locks.ask([_LOCK], same)
-        assert wanted is not None
-        await until_waiting(owner, 1)
+    async with waiting(database, locks) as (owner, wanted):
         await owner.execute(
             "select pg_terminate_backend(pid, 5000) from pg_locks"
             " where locktype = 'advisory' and not granted and objid = %s",
