@@ -2,8 +2,9 @@
 
 Promises: a chunk lies in one section; chunks come in order and do not overlap; every character
 that is not blank and not part of a heading is in exactly one chunk; prose ends at a sentence where
-the text has sentences; a table is never mixed with prose. A heading is in its section's path, not
-in a chunk, except that a section with nothing but a heading gives a chunk of it (a title slide).
+the text has sentences; a table is never mixed with prose; a line that ends in a colon is not parted from
+what it introduces. A heading is in its section's path, not in a chunk, except that a section with nothing
+but a heading gives a chunk of it (a title slide).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _CAPTION = re.compile(r"(?:表|表格|附表|Table|TABLE)\s*[\d一二三四五�
 _CAPTION_CHARS = 120
 _BLANKS = re.compile(r"\s*")
 _PAUSE = re.compile(r"[，、；：,;:]+[”’」』）)]*|\s+")
+_INTRODUCES = re.compile(r"[:：]\W{0,4}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +89,15 @@ def _lonely_headings(structure: Structure) -> Iterator[Piece]:
 
 @dataclass(frozen=True, slots=True)
 class _Atom:
-    """The smallest part that packing moves: a paragraph or row, or a part of one too long."""
+    """The smallest part that packing moves: a paragraph or row, or a part of one too long.
+
+    `introduces`: it says little without the next one.
+    """
 
     span: Span
     page: int | None
     tokens: int
+    introduces: bool
 
 
 class _Cutter:
@@ -143,17 +149,16 @@ class _Cutter:
 
     def _atoms(self, span: Span, page: int | None, room: int) -> list[_Atom]:
         text = self._text[span.start : span.end]
-        tokens = estimate_tokens(text)
-        if tokens <= room:
-            return [_Atom(span, page, tokens)]
+        if estimate_tokens(text) <= room:
+            return [self._atom(span, page)]
         return [
-            _Atom(
-                Span(span.start + part.start, span.start + part.end),
-                page,
-                estimate_tokens(text[part.start : part.end]),
-            )
+            self._atom(Span(span.start + part.start, span.start + part.end), page)
             for part in _split(text, max(1, room))
         ]
+
+    def _atom(self, span: Span, page: int | None) -> _Atom:
+        text = self._text[span.start : span.end]
+        return _Atom(span, page, estimate_tokens(text), bool(_INTRODUCES.search(text[-5:])))
 
 
 def _pack(atoms: Sequence[_Atom], room: int) -> Iterator[list[_Atom]]:
@@ -161,8 +166,10 @@ def _pack(atoms: Sequence[_Atom], room: int) -> Iterator[list[_Atom]]:
     filled = 0
     for atom in atoms:
         if pack and filled + atom.tokens > room:
-            yield pack
-            pack, filled = [], 0
+            *whole, last = pack
+            carried = whole and last.introduces and last.tokens + atom.tokens <= room
+            yield whole if carried else pack
+            pack, filled = ([last], last.tokens) if carried else ([], 0)
         pack.append(atom)
         filled += atom.tokens
     if pack:

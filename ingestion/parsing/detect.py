@@ -92,6 +92,9 @@ _OTHER_MAGIC = {
     b"%!PS": "a PostScript file",
     b"SQLite format 3": "an SQLite database",
 }
+# Of text without Markdown's name; a single `#` begins comments as well.
+_MARKDOWN_HEADING = re.compile(r"^#{2,6} \S", re.MULTILINE)
+_MARKDOWN_HEADINGS = 2
 _HTML = re.compile(
     r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
@@ -116,6 +119,7 @@ def detect(content: bytes, filename: str) -> FileType:
 
     A clear signature in the content wins over the name: a PDF called `notes.txt` is a PDF. Text
     has no signature, so the name tells Markdown from CSV, and text called `report.pdf` is refused.
+    Notes with headings as Markdown has them (`## Rules`) are Markdown under a name of plain text, too.
 
     Raises:
         FileTypeUnknown: the content is of another format, or contradicts the name.
@@ -178,6 +182,8 @@ def _text_type(content: bytes, filename: str) -> FileType:
         return FileType.HTML
     if named is FileType.PDF or named in CONTAINERS:
         raise _unknown(filename, "plain text")
+    if named in {None, FileType.TXT} and len(_MARKDOWN_HEADING.findall(text)) >= _MARKDOWN_HEADINGS:
+        return FileType.MARKDOWN
     return named or FileType.TXT
 
 

@@ -26,6 +26,7 @@ from models.offline.asked_rows import (
     rows_together,
 )
 from models.offline.captions import with_rows_told
+from models.offline.listings import with_lists_told
 from models.offline.other_language import (
     Foreign,
     Told,
@@ -140,12 +141,13 @@ class ExtractiveAnswerer:
             )
         found = await self._extract(simplified(question), read, language, written)
         spans = [(one.source, one.start, one.end) for one in found.quotations]
+        spans = with_lists_told(simplified(question), read, with_rows_told(items, spans))
         kind = asked_kind(question)
         quoted = [
             Quotation(
                 text := items[source].text[a:b], source, a, b, kind.only_under(text, items[source])
             )
-            for source, a, b in with_rows_told(items, spans)
+            for source, a, b in spans
         ]
         return replace(found, quotations=tuple(quoted))
 

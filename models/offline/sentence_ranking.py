@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,8 +28,9 @@ from domain.language.sentences import code_spans
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
 from domain.tables.question.wording import find_whole
-from domain.text import language_of, normalise
+from domain.text import has_cjk, language_of, normalise
 from models.offline.asked_kind import asked_kind
+from models.offline.listings import listings
 from models.offline.passages import (
     item_titles,
     names_of_document,
@@ -173,6 +175,8 @@ class _Ranking:
             "".join(title.text for title in titles[source] if title.stands_over(start))
             for source, start, _ in self._spans
         ]
+        for source, passage in enumerate(passages):
+            self._title_lists(source, passage.text)
         self._otherwise = told_otherwise(question)
         self._disclaimed = disclaimed_in(question)
         self._broken = broken_words(question)
@@ -220,7 +224,7 @@ class _Ranking:
         for place, (source, start, end) in enumerate(self._spans):
             held = self._terms[place]
             repeated = frozenset[str]() if self._told_above[source] else self._repeated
-            if held <= self._headings[source] or held <= repeated:
+            if held <= self._headings[source] or _without_pairs(held) <= repeated:
                 continue
             titled = self._titled[place]
             above = self._headings[source] | self._asked_before(place) | self._said(titled)
@@ -261,6 +265,16 @@ class _Ranking:
                 and not any(self._reasons[other] for other in self._beside(place)),
                 meaning=meaning,
             )
+
+    def _title_lists(self, source: int, text: str) -> None:
+        """The line that introduces a list stands over its items like a title."""
+        for listing in listings(text):
+            if listing.introduction:
+                over = text[slice(*listing.introduction)]
+                for item in listing.items:
+                    first, behind = (bisect_left(self._spans, (source, at)) for at in item)
+                    for place in range(first, behind):
+                        self._titled[place] = f"{over} {self._titled[place]}".strip()
 
     def _torn(self, held: frozenset[str]) -> float:
         """The share of the question's compounds of which it has the head alone: of sick leave "leave"."""
@@ -397,6 +411,11 @@ class _Ranking:
     def _share(self, held: frozenset[str]) -> float:
         """How much of the question's information `held` has, 0..1."""
         return sum(weight for term, weight in self._weights.items() if term in held)
+
+
+def _without_pairs(held: frozenset[str]) -> frozenset[str]:
+    """Terms without pairs of ideographs: what has the words of another text in another order says no more than it."""
+    return frozenset(term for term in held if len(term) == 1 or not has_cjk(term))
 
 
 def _undisclaimed(text: str, disclaimed: re.Pattern[str] | None) -> str:

@@ -145,6 +145,24 @@ def test_small_paragraphs_of_one_section_share_a_chunk_and_sections_do_not() -> 
     assert [chunk.text for chunk in parsed.chunks] == ["First.\n\nSecond.", "Third."]
 
 
+@pytest.mark.parametrize("stop", [":", "：", "：**"])
+def test_a_line_that_introduces_a_list_goes_with_it(stop: str) -> None:
+    before, items = "Rooms are booked by noon. " * 3, "- north room\n- south room\n- east room"
+    introduction = f"These rooms are free{stop}"
+    parsed = document([Paragraph(before), Paragraph(introduction), Paragraph(items)], 32)
+
+    assert [chunk.text for chunk in parsed.chunks] == [before.strip(), f"{introduction}\n\n{items}"]
+
+
+def test_a_line_that_introduces_more_than_fits_stays_where_it_is() -> None:
+    before, introduction = "Rooms are booked by noon.", "These rooms are free for everybody:"
+    parsed = document(
+        [Paragraph(before), Paragraph(introduction), Paragraph("north room " * 14)], 32
+    )
+
+    assert parsed.chunks[0].text == f"{before}\n\n{introduction}"
+
+
 def test_a_table_is_cut_by_rows_and_later_rows_carry_the_header_as_context() -> None:
     rows = [["型号", "价格"], *([f"苍鹭{n}", f"{n} 元"] for n in range(30))]
     parsed = document([Paragraph("Before."), Table(rows), Paragraph("After.")], 80)

@@ -48,6 +48,11 @@ def test_a_file_is_what_its_content_and_its_name_agree_on(
         (archive("xl/workbook.xml"), "a.docx", FileType.XLSX),
         (b"<!DOCTYPE html><html>", "report.pdf", FileType.HTML),
         (b"\n<!-- saved -->\n<HTML lang=zh>", "page.txt", FileType.HTML),
+        (b"# Rules\n\n## Rooms\n\nFree.\n\n### Keys\n", "rules.txt", FileType.MARKDOWN),
+        ("## 需求\n\n文本\n\n## 场景\n".encode("gb18030"), "规范.txt", FileType.MARKDOWN),
+        (b"# port of the server\nport = 1\n# its name\nname = a\n", "a.txt", FileType.TXT),
+        (b"See ## 3 and\n##4, or # 5.\n## once\n", "a.txt", FileType.TXT),
+        (b"a,b\n## c,d\n## e,f\n", "a.csv", FileType.CSV),
     ],
 )
 def test_clear_content_wins_over_a_wrong_extension(
