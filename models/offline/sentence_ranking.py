@@ -40,6 +40,7 @@ from models.offline.passages import (
     told_by,
     told_by_documents,
 )
+from models.offline.scenarios import given_in
 from models.offline.sentence_form import SentenceForm, is_for_all_others, points_to_table
 from models.offline.wording import (
     IDENTIFIER,
@@ -67,7 +68,7 @@ _REASON_BONUS = 0.1
 _LANGUAGE_BONUS = 0.1
 # A sentence that points to a table at hand; less than a question, for it may say something itself.
 _POINTER_COST = 0.5
-# The title of an item says no more than a question does.
+# The title of an item says no more than a question does, what a scenario presupposes neither.
 _TITLE_COST = 1.0
 # A passage that orders how to answer was put there for that; what else it says gives way to what others say.
 _BESIDE_ORDER_COST = 0.5
@@ -168,8 +169,11 @@ class _Ranking:
         ]
         self._texts = [passages[source].text[start:end] for source, start, end in self._spans]
         titles = [item_titles(passage.text) for passage in passages]
+        given = [given_in(passage.text) for passage in passages]
         self._is_title = [
-            any(title.has(start) for title in titles[source]) for source, start, _ in self._spans
+            any(title.has(start) for title in titles[source])
+            or any(begin <= start < end for begin, end in given[source])
+            for source, start, _ in self._spans
         ]
         self._titled = [
             "".join(title.text for title in titles[source] if title.stands_over(start))

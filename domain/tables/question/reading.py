@@ -252,8 +252,12 @@ def _take_related(reading: Reading, table: DataTable) -> None:
 
 
 def _common(name: str, text: str) -> str:
-    """The longest part of a name that the text holds: a Latin word, or two ideographs and more."""
-    name = name[:_LONGEST]
+    """The longest part of a name that the text holds: a Latin word, or two ideographs and more.
+
+    A header cell that is a line of code or a page of text is called by no part of it.
+    """
+    if len(name) > _LONGEST:
+        return ""
     words = [word for word in _WORDS.findall(name) if find_whole(text, word)]
     runs = _CHINESE.findall(name)
     parts = (

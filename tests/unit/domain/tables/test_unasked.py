@@ -305,3 +305,9 @@ def test_a_rate_of_the_column_is_no_group(question: str, value: str) -> None:
 def test_sums_by_month_or_day_of_a_column_of_dates_are_not_computed(question: str) -> None:
     assert compute_findings(question, PAID, "en").asked == []
     assert unasked(question, PAID, "en") == []
+
+
+def test_a_header_cell_that_is_a_line_of_code_is_no_column_that_is_asked_for() -> None:
+    code = """curl -d '{"query": "付款节点", "limit": 5, "filters": {"topic": "付款"}}'"""
+    table = make_table([["请求", code], ["查找", "a"], ["回答", "b"]], header_rows=1)
+    assert unasked("有哪些节点？", table, "zh") == []

@@ -39,7 +39,7 @@ def _told(text: str, said: str, question: str = "Which modes are there?") -> lis
         ),
         (CODE, "To begin, type:", ["make setup", "make demo"]),
         ("系统支持：\n\n（一）向量检索\n（二）全文检索", "系统支持：", ["向量检索", "全文检索"]),
-        ("**那么**：\n- 应返回答案", "**那么**：", ["应返回答案"]),
+        ("**要求**：\n- 应返回答案", "**要求**：", ["应返回答案"]),
     ],
     ids=["bullets", "numbers", "code", "Chinese numbers", "one item"],
 )
