@@ -55,7 +55,7 @@ class Listing:
     """A list, or lines of code.
 
     Attributes:
-        introduction: start and end of the line that introduces it; None where none does.
+        introduction: start and end of the sentence that introduces it; None where none does.
         items: start and end of each item without its mark, or of each line of code, in their order.
     """
 

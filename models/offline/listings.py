@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from domain.language.sentences import sentence_spans
 from domain.retrieval import RetrievedItem
 from models.offline.captions import Span
 from models.offline.lines import MOST_ITEMS, Line, Listing, items_of, lines_of
@@ -15,7 +16,7 @@ _INTRODUCES = re.compile(r"[:：][*_]*$")
 
 
 def listings(text: str) -> list[Listing]:
-    """The lists in `text`, each with the line above it that ends in a colon, the code that such a line introduces, and scenarios.
+    """The lists in `text`, each with the sentence above it that ends in a colon, the code that such a line introduces, and scenarios.
 
     What is indented below an item belongs to it.
     """
@@ -32,7 +33,7 @@ def listings(text: str) -> list[Listing]:
         else:
             items = ()
         if len(items) > 1 or (items and introduced):
-            over = (before.begins, before.end) if before and introduced and deeper else None
+            over = _last_sentence(text, before) if before and introduced and deeper else None
             found.append(Listing(over, items))
     return found
 
@@ -40,23 +41,28 @@ def listings(text: str) -> list[Listing]:
 def with_lists_told(
     question: str, items: Sequence[RetrievedItem], spans: Sequence[Span]
 ) -> list[Span]:
-    """`spans` with the whole list that the first of them introduces, or is of.
+    """`spans` with the whole list that the first of them introduces or is of.
 
-    Of a list only an item that has no word of the question itself: it answers by what stands over it, as all the
-    others do. Longer lists are left as they are.
+    An item stands for its list where the line that introduces it is quoted, too, or where it has no word of the
+    question itself: it answers by what stands over it, as all the others do. Longer lists are left as they are.
     """
     if not spans:
         return []
-    (source, start, end), *others = spans
+    source, start, end = spans[0]
     text = items[source].text
-    found = [one for one in listings(text) if len(one.items) <= MOST_ITEMS]
-    introduced = [one for one in found if one.introduction and one.introduction[1] == end]
+    ends = {end for other, _, end in spans if other == source}
     unasked = frozenset(terms(question)).isdisjoint(terms(text[start:end]))
-    around = [one for one in found if unasked and one.holds(start)]
-    if not (lists := introduced or around):
+    few = [one for one in listings(text) if len(one.items) <= MOST_ITEMS]
+    introduced = (one for one in few if one.introduction and one.introduction[1] == end)
+    around = (
+        one
+        for one in few
+        if one.holds(start) and (unasked or (one.introduction and one.introduction[1] in ends))
+    )
+    if (listing := next(introduced, None) or next(around, None)) is None:
         return list(spans)
-    told = [*filter(None, [lists[0].introduction]), *lists[0].items]
-    beside = [one for one in others if one[0] != source or not lists[0].holds(one[1])]
+    told = [*filter(None, [listing.introduction]), *listing.items]
+    beside = [one for one in spans if one[0] != source or not listing.holds(one[1])]
     return list(dict.fromkeys([*((source, *span) for span in told), *beside]))
 
 
@@ -85,3 +91,9 @@ def _code(lines: Sequence[Line], place: int) -> tuple[tuple[int, int], ...]:
 def _introduces(line: Line) -> bool:
     colon = "|" not in line.text and _INTRODUCES.search(line.text)
     return bool(colon and WORD.search(line.text)) and not is_label(line)
+
+
+def _last_sentence(text: str, line: Line) -> tuple[int, int]:
+    """Start and end of the last sentence of a line."""
+    start, end = sentence_spans(text[line.begins : line.end])[-1]
+    return line.begins + start, line.begins + end

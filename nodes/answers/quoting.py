@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain.documents import Modality
 from domain.events import Cited, Token
+from domain.language.sentences import sentence_spans
 from domain.language.simplified import plain_of
 from domain.retrieval import RetrievedItem
 from domain.tables.question.speaking import lists
 from domain.tables.question.wording import find_whole
 from models.offline.extractive import ExtractiveAnswerer
 from models.offline.passages import FENCE, quotable_spans, table_heads
+from models.offline.wording import is_question
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, said
 from nodes.answers.computed import ComputedTable, told_by, with_computed
 from nodes.answers.harmless import harmless
@@ -158,6 +161,8 @@ def _nearest(
     quote = Passages(items)[place].best_quote(claim_of(question))
     if quote is None or quote.text.startswith(FENCE) or quote.text.strip("| ") in _heads(nearest):
         quote = _opening(nearest)
+    if is_question(quote.text):
+        quote = _with_answer(quote, nearest)
     told = told_row(quote.text, nearest, quote.start - int(nearest.metadata.get("start") or 0))
     shown = _shown(told[:_NEAREST_CHARS], items, language)
     shown += "…" if len(told) > _NEAREST_CHARS else ""
@@ -166,6 +171,14 @@ def _nearest(
     marker = given.shown(place)
     yield given.token(marker)
     yield given.cite(place, f"{shown}{marker}", quote)
+
+
+def _with_answer(quote: Quote, item: RetrievedItem) -> Quote:
+    """A question of a passage together with the sentence behind it."""
+    offset = int(item.metadata.get("start") or 0)
+    behind = (end for start, end in sentence_spans(item.text) if offset + start >= quote.end)
+    end = offset + next(behind, quote.end - offset)
+    return replace(quote, text=item.text[quote.start - offset : end - offset], end=end)
 
 
 def _opening(item: RetrievedItem) -> Quote:

@@ -96,6 +96,21 @@ def test_a_line_that_introduces_a_list_is_told_with_it() -> None:
     ]
 
 
+def test_of_a_line_that_introduces_a_list_the_last_sentence_is_told() -> None:
+    text = "Secrets lie in a vault. Three people may read them:\n\n1. Dana\n2. Omar\n3. Ines"
+    assert _told(text, "Three people may read them:")[0] == "Three people may read them:"
+    assert _told(text, "Secrets lie in a vault.") == ["Secrets lie in a vault."]
+
+
+def test_an_item_is_told_with_its_list_where_the_line_above_it_is_quoted_too() -> None:
+    spans = [
+        (0, STEPS.index(said), STEPS.index(said) + len(said))
+        for said in ("Lock the door.", "Before you leave:")
+    ]
+    told = with_lists_told("What of the door before I leave?", [_item(STEPS)], spans)
+    assert [STEPS[a:b] for _, a, b in told] == _told(STEPS, "Before you leave:")
+
+
 def test_an_item_that_answers_by_what_stands_over_it_is_told_with_all_of_its_list() -> None:
     assert _told(STEPS, "Lock the door.", "What must I do before I leave?")[0] == STEPS[:17]
 

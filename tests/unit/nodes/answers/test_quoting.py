@@ -68,6 +68,29 @@ async def test_of_the_nearest_passage_its_beginning_is_shown_and_all_of_it_cited
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "Rooms are free.\n\nMay I work from home? Two days a week.",
+            "May I work from home? Two days a week.",
+        ),
+        ("Two days a week. May I work from home?", "May I work from home?"),
+    ],
+    ids=["answered", "last"],
+)
+async def test_a_question_is_shown_as_the_nearest_with_the_sentence_behind_it(
+    text: str, shown: str
+) -> None:
+    metadata = {"filename": "faq.md", "start": 30}
+    passage = RetrievedItem(ItemKind.CHUNK, "w", text, 1.0, metadata=metadata)
+    events = quotations("Who may work at the beach?", [passage], "en")
+    [done] = [event.answer async for event in events if isinstance(event, Done)]
+    [citation] = done.citations
+    assert done.declined
+    assert citation.quote == shown == text[citation.start - 30 : citation.end - 30]
+
+
+@pytest.mark.parametrize(
     ("rule", "outdone"),
     [
         ("Departments with more than 10 employees write a report within a week.", False),
