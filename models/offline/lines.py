@@ -6,13 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from models.offline.passages import FENCE
+from models.offline.passages import FENCE, NUMBERED
 
 # So many items, or lines of code, an answer may have.
 MOST_ITEMS = 12
-_MARK = re.compile(
-    r"[ \t]*(?:[-*+•·]\s+|\d{1,3}(?:[)、]|\.(?!\d))\s*|[(（]?[一二三四五六七八九十]{1,3}[)）、]\s*)(?=\S)"
-)
+_MARK = re.compile(rf"[ \t]*(?:[-*+•·]\s+|{NUMBERED})(?=\S)")
 _LINE = re.compile(r"[^\n]+")
 
 

@@ -14,11 +14,11 @@ from models.offline.wording import WORD
 
 FENCE = "```"  # begins and ends code, and says nothing
 _CLAUSE_END = re.compile(r"[;；]\s*")
+# A list item's number, in either language.
+NUMBERED = r"\d{1,3}(?:[)、．]|\.(?!\d))\s*|[(（]?[一二三四五六七八九十]{1,3}[)）、]\s*"
 # Marks of a list item, heading, quotation or table at the ends of a line are no part of what it says.
 # The 4 of "4.2 adds …" is none.
-_LINE_MARK = re.compile(
-    r"(?:[#>*•·|-]+\s+|\d{1,3}(?:[)、]|\.(?!\d))\s*|[(（]?[一二三四五六七八九十]{1,3}[)）、]\s*)+"
-)
+_LINE_MARK = re.compile(rf"(?:[#>*•·|-]+\s+|{NUMBERED})+")
 # "3. Membership. Numbers are up to 118.": few words, none of which denies or counts, and more behind them.
 _ITEM_TITLE = re.compile(
     rf"^[ \t]*{_LINE_MARK.pattern}(?P<title>(?:[^\W\d]+(?:[ \t&/'’-]+[^\W\d]+){{0,3}})[.。])[ \t]*(?=[^\s|])[^\n]*",

@@ -39,9 +39,14 @@ def _told(text: str, said: str, question: str = "Which modes are there?") -> lis
         ),
         (CODE, "To begin, type:", ["make setup", "make demo"]),
         ("系统支持：\n\n（一）向量检索\n（二）全文检索", "系统支持：", ["向量检索", "全文检索"]),
+        (
+            "可以采购的情形：\n1．只有一家供应商的\n2．紧急的",
+            "可以采购的情形：",
+            ["只有一家供应商的", "紧急的"],
+        ),
         ("**要求**：\n- 应返回答案", "**要求**：", ["应返回答案"]),
     ],
-    ids=["bullets", "numbers", "code", "Chinese numbers", "one item"],
+    ids=["bullets", "numbers", "code", "Chinese numbers", "wide dots", "one item"],
 )
 def test_what_a_colon_introduces_is_a_list(text: str, introduction: str, items: list[str]) -> None:
     (found,) = listings(text)
