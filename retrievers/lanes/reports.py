@@ -72,7 +72,9 @@ def behind_reports(query: LaneQuery, reading: Reading) -> Hits:
     """
     if not reading.index.chunk_ids:
         return Hits([])
-    if not reading.index.reports.reports:
+    if query.filters is not None:
+        query.warn(NOT_FILTERED)
+    elif not reading.index.reports.reports:
         query.warn(NO_COMMUNITIES)
     chosen = _chosen(query, reading)
     ranking = _evidence(reading, chosen)
@@ -100,7 +102,6 @@ def _chosen(query: LaneQuery, reading: Reading) -> list[ScoredReport]:
     None where the question has filters: a report tells of passages that they may keep out.
     """
     if query.filters is not None:
-        query.warn(NOT_FILTERED)
         return []
     index = reading.index
     hits = index.reports.near(reading.vector, _NEAREST)
