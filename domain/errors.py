@@ -36,7 +36,8 @@
     │   │   └── ModelRejected            model_rejected           502       (key, model name or request refused)
     │   │       └── ContextTooLong       context_too_long                   (the model cannot read so much)
     │   └── RetrievalError               retrieval_failed                   (every lane failed; carries each cause)
-    └── ModelOutputInvalid               model_output_invalid     502   1
+    ├── ModelOutputInvalid               model_output_invalid     502   1
+    └── Cancelled                        cancelled                503   1   (somebody stopped it, or the server ends)
 
 A status or exit that is not given is that of the branch. Each error is a sentence for a person (`message`)
 plus what to do next (`next_step`).
@@ -312,6 +313,13 @@ class ModelOutputInvalid(SextantError):
     status = 502
     retryable = True
     usage: Usage | None = None
+
+
+class Cancelled(SextantError):
+    """What was asked for was stopped before its end."""
+
+    status = 503
+    retryable = True
 
 
 def error_of(

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 
 from domain.answers import Answer
-from domain.errors import TimedOut, error_of
+from domain.errors import Cancelled, TimedOut, error_of
 from domain.events import Done, Event, Failed, Status
 from graph.failures import as_failed
 from server.sse import PING
@@ -20,7 +20,6 @@ Events = AsyncGenerator[Event]
 
 # What a status says instead of a node while an answer waits for its turn.
 QUEUE = "queue"
-CANCELLED = Failed("cancelled", "The answer was cancelled.", retryable=True)
 
 
 def nothing(_: Event, __: str) -> bytes:
@@ -90,8 +89,8 @@ class Run:
         """
         await asyncio.wait({self._task})
         self._raise_failure()
-        if self._answer is None:
-            raise error_of(CANCELLED.code, CANCELLED.message)
+        if self._answer is None:  # it was stopped before it began
+            raise _cancelled()
         return self._answer
 
     async def read(self, ping_seconds: float, after: int = 0) -> AsyncIterator[bytes]:
@@ -132,7 +131,7 @@ class Run:
             late = f"The answer took longer than {self._seconds:g} s."
             self._note(as_failed(TimedOut(late, next_step="Ask again, or for less at once.")))
         except asyncio.CancelledError:
-            self._note(CANCELLED)
+            self._note(as_failed(_cancelled()))
         except Exception as error:  # noqa: BLE001 - the edge: a run ends with an event
             self._note(as_failed(error))
         finally:
@@ -178,3 +177,7 @@ class Run:
         if self._failure is not None:
             said = self._failure
             raise error_of(said.code, said.message, **(said.detail or {}))
+
+
+def _cancelled() -> Cancelled:
+    return Cancelled("The answer was cancelled.", next_step="Ask again.")

@@ -115,7 +115,7 @@ export const WORDS = {
 export const PROBLEMS = {
   file_empty: "文件里没有可读的文字。", file_encrypted: "文件有密码保护，请另存一份没有密码的。",
   file_type_unknown: "不支持这种文件，请另存为支持的格式。", file_broken: "文件已损坏或不完整，请打开后重新保存再试。",
-  file_unsafe: "处理这个文件会超出服务器的限度，请拆分或简化。", file_too_large: "文件太大。", cancelled: "收入已被取消。",
+  file_unsafe: "处理这个文件会超出服务器的限度，请拆分或简化。", file_too_large: "文件太大。", cancelled: "已被取消。",
   question_invalid: "问题为空或过长。", conversation_busy: "这个对话的上一个问题还在回答。",
   conversation_unreadable: "这个对话的存档无法读取，请删除它或另开一个。",
   embedding_model_changed: "已有的向量来自另一个模型，请管理者运行 sextant reembed。",

@@ -10,11 +10,11 @@ import pytest
 from domain.answers import Answer
 from domain.api_keys import Permission
 from domain.errors import (
+    Cancelled,
     Limited,
     Overloaded,
     RetrievalError,
     RunNotFound,
-    SextantError,
     TimedOut,
 )
 from domain.events import Done, Event, Retrieved, Status
@@ -186,13 +186,22 @@ async def test_a_stopped_answer_and_one_that_takes_too_long_end_with_an_error() 
     (stopped, answering), *_ = await started(runs, 1)
     await answering.begun.wait()
     stopped.stop()
-    with pytest.raises(SextantError, match="cancelled"):
+    with pytest.raises(Cancelled) as told:
         await stopped.answer()
+    assert (told.value.code, told.value.status, told.value.retryable) == ("cancelled", 503, True)
     hurried = Runs(RunSettings().model_copy(update={"seconds": 0.01}))
     (late, _), *_ = await started(hurried, 1)
     with pytest.raises(TimedOut):
         await late.answer()
     assert stopped.parts == late.parts == [b"analyze", b"error"]
+
+
+async def test_an_answer_that_is_stopped_before_its_first_step_says_so_too() -> None:
+    runs = Runs(RunSettings())
+    run = runs.start(ANN, Answering().events, told)
+    run.stop()
+    with pytest.raises(Cancelled):
+        await run.answer()
 
 
 async def test_who_has_its_share_under_way_begins_another_when_one_has_ended() -> None:
