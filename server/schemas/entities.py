@@ -81,20 +81,11 @@ class EntityNode(Wire):
     centrality: float
 
 
-class RelationBody(Wire):
-    """A relation with the names and ids of both ends."""
+class QuoteBody(Wire):
+    """A passage that mentions an entity or states a relation: the sentence, and where it stands.
 
-    source: str
-    source_id: UUID
-    relation_type: str
-    target: str
-    target_id: UUID
-    weight: float
-    description: str
-
-
-class MentionBody(Wire):
-    """A passage that mentions the entity: the sentence, and where it stands."""
+    `start` and `end` are offsets into the document's text, as `GET /documents/{documentId}/text` takes them.
+    """
 
     chunk_id: UUID
     document_id: UUID
@@ -103,6 +94,21 @@ class MentionBody(Wire):
     section_path: tuple[str, ...]
     sentence: str
     kind: str
+    start: int
+    end: int
+
+
+class RelationBody(Wire):
+    """A relation with the names and ids of both ends, and some of the passages that state it."""
+
+    source: str
+    source_id: UUID
+    relation_type: str
+    target: str
+    target_id: UUID
+    weight: float
+    description: str
+    evidence: tuple[QuoteBody, ...]
 
 
 class MergedBody(Wire):
@@ -129,7 +135,7 @@ class EntityDetail(EntityNode):
     mention_count: int
     external_id: str | None
     relations: tuple[RelationBody, ...]
-    mentions: tuple[MentionBody, ...]
+    mentions: tuple[QuoteBody, ...]
     merged: tuple[MergedBody, ...]
     communities: tuple[CommunityName, ...]
 

@@ -146,6 +146,17 @@ _NODE: dict[str, Any] = {
     "degree": 1,
     "centrality": 0.09,
 }
+_QUOTE: dict[str, Any] = {
+    "chunkId": str(SOME_ID),
+    "documentId": str(SOME_ID),
+    "filename": "Rust 程序设计",
+    "page": None,
+    "sectionPath": ["Rust 程序设计"],
+    "sentence": "所有权系统让 Rust 不需要垃圾回收也能保证内存安全。",
+    "kind": "import",
+    "start": 0,
+    "end": 28,
+}
 ENTITY: dict[str, Any] = {
     **_NODE,
     "aliases": [],
@@ -160,19 +171,10 @@ ENTITY: dict[str, Any] = {
             "targetId": str(ENTITY_ID),
             "weight": 1.0,
             "description": "",
+            "evidence": [{**_QUOTE, "kind": "states"}],
         }
     ],
-    "mentions": [
-        {
-            "chunkId": str(SOME_ID),
-            "documentId": str(SOME_ID),
-            "filename": "Rust 程序设计",
-            "page": None,
-            "sectionPath": ["Rust 程序设计"],
-            "sentence": "所有权系统让 Rust 不需要垃圾回收也能保证内存安全。",
-            "kind": "import",
-        }
-    ],
+    "mentions": [_QUOTE],
     "merged": [],
     "communities": [],
 }

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from domain.errors import EntityNotFound, OptionInvalid
-from domain.graph import Entity
-from domain.language.sentences import sentence_spans
+from domain.graph import Entity, Relation
 from domain.options import in_range
 from domain.scope import Scope
+from sextant.knowledge.quotes import Quote, mentioning, stating
+from stores.chunks.chunk_store import ChunkStore, StoredChunk
 from stores.graph.communities.pages import CommunityPages, ListedCommunity
 from stores.graph.extraction import ExtractionStore
 from stores.graph.ids import entity_id
 from stores.graph.postgres import PostgresGraph
-from stores.graph.protocol import EntityHit
+from stores.graph.protocol import EntityHit, Hop
 from stores.graph.record import GraphRecord
 from stores.graph.resolution.comparing import Candidate, ResolutionStore
 from stores.graph.resolution.deciding import (
-    Mentioned,
     MergedName,
     MergeReader,
     decide_one,
@@ -37,12 +37,16 @@ if TYPE_CHECKING:
     from ingestion.graph.extraction.extract_llm import ExtractionReport, ModelExtractor
     from ingestion.progress import OnCount
 
-_LONGEST_QUOTE = 300
+# Passages that are shown of what states a relation.
+_MOST_EVIDENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A relation of an entity, with the names of both ends."""
+    """A relation of an entity, with the names of both ends.
+
+    `evidence` are some of the passages that state it; none where only the user's own word does.
+    """
 
     source: str
     relation_type: str
@@ -51,19 +55,7 @@ class Related:
     description: str
     source_id: UUID
     target_id: UUID
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A passage that mentions an entity: the sentence, and where it stands."""
-
-    sentence: str
-    filename: str
-    page: int | None
-    section_path: tuple[str, ...]
-    kind: str
-    chunk_id: UUID
-    document_id: UUID
+    evidence: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +96,7 @@ class Entities:
         self._names = ResolutionStore(database)
         self._merges = MergeReader(database)
         self._communities = CommunityPages(database)
+        self._chunks = ChunkStore(database)
 
     async def top(self, limit: int = 50) -> list[Entity]:
         """The entities with most relations.
@@ -237,7 +230,7 @@ class Entities:
             self._relations(found, limit),
             self._communities.holding(self._scope, found.id),
         )
-        return EntityView(found, relations, list(map(_quote, mentions)), merged, communities)
+        return EntityView(found, relations, list(map(mentioning, mentions)), merged, communities)
 
     async def _find(self, named: str, field: str) -> Entity:
         try:
@@ -284,38 +277,34 @@ class Entities:
 
     async def _relations(self, entity: Entity, limit: int) -> list[Related]:
         hops = await self._graph.neighbourhood(self._scope, [entity.id], per_node=limit)
-        ids = [hop.relation_id for hop in hops]
-        said = {one.id: one for one in await self._graph.get_relations(self._scope, ids)}
+        relations = await self._graph.get_relations(self._scope, [hop.relation_id for hop in hops])
+        said = {one.id: one for one in relations}
+        places = [place for one in relations for place in one.chunk_ids[:_MOST_EVIDENCE]]
         ends = {end for hop in hops for end in (hop.source_id, hop.target_id)}
-        names = {
-            one.id: one.name for one in await self._graph.get_entities(self._scope, sorted(ends))
-        }
-        return [
-            Related(
-                names.get(hop.source_id, "?"),
-                hop.relation_type,
-                names.get(hop.target_id, "?"),
-                hop.weight,
-                said[hop.relation_id].description if hop.relation_id in said else "",
-                hop.source_id,
-                hop.target_id,
-            )
-            for hop in hops
-        ]
+        named, chunks = await asyncio.gather(
+            self._graph.get_entities(self._scope, sorted(ends)),
+            self._chunks.get(self._scope, places),
+        )
+        names = {one.id: one.name for one in named}
+        passages = {one.id: one for one in chunks}
+        return [_related(hop, said.get(hop.relation_id), names, passages) for hop in hops]
 
 
-def _quote(found: Mentioned) -> Quote:
-    """The sentence of the mention; of a passage that is only titled so, the first."""
-    spans = list(sentence_spans(found.text)) or [(0, len(found.text))]
-    holding = [span for span in spans if span[0] <= found.start < span[1]]
-    start, end = (holding or spans)[0]
-    sentence = " ".join(found.text[start:end].split())[:_LONGEST_QUOTE]
-    return Quote(
-        sentence,
-        found.filename,
-        found.page,
-        tuple(found.section_path),
-        found.kind,
-        found.chunk_id,
-        found.document_id,
+def _related(
+    hop: Hop,
+    said: Relation | None,
+    names: Mapping[UUID, str],
+    passages: Mapping[UUID, StoredChunk],
+) -> Related:
+    source, target = names.get(hop.source_id, "?"), names.get(hop.target_id, "?")
+    places = said.chunk_ids[:_MOST_EVIDENCE] if said else ()
+    return Related(
+        source,
+        hop.relation_type,
+        target,
+        hop.weight,
+        said.description if said else "",
+        hop.source_id,
+        hop.target_id,
+        tuple(stating(passages[place], (source, target)) for place in places if place in passages),
     )

@@ -23,7 +23,10 @@ _SQL = load_queries("graph_resolution")
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """A passage that mentions an entity; `start` and `end` lie in `text`, 0 where only its title does."""
+    """A passage that mentions an entity; `start` and `end` lie in `text`, 0 where only its title does.
+
+    `offset` is where `text` begins in the document's.
+    """
 
     chunk_id: UUID
     document_id: UUID
@@ -33,6 +36,7 @@ class Mentioned:
     kind: str
     name: str
     text: str
+    offset: int
     start: int
     end: int
 

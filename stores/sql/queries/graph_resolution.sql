@@ -173,7 +173,7 @@ with names as (
   order by m.chunk_id, m.end_offset = 0, m.kind desc, m.start_offset
 )
 select b.chunk_id, f.document_id, f.filename, f.page, f.section_path, b.kind::text, b.name, f.text,
-  b.start_offset as start, b.end_offset as end
+  f.start_offset as "offset", b.start_offset as start, b.end_offset as end
 from best b join found_chunks f on f.scope_id = %(scope_id)s and f.id = b.chunk_id
 order by b.kind = 'term', f.filename, f.ordinal limit %(limit)s;
 

@@ -60,6 +60,31 @@ async def test_an_entity_is_shown_with_its_relations_and_the_sentences_that_ment
     assert (await entities.search("health"))[0].entity == view.entity
 
 
+async def test_what_states_a_relation_or_mentions_an_entity_is_told_with_its_place_in_the_document(
+    entities: Entities, rag: Sextant
+) -> None:
+    view = await entities.show("who")
+    [related] = [one for one in view.relations if "Geneva" in (one.source, one.target)]
+    assert {quote.sentence for quote in related.evidence} == {
+        "The World Health Organization (WHO) sits in Geneva.",
+        "The WHO has its seat in Geneva.",
+    }
+    for quote in (*related.evidence, *view.mentions):
+        text = await rag.library().text(quote.document_id, quote.start, quote.end)
+        assert " ".join(text.split()) == quote.sentence
+
+
+async def test_a_relation_that_is_the_users_own_word_has_no_passage(rag: Sextant) -> None:
+    lines: list[dict[str, object]] = [
+        {"type": "entity", "id": "a", "name": "Acme"},
+        {"type": "entity", "id": "b", "name": "Borealis"},
+        {"type": "relation", "source": "a", "target": "b", "relationType": "OWNS"},
+    ]
+    await rag.import_graph(lines, "own")
+    [related] = (await (await rag.entities("own")).show("Borealis")).relations
+    assert (related.source, related.target, related.evidence) == ("Acme", "Borealis", ())
+
+
 async def test_a_merge_is_undone_for_good_and_may_be_made_again(
     entities: Entities, rag: Sextant, tmp_path: Path
 ) -> None:
