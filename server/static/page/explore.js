@@ -5,25 +5,26 @@ import * as bases from "./bases.js";
 import { button, byId, element, tell } from "./dom.js";
 import { draw } from "./graph.js";
 import { openPassage, placeOf } from "./passage.js";
-import { kind, relation, say } from "./words.js";
+import { kind, mutual, relation, say } from "./words.js";
 
-const MOST = 60;
+// Relations and passages of an entity that are told at first, and at most.
+const [FEW, MANY] = [20, 100];
 let shown = 0;
-const [picture, about, found, status] = ["picture", "about", "found", "graph-status"].map(byId);
+const [picture, about, found, status, steps, most] = ["picture", "about", "found", "graph-status", "steps-around", "drawn"].map(byId);
 
 /** Show an entity with what is around it; without one those with most relations. */
-export async function show(id) {
+export async function show(id, limit = FEW) {
   const graphId = bases.chosen();
   const turn = (shown += 1);
   about.replaceChildren();
   tell(status, "");
   try {
     const [part, entity] = await Promise.all([
-      get("api/knowledge/graph", { graphId, limit: MOST, ...(id ? { seed: id } : {}) }),
-      id ? get(`api/knowledge/entities/${encodeURIComponent(id)}`, { graphId }) : null,
+      get("api/knowledge/graph", { graphId, limit: most.value, ...(id ? { seed: id, depth: steps.value } : {}) }),
+      id ? get(`api/knowledge/entities/${encodeURIComponent(id)}`, { graphId, limit }) : null,
     ]);
     if (turn !== shown) return;
-    if (entity) about.replaceChildren(...describe(entity)); // before the picture: it leaves that its width
+    if (entity) about.replaceChildren(...describe(entity, limit)); // before the picture: it leaves that its width
     paint(part, id);
     if (!part.nodes.length) empty();
     else if (part.truncated && id) tell(status, say("cut"));
@@ -45,40 +46,65 @@ function paint({ nodes, edges }, id) {
   picture.replaceChildren(nodes.length ? draw(
     nodes.map((one) => ({ ...one, type: kind(one.entityType) })),
     edges.map((one) => ({ ...one, type: one.relationType })),
-    { pick: go, strong: (one) => one.id === id, width: Math.max(300, picture.clientWidth) },
+    { pick: go, strong: (one) => one.id === id, width: Math.max(300, picture.clientWidth), height: Math.min(640, Math.max(320, innerHeight * 0.62)) },
   ) : "");
 }
 
-function describe(entity) {
-  const other = (one) => (one.sourceId === entity.id ? [one.targetId, one.target] : [one.sourceId, one.source]);
+/** What an entity is, with at most `limit` of its relations and passages. */
+function describe(entity, limit) {
+  const section = (title, told, all, items) => list(title, told, told === limit ? all : told, items);
+  const relations = section("relations", entity.relations.length, entity.degree, alike(entity).map(({ type, leads, ones }) =>
+    [element("span", { className: "note", textContent: [leads === false && "←", relation(type), leads && "→"].filter(Boolean).join(" ") }), " ",
+      ...ones.flatMap((one, index) => [related(entity, one, index < ones.length - 1), " "])]));
+  const mentions = section("mentions", entity.mentions.length, entity.mentionCount, entity.mentions.map((one) => [
+    element("q", { textContent: plain(one.sentence) }), " ",
+    button(placeOf(one), () => openQuote(one), { className: "link note" }),
+  ]));
   return [
     element("h3", { textContent: entity.name, tabIndex: -1 }),
     element("p", { className: "note", textContent: [kind(entity.entityType), entity.aliases.length && say("aliases", entity.aliases.join(", "))].filter(Boolean).join(" · ") }),
     ...(entity.description ? [element("p", { className: "answer", textContent: entity.description })] : []),
-    ...section("relations", alike(entity.relations).map(([type, ones]) => [`${relation(type)} `, ...ones.flatMap((one, index) => {
-      const [otherId, name] = other(one);
-      return [element("span", { className: "whole" }, [button(name, () => go(otherId), { className: "link" }), index < ones.length - 1 ? "," : ""]), " "];
-    })])),
-    ...section("mentions", entity.mentions.map((one) => [
-      element("q", { textContent: plain(one.sentence) }), " ",
-      button(placeOf(one), () => openPassage({ ...one, kind: "mention", text: one.sentence }), { className: "link note" }),
-    ])),
+    ...relations, ...mentions,
+    ...(limit < MANY && [entity.relations, entity.mentions].some(({ length }) => length === limit) ? [button(say("more"), () => tellMore(entity.id))] : []),
   ];
+}
+
+/** An entity at the other end, what is said of the relation, and the passages that say it. */
+function related(entity, one, comma) {
+  const [id, name] = one.sourceId === entity.id ? [one.targetId, one.target] : [one.sourceId, one.source];
+  const passages = one.evidence.map((quote, index) =>
+    button(String(index + 1), () => openQuote(quote), { className: "cite", label: say("stated", index + 1, name) }));
+  return element("span", { className: "whole" }, [button(name, () => go(id), { className: "link" }), ...passages,
+    ...(one.description ? [element("span", { className: "note", textContent: ` ${one.description}` })] : []), comma ? "," : ""]);
+}
+
+/** The sentence, marked in what surrounds it in its document. */
+const openQuote = (quote) => openPassage({ ...quote, kind: "document", text: quote.sentence }, quote);
+
+async function tellMore(id) {
+  await show(id, MANY);
+  about.querySelector("h3")?.focus();
 }
 
 /** A sentence as it is read: the row of a table without its bars; in prose a bar may mean something. */
 const plain = (sentence) => (/^\|.*\|/.test(sentence)
   ? sentence.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|")).filter(Boolean).join(" · ") : sentence);
 
-/** Relations of one type together, in the order in which they come. */
-function alike(relations) {
-  const types = new Map();
-  for (const one of relations) types.set(one.relationType, [...(types.get(one.relationType) ?? []), one]);
-  return [...types];
+/** Relations of one type together, those that lead away apart from those that lead here, in the order in which they come. */
+function alike({ id, relations }) {
+  const groups = new Map();
+  for (const one of relations) {
+    const leads = mutual(one.relationType) ? null : one.sourceId === id;
+    const key = `${leads} ${one.relationType}`;
+    if (!groups.has(key)) groups.set(key, { type: one.relationType, leads, ones: [] });
+    groups.get(key).ones.push(one);
+  }
+  return [...groups.values()];
 }
 
-function section(title, items) {
-  return items.length ? [element("h4", { textContent: say(title) }), element("ul", {}, items.map((parts) => element("li", {}, parts)))] : [];
+function list(title, told, all, items) {
+  const heading = told < all ? say("partOf", say(title), told, all) : say(title);
+  return items.length ? [element("h4", { textContent: heading }), element("ul", {}, items.map((parts) => element("li", {}, parts)))] : [];
 }
 
 async function find(query) {
@@ -98,4 +124,5 @@ function go(id) {
 }
 
 byId("find").addEventListener("submit", (event) => { event.preventDefault(); find(byId("entity").value.trim()); });
+for (const one of [steps, most]) one.addEventListener("change", () => show(location.hash.split("/")[1]));
 bases.onChange(() => found.replaceChildren());

@@ -1,9 +1,14 @@
 // Entities and their relations as a picture, and the same as a list.
 
+import { chosen } from "./bases.js";
 import { button, element, fold, shape } from "./dom.js";
 import { layout } from "./layout.js";
-import { relation, say } from "./words.js";
+import { mutual, relation, say } from "./words.js";
 
+// So many types have a colour of their own (page.css); more could not be told apart.
+const COLOURS = 6;
+// Relations whose types are written beside them while their entity is looked at; more would cover each other.
+const TOLD = 14;
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
@@ -22,12 +27,12 @@ export function draw(all, edges, { pick, strong, width, height = Math.min(420, M
   const degrees = nodes.map(() => 0);
   for (const end of pairs.flat()) degrees[end] += 1;
   const places = layout(nodes.length, pairs, { width, height, margin: 56 });
-  const lines = pairs.map(([from, to], index) =>
-    shape("line", { x1: places.x[from], y1: places.y[from], x2: places.x[to], y2: places.y[to] },
-      [shape("title", {}, [`${nodes[from].name} ${relation(edges[index].type)} ${nodes[to].name}`])]));
+  const coloured = types(nodes);
+  const lines = pairs.map(([from, to], index) => line(places, from, to, size(degrees[to]), !mutual(edges[index].type),
+    `${nodes[from].name} ${relation(edges[index].type)} ${nodes[to].name}`));
   const dots = nodes.map((node, index) => {
     const dot = shape("g", {
-      role: "button", tabindex: -1, class: strong(node) ? "strong" : "",
+      role: "button", tabindex: -1, class: [strong(node) ? "strong" : "", colour(coloured, node.type)].join(" ").trim(),
       transform: `translate(${places.x[index].toFixed(1)} ${places.y[index].toFixed(1)})`,
       "aria-label": say("entityIs", node.name, node.type, degrees[index]),
     }, [
@@ -42,15 +47,18 @@ export function draw(all, edges, { pick, strong, width, height = Math.min(420, M
     dot.addEventListener("blur", () => near(index, false));
     return dot;
   });
-  const near = (index, is) => pairs.forEach((pair, line) => {
-    if (pair.includes(index)) lines[line].classList.toggle("near", is);
-  });
+  const near = (index, is) => {
+    const own = pairs.flatMap((pair, at) => (pair.includes(index) ? [at] : []));
+    for (const at of own) for (const part of [lines[at], ...pairs[at].map((end) => dots[end])]) part.classList.toggle("near", is);
+    told.replaceChildren(...(is && own.length <= TOLD ? own.filter((at) => !mutual(edges[at].type)).map((at) => name(places, pairs[at], edges[at].type)) : []));
+  };
+  const told = shape("g", { class: "told" });
   placeNames(dots, nodes, places, degrees, strong);
   const picture = shape("svg", {
     viewBox: `0 0 ${width} ${height}`, class: "graph", role: "group", "aria-label": say("picture", nodes.length, edges.length),
-  }, [...lines, ...dots]);
+  }, [...lines, ...dots, told]);
   walk(picture, dots, places, (index) => pick(nodes[index].id));
-  return element("figure", {}, [picture, element("figcaption", { className: "note", textContent: say("pictureHint") }),
+  return element("figure", {}, [picture, legend(coloured), element("figcaption", { className: "note", textContent: say("pictureHint") }),
     fold(say("asList"), () => list(all, edges, pick))]);
 }
 
@@ -59,6 +67,41 @@ function worthDrawing(nodes, edges, strong) {
   const worth = nodes.filter((node) => related.has(node.id) || strong(node));
   return worth.length ? worth : nodes;
 }
+
+let [base, known] = ["", []];
+
+/** The types of the entities that have a colour, which stays while one looks at a knowledge base; one type alone needs none. */
+function types(nodes) {
+  if (base !== chosen()) [base, known] = [chosen(), []];
+  const counts = new Map();
+  for (const { type } of nodes) counts.set(type, (counts.get(type) ?? 0) + 1);
+  if (counts.size < 2) return [];
+  const fresh = [...counts.keys()].filter((type) => !known.includes(type)).sort((a, b) => counts.get(b) - counts.get(a));
+  known = [...known, ...fresh].slice(0, COLOURS);
+  return known.filter((type) => counts.has(type));
+}
+
+const colour = (coloured, type) => (coloured.includes(type) ? `type-${known.indexOf(type) + 1}` : "");
+
+function legend(coloured) {
+  return element("ul", { className: "legend note" }, coloured.map((type) =>
+    element("li", {}, [element("span", { className: colour(coloured, type), ariaHidden: "true" }), type])));
+}
+
+/** A relation from rim to rim; one that leads somewhere ends in an arrow. */
+function line({ x, y }, from, to, rim, leads, title) {
+  const [dx, dy] = [x[to] - x[from], y[to] - y[from]];
+  const long = Math.hypot(dx, dy) || 1;
+  const [ux, uy] = [dx / long, dy / long];
+  const [endX, endY] = [x[to] - ux * (rim + 1), y[to] - uy * (rim + 1)];
+  const wing = (side) => `${(endX - 6 * ux - side * 3 * uy).toFixed(1)} ${(endY - 6 * uy + side * 3 * ux).toFixed(1)}`;
+  const path = `M${x[from].toFixed(1)} ${y[from].toFixed(1)}L${endX.toFixed(1)} ${endY.toFixed(1)}`;
+  return shape("path", { d: leads ? `${path}M${wing(1)}L${endX.toFixed(1)} ${endY.toFixed(1)}L${wing(-1)}` : path }, [shape("title", {}, [title])]);
+}
+
+/** What a relation is called, at its middle. */
+const name = ({ x, y }, [from, to], type) =>
+  shape("text", { x: (x[from] + x[to]) / 2, y: (y[from] + y[to]) / 2, "text-anchor": "middle" }, [relation(type)]);
 
 /** One stop of the tab key; arrows go to the nearest node that way, Enter opens. */
 function walk(picture, dots, { x, y }, open) {

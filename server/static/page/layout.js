@@ -20,6 +20,7 @@ export function layout(count, edges, { width, height, margin }) {
   const [x, y, vx, vy] = Array.from({ length: 4 }, () => new Float64Array(count));
   const degree = new Float64Array(count);
   for (const end of edges.flat()) degree[end] += 1;
+  const inward = weights(count, edges);
   for (let i = 0; i < count; i++) {
     const radius = LENGTH * Math.sqrt((i + 0.5) / 3);
     [x[i], y[i]] = [radius * Math.cos(i * GOLDEN), radius * Math.sin(i * GOLDEN)];
@@ -28,9 +29,9 @@ export function layout(count, edges, { width, height, margin }) {
   for (let heat = 1, round = 0; round < rounds; heat *= 0.001 ** (1 / rounds), round++) {
     for (const [from, to] of edges) pull(x, y, vx, vy, from, to, heat, degree);
     for (let i = 0; i < count; i++) {
-      const inward = heat * GRAVITY * (degree[i] ? 1 : 3); // what nothing holds would drift far off
-      vx[i] -= x[i] * inward * Math.min(1, height / width);
-      vy[i] -= y[i] * inward;
+      const gravity = heat * GRAVITY * inward[i];
+      vx[i] -= x[i] * gravity * Math.min(1, height / width);
+      vy[i] -= y[i] * gravity;
       for (let j = 0; j < i; j++) push(x, y, vx, vy, i, j, heat);
     }
     for (let i = 0; i < count; i++) {
@@ -41,6 +42,20 @@ export function layout(count, edges, { width, height, margin }) {
   fit(x, width, margin);
   fit(y, height, margin / 2);
   return { x, y };
+}
+
+/** How much each node is drawn to the middle, 1 to 3: what little or nothing holds would drift far off and leave no room for the rest. */
+function weights(count, edges) {
+  const part = Array.from({ length: count }, (_, i) => i);
+  const root = (i) => {
+    while (part[i] !== i) i = part[i] = part[part[i]];
+    return i;
+  };
+  for (const [from, to] of edges) part[root(from)] = root(to);
+  const sizes = new Float64Array(count);
+  for (let i = 0; i < count; i++) sizes[root(i)] += 1;
+  const largest = Math.max(...sizes);
+  return part.map((_, i) => 1 + 2 * (1 - sizes[root(i)] / largest));
 }
 
 function pull(x, y, vx, vy, from, to, heat, degree) {

@@ -33,7 +33,8 @@ export const WORDS = {
     pictureHint: "Choose an entity to see what is around it. Arrow keys move, Enter opens.", asList: "As a list",
     entityIs: (name, type, degree) => `${name}, ${type}, ${degree} relations here`,
     entity: "Entity", look: "Search", whole: "Best connected", cut: "There is more around it than is drawn.",
-    noGraph: "There are no entities here yet. They come with the documents.", noEntity: "No entity is like that.", nearEntities: "No entity has such a name. Above are those nearest in meaning.", relations: "Relations", mentions: "Mentioned in",
+    noGraph: "There are no entities here yet. They come with the documents.", noEntity: "No entity is like that.", nearEntities: "No entity has such a name. Above are those nearest in meaning.", relations: "Relations", mentions: "Mentioned in", partOf: (title, shown, all) => `${title} (${shown} of ${all})`,
+    stated: (number, name) => `${name}: passage ${number} that says so`, steps1: "1 step", steps2: "2 steps", stepsAround: "Around it", drawn: "Entities drawn at most",
     aliases: (names) => `Also: ${names}`, foundHere: "Entities found",
     files: "Drop files here, or choose them", kinds: "Text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV, JSON",
     shelf: "All documents", wholeDocument: "Read it in the document", original: "Download the original", outline: "Contents", earlier: "What comes before", further: "Read on",
@@ -87,7 +88,8 @@ export const WORDS = {
     pictureHint: "选择一个实体，查看它周围的内容。方向键移动，回车打开。", asList: "以列表显示",
     entityIs: (name, type, degree) => `${name}，${type}，此处有 ${degree} 个关系`,
     entity: "实体", look: "搜索", whole: "关系最多的", cut: "周围还有更多，未全部画出。",
-    noGraph: "这里还没有实体，它们随文档而来。", noEntity: "没有类似的实体。", nearEntities: "没有这样名称的实体。以上是意思最接近的。", relations: "关系", mentions: "出现于",
+    noGraph: "这里还没有实体，它们随文档而来。", noEntity: "没有类似的实体。", nearEntities: "没有这样名称的实体。以上是意思最接近的。", relations: "关系", mentions: "出现于", partOf: (title, shown, all) => `${title}（${shown}/${all}）`,
+    stated: (number, name) => `${name}：依据的第 ${number} 个段落`, steps1: "1 步", steps2: "2 步", stepsAround: "向外", drawn: "最多画出的实体",
     aliases: (names) => `又名：${names}`, foundHere: "找到的实体",
     files: "把文件拖到这里，或选择文件", kinds: "文本、Markdown、HTML、PDF、Word、PowerPoint、Excel、CSV、JSON",
     shelf: "全部文档", wholeDocument: "在文档中阅读", original: "下载原文件", outline: "目录", earlier: "前面的内容", further: "继续阅读",
@@ -145,8 +147,11 @@ export const told = (code, detail) => (language === "zh" && PROBLEMS[code] ? `${
 /** The same of what is missing of a document. */
 export const missing = (code, what) => (language === "zh" && MISSING[code] ? `${MISSING[code]}（${what}）` : say("missing", what));
 
-/** What a type of entity is called; those of one's own stay as they are. */
-export const kind = (type) => say("kindsOf")[type] ?? type;
+/** What a type of entity is called; those of one's own stay as they are, but are not shouted. */
+export const kind = (type) => say("kindsOf")[type] ?? (type === type.toUpperCase() ? type.replaceAll("_", " ").toLowerCase() : type);
+
+/** Whether a relation of this type says the same of both its ends. */
+export const mutual = (type) => type === "CO_OCCURS";
 
 /** What a type of relation is called. */
 export const relation = (type) => say("relationsOf")[type] ?? type.replaceAll("_", " ").toLowerCase();

@@ -49,6 +49,16 @@ def add(page: Page, files: Path | Sequence[Path | FilePayload] | FilePayload) ->
     page.locator("#files").set_input_files(files)  # type: ignore[arg-type]
 
 
+def bring(page: Page, graph: str, *lines: Mapping[str, Any]) -> None:
+    """Import a graph of one's own, and look at it."""
+    body = "\n".join(json.dumps(line) for line in lines)
+    url = f"{page.url.partition('#')[0]}api/graphs/{graph}/import"
+    answer = page.request.post(url, data=body, headers={"Content-Type": "application/x-ndjson"})
+    assert answer.ok, answer.text()
+    page.reload()
+    use(page, graph)
+
+
 def hold(page: Page, url: str) -> list[Route]:
     """Keep the next such request from the server until `late` lets it go."""
     held: list[Route] = []

@@ -3,14 +3,102 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.e2e.page.steps import GUIDE, QUESTION, ask, begin, hold, late, use, view
+from tests.e2e.page.steps import GUIDE, QUESTION, ask, begin, bring, hold, late, use, view
 
 pytestmark = pytest.mark.e2e
+
+
+FIRMS: list[dict[str, Any]] = [
+    {"type": "document", "id": "d", "title": "Firms", "text": "Some firms. Acme owns Borealis. That is all."},
+    {"type": "chunk", "id": "c", "documentId": "d", "text": "Some firms. Acme owns Borealis. That is all.",
+     "triples": [["Acme", "OWNS", "Borealis"]]},
+    {"type": "entity", "id": "a", "name": "Acme", "entityType": "FIRM"},
+    {"type": "entity", "id": "b", "name": "Borealis", "entityType": "FIRM"},
+    {"type": "entity", "id": "h", "name": "Hull", "entityType": "SHIP_PART"},
+    {"type": "relation", "source": "b", "target": "h", "relationType": "BUILDS", "description": "since 2019"},
+    *({"type": "entity", "id": f"s{n}", "name": f"Ship {n}", "entityType": "SHIP"} for n in range(25)),
+    *({"type": "relation", "source": "h", "target": f"s{n}", "relationType": "PART_OF"} for n in range(25)),
+]  # fmt: skip
+
+
+def search(page: Page, entity: str) -> Locator:
+    """Look an entity up; returns what is said of it."""
+    page.get_by_label("Entity", exact=True).fill(entity)
+    page.keyboard.press("Enter")
+    about = page.locator("#about")
+    expect(about.locator("h3")).to_have_text(entity)
+    return about
+
+
+def test_a_relation_is_told_with_its_direction_its_words_and_the_passage_that_states_it(
+    page: Page,
+) -> None:
+    bring(page, f"page-{uuid4()}", *FIRMS)
+    view(page, "Graph")
+    about = search(page, "Borealis")
+    expect(about.locator("ul").first.locator("li")).to_have_text(
+        ["← owns Acme1", "builds → Hull since 2019"]
+    )
+    about.get_by_role("button", name="Acme: passage 1 that says so").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("mark")).to_have_text("Acme owns Borealis.")
+    expect(dialog.locator("blockquote")).to_contain_text("That is all.")
+    dialog.get_by_role("link", name="Read it in the document").click()
+    expect(page.locator("#text mark")).to_have_text("Acme owns Borealis.")
+
+
+def test_how_much_of_an_entity_is_told_is_said_and_the_rest_is_a_click_away(page: Page) -> None:
+    bring(page, f"page-{uuid4()}", *FIRMS)
+    view(page, "Graph")
+    about = search(page, "Hull")
+    expect(about.locator("h4").first).to_have_text("Relations (20 of 26)")
+    about.get_by_role("button", name="More").click()
+    expect(about.locator("h4").first).to_have_text("Relations")
+    expect(about.get_by_role("button", name="Ship")).to_have_count(25)
+    expect(about.locator("h3")).to_be_focused()
+    expect(about.get_by_role("button", name="More")).to_have_count(0)
+
+
+def test_types_have_colours_that_stay_and_what_lies_two_steps_away_can_be_drawn(page: Page) -> None:
+    bring(page, f"page-{uuid4()}", *FIRMS)
+    view(page, "Graph")
+    legend = page.locator(".legend li")
+    expect(legend).to_have_text(["ship", "firm", "ship part"])
+    colours = dict(zip(legend.all_text_contents(), _colours(page), strict=True))
+    search(page, "Acme")
+    drawn = page.locator("#picture svg g[role]")
+    expect(drawn).to_have_count(2)
+    expect(legend).to_have_count(0)  # firms alone
+    page.get_by_label("Around it").select_option("2 steps")
+    expect(drawn).to_have_count(3)
+    expect(legend).to_have_text(["firm", "ship part"])
+    assert _colours(page) == [colours["firm"], colours["ship part"]]
+
+
+def _colours(page: Page) -> list[str]:
+    return [
+        str(one.evaluate("(span) => getComputedStyle(span).backgroundColor"))
+        for one in page.locator(".legend span").all()
+    ]
+
+
+def test_what_a_relation_is_called_stands_beside_it_while_its_entity_is_looked_at(
+    page: Page,
+) -> None:
+    bring(page, f"page-{uuid4()}", *FIRMS)
+    view(page, "Graph")
+    search(page, "Borealis")
+    told = page.locator(".graph .told text")
+    page.locator("#picture").get_by_role("button", name="Hull").hover()
+    expect(told).to_have_text(["builds"])
+    page.locator("#picture").get_by_role("button", name="Borealis").focus()
+    expect(told).to_have_text(["owns", "builds"])
 
 
 def test_the_entities_around_an_answer_lead_to_what_is_around_them(page: Page) -> None:
@@ -63,7 +151,7 @@ def test_the_picture_is_a_list_too(page: Page) -> None:
 def test_entities_are_found_by_name(page: Page) -> None:
     use(page, "page")
     view(page, "Graph")
-    page.get_by_label("Entity").fill("胰岛素")
+    page.get_by_label("Entity", exact=True).fill("胰岛素")
     page.keyboard.press("Enter")
     expect(page.locator("#about h3")).to_contain_text("胰岛素")
     found = page.get_by_role("list", name="Entities found")
@@ -76,7 +164,7 @@ def test_an_answer_that_comes_late_leaves_what_was_opened_meanwhile(page: Page) 
     use(page, "page")
     held = hold(page, "**/api/knowledge/graph?*")
     view(page, "Graph")
-    page.get_by_label("Entity").fill("胰岛素")
+    page.get_by_label("Entity", exact=True).fill("胰岛素")
     page.keyboard.press("Enter")
     strong = page.locator("#picture .strong")
     expect(strong).to_have_count(1)
@@ -132,7 +220,7 @@ def test_a_row_that_mentions_an_entity_is_told_by_its_cells_and_prose_as_it_stan
     page.route(re.compile("/api/knowledge/entities/(?!search)"), mentioned)
     use(page, "page")
     view(page, "Graph")
-    page.get_by_label("Entity").fill("胰岛素")
+    page.get_by_label("Entity", exact=True).fill("胰岛素")
     page.keyboard.press("Enter")
     expect(page.locator("#about q")).to_have_text(list(told.values()))
 
@@ -140,7 +228,7 @@ def test_a_row_that_mentions_an_entity_is_told_by_its_cells_and_prose_as_it_stan
 def test_what_is_only_near_in_meaning_is_offered_and_not_opened(page: Page) -> None:
     use(page, "page")
     view(page, "Graph")
-    page.get_by_label("Entity").fill("zzzxqy")
+    page.get_by_label("Entity", exact=True).fill("zzzxqy")
     page.keyboard.press("Enter")
     expect(page.locator("#graph-status")).to_contain_text("No entity has such a name")
     expect(page.locator("#about h3")).to_have_count(0)
