@@ -78,13 +78,24 @@ export function upload(path, form, progress) {
 
 /**
  * The events of an answer, to its `done` or `error`; a connection that breaks is taken up where it was.
- * Aborting `signal`, or leaving the page, ends the answer on the server too.
+ * Aborting `signal` ends the answer on the server too. Leaving the page does so where no conversation keeps the answer;
+ * any other goes on, and `begun` is told the place where it can be taken up.
  */
-export async function* answered(body, signal, broken) {
-  let response = await post("api/query", { ...body, stream: true, resume: true });
+export async function* answered(body, signal, broken, begun = (_place) => {}) {
+  const response = await post("api/query", { ...body, stream: true, resume: true });
   const place = (response.headers.get("Content-Location") ?? "").replace(/^\//, "");
-  const end = () => send(place.replace(/\/events$/, ""), { method: "DELETE", keepalive: true }).catch(() => {});
-  addEventListener("pagehide", end);
+  begun(place);
+  const end = () => ended(place);
+  if (!body.threadId) addEventListener("pagehide", end);
+  try {
+    yield* takenUp(response, place, signal, broken);
+  } finally {
+    removeEventListener("pagehide", end);
+  }
+}
+
+/** The same of an answer that is under way already: `response` has its events from the first on. */
+export async function* takenUp(response, place, signal, broken) {
   try {
     let last = "";
     for (let tries = 0; ;) {
@@ -108,10 +119,12 @@ export async function* answered(body, signal, broken) {
       });
     }
   } finally {
-    removeEventListener("pagehide", end);
-    if (signal.aborted) await end();
+    if (signal.aborted) await ended(place);
   }
 }
+
+/** End an answer on the server. */
+const ended = (place) => send(place.replace(/\/events$/, ""), { method: "DELETE", keepalive: true }).catch(() => {});
 
 /** The events of a stream (WHATWG HTML, 9.2.6), as they come: `{id, type, data}`. */
 export async function* events(response, signal = new AbortController().signal) {

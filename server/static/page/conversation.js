@@ -1,6 +1,6 @@
 // The conversation on the page: questions go out, answers come back; the server keeps it (docs/conversations.md).
 
-import { answered, get, Problem } from "./api.js";
+import { answered, get, Problem, send, takenUp } from "./api.js";
 import * as attachments from "./attachments.js";
 import * as bases from "./bases.js";
 import { button, byId, element, tell } from "./dom.js";
@@ -12,7 +12,8 @@ import { say } from "./words.js";
 const COMPARED = ["naive", "local", "global", "hybrid", "mix"];
 const [form, question, mode, turns, status] = ["ask", "question", "mode", "turns", "status"].map(byId);
 let thread = "";
-// The key of a question that has no answer yet, with its conversation: loading the page anew would lose it.
+// The key of a question that has no answer yet, with its conversation and, while it is answered, the place where the
+// answer can be taken up: loading the page anew would lose it.
 const ASKED = "asked";
 let running = null;
 let only = null; // the document that questions are about
@@ -32,14 +33,28 @@ const bound = () => element("span", { textContent: say("onlyIn", only.filename) 
 export async function open(name) {
   if (name === thread && turns.childElementCount) return;
   clear(name);
-  const [where, text] = JSON.parse(sessionStorage.getItem(ASKED) ?? "[]");
-  const left = where === name ? text : "";
-  if (name) await recall(name).catch((error) => {
+  const asked = JSON.parse(sessionStorage.getItem(ASKED) ?? "{}");
+  const left = asked.thread === name ? asked : null;
+  const last = name && await recall(name).catch((error) => {
     if (error.status !== 404) tell(status, error.message, true);
     else if (!left) tell(status, say("threadGone"), true);
   });
-  question.value ||= left;
+  if (left && last === left.text) sessionStorage.removeItem(ASKED); // its answer has come meanwhile
+  else if (left) goOn(left);
   welcome();
+}
+
+/** Go on with a question that had no answer yet when the page was left: with its answer, or where it is to be asked again. */
+async function goOn({ thread: begun, text, graphId, place: where, at }) {
+  const response = where && !running ? await send(where).catch(() => null) : null;
+  if (begun !== thread || running) return void response?.body.cancel(); // somebody went on without it
+  if (!response) return void (question.value ||= text);
+  running = new AbortController();
+  busy(true);
+  const turn = place(new Turn(text, { graphId }));
+  turn.began -= Date.now() - at;
+  const { signal } = running;
+  settle({ thread: begun, text }, await one(turn, { query: text, graphId }, takenUp(response, where, signal, broken)));
 }
 
 function clear(name) {
@@ -55,17 +70,19 @@ function call(name) {
   byId("to-ask").hash = name ? `#ask/${encodeURIComponent(name)}` : "#ask";
 }
 
+/** Show what was said in a conversation; returns its last question. */
 async function recall(name) {
   const kept = (await get(`api/threads/${encodeURIComponent(name)}`)).turns;
-  if (name !== thread) return;
-  let turn;
+  if (name !== thread) return "";
+  let turn, last = "";
   for (const said of kept) {
-    if (said.role === "user") turn = place(new Turn(said.text));
+    if (said.role === "user") turn = place(new Turn(last = said.text));
     else if (said.role === "assistant") (turn ??= place(new Turn(""))).finish(said);
   }
   turn?.element.scrollIntoView({ block: "start", behavior: "instant" });
   const document = kept.flatMap(({ sources = [] }) => sources).find(({ documentId }) => documentId)?.documentId;
   if (document) await get(`documents/${document}`).then(({ graphId }) => bases.choose(graphId), () => {});
+  return last;
 }
 
 /** What there is to see before the first question. */
@@ -107,16 +124,30 @@ async function ask(text) {
   const { signal } = running;
   busy(true);
   question.value = "";
-  sessionStorage.setItem(ASKED, JSON.stringify([begun, text]));
+  const left = { thread: begun, text, graphId: asked.graphId, at: Date.now() };
+  remember(left);
+  const body = { ...asked, mode: mode.value, threadId: begun };
   const good = compare ? await side(text, asked, attached, signal)
-    : await one(place(new Turn(text, { attached, graphId: asked.graphId })), { ...asked, mode: mode.value, threadId: begun }, signal);
-  if (good) {
-    attachments.clear();
-    sessionStorage.removeItem(ASKED);
-  } else if (begun === thread) question.value ||= text;
-  busy(false);
-  if (good && !compare) showThreads(thread);
+    : await one(place(new Turn(text, { attached, graphId: asked.graphId })), body,
+      answered(body, signal, broken, (place) => remember({ ...left, place })));
+  if (good) attachments.clear();
+  settle(left, good);
 }
+
+/** A question has its answer, or stands where it can be asked again. */
+function settle(left, good) {
+  if (good) sessionStorage.removeItem(ASKED);
+  else {
+    remember(left);
+    if (left.thread === thread) question.value ||= left.text;
+  }
+  busy(false);
+  if (good && thread) showThreads(thread);
+}
+
+const remember = (left) => sessionStorage.setItem(ASKED, JSON.stringify(left));
+
+const broken = () => tell(status, say("again"));
 
 /** The question in each mode beside the others; no conversation keeps them. */
 async function side(text, asked, attached, signal) {
@@ -126,15 +157,15 @@ async function side(text, asked, attached, signal) {
   place(whole);
   const each = COMPARED.map((mode) => ({ mode, turn: new Turn(text, { mode, graphId: asked.graphId }) }));
   grid.append(...each.map(({ turn }) => turn.element));
-  const good = await Promise.all(each.map(({ mode, turn }) => one(turn, { ...asked, mode }, signal)));
+  const good = await Promise.all(each.map(({ mode, turn }) => one(turn, asked, answered({ ...asked, mode }, signal, broken))));
   return good.some(Boolean);
 }
 
-/** Ask, and show what comes; says whether it went well. */
-async function one(turn, body, signal) {
-  const missed = underWay(body.graphId);
+/** Show the events of an answer as they come; says whether it went well. */
+async function one(turn, { query, graphId }, events) {
+  const missed = underWay(graphId);
   try {
-    for await (const event of answered(body, signal, () => tell(status, say("again")))) {
+    for await (const event of events) {
       turn.show(event);
       if (event.type === "retrieval") tell(status, say("found", event.data.count));
       else if (event.type === "error") throw new Problem({ ...event.data, detail: event.data.message, nextStep: event.data.detail?.next_step });
@@ -149,7 +180,7 @@ async function one(turn, body, signal) {
     const again = button(say("retry"), () => {
       if (running) return;
       turn.element.remove();
-      question.value = body.query;
+      question.value = query;
       form.requestSubmit();
       byId("stop").focus();
     });

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -34,7 +36,7 @@ def submit(page: Page) -> None:
     page.keyboard.press("Enter")
 
 
-def go_on(page: Page, held: list[Route], *events: tuple[str, dict[str, object]]) -> None:
+def go_on(page: Page, held: list[Route], *events: tuple[str, Mapping[str, Any]]) -> None:
     """Let the page have the rest of an answer that `halfway` broke off."""
     caught(page, held).fulfill(content_type="text/event-stream", body=stream(*events))
 
@@ -185,6 +187,75 @@ def test_a_question_is_not_lost_when_the_page_is_loaded_anew_before_its_answer(p
     page.reload()
     expect(page.locator(".question")).to_have_text(QUESTION)
     expect(page.get_by_label("Your question")).to_have_value("")
+
+
+def test_an_answer_goes_on_while_the_page_is_loaded_anew(page: Page) -> None:
+    use(page, "page")
+    first = ("token", {"text": "The ferry"})
+    halfway(page, first)
+    ended: list[str] = []
+    page.on("request", lambda one: ended.append(one.url) if one.method == "DELETE" else None)
+    submit(page)
+    expect(page.locator(".answer")).to_have_text("The ferry")
+    page.unroute_all()
+    held = hold(page, "**/api/query/half/events")
+    page.reload()
+    go_on(page, held, first, ("done", {**DONE, "answer": "The ferry leaves at nine."}))
+    expect(page.locator(".answer")).to_have_text("The ferry leaves at nine.")
+    expect(page.locator(".question")).to_have_text(QUESTION)
+    expect(page.get_by_label("Your question")).to_have_value("")
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+    assert ended == []
+
+
+def test_an_answer_that_was_taken_up_can_be_stopped_and_asked_for_again(page: Page) -> None:
+    use(page, "page")
+    first = ("token", {"text": "The ferry"})
+    halfway(page, first)
+    submit(page)
+    expect(page.locator(".answer")).to_have_text("The ferry")
+    page.unroute_all()
+    held = hold(page, "**/api/query/half/events")
+    page.reload()
+    go_on(page, held, first)  # and breaks off
+    expect(page.locator(".answer")).to_have_text("The ferry")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_label("Your question")).to_have_value(QUESTION)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#status")).to_contain_text("Answered in")
+    expect(page.locator(".question")).to_have_text([QUESTION])
+
+
+def test_who_loads_the_page_anew_at_once_has_the_question_and_its_answer_once(page: Page) -> None:
+    use(page, "page")
+    with page.expect_response("**/api/query"):
+        submit(page)
+    page.reload()
+    expect(page.locator(".answer")).to_contain_text("多饮")
+    expect(page.locator(".question")).to_have_text([QUESTION])
+    page.reload()
+    expect(page.locator(".answer")).to_contain_text("多饮")
+    expect(page.locator(".question")).to_have_text([QUESTION])
+    expect(page.get_by_label("Your question")).to_have_value("")
+
+
+def test_leaving_ends_a_comparison_which_no_conversation_keeps(page: Page) -> None:
+    use(page, "page")
+    page.get_by_label("Mode").select_option("compare")
+    halfway(page, ("token", {"text": "The ferry"}))
+    # What a page asks for while it is left is not told to those who watch it.
+    page.evaluate(
+        """() => { const ask = window.fetch; window.fetch = (url, options) => {
+             if (options?.method === 'DELETE') localStorage.setItem('ended', url);
+             return ask(url, options);
+           }; }"""
+    )
+    submit(page)
+    expect(page.locator(".answer", has_text="The ferry")).to_be_visible()
+    page.unroute_all()
+    page.reload()
+    expect(page.get_by_label("Your question")).to_have_value(QUESTION)
+    assert page.evaluate("localStorage.getItem('ended')") == "api/query/half"
 
 
 def test_another_conversation_knows_nothing_of_the_one_that_was_broken_off(page: Page) -> None:
