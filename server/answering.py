@@ -102,30 +102,20 @@ def streamed(
             run.stop()
 
     return run, EventStream(
-        begin,
         run.read(runs.settings.ping_seconds),
-        on_left=left,
         write_seconds=runs.settings.write_seconds,
+        begin=begin,
+        on_left=left,
     )
 
 
 def taken_up(request: Request, run: Run, after: int) -> EventStream:
-    """The rest of a run's stream, from part `after` on, for a client that came back."""
+    """The rest of a run's stream, from part `after` on, for a client that came back.
+
+    Whoever began the run decides about its end, not who leaves here.
+    """
     settings = serving_of(request).runs.settings
-    return EventStream(
-        _at_once,
-        run.read(settings.ping_seconds, after),
-        on_left=_let_go,
-        write_seconds=settings.write_seconds,
-    )
-
-
-async def _at_once() -> None:
-    """There is nothing to wait for."""
-
-
-def _let_go() -> None:
-    """Whoever began the run decides about its end."""
+    return EventStream(run.read(settings.ping_seconds, after), write_seconds=settings.write_seconds)
 
 
 async def _begun(run: Run, asked: Asked, rag: Sextant, runs: Runs) -> None:

@@ -15,6 +15,7 @@ from domain.settings import Settings
 from graph.dependencies import lent
 from server.auth.authenticator import Authenticator
 from server.auth.rates import Rates
+from server.importing import Imports
 from server.runs import Runs
 from server.uploading import Uploads
 from server.watching import Watching
@@ -38,6 +39,7 @@ class Serving:
     rates: Rates
     uploads: Uploads
     watching: Watching
+    imports: Imports
 
 
 @asynccontextmanager
@@ -59,15 +61,17 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         quota = settings.quota
         rates = Rates(quota.requests_per_second, quota.burst, "Too many requests with this key")
         watching = Watching(lambda user_id: rag.as_user(user_id).library())
+        imports = Imports()
         inside = working(rag.worker()) if settings.worker.in_server else nullcontext()
         try:
             async with inside, _shared(rag):
                 yield Serving(
                     settings, rag, runs, searches, authenticator, rates,
-                    Uploads(settings), watching,
+                    Uploads(settings), watching, imports,
                 )  # fmt: skip
         finally:
             await watching.close()
+            await imports.close()
             await runs.close()
             await authenticator.close()
 

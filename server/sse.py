@@ -61,21 +61,21 @@ class EventStream(Response):
     """A stream of events, in parts that are sent as they come.
 
     Args:
-        begin: awaited before the first byte; what it raises is answered with its own status.
         parts: the stream's bytes.
-        on_left: called when the client left, or did not read for `write_seconds`.
         write_seconds: time that one part may take to go out.
+        begin: awaited before the first byte; what it raises is answered with its own status.
+        on_left: called when the client left, or did not read for `write_seconds`.
     """
 
     media_type = MEDIA_TYPE
 
     def __init__(
         self,
-        begin: Callable[[], Coroutine[Any, Any, None]],
         parts: AsyncIterable[bytes],
         *,
-        on_left: Callable[[], None],
         write_seconds: float,
+        begin: Callable[[], Coroutine[Any, Any, None]] | None = None,
+        on_left: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(headers=_HEADERS)
         # The length is not known.
@@ -94,11 +94,12 @@ class EventStream(Response):
         except (ClientLeft, OSError, TimeoutError):
             pass
         finally:
-            if not over:
+            if not over and self._on_left is not None:
                 self._on_left()
 
     async def _send(self, send: Send) -> None:
-        await self._begin()
+        if self._begin is not None:
+            await self._begin()
         start = {"type": "http.response.start", "status": self.status_code}
         await send({**start, "headers": self.raw_headers})
         async for part in self._parts:

@@ -191,13 +191,7 @@ async def document_events(
     serving = serving_of(request)
     watch = serving.watching.begin(principal.user_id, first)
     parts = _framed(watch, request_id_of(request))
-    return EventStream(
-        _nothing_before, parts, on_left=watch.end, write_seconds=serving.settings.runs.write_seconds
-    )
-
-
-async def _nothing_before() -> None:
-    """Whatever may be refused was looked at when the stream was asked for."""
+    return EventStream(parts, write_seconds=serving.settings.runs.write_seconds, on_left=watch.end)
 
 
 async def _framed(watch: Watch, request_id: str | None) -> AsyncIterator[bytes]:

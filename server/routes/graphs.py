@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Annotated, Any
 
 import orjson
-from fastapi import Path, Query, Request, Response
+from fastapi import Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
 from domain.scope import LONGEST_NAME
+from ingestion.progress import OnStage, silent
 from server.auth.principal import Admin, Reader, Writer, rag_of
 from server.lines import lines_of
-from server.openapi import answers, problems
+from server.openapi import answers, as_json, problems
 from server.paging import Listing
 from server.routing import router as new_router
 from server.schemas import examples
@@ -29,6 +31,7 @@ from server.schemas.graphs import (
     ImportQuery,
 )
 from server.serving import serving_of
+from server.sse import MEDIA_TYPE, EventStream
 
 router = new_router("graphs")
 
@@ -43,6 +46,14 @@ _BODY: dict[str, Any] = {
         "required": True,
         "description": "JSON Lines (docs/import.md), read as they come.",
         "content": {LINES: {"schema": {"type": "string"}, "example": examples.IMPORT}},
+    }
+}
+_IMPORTED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "What was brought; with `Accept: text/event-stream` as the event `done`, after events "
+        "`progress` that say how far it is.",
+        "content": as_json(examples.IMPORTED)
+        | {MEDIA_TYPE: {"schema": {}, "example": examples.IMPORT_EVENTS}},
     }
 }
 _EXPORT: dict[int | str, dict[str, Any]] = {
@@ -85,27 +96,52 @@ async def example_questions(
 
 @router.post(
     "/api/graphs/{graphId:path}/import",
-    responses=answers(examples.IMPORTED, 404, 409, 415),
+    response_model=ImportBody,
+    responses=_IMPORTED | problems(404, 409, 415),
     openapi_extra=_BODY,
 )
 async def import_graph(
-    request: Request, principal: Writer, graph_id: GraphId, asked: Annotated[ImportQuery, Query()]
-) -> ImportBody:
+    request: Request,
+    principal: Writer,
+    graph_id: GraphId,
+    asked: Annotated[ImportQuery, Query()],
+    accept: Annotated[str, Header(include_in_schema=False)] = "",
+) -> ImportBody | Response:
     """Bring documents, passages, entities and relations of your own; the same again changes nothing."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in _LINES or request.headers.get("content-encoding", "identity") != "identity":
         raise HTTPException(415, f"An import is plain {LINES}: one JSON object a line.")
-    longest = serving_of(request).settings.limits.file_bytes
-    room = serving_of(request).uploads.room(principal.user_id)
-    with room:
-        async with aclosing(lines_of(request.stream(), longest)) as lines:
-            report = await rag_of(request, principal).import_graph(
-                lines,
-                graph_id,
-                strict=asked.strict,
-                patience=serving_of(request).settings.http.import_patience,
-            )
-    return ImportBody.shown(report, graph_id=graph_id)
+    serving, read = serving_of(request), asyncio.Event()
+
+    async def work(on_stage: OnStage) -> ImportBody:
+        longest = serving.settings.limits.file_bytes
+        with serving.uploads.room(principal.user_id):
+            async with aclosing(lines_of(request.stream(), longest)) as lines:
+                report = await rag_of(request, principal).import_graph(
+                    _to_their_end(lines, read),
+                    graph_id,
+                    strict=asked.strict,
+                    on_progress=on_stage,
+                    patience=serving.settings.http.import_patience,
+                )
+        return ImportBody.shown(report, graph_id=graph_id)
+
+    if MEDIA_TYPE not in accept:
+        return await work(silent)
+    following = serving.imports.begin(work)
+    following.task.add_done_callback(lambda _: read.set())
+    await read.wait()  # all of the body, before a byte is answered
+    runs = serving.settings.runs
+    done, _ = await asyncio.wait({following.task}, timeout=runs.hold_seconds)
+    for task in done:
+        task.result()  # what has failed by now has its own status
+    return EventStream(following.events(runs.ping_seconds), write_seconds=runs.write_seconds)
+
+
+async def _to_their_end(lines: AsyncIterator[bytes], read: asyncio.Event) -> AsyncIterator[bytes]:
+    async for line in lines:
+        yield line
+    read.set()
 
 
 @router.get(

@@ -42,6 +42,15 @@ IMPORTED: dict[str, Any] = {
     "pending": False,
     "graph": {"entities": 5, "relations": 1, "mentions": 20, "communities": 2},
 }
+IMPORT_EVENTS = f"""\
+id: 1
+event: progress
+data: {{"stage":"graph","done":2,"total":5}}
+
+id: 2
+event: done
+data: {{"graphId":"{GRAPH}","documents":1,"chunks":2}}
+"""
 GRAPHS: dict[str, Any] = {
     "graphs": [
         {

@@ -37,10 +37,6 @@ async def endless() -> AsyncIterator[bytes]:
     await asyncio.Event().wait()
 
 
-async def nothing() -> None:
-    """Begins at once."""
-
-
 def test_a_frame_has_an_id_a_name_and_its_data_on_one_line() -> None:
     framed = frame("token", {"text": "一\n二"}, "7-1")
     head, data = framed.removesuffix(b"\n\n").split(b"\ndata: ")
@@ -96,7 +92,7 @@ async def served(stream: EventStream, receive: Receive, *, stuck: bool = False) 
 async def test_a_stream_that_is_read_to_its_end_is_sent_part_by_part() -> None:
     left = list[str]()
     stream = EventStream(
-        nothing, parts(b"one", b"two"), on_left=lambda: left.append("left"), write_seconds=60
+        parts(b"one", b"two"), on_left=lambda: left.append("left"), write_seconds=60
     )
     head, *bodies = await served(stream, receiving())
     assert head["status"] == 200
@@ -119,9 +115,7 @@ async def test_whoever_makes_a_stream_hears_that_nobody_reads_it(
     heard: list[str], stuck: bool, seconds: float
 ) -> None:
     left = list[str]()
-    stream = EventStream(
-        nothing, endless(), on_left=lambda: left.append("left"), write_seconds=seconds
-    )
+    stream = EventStream(endless(), on_left=lambda: left.append("left"), write_seconds=seconds)
     await served(stream, receiving(*heard), stuck=stuck)
     assert left == ["left"]
 
@@ -135,7 +129,9 @@ async def test_what_cannot_begin_is_no_stream_and_its_error_is_the_callers() -> 
     async def send(message: Message) -> None:
         sent.append(message)
 
-    stream = EventStream(refused, endless(), on_left=lambda: left.append("left"), write_seconds=60)
+    stream = EventStream(
+        endless(), begin=refused, on_left=lambda: left.append("left"), write_seconds=60
+    )
     with pytest.raises(LookupError):
         await stream({"type": "http"}, receiving(), send)
     assert (sent, left) == ([], ["left"])

@@ -17,6 +17,7 @@ from server.app import create_app
 from server.schemas import examples
 from stores.postgresql.database import Database
 from tests.integration.server.calling import calling
+from tests.integration.server.served import sent
 
 LINES = {"content-type": "application/x-ndjson"}
 
@@ -73,6 +74,34 @@ async def test_an_import_answers_once_all_is_stored_and_a_worker_does_what_follo
         await working
         status = await (await rag.graph(graph)).status()
         assert status.record.communities > 0
+
+
+async def test_an_import_that_is_followed_says_how_far_it_is_and_ends_with_its_report(
+    client: httpx.AsyncClient, graph: str
+) -> None:
+    answer = await client.post(
+        f"/api/graphs/{graph}/import",
+        content=examples.IMPORT.encode(),
+        headers=LINES | {"accept": "text/event-stream"},
+    )
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    *progress, last = sent(answer.text)
+    assert {one.name for one in progress} == {"progress"}
+    assert all(one.data["done"] >= 0 and one.data["stage"] for one in progress)
+    assert last.name == "done"
+    again = (await brought(client, graph)) | {"unchanged": 0}
+    assert last.data == again
+
+
+async def test_what_is_wrong_with_the_lines_of_a_followed_import_has_its_status(
+    client: httpx.AsyncClient, graph: str
+) -> None:
+    answer = await client.post(
+        f"/api/graphs/{graph}/import?strict=true",
+        content=b'{"type":"entity"}\n',
+        headers=LINES | {"accept": "text/event-stream"},
+    )
+    assert (answer.status_code, answer.json()["code"]) == (422, "option_invalid")
 
 
 async def test_an_import_that_everything_followed_at_once_is_not_pending(
