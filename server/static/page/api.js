@@ -51,11 +51,11 @@ export async function retried(action) {
   }
 }
 
-/** Send JSON. */
-export function post(path, body, options = {}) {
+/** Send JSON, or bytes of another `type`. */
+export function post(path, body, { type = "", ...options } = {}) {
   return send(path, {
-    ...options, method: "POST", body: JSON.stringify(body),
-    headers: { ...options.headers, "Content-Type": "application/json" },
+    ...options, method: "POST", body: type ? body : JSON.stringify(body),
+    headers: { ...options.headers, "Content-Type": type || "application/json" },
   });
 }
 

@@ -4,6 +4,7 @@ import { events, get, Problem, retried, send, upload } from "./api.js";
 import { droppable } from "./attachments.js";
 import * as bases from "./bases.js";
 import { button, byId, element, renew, sure, tell } from "./dom.js";
+import { bring, imported } from "./importing.js";
 import { addressOf } from "./passage.js";
 import { facts, missing, say } from "./words.js";
 
@@ -71,10 +72,16 @@ async function add(files) {
 }
 
 async function put(graphId, file, row) {
-  const form = new FormData();
-  form.append("graphId", graphId);
-  form.append("files", file);
   try {
+    const lines = await imported(file);
+    if (lines) {
+      await bring(graphId, file.name, lines, row);
+      if (graphId === bases.chosen()) await show();
+      return;
+    }
+    const form = new FormData();
+    form.append("graphId", graphId);
+    form.append("files", file);
     const answer = await upload("documents", form, (share) => sending(row, file.name, share));
     accept(graphId, answer.documents[0], row);
   } catch (error) {

@@ -1,5 +1,7 @@
 // What the page says, in English and Chinese.
 
+const many = (count, one, several = `${one}s`) => `${count} ${count === 1 ? one : several}`;
+
 export const WORDS = {
   en: {
     skip: "Skip to the content", views: "Views", base: "Knowledge base", key: "API key or token", enter: "Sign in",
@@ -36,15 +38,18 @@ export const WORDS = {
     noGraph: "There are no entities here yet. They come with the documents.", noEntity: "No entity is like that.", nearEntities: "No entity has such a name. Above are those nearest in meaning.", relations: "Relations", mentions: "Mentioned in", partOf: (title, shown, all) => `${title} (${shown} of ${all})`,
     stated: (number, name) => `${name}: passage ${number} that says so`, steps1: "1 step", steps2: "2 steps", stepsAround: "Around it", drawn: "Entities drawn at most",
     aliases: (names) => `Also: ${names}`, foundHere: "Entities found",
-    files: "Drop files here, or choose them", kinds: "Text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV, JSON",
+    files: "Drop files here, or choose them", kinds: "Text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV, JSON; a graph of your own or an export as JSON Lines",
+    importing: "Importing…", brought: (documents, passages, entities, relations) => `Imported: ${many(documents, "document")}, ${many(passages, "passage")}, ${many(entities, "entity", "entities")}, ${many(relations, "relation")}.`,
+    importStages: { lines: "Reading lines", documents: "Documents", graph: "Entities and relations", storing: "Storing", names: "Comparing names", merges: "Joining names", entities: "Embedding names", communities: "Communities", reports: "Reports", "report vectors": "Embedding reports", projection: "Copying to Neo4j" },
+    follows: "All of it can be searched. Names, communities and reports follow by themselves.", badLines: (count) => `${many(count, "line")} with something wrong`, badLine: (line, reason) => `Line ${line}: ${reason}`, seeGraph: "Look at the graph",
     shelf: "All documents", wholeDocument: "Read it in the document", original: "Download the original", outline: "Contents", earlier: "What comes before", further: "Read on",
     askOf: "Ask about this document", only: "Where answers are looked for", onlyIn: (name) => `Only in ${name}`, everywhere: "Ask all documents again",
     missed: (count) => (count === 1 ? "When this was asked a document was still being taken in: what it says may be missing." : `When this was asked ${count} documents were still being taken in: what they say may be missing.`),
-    pages: (count) => (count === 1 ? "1 page" : `${count} pages`), copy: "Copy", copied: "Copied",
+    pages: (count) => many(count, "page"), copy: "Copy", copied: "Copied",
     empty: "No documents yet.", uploading: (percent) => `Uploading: ${percent} %`, remove: "Delete", more: "More", close: "Close",
     cancel: "Cancel", keep: "Keep", create: "Create", naming: "Name of the new knowledge base", newBase: "New knowledge base…",
     baseIs: (name, documents) => `${name} (${documents})`, dropBase: "Delete this knowledge base",
-    missing: (what) => what, older: (why) => `A newer version could not be taken in; this is the one before. ${why}`, sure: (name) => `Delete ${name} with everything that came from it?`, passages: (count) => (count === 1 ? "1 passage" : `${count} passages`),
+    missing: (what) => what, older: (why) => `A newer version could not be taken in; this is the one before. ${why}`, sure: (name) => `Delete ${name} with everything that came from it?`, passages: (count) => many(count, "passage"),
     stages: { queued: "Waiting", parse: "Reading", embed: "Embedding", publish: "Publishing", graph: "Knowledge graph", done: "Done", failed: "Failed", pending: "Waiting", ingesting: "Taking in", ready: "Ready" },
     counted: (stage, done, total) => `${stage}: ${done} of ${total}`, unchanged: (name) => `${name} is here already.`,
     tooLarge: "What was sent is larger than this server takes.",
@@ -91,7 +96,10 @@ export const WORDS = {
     noGraph: "这里还没有实体，它们随文档而来。", noEntity: "没有类似的实体。", nearEntities: "没有这样名称的实体。以上是意思最接近的。", relations: "关系", mentions: "出现于", partOf: (title, shown, all) => `${title}（${shown}/${all}）`,
     stated: (number, name) => `${name}：依据的第 ${number} 个段落`, steps1: "1 步", steps2: "2 步", stepsAround: "向外", drawn: "最多画出的实体",
     aliases: (names) => `又名：${names}`, foundHere: "找到的实体",
-    files: "把文件拖到这里，或选择文件", kinds: "文本、Markdown、HTML、PDF、Word、PowerPoint、Excel、CSV、JSON",
+    files: "把文件拖到这里，或选择文件", kinds: "文本、Markdown、HTML、PDF、Word、PowerPoint、Excel、CSV、JSON，以及 JSON Lines 格式的自有图谱或导出文件",
+    importing: "正在导入…", brought: (documents, passages, entities, relations) => `已导入 ${documents} 个文档、${passages} 个段落、${entities} 个实体、${relations} 个关系。`,
+    importStages: { lines: "读取各行", documents: "文档", graph: "实体与关系", storing: "存储", names: "比较名称", merges: "合并名称", entities: "名称向量化", communities: "社区", reports: "报告", "report vectors": "报告向量化", projection: "复制到 Neo4j" },
+    follows: "内容已全部可以检索，名称、社区与报告会自行补上。", badLines: (count) => `${count} 行有问题`, badLine: (line, reason) => `第 ${line} 行：${reason}`, seeGraph: "查看图谱",
     shelf: "全部文档", wholeDocument: "在文档中阅读", original: "下载原文件", outline: "目录", earlier: "前面的内容", further: "继续阅读",
     askOf: "就这个文档提问", only: "在哪里找答案", onlyIn: (name) => `只在 ${name} 中`, everywhere: "重新向全部文档提问",
     missed: (count) => `提问时还有 ${count} 个文档正在处理，回答可能缺少其中的内容。`,

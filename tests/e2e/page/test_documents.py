@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import FilePayload, Page, Route, expect
 
 from testing.pictures import data_uri, picture
 from tests.e2e.page.steps import add, ask, begin, caught, hold, late, note, row, stream, view
@@ -227,3 +228,54 @@ def test_a_knowledge_base_is_deleted_once_that_is_confirmed(page: Page, tmp_path
     expect(
         page.get_by_label("Knowledge base", exact=True).locator(f"option[value='{name}']")
     ).to_have_count(0)
+
+
+OWN = (
+    '{"type":"entity","name":"Acme"}\n{"type":"entity","name":"Borealis"}\n'
+    '{"type":"relation","source":"Acme","target":"Borealis","relationType":"OWNS"}\n'
+    '{"type":"relation","source":"Acme","target":"Nobody","relationType":"OWNS"}\n'
+    '{"type":"chunk","id":"c","text":"Acme owns Borealis since 2019."}\n'
+)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_graph_of_ones_own_is_imported_and_not_read_as_a_document(
+    page: Page, packed: bool
+) -> None:
+    begin(page, f"page-{uuid4()}")
+    name = "own.jsonl.gz" if packed else "own.jsonl"
+    content = gzip.compress(OWN.encode()) if packed else OWN.encode()
+    add(page, FilePayload(name=name, mimeType="", buffer=content))
+    told = page.locator("#sent li").filter(has_text=name)
+    expect(told).to_contain_text("Imported: 1 document, 1 passage, 2 entities, 1 relation.")
+    told.get_by_text("1 line with something wrong").click()
+    expect(told.locator("li")).to_contain_text("Line 4: ")
+    expect(page.locator("#list li")).to_have_count(1)  # the passage's document
+    told.get_by_role("link", name="Look at the graph").click()
+    expect(page.locator("#picture").get_by_role("button", name="Acme")).to_be_visible()
+
+
+def test_an_import_says_how_far_it_is_and_why_it_failed(page: Page) -> None:
+    begin(page, f"page-{uuid4()}")
+    failed = {"code": "database_unavailable", "message": "It is gone.", "nextStep": "Start it."}
+    body = stream(("progress", {"stage": "graph", "done": 2, "total": 5}))
+    page.route(
+        "**/import",
+        lambda route: route.fulfill(
+            content_type="text/event-stream", body=body + stream(("error", failed))
+        ),
+    )
+    page.evaluate(
+        """() => { window.seen = new Set(); new MutationObserver(() =>
+             window.seen.add(document.querySelector('#sent .note')?.textContent),
+           ).observe(document.getElementById('sent'), { subtree: true, childList: true }); }"""
+    )
+    add(page, note("own.jsonl", OWN))
+    expect(page.locator("#sent li")).to_contain_text("It is gone. Start it.")
+    assert "Entities and relations: 2 of 5" in page.evaluate("[...window.seen]")
+
+
+def test_lines_of_json_that_are_no_import_are_a_document(page: Page) -> None:
+    begin(page, f"page-{uuid4()}")
+    add(page, note("berths.jsonl", '{"berth": 7, "ship": "Arethusa"}\n'))
+    expect(row(page, "berths.jsonl")).to_contain_text("1 passage")
