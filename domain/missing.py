@@ -15,6 +15,10 @@ class Missing(Enum):
 
     UNREADABLE_CHARACTERS = "{number} unreadable characters"
     PAGES_OF_IMAGES = "{blank} of {pages} pages hold only images"
+    FORMULAS_NOT_COMPUTED = (
+        "{number} cells hold formulas whose results were never saved, and are empty here. Open the workbook in its "
+        "program, save it and add it again."
+    )
     IMAGES_NOT_LOOKED_AT = (
         "{images} not looked at: no vision model is configured. Set SEXTANT_VISION_MODEL to a model that takes "
         "images, then delete the document and ingest it again."

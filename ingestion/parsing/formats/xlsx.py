@@ -16,6 +16,7 @@ from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet as Sheet
 
 from domain.errors import FileBroken
+from domain.missing import Missing
 from ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
 from ingestion.parsing.limits import CellBudget, Limits
 from ingestion.parsing.tables import header_rows
@@ -23,6 +24,11 @@ from ingestion.parsing.tables import header_rows
 # openpyxl's streaming reader does not tell merged ranges, so they are read from the sheet's XML.
 _MERGE = re.compile(rb"<mergeCell\s[^>]{0,100}?ref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\"")
 _MAX_MERGES = 10_000
+# A formula without a value: programs that write workbooks (openpyxl, exports) compute nothing. What a formula made an
+# empty text of (`t="str"`) was computed.
+_NOT_COMPUTED = re.compile(
+    rb"<c\b(?![^>]{0,200}\st=\"str\")[^>]{0,200}><f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?</c>"
+)
 _MIDNIGHT = dt.time()
 
 Row = list[str]
@@ -41,15 +47,20 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         raise FileBroken(
             f"The workbook cannot be read ({error}).", next_step="Save it again and retry."
         ) from error
+    blocks, empty = list[Block](), 0
     with zipfile.ZipFile(BytesIO(content)) as archive:
-        blocks = [block for sheet in book.worksheets for block in _sheet(sheet, archive, limits)]
-    return Blocks(blocks, book.properties.title or "")
+        for sheet in book.worksheets:
+            xml = archive.read(posixpath.normpath(sheet._worksheet_path.lstrip("/")))
+            blocks += _sheet(sheet, xml, limits)
+            empty += sum(1 for _ in _NOT_COMPUTED.finditer(xml))
+    warnings = (Missing.FORMULAS_NOT_COMPUTED.told(number=empty),) if empty else ()
+    return Blocks(blocks, book.properties.title or "", warnings=warnings)
 
 
-def _sheet(sheet: Sheet, archive: zipfile.ZipFile, limits: Limits) -> Iterator[Block]:
+def _sheet(sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
     sheet.reset_dimensions()  # what the sheet declares is not believed
     rows = _read_rows(sheet, CellBudget(limits))
-    titles, across = _fill_merges(rows, _merges(sheet, archive))
+    titles, across = _fill_merges(rows, _merges(xml))
     if rows:
         yield Heading(sheet.title, 1)
     for group in _groups(rows):
@@ -71,9 +82,8 @@ def _read_rows(sheet: Sheet, budget: CellBudget) -> dict[int, Row]:
     return rows
 
 
-def _merges(sheet: Sheet, archive: zipfile.ZipFile) -> list[tuple[int, int, int, int]]:
-    path = posixpath.normpath(sheet._worksheet_path.lstrip("/"))
-    found = islice(_MERGE.finditer(archive.read(path)), _MAX_MERGES)
+def _merges(xml: bytes) -> list[tuple[int, int, int, int]]:
+    found = islice(_MERGE.finditer(xml), _MAX_MERGES)
     return [range_boundaries(match[1].decode("ascii")) for match in found]
 
 

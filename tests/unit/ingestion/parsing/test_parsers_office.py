@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import re
+import zipfile
 from typing import Any
 
 import docx
@@ -20,6 +22,7 @@ from pptx.util import Inches
 
 from domain.documents import HeadingSource
 from domain.errors import FileBroken, FileUnsafe
+from domain.missing import code_of
 from ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
 from ingestion.parsing.detect import FileType
 from ingestion.parsing.formats import parser_for
@@ -362,6 +365,39 @@ class TestExcel:
             "1000000",
             "a",
         ]
+
+    def test_formulas_whose_results_were_never_saved_are_counted(self) -> None:
+        book = openpyxl.Workbook()  # it computes nothing
+        for row in (["Team", "Q1", "Q2", "Sum"], ["A", 1, 2, "=B2+C2"], ["B", 3, 4, "=B3+C3"]):
+            book.active.append(row)
+        book.create_sheet("More").append(["=1/0", "text = no formula"])
+
+        [warning] = parse(FileType.XLSX, book).warnings
+
+        assert warning.startswith("3 cells hold formulas whose results were never saved")
+        assert code_of(warning) == "formulas_not_computed"
+
+    @pytest.mark.parametrize(
+        "cell",
+        [
+            b'<c r="A1"><f>1+1</f><v>2</v></c>',
+            b'<c r="A1" t="str"><f>IF(1,"")</f><v></v></c>',
+            b'<c r="A1" s="0"><v>2</v></c><c r="B1"/>',
+        ],
+    )
+    def test_what_was_computed_or_is_no_formula_is_not_warned_of(self, cell: bytes) -> None:
+        book = openpyxl.Workbook()
+        book.active.append(["="])
+        saved = io.BytesIO()
+        book.save(saved)
+        rewritten = io.BytesIO()
+        with zipfile.ZipFile(saved) as old, zipfile.ZipFile(rewritten, "w") as new:
+            for name in old.namelist():
+                xml = old.read(name)
+                if name.endswith("sheet1.xml"):
+                    xml = re.sub(rb"<c .*</c>", lambda _: cell, xml)
+                new.writestr(name, xml)
+        assert parser_for(FileType.XLSX)(rewritten.getvalue(), LIMITS).warnings == ()
 
     def test_a_cell_at_the_far_corner_costs_nothing(self) -> None:
         book = openpyxl.Workbook()
