@@ -15,6 +15,9 @@ class Missing(Enum):
 
     UNREADABLE_CHARACTERS = "{number} unreadable characters"
     PAGES_OF_IMAGES = "{blank} of {pages} pages hold only images"
+    ATTACHMENTS_NOT_READ = (
+        "{number} attachments were not read: {names}. Save them and add them by themselves."
+    )
     FORMULAS_NOT_COMPUTED = (
         "{number} cells hold formulas whose results were never saved, and are empty here. Open the workbook in its "
         "program, save it and add it again."

@@ -25,6 +25,7 @@ class FileType(StrEnum):
     XLSX = "xlsx"
     CSV = "csv"
     JSON = "json"
+    EML = "eml"
     IMAGE = "image"
 
 
@@ -38,6 +39,7 @@ MEDIA_TYPES = {
     FileType.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     FileType.CSV: "text/csv",
     FileType.JSON: "application/json",
+    FileType.EML: "message/rfc822",
 }
 EXTENSIONS = {
     ".txt": FileType.TXT,
@@ -57,6 +59,7 @@ EXTENSIONS = {
     ".json": FileType.JSON,
     ".jsonl": FileType.JSON,
     ".ndjson": FileType.JSON,
+    ".eml": FileType.EML,
 }
 # Images are ingested when they are named, not when a folder is: most are none that words are about.
 _IMAGES = {
@@ -99,7 +102,7 @@ _HTML = re.compile(
     r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
-SUPPORTED = "Supported are TXT, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV, JSON, and images under their names."
+SUPPORTED = "Supported are TXT, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV, JSON, EML, and images under their names."
 
 
 def named_type(filename: str) -> FileType | None:

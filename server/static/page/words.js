@@ -38,7 +38,7 @@ export const WORDS = {
     noGraph: "There are no entities here yet. They come with the documents.", noEntity: "No entity is like that.", nearEntities: "No entity has such a name. Above are those nearest in meaning.", relations: "Relations", mentions: "Mentioned in", partOf: (title, shown, all) => `${title} (${shown} of ${all})`,
     stated: (number, name) => `${name}: passage ${number} that says so`, steps1: "1 step", steps2: "2 steps", stepsAround: "Around it", drawn: "Entities drawn at most",
     aliases: (names) => `Also: ${names}`, foundHere: "Entities found",
-    files: "Drop files here, or choose them", kinds: "Text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV, JSON; a graph of your own or an export as JSON Lines",
+    files: "Drop files here, or choose them", kinds: "Text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV, JSON, e-mail (.eml); a graph of your own or an export as JSON Lines",
     importing: "Importing…", brought: (documents, passages, entities, relations) => `Imported: ${many(documents, "document")}, ${many(passages, "passage")}, ${many(entities, "entity", "entities")}, ${many(relations, "relation")}.`,
     importStages: { lines: "Reading lines", documents: "Documents", graph: "Entities and relations", storing: "Storing", names: "Comparing names", merges: "Joining names", entities: "Embedding names", communities: "Communities", reports: "Reports", "report vectors": "Embedding reports", projection: "Copying to Neo4j" },
     follows: "All of it can be searched. Names, communities and reports follow by themselves.", badLines: (count) => `${many(count, "line")} with something wrong`, badLine: (line, reason) => `Line ${line}: ${reason}`, seeGraph: "Look at the graph",
@@ -96,7 +96,7 @@ export const WORDS = {
     noGraph: "这里还没有实体，它们随文档而来。", noEntity: "没有类似的实体。", nearEntities: "没有这样名称的实体。以上是意思最接近的。", relations: "关系", mentions: "出现于", partOf: (title, shown, all) => `${title}（${shown}/${all}）`,
     stated: (number, name) => `${name}：依据的第 ${number} 个段落`, steps1: "1 步", steps2: "2 步", stepsAround: "向外", drawn: "最多画出的实体",
     aliases: (names) => `又名：${names}`, foundHere: "找到的实体",
-    files: "把文件拖到这里，或选择文件", kinds: "文本、Markdown、HTML、PDF、Word、PowerPoint、Excel、CSV、JSON，以及 JSON Lines 格式的自有图谱或导出文件",
+    files: "把文件拖到这里，或选择文件", kinds: "文本、Markdown、HTML、PDF、Word、PowerPoint、Excel、CSV、JSON、邮件（.eml），以及 JSON Lines 格式的自有图谱或导出文件",
     importing: "正在导入…", brought: (documents, passages, entities, relations) => `已导入 ${documents} 个文档、${passages} 个段落、${entities} 个实体、${relations} 个关系。`,
     importStages: { lines: "读取各行", documents: "文档", graph: "实体与关系", storing: "存储", names: "比较名称", merges: "合并名称", entities: "名称向量化", communities: "社区", reports: "报告", "report vectors": "报告向量化", projection: "复制到 Neo4j" },
     follows: "内容已全部可以检索，名称、社区与报告会自行补上。", badLines: (count) => `${count} 行有问题`, badLine: (line, reason) => `第 ${line} 行：${reason}`, seeGraph: "查看图谱",
@@ -137,6 +137,7 @@ export const PROBLEMS = {
 // What may be missing of a document, by the code of the warning.
 const MISSING = {
   unreadable_characters: "有无法识别的字符", pages_of_images: "有些页只有图像，没有文字",
+  attachments_not_read: "邮件附件未读取，请另存后单独添加",
   formulas_not_computed: "有些单元格的公式没有保存结果，此处为空，请用表格程序打开并保存后重新添加",
   images_not_looked_at: "图像未读取：没有配置视觉模型", images_not_described: "有些图像未能描述",
   passages_not_read: "聊天模型没有读完所有段落，但都可以检索到",

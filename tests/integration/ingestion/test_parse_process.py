@@ -90,6 +90,9 @@ GOOD = {
     "a.html": b"<html><body><h1>Title</h1><p>Text.</p><table><tr><td>1<td>2</table></body></html>",
     "a.csv": b"name,price\nmotor,4860\n",
     "a.json": b'{"name": "motor", "prices": [{"a": 1, "b": 2}, {"a": 3, "b": 4}]}',
+    "a.eml": b"From: a@b.example\nSubject: =?utf-8?B?5Lqk5LuY?=\nMIME-Version: 1.0\n"
+    b"Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain; charset=utf-8\n"
+    b"Content-Transfer-Encoding: base64\n\nVGV4dC4=\n--x--\n",
     "a.docx": word(),
     "a.pptx": deck(),
     "a.xlsx": workbook(),

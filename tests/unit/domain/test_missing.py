@@ -10,7 +10,18 @@ from domain.missing import Missing, code_of
 @pytest.mark.parametrize("one", Missing)
 def test_the_code_of_a_sentence_follows_from_it_whatever_fills_its_gaps(one: Missing) -> None:
     filled = dict.fromkeys(
-        ("number", "blank", "pages", "images", "failed", "reason", "missing", "passages", "why"),
+        (
+            "number",
+            "blank",
+            "pages",
+            "images",
+            "failed",
+            "reason",
+            "missing",
+            "passages",
+            "why",
+            "names",
+        ),
         "3 (of {these},\nin a line of its own)",
     )
     assert code_of(one.told(**filled)) == one.name.lower()

@@ -27,6 +27,7 @@ def archive(*names: str) -> bytes:
         (b"a,b\n1,2", "a.csv", FileType.CSV),
         (b'{"a": 1}', "a.json", FileType.JSON),
         (b"<p>x</p>", "a.htm", FileType.HTML),
+        (b"From: a@b\n\nHi", "a.eml", FileType.EML),
         (b"plain words", "README", FileType.TXT),
         (b"plain words", "a.rst", FileType.TXT),
         (b"%PDF-1.7\n", "a.pdf", FileType.PDF),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from email.message import EmailMessage
 
 import pytest
 
 from domain.errors import FileBroken, FileUnsafe
+from domain.missing import code_of
 from ingestion.parsing.blocks import Block, Heading, Paragraph, Table
 from ingestion.parsing.detect import FileType
 from ingestion.parsing.formats import parser_for
@@ -22,6 +24,10 @@ def blocks(file_type: FileType, text: str | bytes, limits: Limits = LIMITS) -> l
 
 def headings(found: list[Block]) -> list[tuple[int, str]]:
     return [(block.level, block.text) for block in found if isinstance(block, Heading)]
+
+
+def prose(found: list[Block]) -> list[str]:
+    return [block.text for block in found if isinstance(block, Paragraph)]
 
 
 def table(found: list[Block]) -> list[list[str]]:
@@ -300,3 +306,75 @@ class TestJson:
     def test_nesting_without_end_is_refused(self) -> None:
         with pytest.raises(FileUnsafe):
             blocks(FileType.JSON, "[" * 100_000 + "]" * 100_000)
+
+
+class TestMail:
+    def message(self, **headers: str) -> EmailMessage:
+        made = EmailMessage()
+        for name, value in {
+            "Subject": "交付条款",
+            "From": "李娜 <lina@example.com>",
+            **headers,
+        }.items():
+            made[name] = value
+        return made
+
+    def test_the_subject_is_the_title_and_chinese_in_base64_is_read(self) -> None:
+        message = self.message(To="tom@example.com", Date="Mon, 12 Oct 2026 09:12:00 +0200")
+        message.set_content(
+            "你好，\n\n二十台机器人在1月15日前交付。\n", cte="base64", charset="gb18030"
+        )
+
+        parsed = parser_for(FileType.EML)(message.as_bytes(), LIMITS)
+
+        assert parsed.title == "交付条款"
+        assert headings(list(parsed.blocks)) == [(0, "交付条款")]
+        assert prose(list(parsed.blocks)) == [
+            "From: 李娜 <lina@example.com>\nTo: tom@example.com\nDate: Mon, 12 Oct 2026 09:12:00 +0200",
+            "你好，",
+            "二十台机器人在1月15日前交付。",
+        ]
+        assert parsed.warnings == ()
+
+    def test_plain_text_goes_before_html_and_html_stands_where_there_is_no_other(self) -> None:
+        both = self.message()
+        both.set_content("As agreed.\n")
+        both.add_alternative("<p>As <b>agreed</b> in HTML.</p>", subtype="html")
+        assert prose(blocks(FileType.EML, both.as_bytes()))[1:] == ["As agreed."]
+
+        alone = self.message()
+        alone.set_content(
+            "<style>p{}</style><table><tr><th>Part</th></tr><tr><td>BM-40</td></tr></table>",
+            subtype="html",
+        )
+        assert table(blocks(FileType.EML, alone.as_bytes())) == [["Part"], ["BM-40"]]
+
+    def test_attachments_are_named_and_missed(self) -> None:
+        message = self.message()
+        message.set_content("See the files.\n")
+        message.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="合同.pdf")
+        message.add_attachment("a,b", subtype="csv", filename="parts.csv")
+
+        parsed = parser_for(FileType.EML)(message.as_bytes(), LIMITS)
+
+        assert prose(list(parsed.blocks))[-2:] == [
+            "See the files.",
+            "Attachments: 合同.pdf, parts.csv",
+        ]
+        [warning] = parsed.warnings
+        assert warning.startswith("2 attachments were not read: 合同.pdf, parts.csv.")
+        assert code_of(warning) == "attachments_not_read"
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"Subject: =?utf-8?B?broken\n\nText.",
+            b"Content-Type: multipart/mixed; boundary=x\nSubject: =?x?Q?y?=\n\n--x\nnever ends\n\nText.",
+            b"Content-Type: text/plain; charset=nowhere\nContent-Transfer-Encoding: base64\n\nVGV4dC4=",
+            b"To: <<>>,@@;:\nDate: never\n\nText.",
+        ],
+    )
+    def test_a_message_that_breaks_the_rules_is_read_as_far_as_it_goes(
+        self, content: bytes
+    ) -> None:
+        assert "Text." in prose(blocks(FileType.EML, content))[-1]
