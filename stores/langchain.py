@@ -89,6 +89,10 @@ class ScopeRows:
         """The database, the knowledge base, and the user who asks."""
         return (self.database.app_conninfo, self.scope, self.user_id)
 
+    async def owner(self) -> str:
+        """The user who asks."""
+        return self.user_id
+
     async def keyword_search(
         self, keywords: Sequence[str], k: int
     ) -> Sequence[tuple[Document, float]]:

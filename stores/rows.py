@@ -26,6 +26,10 @@ class Rows(Protocol):
         """The user and the store that the texts are of."""
         ...
 
+    async def owner(self) -> int | str:
+        """The user, as the vector store's filter has to be given it."""
+        ...
+
     async def keyword_search(
         self, keywords: Sequence[str], k: int
     ) -> Sequence[tuple[Document, float]]:

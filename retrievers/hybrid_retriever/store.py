@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
@@ -37,21 +37,30 @@ class FilteredStore:
 
     Attributes:
         store: the vector store.
-        owner: the filter.
+        user_field: the filter's column or key.
         rows: the user's texts.
         similarity: makes a cosine similarity of what the store calls a score.
         any_loop: whether it can be asked from any event loop.
     """
 
     store: VectorStore
-    owner: Mapping[str, Any]
+    user_field: str
     rows: Rows
     similarity: Callable[[float], float] = lambda distance: 1 - distance
     any_loop: bool = True
 
     async def nearest(self, question: str, k: int) -> Sequence[tuple[Document, float]]:
-        """`similarity_search_with_score`, whose "score" is a distance, turned round."""
-        found = await self.store.asimilarity_search_with_score(question, k, filter=dict(self.owner))
+        """`similarity_search_with_score`, whose "score" is a distance, turned round.
+
+        A store with a hybrid search of its own is asked for vectors alone: what it fuses has scores that
+        are no distances, and its `HybridSearchConfig` keeps the words of the first question for all others.
+        """
+        found = await self.store.asimilarity_search_with_score(
+            question,
+            k,
+            filter={self.user_field: {"$eq": await self.rows.owner()}},
+            hybrid_search_config=None,
+        )
         return [(document, self.similarity(float(score))) for document, score in found]
 
 
@@ -74,7 +83,7 @@ def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> Hyb
             field="user_field",
         )
     if isinstance(store, KnowsRows):
-        return FilteredStore(store, {user_field: {"$eq": str(user_id)}}, store.rows_of(user_id))
+        return FilteredStore(store, user_field, store.rows_of(user_id))
     from stores.langchain_rows import TableRows, has_own_loop, is_supported, similarity_of
 
     if not is_supported(store):
@@ -84,5 +93,4 @@ def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> Hyb
             field="vector_store",
         )
     rows = TableRows(store, user_id, user_field)
-    owner = {user_field: {"$eq": user_id}}
-    return FilteredStore(store, owner, rows, similarity_of(store), has_own_loop(store))
+    return FilteredStore(store, user_field, rows, similarity_of(store), has_own_loop(store))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from uuid import uuid4
 
 import pytest
 import pytest_asyncio
 from langchain_core.documents import Document
 from langchain_postgres import PGEngine, PGVectorStore
+from langchain_postgres.v2.hybrid_search_config import HybridSearchConfig
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import URL
 
 from domain.errors import EmbeddingModelChanged, OptionInvalid, RetrievalError
 from domain.scope import Scope
@@ -23,6 +26,7 @@ from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.langchain import ScopeVectorStore, open_vector_store
 from stores.postgresql.database import Database
+from testing.embeddings import LangChainHash
 from testing.hash_embedder import HashEmbedder
 from tests.integration.foreign_table import WIDTH, Foreign, foreign_table
 
@@ -110,12 +114,80 @@ async def test_a_key_of_the_seeds_name_says_whose_a_row_is(database: Database) -
     assert all(one.metadata["userId"] == 1 for one in search.documents)
 
 
-async def test_a_column_that_the_store_cannot_filter_by_is_refused(database: Database) -> None:
-    columns = ["userId"]
-    async with foreign_table(database, [], users=(), columns=columns, key="userId") as made:
-        with pytest.raises(OptionInvalid, match="capital letters") as caught:
-            retriever(made.store, 1, user_field="userId")
+@pytest.mark.parametrize("name", ["userId", "user"])
+async def test_a_column_that_the_store_cannot_filter_by_is_refused(
+    database: Database, name: str
+) -> None:
+    """The store's filter on `user` would compare the name of the role that asks: all rows, or none."""
+    async with foreign_table(database, PASSAGES, users=(1,), columns=[name], key=name) as made:
+        hybrid = retriever(made.store, 1, user_field=name)
+        with pytest.raises(OptionInvalid, match=f"filter by the column `{name}`") as caught:
+            await hybrid.search("糖尿病")
     assert caught.value.field == "user_field"
+
+
+UUID_OF_A_NUMBER = "lpad(user_id::text, 32, '0')::uuid"
+
+
+@pytest.mark.parametrize("driver", ["psycopg", "asyncpg"])
+@pytest.mark.parametrize(
+    ("kind", "value", "users"),
+    [
+        ("bigint", "user_id::bigint", (1, "1")),
+        ("text", "user_id::text", (1, "1")),
+        ("uuid", UUID_OF_A_NUMBER, ("00000000-0000-0000-0000-000000000001",)),
+    ],
+)
+async def test_a_user_is_found_whatever_type_the_column_has(
+    database: Database, kind: str, value: str, users: Sequence[int | str], driver: str
+) -> None:
+    """PostgreSQL compares no text with a number, and asyncpg sends neither for the other."""
+    async with foreign_table(database, PASSAGES, users=(1, 2), columns=["user_id"]) as made:
+        async with database.owner() as connection:
+            await connection.execute(
+                f"alter table public.{made.table} alter user_id type {kind} using {value}"
+            )
+        store = await made.opened(engine_of(database, driver))
+        for user in users:
+            search = await retriever(store, user).search("糖尿病有哪些症状？")
+            assert dict(search.found) == {"vector": 5, "keyword": 1}
+            assert search.warnings == ()
+            assert {name.split("-")[1] for name in files(search.documents)} == {"1.md"}
+        await store._engine.close()
+
+
+async def test_a_name_is_no_user_where_the_column_holds_numbers(foreign: Foreign) -> None:
+    hybrid = retriever(foreign.store, "alice")
+    if not foreign.columns:
+        assert (await hybrid.search("糖尿病")).documents == ()
+        return
+    with pytest.raises(OptionInvalid, match="`user_id` holds numbers") as caught:
+        await hybrid.search("糖尿病")
+    assert caught.value.field == "user_id"
+
+
+async def test_a_number_beyond_integer_is_a_user_of_json_metadata(database: Database) -> None:
+    """For a number the store's filter would cast the key of every row to INTEGER."""
+    users = (2**40, 2**40 + 1)
+    async with foreign_table(database, PASSAGES, users=users, columns=[]) as made:
+        search = await retriever(made.store, users[0]).search("糖尿病")
+    assert dict(search.found) == {"vector": 5, "keyword": 1}
+    assert search.warnings == ()
+
+
+async def test_a_store_that_fuses_by_itself_is_asked_for_vectors_alone(foreign: Foreign) -> None:
+    """Its fused scores are no distances, and it keeps the words of its first question."""
+    fusing = await PGVectorStore.create(
+        foreign.engine,
+        LangChainHash(WIDTH),
+        foreign.table,
+        schema_name="public",
+        metadata_columns=foreign.columns,
+        hybrid_search_config=HybridSearchConfig(),
+    )
+    for question in ("糖尿病有哪些症状？", "the weather in London"):
+        plain = await retriever(foreign.store, 1).search(question)
+        assert (await retriever(fusing, 1).search(question)).documents == plain.documents
 
 
 async def test_its_keyword_lane_counts_as_our_index_does(
@@ -223,6 +295,18 @@ async def test_the_index_of_a_knowledge_base_follows_its_documents(
     await load_corpus(database, HashEmbedder(384), scope, PASSAGES[1:3])
     after = await indexes.get(rows)
     assert len(after.texts) == 2
+
+
+def engine_of(database: Database, driver: str) -> PGEngine:
+    """Of a pool like that of a user's own program."""
+    said = {name: str(value) for name, value in conninfo_to_dict(database.owner_conninfo).items()}
+    url = URL.create(
+        f"postgresql+{driver}",
+        said["user"],
+        database=said["dbname"],
+        query={"host": said["host"]},
+    )
+    return PGEngine.from_connection_string(url)
 
 
 def files(documents: tuple[Document, ...]) -> list[str]:

@@ -28,6 +28,9 @@ class ScriptedRows:
     meeting: asyncio.Barrier | None = None
     blocked: asyncio.Event | None = None
 
+    async def owner(self) -> str:
+        return "7"
+
     async def keyword_search(
         self, keywords: Sequence[str], k: int
     ) -> Sequence[tuple[Document, float]]:

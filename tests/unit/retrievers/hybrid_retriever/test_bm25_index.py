@@ -177,6 +177,9 @@ class Changing:
         self.read += parts
         return [Text(part, str(part), self.texts_by_part[str(part)]) for part in parts]
 
+    async def owner(self) -> str:
+        raise NotImplementedError
+
     async def keyword_search(self, *_: Any) -> Any:
         raise NotImplementedError
 
