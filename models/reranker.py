@@ -81,10 +81,14 @@ class HttpReranker:
             request | ({"model": self._model} if self._model else {})
         )
         try:
-            scores = {item["index"]: float(item["relevance_score"]) for item in answer["results"]}
-            ordered = [scores[index] for index in range(len(texts))]
+            scored = sorted(
+                (one["index"], float(one["relevance_score"])) for one in answer["results"]
+            )
         except (KeyError, TypeError, ValueError):
-            raise self._endpoint.unusable("it does not score every passage") from None
+            scored = []
+        ordered = [score for _, score in scored]
+        if [index for index, _ in scored] != list(range(len(texts))):
+            raise self._endpoint.unusable("it does not score every passage once")
         if not all(map(math.isfinite, ordered)):
             raise self._endpoint.unusable("a score is not a finite number")
         return ordered

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from domain.errors import ModelRejected, ModelUnavailable
+from models.endpoint import Endpoint
 from models.reranker import build_reranker
 from testing.openai_server import ScriptedOpenAI
 from testing.replies import Reply, failing, rate_limited
@@ -72,5 +73,24 @@ async def test_an_endpoint_of_another_kind_is_a_typed_error(settings_for: Any) -
         url = f"{server.base_url}/chat/completions"
         reranker = build_reranker(settings_for(server, reranker=url))
         assert reranker is not None
-        with pytest.raises(ModelUnavailable, match="does not score every passage"):
+        with pytest.raises(ModelUnavailable, match="does not score every passage once"):
             await reranker.score("q", TEXTS)
+
+
+@pytest.mark.parametrize(
+    "places", [[0, 1], [0, 1, 2, 2], [0, 1, 2, 3], [-1, 0, 1], ["0", "1", "2"]]
+)
+async def test_scores_that_do_not_go_with_the_passages_one_by_one_are_none(
+    settings_for: Any, monkeypatch: pytest.MonkeyPatch, places: list[Any]
+) -> None:
+    """Of two scores for one passage nobody knows which is meant."""
+
+    async def answer(*_: object) -> object:
+        return {"results": [{"index": place, "relevance_score": 0.5} for place in places]}
+
+    async with ScriptedOpenAI() as server:
+        reranker = build_reranker(settings_for(server, reranker=f"{server.base_url}/rerank"))
+    monkeypatch.setattr(Endpoint, "post", answer)
+    assert reranker is not None
+    with pytest.raises(ModelUnavailable, match="does not score every passage once"):
+        await reranker.score("q", TEXTS)
