@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from retrievers.hybrid_retriever.retriever import HybridRetriever
     from retrievers.lanes.keywords import extract_keywords
     from retrievers.ranking.fusion import fuse, rrf
-    from retrievers.ranking.result_ranker import ResultRanker, rank_results
+    from retrievers.ranking.reranking import RerankLimits
+    from retrievers.ranking.result_ranker import RankOptions, ResultRanker, rank_results
 
 __all__ = [
     "ChunkSearch",
@@ -26,6 +27,8 @@ __all__ = [
     "GraphRetriever",
     "HybridRetriever",
     "HybridRetrieverOptions",
+    "RankOptions",
+    "RerankLimits",
     "ResultRanker",
     "SearchOptions",
     "SearchRequest",
@@ -46,6 +49,8 @@ __getattr__ = lazily(
         "GraphRetriever": "retrievers.graph_retriever",
         "HybridRetriever": "retrievers.hybrid_retriever.retriever",
         "HybridRetrieverOptions": "retrievers.hybrid_retriever.options",
+        "RankOptions": "retrievers.ranking.result_ranker",
+        "RerankLimits": "retrievers.ranking.reranking",
         "ResultRanker": "retrievers.ranking.result_ranker",
         "SearchOptions": "retrievers.entity_search.options",
         "SearchRequest": "retrievers.chunk_search.search",

@@ -75,7 +75,8 @@ async def judge(
         return Judgement()
     try:
         async with away():
-            scores = await within(limits.seconds, reranker.score(question, read))
+            given = await within(limits.seconds, reranker.score(question, read))
+        scores = tuple(map(float, given))
     except TimeoutError:
         logger.warning("%s has no scores after %g s", reranker.name, limits.seconds)
         return Judgement(warning=LATE[language].format(seconds=limits.seconds))
@@ -87,7 +88,7 @@ async def judge(
         logger.warning("%s gave %d scores for %d passages", reranker.name, len(scores), len(read))
         unscored = f"{reranker.name} does not score every passage"
         return Judgement(warning=FAILED[language].format(reason=unscored))
-    return Judgement(tuple(scores))
+    return Judgement(scores)
 
 
 def reordered(scores: Sequence[float], before: Sequence[float]) -> list[tuple[int, float]]:

@@ -17,9 +17,8 @@ from langchain_core.documents import Document
 
 from domain.errors import ModelUnavailable, OptionInvalid
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from retrievers import ResultRanker, rank_results
-from retrievers.ranking.reranking import RerankLimits, rerank
-from retrievers.ranking.result_ranker import RankOptions
+from retrievers import RankOptions, RerankLimits, ResultRanker, rank_results
+from retrievers.ranking.reranking import rerank
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 APART = "乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉戌亥"
@@ -212,14 +211,15 @@ class Late(Judge):
 class Broken(Judge):
     """A reranker that fails, gives too few scores, or gives no numbers."""
 
-    def __init__(self, scores: list[float] | Exception) -> None:
+    def __init__(self, scores: Any) -> None:
         super().__init__({})
         self.given = scores
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
         if isinstance(self.given, Exception):
             raise self.given
-        return self.given
+        scores: list[float] = self.given
+        return scores
 
 
 FOUND = [item("a", 0.9, "A"), item("b", 0.8, "B"), item("c", 0.7, "C")]
@@ -253,10 +253,20 @@ async def test_a_late_model_is_cancelled_and_the_order_stays(
 
 
 @pytest.mark.parametrize(
-    "scores", [ModelUnavailable("gone"), RuntimeError("anyone's bug"), [1.0], [1.0, math.nan, 2.0]]
+    "scores",
+    [
+        ModelUnavailable("gone"),
+        RuntimeError("anyone's bug"),
+        [1.0],
+        [1.0, math.nan, 2.0],
+        [1.0, None, 2.0],
+        [1.0, "good", 2.0],
+        [[1.0], [2.0], [3.0]],
+        None,
+    ],
 )
 async def test_a_model_that_fails_leaves_the_order(
-    scores: list[float] | Exception, caplog: pytest.LogCaptureFixture
+    scores: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert await ResultRanker(Broken(scores)).arerank("?", FOUND) == FOUND
     assert caplog.records
