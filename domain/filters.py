@@ -17,6 +17,13 @@ from domain.text import clean_text
 
 _MOST = 100  # values of one filter
 _NEAR = 0.6  # difflib's own default
+_DATE = "Write a date like 2026-03-01 or 2026-03-01T08:00:00+08:00."
+_WRITTEN = {
+    "createdAfter": _DATE,
+    "createdBefore": _DATE,
+    "sectionId": "Give the id of a section, as results and `sextant structure --json` tell it.",
+    "documentIds": f"Give one document or up to {_MOST}, as `sextant documents list` shows them.",
+}
 
 
 def _listed(value: object) -> object:
@@ -165,7 +172,6 @@ def _unfit(error: Unfit) -> OptionInvalid:
     said = str(first["msg"]).removeprefix("Value error, ")
     return OptionInvalid(
         f"The filter `{name}` cannot be {first['input']!r:.80}: {said}.",
-        next_step="Dates are written like 2026-03-01 or 2026-03-01T08:00:00+08:00, ids as `sextant "
-        "documents list` shows them.",
+        next_step=_WRITTEN.get(name, f"Give one text or up to {_MOST}, none of them empty."),
         field=f"filters.{name}",
     )

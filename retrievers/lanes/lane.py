@@ -309,9 +309,15 @@ def log_found(
             query.keywords,
             {run.name: len(run.hits) for run in runs},
             len(found),
-            [(item.metadata.get("filename"), round(item.score, 4)) for item in found[:3]],
+            [(_file_of(item), round(item.score, 4)) for item in found[:3]],
             spent,
         )
+
+
+def _file_of(item: RetrievedItem) -> str | None:
+    """Its file's name; LangChain's loaders have it under `source`."""
+    named: str | None = item.metadata.get("filename") or item.metadata.get("source")
+    return named
 
 
 def _at_once(lane: Lane, query: LaneQuery) -> LaneRun | None:

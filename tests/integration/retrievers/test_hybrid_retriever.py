@@ -166,6 +166,18 @@ async def test_a_name_is_no_user_where_the_column_holds_numbers(foreign: Foreign
     assert caught.value.field == "user_id"
 
 
+async def test_the_log_names_files_as_langchains_loaders_do(
+    foreign: Foreign, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Scenario: 记录检索详情, of documents that have a `source` and no `filename`."""
+    await foreign.store.aadd_documents(
+        [Document("血糖仪", id=str(uuid4()), metadata={"user_id": 3, "source": "docs/meter.pdf"})]
+    )
+    caplog.set_level(logging.INFO, "retrievers.hybrid_retriever.retriever")
+    await retriever(foreign.store, 3).search("血糖仪")
+    assert "top=[('docs/meter.pdf', 1.0)]" in caplog.messages[-1]
+
+
 async def test_a_number_beyond_integer_is_a_user_of_json_metadata(database: Database) -> None:
     """For a number the store's filter would cast the key of every row to INTEGER."""
     users = (2**40, 2**40 + 1)

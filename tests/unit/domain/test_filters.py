@@ -94,6 +94,22 @@ def test_a_value_that_cannot_be_is_named(given: dict[str, object], said: str) ->
     assert caught.value.field == f"filters.{said}"
 
 
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ({"createdBefore": "2026-13-01"}, "2026-03-01T08:00"),
+        ({"sectionId": "no id"}, "structure --json"),
+        ({"documentIds": [7]}, "documents list"),
+        ({"tags": [""]}, "none of them empty"),
+        ({"topicLabels": ["x"] * 101}, "up to 100"),
+    ],
+)
+def test_the_way_out_is_that_of_the_filter(given: dict[str, object], advice: str) -> None:
+    with pytest.raises(OptionInvalid) as caught:
+        ChunkFilters.read(given)
+    assert advice in caught.value.next_step
+
+
 def test_filters_that_are_no_mapping_are_refused() -> None:
     with pytest.raises(OptionInvalid):
         ChunkFilters.read(["tags"])  # type: ignore[arg-type]
