@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from domain.retrieval import LaneScore, RetrievedItem
-from retrievers.ranking.fusion import rrf
+from retrievers.ranking.fusion import rrf, rrf_share
 from retrievers.ranking.normalising import Scores, min_max
 
 BM25_LANE = "bm25"
@@ -72,7 +72,7 @@ def rerank_rrf(
     ordered = []
     for name, score in fused:
         at = place[name]
-        item, before = items[at], given_weight / (k + at + 1)
+        item, before = items[at], rrf_share(at + 1, given_weight, k)
         lanes = {  # of the first fusion's score each lane gave a part, and of its rank the same part
             lane: replace(own, contribution=(own.contribution or 0.0) * before / item.score)
             for lane, own in item.lanes.items()

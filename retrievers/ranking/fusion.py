@@ -30,18 +30,19 @@ def rrf(
     Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
     individual Rank Learning Methods", SIGIR 2009; weights as in seed 000.
     """
-    scored: dict[str, tuple[float, float]] = {}  # minus the score, the best k + rank: their order
+    scored: dict[str, tuple[float, int]] = {}  # minus the score, the best rank: their order
     for lane in sorted(rankings):
-        weight, at = weights.get(lane, 1.0), k
-        for item_id in rankings[lane]:
-            at += 1
-            if item_id in scored:
-                less, best = scored[item_id]
-                scored[item_id] = less - weight / at, best if best < at else at
-            else:
-                scored[item_id] = -weight / at, at
+        weight = weights.get(lane, 1.0)
+        for rank, item_id in enumerate(rankings[lane], start=1):
+            less, best = scored.get(item_id) or (0.0, rank)
+            scored[item_id] = less - rrf_share(rank, weight, k), best if best < rank else rank
     ordered = sorted([(less, best, item_id) for item_id, (less, best) in scored.items()])
     return [(item_id, -less) for less, _, item_id in ordered]
+
+
+def rrf_share(rank: int, weight: float, k: float) -> float:
+    """What a place in one ranking gives an item: `weight / (k + rank)`, ranks from 1."""
+    return weight / (k + rank)
 
 
 def fuse(
@@ -68,8 +69,9 @@ def fuse(
             if (own := lanes.get(one)) is not None:
                 if one not in told_by or tells(hits, place):  # another lane may know it by id only
                     told_by[one] = hits, place
-                share = weight / (k + place + 1)
-                own[lane] = LaneScore(place + 1, score_at(hits, place), weight, share)
+                rank = place + 1
+                share = rrf_share(rank, weight, k)
+                own[lane] = LaneScore(rank, score_at(hits, place), weight, share)
     return [ranked_at(*told_by[one], score, lanes[one]) for one, score in best]
 
 
