@@ -180,8 +180,9 @@ def _failed(error: SextantError, *, field: str | None = None) -> CallToolResult:
     Structured content that is not of the tool's own schema makes the official TypeScript client (1.32)
     throw, and its caller never learns what was wrong.
     """
-    problem = problem_of(error)
-    told = problem.model_copy(update={"field": field or problem.field})
+    told = problem_of(error)
+    if field is not None:
+        told = told.model_copy(update={"field": field, "detail": error.message})
     return CallToolResult(
         content=[TextContent(type="text", text=_sentence(error))],
         is_error=True,

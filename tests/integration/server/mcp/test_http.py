@@ -277,4 +277,6 @@ async def test_the_field_at_fault_is_told_as_the_caller_wrote_it(
     async with client_of(served, keys[OWNER]) as client:
         result = await client.call_tool("kb.search", arguments)
     assert result.meta is not None
-    assert result.meta[PROBLEM]["field"] == field
+    problem = result.meta[PROBLEM]
+    assert problem["field"] == field
+    assert text_of(result).startswith(f"{problem['code']}: {problem['detail']}")
