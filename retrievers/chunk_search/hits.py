@@ -15,6 +15,7 @@ from domain.errors import InputError, SextantError
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from retrievers.chunk_search.ranking import Ranked, Share
+from retrievers.lanes.degrading import log_failures
 from stores.chunks.chunk_store import ChunkStore, StoredChunk
 from stores.chunks.neighbours import Mentioned, entities_of, linked_to
 from stores.postgresql.database import Database
@@ -182,9 +183,10 @@ def _without_graph(warnings: list[str]) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except SextantError:
+    except SextantError as error:
         if NO_ENTITIES not in warnings:
             warnings.append(NO_ENTITIES)
+            log_failures({"graph": error})
 
 
 def _by_lanes(item: RetrievedItem) -> Ranked:

@@ -7,7 +7,6 @@ adds to its vector and its text: without that another's description can put it t
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from domain.text import normalise_name
 from models.protocols import Embedder, Vectors
 from retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
 from retrievers.entity_search.words import words_of
+from retrievers.lanes.degrading import log_failures
 from stores.graph.protocol import EntityFilter, EntityHit, GraphStore
 from stores.postgresql.deadlines import within
 from stores.stamps.entity_stamps import EntityStamp
@@ -42,8 +42,6 @@ _SAME, _ABOVE_THE_BEST = 1.0, 2.0
 
 _Work = Coroutine[Any, Any, None]
 _Named = asyncio.Task[list[Entity]]
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -154,8 +152,8 @@ class EntityLanes:
             await within(self.deadline, work())
         except (InputError, ConflictError):
             raise
-        except Exception as error:
-            logger.exception("entity lane %s failed", lane)
+        except Exception as error:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
+            log_failures({lane: error})
             found.failed[lane] = error
             found.hits.pop(lane, None)
         found.timings[lane] = (time.perf_counter() - started) * 1000

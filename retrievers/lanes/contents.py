@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from domain.errors import ConflictError, InputError, SextantError
 from domain.retrieval import RetrievedItem
+from retrievers.lanes.degrading import go_without
 from retrievers.lanes.lane import LaneQuery
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.memory.texts import ScopeTexts
@@ -96,8 +97,8 @@ class Contents:
             found = await self.graph.get_entities(self.query.scope, list(rows))
         except (InputError, ConflictError):
             raise
-        except SextantError:
-            self.query.warn(NO_GRAPH_STORE)
+        except SextantError as error:
+            go_without("graph", error, self.query, NO_GRAPH_STORE)
             return []
         return around.items({rows[entity.id]: of_entity(entity) for entity in found})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from retrievers.lanes.lane import KEYWORD, VECTOR, LaneRun
+from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +27,13 @@ def degraded(runs: Sequence[LaneRun]) -> tuple[str, ...]:
     for sentence in sentences:
         logger.warning(sentence)
     return tuple(sentences)
+
+
+def go_without(part: str, cause: Exception, query: LaneQuery, said: Mapping[str, str]) -> None:
+    """Tell the caller that lanes went on without a part that failed, and the log why; once a question."""
+    if query.warn(said):
+        log_failures({part: cause})
+        logger.warning(said["zh"])
 
 
 def log_failures(failed: Mapping[str, BaseException]) -> None:

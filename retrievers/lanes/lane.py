@@ -58,11 +58,15 @@ class LaneQuery:
     warnings: list[str] = field(default_factory=list[str], compare=False)
     hot: HotScope | None = field(default=None, compare=False)
 
-    def warn(self, said: str | Mapping[str, str]) -> None:
-        """Note once that a lane went on without something; of sentences by language, in the question's."""
+    def warn(self, said: str | Mapping[str, str]) -> bool:
+        """Note once that a lane went on without something; of sentences by language, in the question's.
+
+        Whether it was new is what is returned.
+        """
         sentence = said if isinstance(said, str) else said[language_of(self.text)]
-        if sentence not in self.warnings:
+        if is_new := sentence not in self.warnings:
             self.warnings.append(sentence)
+        return is_new
 
     @contextmanager
     def telling(self) -> Iterator[LaneQuery]:

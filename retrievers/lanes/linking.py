@@ -9,6 +9,7 @@ from domain.errors import ConflictError, InputError, SextantError
 from models.protocols import Vectors
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.lanes.contents import NO_GRAPH_STORE
+from retrievers.lanes.degrading import go_without
 from retrievers.lanes.lane import LaneQuery
 from retrievers.ranking.mixing import link_strength
 from stores.graph.protocol import EntityHit, GraphStore
@@ -61,8 +62,8 @@ async def nearest_entities(
         )
     except (InputError, ConflictError):
         raise
-    except SextantError:
-        query.warn(NO_GRAPH_STORE)
+    except SextantError as error:
+        go_without("graph", error, query, NO_GRAPH_STORE)
         return None
     return _strengths(index, by_meaning, _BY_MEANING) | _strengths(index, by_words, _BY_WORDS)
 

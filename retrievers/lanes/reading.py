@@ -20,7 +20,8 @@ from models.protocols import Embedder, Vectors
 from retrievers.index.passages import Near
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from retrievers.index.sparse import Floats
-from retrievers.lanes.lane import LaneQuery, LaneRun, late
+from retrievers.lanes.degrading import go_without
+from retrievers.lanes.lane import VECTOR, LaneQuery, LaneRun, late
 from retrievers.lanes.linking import named_entities, nearest_entities
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.lanes.two_events import two_events
@@ -235,8 +236,8 @@ class QuestionReader:
             return await self.embedder.embed_query(text)
         except ConflictError:
             raise
-        except SextantError:
-            query.warn(NO_VECTOR)
+        except SextantError as error:
+            go_without(VECTOR, error, query, NO_VECTOR)
             return None
 
     async def _near(self, query: LaneQuery, index: ScopeIndex, vector: Vectors) -> Near | None:
@@ -246,8 +247,8 @@ class QuestionReader:
             found = await apart(self.chunks.nearest(query.scope, vector, wanted))
         except ConflictError:
             raise
-        except SextantError:
-            query.warn(NO_VECTOR)
+        except SextantError as error:
+            go_without(VECTOR, error, query, NO_VECTOR)
             return None
         rows = places_of(index.chunk_ids.halves, found.ids).astype(np.intp)
         rising = np.argsort(rows)[np.count_nonzero(rows < 0) :]

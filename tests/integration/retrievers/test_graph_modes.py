@@ -41,6 +41,10 @@ class GoneGraph(PostgresGraph):
         raise GraphStoreUnavailable("Neo4j does not answer.")
 
 
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+
+
 class SilentEmbedder(HashEmbedder):
     """An embedding model that never answers a question."""
 
@@ -221,13 +225,21 @@ async def test_local_without_an_entity_goes_by_similarity_and_says_so(
 
 @pytest.mark.parametrize("mode", ["local", "hybrid", "mix"])
 async def test_without_a_model_for_the_question_words_and_graph_go_on(
-    database: Database, settings: Settings, scope: Scope, mode: str
+    database: Database,
+    settings: Settings,
+    scope: Scope,
+    mode: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """Seed 000, 记录错误日志: the log says why, once a question."""
     found = await over(database, BrokenEmbedder(384), settings).search(
         scope, QUESTION, mode=mode, top_k=2
     )
     assert set(files(found)) == {"mounds", "state"}
     assert NO_VECTOR["en"] in found.warnings
+    [why] = errors(caplog)
+    assert why.startswith("lane vector failed: The embedding model does not answer.")
+    assert caplog.messages.count(NO_VECTOR["zh"]) == 1
 
 
 @pytest.mark.parametrize("mode", ["local", "mix"])
@@ -244,18 +256,21 @@ async def test_a_model_that_never_answers_is_given_up_and_keywords_step_in(
 
 
 @pytest.mark.parametrize("mode", ["local", "hybrid", "mix"])
-async def test_a_graph_store_that_is_gone_costs_entities_and_reports_but_no_passage(
+async def test_a_graph_store_that_is_gone_costs_entities_and_reports_but_no_passage(  # noqa: PLR0917 - fixtures
     database: Database,
     embedder: Embedder,
     settings: Settings,
     scope: Scope,
     mode: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     retriever = over(database, embedder, settings, GoneGraph(database))
     found = await retriever.search(scope, QUESTION, mode=mode, top_k=2)
     assert set(files(found)) == {"mounds", "state"}
     assert found.graph_context.entities == ()
     assert NO_GRAPH_STORE["en"] in found.warnings
+    [why] = errors(caplog)
+    assert why.startswith("lane graph failed: Neo4j does not answer.")
 
 
 async def test_when_the_reports_cannot_be_read_global_goes_on_by_meaning_and_words(
