@@ -18,13 +18,12 @@ from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, Stated, si
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.names import read_names
-from stores.graph.resolution.deciding import decide_one
+from stores.graph.resolution.deciding import decide_one, decide_pairs_two
 from stores.graph.resolution.merges import Merge
 from stores.graph.transfer import (
     Known,
     bearers,
     chunks_by_external_id,
-    distinguish,
     entities_by_external_id,
     known_entities,
     merged_entities,
@@ -208,13 +207,16 @@ class EvidenceWriter:
             if missing:
                 continue
             source, target = ends[line.source], ends[line.target]
-            if not line.same:
+            if not line.same and source == target:
+                problems.append(Problem(number, _one_entity(line)))
+            elif not line.same:
                 pairs.append((source, target))
             elif roots.get(source, source) != roots.get(target, target):
                 merges.append(Merge(source, target, line.reason))
         if merges:
             await decide_one(self._writer, merges)
-        await distinguish(self._writer, pairs)
+        if pairs:
+            await decide_pairs_two(self._writer, pairs)
         return problems
 
     def _stated(
@@ -225,7 +227,7 @@ class EvidenceWriter:
             return [], [self._lost(end) for end in missing]
         source, target = ends[line.source][0], ends[line.target][0]
         if source == target:
-            return [], [f"{line.source!r:.80} and {line.target!r:.80} are one entity."]
+            return [], [_one_entity(line)]
         reasons = [f"There is no chunk {one!r:.80}." for one in line.chunk_ids if one not in chunks]
         places = [chunks[one] for one in line.chunk_ids if one in chunks]
         return [
@@ -319,6 +321,10 @@ def said_by(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
         for source, kind, target in line.triples
     ]
     return GraphEvidence(mentions, relations)
+
+
+def _one_entity(line: Stated | DecisionLine) -> str:
+    return f"{line.source!r:.80} and {line.target!r:.80} are one entity."
 
 
 def _of_owner(line: EntityLine, owner: Known | None) -> EntityLine:

@@ -80,12 +80,6 @@ async def merged_entities(writer: GraphWriter, ids: Sequence[UUID]) -> dict[UUID
     return {row["id"]: row["root_id"] for row in rows}
 
 
-async def distinguish(writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]) -> None:
-    """Note, by the user's decision, that the two of each pair are different."""
-    values = {"ones": [one for one, _ in pairs], "others": [other for _, other in pairs]}
-    await writer.execute(_SQL["distinguish"], **values)
-
-
 @dataclass(frozen=True, slots=True)
 class Content:
     """What an export says of one document; rows are those of `sql/queries/graph_transfer.sql`."""

@@ -52,12 +52,12 @@ class MergedName:
 
 
 class Member(NamedTuple):
-    """An entity of a merged one."""
+    """An entity of a merged one; `into_id` is None where it is the one that the others were merged into."""
 
     id: UUID
     root_id: UUID
+    into_id: UUID | None
     automatic: bool
-    merged: bool
 
 
 class MergeReader:
@@ -98,11 +98,7 @@ async def decide_one(writer: GraphWriter, merges: Sequence[Merge]) -> int:
     Raises:
         OptionInvalid: an entity is to be merged into itself.
     """
-    ends = [end for one in merges for end in (one.from_id, one.into_id)]
-    members = await component(writer.connection, writer.scope_id, ends)
-    automatic = [member.id for member in members if member.automatic]
-    if automatic:
-        await unmerge(writer, automatic)
+    members = await _loosened(writer, [end for one in merges for end in (one.from_id, one.into_id)])
     await writer.execute(_SQL["confuse"], ids=[member.id for member in members])
     return await merge(writer, merges)
 
@@ -117,5 +113,55 @@ async def decide_two(writer: GraphWriter, entity_id: UUID) -> int:
     if done:
         own = await component(writer.connection, writer.scope_id, [entity_id])
         others = {member.id for member in members} - {member.id for member in own}
-        await writer.execute(_SQL["distinguish"], id=entity_id, others=sorted(others))
+        await distinguish(writer, [(entity_id, other) for other in sorted(others)])
     return done
+
+
+async def decide_pairs_two(writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]) -> None:
+    """Say of pairs, by the user's decision, that they are two, and separate those that are one.
+
+    Other automatic merges around these are left to be found again.
+    """
+    if together := await _together(writer, pairs):
+        await _loosened(writer, [end for pair in together for end in pair])
+    for pair in together:
+        if await _together(writer, [pair]):  # by the user's own earlier word
+            await unmerge(writer, [await _lower(writer, *pair)])
+    await distinguish(writer, pairs)
+
+
+async def distinguish(writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]) -> None:
+    """Note, by the user's decision, that the two of each pair are different."""
+    values = {"ones": [one for one, _ in pairs], "others": [other for _, other in pairs]}
+    await writer.execute(_SQL["distinguish"], **values)
+
+
+async def _loosened(writer: GraphWriter, ids: Sequence[UUID]) -> list[Member]:
+    """Take automatic merges around these entities back; returns what they were one with."""
+    members = await component(writer.connection, writer.scope_id, ids)
+    automatic = [member.id for member in members if member.automatic]
+    if automatic:
+        await unmerge(writer, automatic)
+    return members
+
+
+async def _together(
+    writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]
+) -> list[tuple[UUID, UUID]]:
+    """The pairs whose two are one."""
+    ends = list({end for pair in pairs for end in pair})
+    members = await component(writer.connection, writer.scope_id, ends)
+    roots = {member.id: member.root_id for member in members}
+    return [(one, other) for one, other in pairs if roots[one] == roots[other]]
+
+
+async def _lower(writer: GraphWriter, one: UUID, other: UUID) -> UUID:
+    """Which of two that are one to free, so that it does not take the other along."""
+    members = await component(writer.connection, writer.scope_id, [one])
+    into = {member.id: member.into_id for member in members}
+    above: UUID | None = other
+    while above is not None:
+        if above == one:
+            return other
+        above = into[above]
+    return one

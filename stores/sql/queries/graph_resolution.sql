@@ -138,10 +138,10 @@ where (one.entity_type = other.entity_type or 'TERM' in (one.entity_type, other.
 order by p.score desc, p.one_id, p.other_id;
 
 -- name: distinguish
--- The user says that these are two.
+-- The user says that the two of each pair are two.
 insert into entity_distinctions (scope_id, one_id, other_id, user_id)
-select %(scope_id)s, least(%(id)s::uuid, other), greatest(%(id)s::uuid, other), %(user_id)s
-from unnest(%(others)s::uuid[]) as other where other <> %(id)s
+select %(scope_id)s, least(one, other), greatest(one, other), %(user_id)s
+from unnest(%(ones)s::uuid[], %(others)s::uuid[]) as pair (one, other)
 on conflict do nothing;
 
 -- name: confuse
@@ -156,9 +156,9 @@ with roots as (
     where g.scope_id = %(scope_id)s and g.from_id = named.id), named.id) as id
   from unnest(%(ids)s::uuid[]) as named (id)
 )
-select r.id, r.id as root_id, false as automatic, false as merged from roots r
+select r.id, r.id as root_id, null::uuid as into_id, false as automatic from roots r
 union all
-select g.from_id, g.root_id, g.automatic, true from roots r
+select g.from_id, g.root_id, g.into_id, g.automatic from roots r
 join entity_merges g on g.scope_id = %(scope_id)s and g.root_id = r.id;
 
 -- name: mentions

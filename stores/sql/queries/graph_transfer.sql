@@ -121,10 +121,3 @@ order by same desc, source_id, target_id;
 -- name: merged
 -- Those of these entities that are another now.
 select from_id as id, root_id from entity_merges where scope_id = %(scope_id)s and from_id = any(%(ids)s);
-
--- name: distinguish
--- These are two, by the user's word.
-insert into entity_distinctions (scope_id, one_id, other_id, user_id)
-select %(scope_id)s, least(one, other), greatest(one, other), current_setting('sextant.user_id')
-from unnest(%(ones)s::uuid[], %(others)s::uuid[]) as pair (one, other)
-on conflict do nothing;

@@ -11,10 +11,13 @@ import pytest
 
 from domain.errors import OptionInvalid
 from domain.scope import Scope
+from ingestion.graph.resolution.resolve import resolve
 from ingestion.pipeline import Ingestor
 from ingestion.transfer.importing import Importer
 from stores.documents.document_store import DocumentStore
+from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
+from stores.graph.resolution.deciding import MergeReader
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from tests.integration.ingestion.transferred import LINES, Line, facts, rows, stream
@@ -287,6 +290,61 @@ async def test_what_others_are_merged_into_keeps_its_own_id(
     found = await facts(database, scope)
     assert [row[:2] for row in found["entities"]] == [("b", "Beta Works"), ("c", "Gamma Works")]
     assert [row[0] for row in found["relations"]] == ["OF_a", "OF_b"]
+
+
+def decision(source: str, target: str, *, same: bool) -> Line:
+    return {"type": "decision", "source": source, "target": target, "same": same}
+
+
+async def are_one(database: Database, scope: Scope, *names: str) -> bool:
+    ids = [entity_id(scope, name) for name in names]
+    members = await MergeReader(database).component(scope, ids)
+    return len({member.root_id for member in members if member.id in ids}) == 1
+
+
+ONE, OTHER = "New York Inc", "New-York Inc"
+
+
+@pytest.mark.parametrize(
+    "merges",
+    [
+        pytest.param([], id="by their spelling"),
+        pytest.param([(ONE, OTHER)], id="by the user"),
+        pytest.param([(ONE, "third"), (OTHER, "third")], id="each into a third"),
+        pytest.param([(ONE, "third"), ("third", OTHER)], id="through a third"),
+    ],
+)
+@pytest.mark.parametrize("ends", [(ONE, OTHER), (OTHER, ONE)])
+async def test_two_that_were_merged_are_two_as_soon_as_a_line_says_so(
+    importer: Importer,
+    database: Database,
+    scope: Scope,
+    merges: Sequence[tuple[str, str]],
+    ends: tuple[str, str],
+) -> None:
+    """They stayed one until the graph changed otherwise, and for good where the user had merged them."""
+    named: list[Line] = [{"type": "entity", "name": name} for name in (ONE, OTHER, "third")]
+    said = [decision(*pair, same=True) for pair in merges]
+    await importer.import_graph(scope, stream([*named, *said]), strict=True)
+    await resolve(database, scope)
+    assert await are_one(database, scope, ONE, OTHER)
+
+    for _ in range(2):
+        await importer.import_graph(scope, stream([decision(*ends, same=False)]), strict=True)
+        await resolve(database, scope)
+
+        assert not await are_one(database, scope, ONE, OTHER)
+        assert len((await facts(database, scope))["merges"]) == max(0, len(merges) - 1)
+
+
+async def test_one_entity_under_two_spellings_is_not_two(importer: Importer, scope: Scope) -> None:
+    lines = [ALPHA, decision("Alpha", "alpha", same=False)]
+
+    report = await importer.import_graph(scope, stream(lines))
+
+    assert [(problem.line, problem.reason) for problem in report.problems] == [
+        (2, "'Alpha' and 'alpha' are one entity.")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,8 @@ from ingestion.transfer.importing import Importer, ImportReport
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
-from stores.graph.resolution.deciding import decide_one
+from stores.graph.resolution.deciding import decide_one, distinguish
 from stores.graph.resolution.merges import Merge
-from stores.graph.transfer import distinguish
 from stores.postgresql.database import Database
 from tests.integration.ingestion.transferred import (
     FOLDER,
