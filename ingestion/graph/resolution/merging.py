@@ -53,11 +53,13 @@ def _pairs(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID, str]]:
 
 
 def _by_key(named: Iterable[Named]) -> Iterator[list[UUID]]:
-    groups: dict[str, list[UUID]] = defaultdict(list)
+    groups: dict[str, list[tuple[str, UUID]]] = defaultdict(list)
     for one in named:
         if key := spelling_key(one.name):
-            groups[key].append(one.id)
-    yield from (sorted(groups[key]) for key in sorted(groups) if len(groups[key]) > 1)
+            groups[key].append((one.name, one.id))
+    for key in sorted(groups):
+        if len(groups[key]) > 1:
+            yield [own for _, own in sorted(groups[key])]
 
 
 def _by_alias(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID]]:
@@ -83,7 +85,7 @@ def _join_defined(groups: _Groups, names: Names) -> None:
         if short in there and full in there and _is_telling(there[short].name):
             meanings[short].add(full)
     single: list[tuple[UUID, UUID]] = []
-    for short in sorted(meanings):
+    for short in sorted(meanings, key=lambda one: (there[one].name, one)):
         roots = {groups.find(full) for full in meanings[short]}
         if len(roots) == 1:
             single.append((short, min(meanings[short])))
@@ -161,13 +163,16 @@ class _Groups:
             entity = self._into[entity]
         return entity
 
-    def _rank(self, entity: UUID) -> tuple[bool, bool, int, int, int]:
-        """Whose name a group takes: with the user's own id, in full, and mentioned most."""
+    def _rank(self, entity: UUID) -> tuple[bool, bool, int, int, str, int]:
+        """Whose name a group takes: with the user's own id, in full, and mentioned most.
+
+        Names decide before ids, which a copy of the knowledge base does not share.
+        """
         named = self._named.get(entity)
         if named is None:
-            return False, False, 0, 0, entity.int
-        full = entity not in self._abbreviations
-        return named.external_id is not None, full, named.mentions, len(named.name), entity.int
+            return False, False, 0, 0, "", entity.int
+        own, full = named.external_id is not None, entity not in self._abbreviations
+        return own, full, named.mentions, len(named.name), named.name, entity.int
 
     def _group(self, root: UUID) -> _Group:
         if root not in self._groups:

@@ -33,6 +33,14 @@ def test_spellings_go_into_the_one_that_is_mentioned_most() -> None:
     assert merged(names) == {("New-York", "New York")}
 
 
+def test_of_spellings_mentioned_alike_the_same_one_gives_its_name_in_every_knowledge_base() -> None:
+    """Ids decided, which are others in each: a copy could call an entity otherwise."""
+    low, high = UUID(int=1), UUID(int=2)
+    for one, other in ((low, high), (high, low)):
+        spelled = [Named(one, "Müller", "TERM", None, 2), Named(other, "Muller", "TERM", None, 2)]
+        assert merged(Names(named=spelled)) == {("Muller", "Müller")}
+
+
 def test_types_and_ids_of_the_user_keep_names_apart() -> None:
     apart = Names(named=[named("New-York", "CITY"), named("New York", "STATE")])
     assert merged(apart) == set()
