@@ -10,7 +10,13 @@ from domain.text import normalise
 _ASKS_WHY = re.compile(
     r"(?<![称稱叫作做名视視认認定成分])(?:为什么|為什麼|为甚么|為甚麼)(?!\W*$|[名人书書])|(?<![称稱叫作做名视視认認定成分])(?:为何|為何)(?=\w)"
     r"|为啥|何故|[什甚]么原因|什麼原因|原因是(?:什么|什麼|啥|何)"
-    r"|\bwhy\b|\bhow come\b|\bwhat (?:is|are|was|were) the reasons?\b|\bfor what reasons?\b"
+    r"|根因是(?:什么|什麼|啥|何)|是什么(?:造成|引起|导致)|是什麼(?:造成|引起|導致)"
+    r"|\bwhy\b|\bhow come\b|\bwhat (?:is|are|was|were) the (?:root )?(?:reason|cause)s?\b|\bfor what reasons?\b|\bwhat (?:has |had )?caused\b"
+)
+# What a section of reasons is called.
+_OF_REASONS = re.compile(r"\b(?:root )?causes?\b|\breasons?\b|原因|根因|缘由|緣由|起因|成因")
+_DENIES_REASON = re.compile(
+    r"\bnot the (?:root )?(?:reason|cause)|不是[^，。]{0,8}(?:原因|根因)|并非[^，。]{0,8}(?:原因|根因)"
 )
 _GIVES_REASON = re.compile(
     r"因|由于|由於|所以|以[便免]|为了|為了|为的是|使|令|致|导致|導致|否则|否則|不然|避免|防止|便于|便於|有利于|造成|引起|缘故|緣故|理由|目的|出于|出於"
@@ -29,4 +35,10 @@ def asks_why(question: str) -> bool:
 
 def gives_reason(text: str) -> bool:
     """Whether a text has a word with which reasons are given: lenient, for most texts that give one do."""
-    return _GIVES_REASON.search(normalise(text)) is not None
+    plain = normalise(text)
+    return _GIVES_REASON.search(plain) is not None and not _DENIES_REASON.search(plain)
+
+
+def is_of_reasons(heading: str) -> bool:
+    """Whether a section with this heading tells why something is so: "3. Root cause", 原因分析."""
+    return _OF_REASONS.search(normalise(heading)) is not None

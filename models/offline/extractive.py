@@ -27,6 +27,7 @@ from models.offline.asked_rows import (
 )
 from models.offline.captions import with_rows_told
 from models.offline.listings import with_lists_told
+from models.offline.openings import with_opening_told
 from models.offline.other_language import (
     Foreign,
     Told,
@@ -141,7 +142,9 @@ class ExtractiveAnswerer:
             )
         found = await self._extract(simplified(question), read, language, written)
         spans = [(one.source, one.start, one.end) for one in found.quotations]
-        spans = with_lists_told(simplified(question), read, with_rows_told(items, spans))
+        spans = with_rows_told(items, spans)
+        for whole in (with_lists_told, with_opening_told):
+            spans = whole(simplified(question), read, spans)
         kind = asked_kind(question)
         quoted = [
             Quotation(

@@ -23,7 +23,7 @@ from domain.language.disclaimers import disclaimed_in
 from domain.language.identifiers import unmentioned
 from domain.language.number_words import in_digits
 from domain.language.other_words import listed_compounds, told_otherwise
-from domain.language.reasons import asks_why, gives_reason
+from domain.language.reasons import asks_why, gives_reason, is_of_reasons
 from domain.language.sentences import code_spans
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.retrieval import RetrievedItem
@@ -65,6 +65,8 @@ _NEIGHBOUR_WEIGHT = 0.2
 _RANK_COST = 0.04
 _NUMBER_BONUS = 0.1
 _REASON_BONUS = 0.1
+# Who asks why is told what stands under "Root cause", whatever its words are.
+_OF_REASONS_BONUS = 0.5
 _LANGUAGE_BONUS = 0.1
 # A sentence that points to a table at hand; less than a question, for it may say something itself.
 _POINTER_COST = 0.5
@@ -192,7 +194,11 @@ class _Ranking:
         self._told_above = [bool(kind.heading_of(passage)) for passage in passages]
         self._definition = definition_asked(question)
         self._asks_why = asks_why(question)
-        self._reasons = [self._asks_why and gives_reason(text) for text in self._texts]
+        self._of_reasons = [self._asks_why and self._is_of_reasons(item) for item in passages]
+        self._reasons = [
+            self._of_reasons[source] or (self._asks_why and gives_reason(text))
+            for (source, *_), text in zip(self._spans, self._texts, strict=True)
+        ]
         self._settings = frozenset(terms(asked_settings(question)))
         self._weights = _weights(asked, asked_instead(question), self._terms)
         self._table_heads = [table_heads(passage) for passage in passages]
@@ -243,6 +249,7 @@ class _Ranking:
             )
             score = covered + self._surroundings(place) + self._manner(text)
             score += _REASON_BONUS * self._reasons[place]
+            score += _OF_REASONS_BONUS * self._of_reasons[source]
             score -= _POINTER_COST * self._only_points(place)
             score -= _TITLE_COST * self._is_title[place]
             score -= _BESIDE_ORDER_COST * self._orders[source]
@@ -269,6 +276,12 @@ class _Ranking:
                 and not any(self._reasons[other] for other in self._beside(place)),
                 meaning=meaning,
             )
+
+    def _is_of_reasons(self, passage: RetrievedItem) -> bool:
+        """Whether a passage in the question's language stands under a heading that promises reasons."""
+        path: Sequence[str] = passage.metadata.get("section_path") or ()
+        own = language_of(passage.text) == self._language
+        return own and any(map(is_of_reasons, path[-1:]))
 
     def _title_lists(self, source: int, text: str) -> None:
         """The line that introduces a list stands over its items like a title."""

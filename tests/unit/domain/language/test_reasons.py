@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.reasons import asks_why, gives_reason
+from domain.language.reasons import asks_why, gives_reason, is_of_reasons
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,10 @@ from domain.language.reasons import asks_why, gives_reason
         "为什么延期？",
         "為何延期？",
         "延期的原因是什么？",
+        "What caused the delay?",
+        "What was the root cause?",
+        "延期的根因是什么？",
+        "延期是什么造成的？",
     ],
 )
 def test_who_asks_why_asks_for_a_reason(question: str) -> None:
@@ -47,3 +51,23 @@ def test_a_reason_is_given_with_one_of_many_words(text: str) -> None:
 )
 def test_other_sentences_give_none(text: str) -> None:
     assert not gives_reason(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["The motor is therefore not the cause.", "这不是停机的原因，所以要再查。"]
+)
+def test_what_denies_a_reason_gives_none(text: str) -> None:
+    assert not gives_reason(text)
+
+
+@pytest.mark.parametrize(
+    ("heading", "promises"),
+    [
+        ("3. Root cause", True),
+        ("Reasons for the delay", True),
+        ("原因分析", True),
+        ("Timeline", False),
+    ],
+)
+def test_some_headings_promise_reasons(heading: str, promises: bool) -> None:
+    assert is_of_reasons(heading) is promises

@@ -1,0 +1,34 @@
+"""How a section begins that is called by what is asked for: "Root cause" is told from its first sentence on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from domain.retrieval import RetrievedItem
+from models.offline.captions import Span
+from models.offline.passages import quotable_spans
+from models.offline.wording import content_words, terms
+
+# So many sentences an answer has of it.
+_SENTENCES = 3
+
+
+def with_opening_told(
+    question: str, items: Sequence[RetrievedItem], spans: Sequence[Span]
+) -> list[Span]:
+    """`spans` with the first sentences of a passage for one of them that has no word of the question, as its heading has.
+
+    Such a sentence answers by its heading alone, and no better than those it follows.
+    """
+    if not spans:
+        return []
+    source, start, end = spans[0]
+    item = items[source]
+    heading = "".join((item.metadata.get("section_path") or ("",))[-1:])
+    asked = frozenset(content_words(question))
+    only_under = asked.isdisjoint(terms(item.text[start:end])) and asked & {*terms(heading)}
+    opening = [(source, *span) for span in islice(quotable_spans(item.text), _SENTENCES)]
+    if not only_under or spans[0] not in opening or "|" in item.text[start:end]:
+        return list(spans)
+    return [*opening, *(span for span in spans if span not in opening)]
