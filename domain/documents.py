@@ -192,8 +192,8 @@ class Backlog:
 class GraphInfo:
     """A knowledge base as `sextant graphs` lists it.
 
-    `pending`: its graph is still to follow its documents, which a worker does. `warnings`: what of the graph
-    did not follow the last time.
+    `pending`: its graph is still to follow its documents, which a worker does; `unattended`: no worker runs.
+    `warnings`: what of the graph did not follow the last time.
     """
 
     graph_id: str
@@ -201,4 +201,5 @@ class GraphInfo:
     chunks: int
     created_at: datetime | None = None
     pending: bool = False
+    unattended: bool = False
     warnings: Sequence[str] = ()

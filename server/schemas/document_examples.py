@@ -25,6 +25,7 @@ _JOB: dict[str, Any] = {
     "errorCode": None,
     "error": None,
     "notBefore": None,
+    "unattended": False,
     "warnings": [],
     "warningCodes": [],
 }

@@ -74,7 +74,8 @@ class JobBody(Wire):
     """The newest ingestion of a document.
 
     `done` of `total` chunks are through the stage; 0 of 0 where nothing counts. `notBefore`: a
-    dependency was gone, and this is when it is tried again. `warnings`: what of the document was not
+    dependency was gone, and this is when it is tried again. `unattended`: it waits, and no worker runs that
+    could take it. `warnings`: what of the document was not
     taken in though it is done, such as images that nobody looked at;
     `warningCodes` has their codes in the same order, null for a sentence that has none.
     """
@@ -87,6 +88,7 @@ class JobBody(Wire):
     error_code: str | None = None
     error: str | None = None
     not_before: datetime | None = None
+    unattended: bool = False
     warnings: tuple[str, ...] = ()
     warning_codes: tuple[str | None, ...] = ()
 

@@ -59,6 +59,7 @@ GRAPHS: dict[str, Any] = {
             "chunks": 2,
             "createdAt": "2026-03-01T08:00:00Z",
             "pending": False,
+            "unattended": False,
             "warnings": [],
         }
     ],

@@ -22,7 +22,8 @@ class GraphQuery(Wire):
 class GraphBody(Wire):
     """A knowledge base and its size.
 
-    `pending`: names, communities and reports are still to follow its documents, which a worker sees to.
+    `pending`: names, communities and reports are still to follow its documents, which a worker sees to;
+    `unattended`: it is pending, and no worker runs.
     `warnings`: what of them did not follow the last time, and how to mend it.
     """
 
@@ -31,6 +32,7 @@ class GraphBody(Wire):
     chunks: int
     created_at: datetime | None
     pending: bool = False
+    unattended: bool = False
     warnings: tuple[str, ...] = ()
 
 

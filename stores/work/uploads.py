@@ -27,7 +27,8 @@ class Standing:
     """Where a document stands, and its newest job, if it ever had one.
 
     `done` of `total` chunks are through the `stage`. `not_before`: when a job that had to wait for a
-    dependency is tried again. `warnings`: what of the document was not taken in.
+    dependency is tried again. `warnings`: what of the document was not taken in. `unattended`: it waits, and
+    no worker runs that could take it.
     """
 
     document_id: UUID
@@ -44,6 +45,7 @@ class Standing:
     error: str | None
     not_before: datetime | None
     warnings: Sequence[str] = ()
+    unattended: bool = False
 
     @property
     def is_settled(self) -> bool:

@@ -159,3 +159,17 @@ async def test_a_worker_tells_how_it_does_at_a_port_of_its_own(
     assert await worker.wait() == 0
     assert 'kb_ingest_stage_seconds_count{outcome="ok",stage="parse"} 1.0' in metrics
     assert 'kb_ingest_queue{state="waiting"}' in metrics
+
+
+async def test_a_document_that_waits_without_any_worker_says_so_until_one_comes(
+    database: Database, scope: Scope, impatient: dict[str, str]
+) -> None:
+    library = Library(database, scope.user_id)
+    document_id = await add(database, scope, b"Berth 7 is taken.", "berths.txt")
+    async with asyncio.timeout(90):  # workers that other tests have killed count for a minute
+        while not (await library.standing(document_id)).unattended:  # noqa: ASYNC110
+            await asyncio.sleep(0.5)
+    async with working(impatient, 1):
+        await when(database, scope, ended)
+    standing = await library.standing(document_id)
+    assert (standing.stage, standing.unattended) == (JobStage.DONE, False)

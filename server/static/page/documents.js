@@ -128,7 +128,7 @@ function draw(document) {
   if (running) {
     const stage = job?.stage ?? document.status;
     const name = say("stages")[stage] ?? stage;
-    parts.push(element("div", { className: "note", textContent: job?.total ? say("counted", name, job.done, job.total) : name }));
+    parts.push(element("div", { className: "note", textContent: job?.unattended ? say("unattended") : job?.total ? say("counted", name, job.done, job.total) : name }));
     if (stage !== "queued" && stage !== "pending") parts.push(bar(filename, job?.done, job?.total)); // nothing moves while it waits
   } else if (document.status === "failed") {
     parts.push(element("p", { className: "bad", textContent: why(document) }));

@@ -26,7 +26,7 @@ export async function show(id, limit = FEW) {
     if (turn !== shown) return;
     if (entity) about.replaceChildren(...describe(entity, limit)); // before the picture: it leaves that its width
     paint(part, id);
-    if (!part.nodes.length) empty();
+    if (!part.nodes.length) await empty();
     else if (part.truncated && id) tell(status, say("cut"));
   } catch (error) {
     if (turn !== shown) return;
@@ -36,9 +36,13 @@ export async function show(id, limit = FEW) {
   }
 }
 
-/** There is nothing to draw: entities come with documents. */
-function empty() {
-  tell(status, say("noGraph"));
+/** There is nothing to draw: entities come with documents, and a little after them. */
+async function empty() {
+  const turn = shown;
+  const { graphs } = await get("api/graphs", { limit: 1000 });
+  if (turn !== shown) return;
+  const { pending = false, unattended = false } = graphs.find(({ graphId }) => graphId === bases.chosen()) ?? {};
+  tell(status, say(unattended ? "unattended" : pending ? "graphFollows" : "noGraph"));
   picture.replaceChildren(...(bases.documents() ? [] : [bases.addSome()]));
 }
 

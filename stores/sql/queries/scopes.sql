@@ -34,16 +34,20 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s for update;
 
 -- name: graphs
 -- The knowledge bases of a user, with the documents that are in, or on their way in; whether a worker has
--- a turn to bring the graph up to date (`stores/work/queue.py`), and what the last one could not do.
+-- a turn to bring the graph up to date (`stores/work/queue.py`) or none lives that could take it, and what the
+-- last one could not do.
 select g.graph_id, count(d.id) filter (where d.status <> 'failed')::int as documents,
   coalesce(sum(d.chunk_count), 0)::int as chunks, g.created_at,
-  exists (select from sextant_queue.procrastinate_jobs q
-    where q.lock = 'refresh/' || g.graph_id || '/' || g.user_id and q.status in ('todo', 'doing')
-  ) as pending,
+  turn.pending, turn.pending and not exists (
+    select from sextant_queue.procrastinate_workers where last_heartbeat > now() - interval '1 minute'
+  ) as unattended,
   coalesce(u.warnings, '[]') as warnings
 from graphs g left join documents d on d.scope_id = g.scope_id
 left join graph_warnings u on u.scope_id = g.scope_id
-where g.user_id = %(user_id)s group by g.scope_id, u.scope_id order by g.graph_id;
+cross join lateral (select exists (select from sextant_queue.procrastinate_jobs q
+  where q.lock = 'refresh/' || g.graph_id || '/' || g.user_id and q.status in ('todo', 'doing')
+) as pending) as turn
+where g.user_id = %(user_id)s group by g.scope_id, u.scope_id, turn.pending order by g.graph_id;
 
 -- name: note_upkeep
 -- What of a graph did not follow this time.

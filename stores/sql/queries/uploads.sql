@@ -1,8 +1,15 @@
 -- name: states
--- Where some documents of a user stand, each with its newest job.
+-- Where some documents of a user stand, each with its newest job. Nobody attends to one that waits while no worker
+-- lives and nothing of this user is in hand, as by `sextant ingest`.
 select d.id as document_id, g.graph_id, v.filename, d.status, d.chunk_count,
   j.id as job_id, j.stage, j.done, j.total, j.attempts, j.error_code, j.error, j.not_before,
-  coalesce(j.warnings, '[]') as warnings
+  coalesce(j.warnings, '[]') as warnings,
+  coalesce(j.stage = 'queued', false) and not exists (
+    select from sextant_queue.procrastinate_workers where last_heartbeat > now() - interval '1 minute'
+  ) and not exists (
+    select from ingestion_jobs o where o.user_id = d.user_id and o.stage not in ('done', 'failed')
+      and o.worker is not null and o.heartbeat_at > now() - interval '1 minute'
+  ) as unattended
 from documents d join graphs g using (scope_id)
 join document_versions v on v.document_id = d.id
   and v.version = coalesce(d.pending_version, d.live_version)

@@ -230,6 +230,26 @@ def test_a_knowledge_base_is_deleted_once_that_is_confirmed(page: Page, tmp_path
     ).to_have_count(0)
 
 
+@pytest.mark.parametrize(
+    ("unattended", "said"), [(True, "Waiting: no worker is running."), (False, "Waiting")]
+)
+def test_a_document_that_nobody_attends_to_says_why_it_waits(
+    page: Page, unattended: bool, said: str
+) -> None:
+    job = {"stage": "queued", "done": 0, "total": 0, "unattended": unattended}
+    waits = {"documentId": str(uuid4()), "filename": "berths.txt", "status": "pending", "job": job}
+    begin(page, f"page-{uuid4()}")
+    page.route(
+        "**/documents?*",
+        lambda route: route.fulfill(json={"documents": [waits], "nextCursor": None}),
+    )
+    page.route("**/events", lambda route: route.abort())
+    view(page, "Ask")
+    view(page, "Documents")
+    expect(row(page, "berths.txt").locator(".note")).to_contain_text(said)
+    expect(row(page, "berths.txt")).not_to_contain_text("worker" if not unattended else "Ready")
+
+
 OWN = (
     '{"type":"entity","name":"Acme"}\n{"type":"entity","name":"Borealis"}\n'
     '{"type":"relation","source":"Acme","target":"Borealis","relationType":"OWNS"}\n'

@@ -21,7 +21,8 @@ FIRMS: list[dict[str, Any]] = [
     {"type": "entity", "id": "a", "name": "Acme", "entityType": "FIRM"},
     {"type": "entity", "id": "b", "name": "Borealis", "entityType": "FIRM"},
     {"type": "entity", "id": "h", "name": "Hull", "entityType": "SHIP_PART"},
-    {"type": "relation", "source": "b", "target": "h", "relationType": "BUILDS", "description": "since 2019"},
+    {"type": "relation", "source": "b", "target": "h", "relationType": "BUILDS", "description": "since 2019",
+     "weight": 0.5},
     *({"type": "entity", "id": f"s{n}", "name": f"Ship {n}", "entityType": "SHIP"} for n in range(25)),
     *({"type": "relation", "source": "h", "target": f"s{n}", "relationType": "PART_OF"} for n in range(25)),
 ]  # fmt: skip

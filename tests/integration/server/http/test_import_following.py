@@ -114,5 +114,6 @@ async def test_an_import_that_everything_followed_at_once_is_not_pending(
         "chunks": 2,
         "createdAt": None,
         "pending": False,
+        "unattended": False,
         "warnings": [],
     }
