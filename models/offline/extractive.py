@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -73,6 +74,7 @@ _MISSING_WEIGHT = 0.5
 # lihua two answers. 0.35 costs more than it gains.
 _TORN_WEIGHT = 0.2
 _SHORT, _HALF = 3, 0.5
+_LETTER = re.compile(r"[^\W\d_]")
 _USUAL_SIMILARITY = {
     "intfloat/multilingual-e5-small": {
         ("zh", "zh"): 0.88,
@@ -285,8 +287,8 @@ class ExtractiveAnswerer:
         near = _UNKNOWN_SIMILARITY
         if usual is not None and best.similarity is not None:
             near = _SIMILARITY_WEIGHT * (best.similarity - usual[asked, said])
-        # Without its code nothing is left of "what does E47 mean?" that could be near to anything.
-        if not content_words(without_identifiers(question)):
+        # Without its code nothing is left of "what does E47 mean?" or "what is new in 3.2?" that could be near to anything.
+        if not any(map(_LETTER.search, content_words(without_identifiers(question)))):
             near = max(near, _UNKNOWN_SIMILARITY)
         comparable = _in_language_of(question, best.candidate)
         is_short = best.candidate.things <= _SHORT

@@ -47,6 +47,7 @@ from models.offline.wording import (
     asked_instead,
     asked_things,
     asks_for_number,
+    asks_for_several,
     broken_words,
     compounds,
     holds_number,
@@ -68,6 +69,8 @@ _REASON_BONUS = 0.1
 # Who asks why is told what stands under "Root cause", whatever its words are.
 _OF_REASONS_BONUS = 0.5
 _LANGUAGE_BONUS = 0.1
+# A sentence with a list below it, for who asks which there are.
+_LIST_BONUS = 0.2
 # A sentence that points to a table at hand; less than a question, for it may say something itself.
 _POINTER_COST = 0.5
 # The title of an item says no more than a question does, what a scenario presupposes neither.
@@ -160,6 +163,7 @@ class _Ranking:
     def __init__(self, question: str, passages: Sequence[RetrievedItem], language: str) -> None:
         self._language = language
         self._wants_number = asks_for_number(question)
+        self._for_several = _LIST_BONUS if asks_for_several(question) else 0.0
         self._form = SentenceForm(question)
         self._orders = [self._form.orders(passage.text) for passage in passages]
         self._asked = normalise(question)
@@ -181,6 +185,8 @@ class _Ranking:
             "".join(title.text for title in titles[source] if title.stands_over(start))
             for source, start, _ in self._spans
         ]
+        # Where sentences end that introduce a list.
+        self._introductions = set[tuple[int, int]]()
         for source, passage in enumerate(passages):
             self._title_lists(source, passage.text)
         self._otherwise = told_otherwise(question)
@@ -250,6 +256,7 @@ class _Ranking:
             score = covered + self._surroundings(place) + self._manner(text)
             score += _REASON_BONUS * self._reasons[place]
             score += _OF_REASONS_BONUS * self._of_reasons[source]
+            score += self._for_several * ((source, end) in self._introductions)
             score -= _POINTER_COST * self._only_points(place)
             score -= _TITLE_COST * self._is_title[place]
             score -= _BESIDE_ORDER_COST * self._orders[source]
@@ -284,14 +291,15 @@ class _Ranking:
         return own and any(map(is_of_reasons, path[-1:]))
 
     def _title_lists(self, source: int, text: str) -> None:
-        """The line that introduces a list stands over its items like a title."""
+        """The sentence that introduces a list stands over its items like a title."""
         for listing in listings(text):
             if listing.introduction:
-                over = text[slice(*listing.introduction)]
+                start, end = listing.introduction
+                self._introductions.add((source, end))
                 for item in listing.items:
                     first, behind = (bisect_left(self._spans, (source, at)) for at in item)
                     for place in range(first, behind):
-                        self._titled[place] = f"{over} {self._titled[place]}".strip()
+                        self._titled[place] = f"{text[start:end]} {self._titled[place]}".strip()
 
     def _torn(self, held: frozenset[str]) -> float:
         """The share of the question's compounds of which it has the head alone: of sick leave "leave"."""

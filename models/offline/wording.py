@@ -45,6 +45,18 @@ _HOW_MANY_UNITS = re.compile(
     r"\bhow many (?:(?:working|business|calendar|full) )?(?:second|minute|hour|day|night|week|month|year)s?\b",
     re.IGNORECASE,
 )
+# "What's new in 3.2?", "When was 3.2 released?": what stands under 3.2 says so without these words.
+_OF_VERSION = re.compile(
+    r"\bwhat(?:['’]s| is| was| are) new\b|\b(?<=when was )(?P<version>(?:version |release )?v?\d+(?:\.\d+)+) released\b"
+    r"|有(?:什么|哪些)(?:新功能|更新|变化)|(?:更新|新增)了(?:什么|哪些)(?:功能)?",
+    re.IGNORECASE,
+)
+# Who asks which there are is told by a list.
+_ASKS_FOR_SEVERAL = re.compile(
+    r"\b(?:which|what) (?:(?!(?:is|was|has|did|does?|happens)\b)\w+ ){0,2}?(?!(?:is|was|has|does|happens)\b)\w+s\b"
+    r"|哪些|哪[几幾]|有(?:什么|什麼)",
+    re.IGNORECASE,
+)
 # "And in Tokyo?", 那天津呢: what is named here stands for what was asked before.
 _INSTEAD = re.compile(
     r"^\s*(?:(?:and|but|or|then)\b|(?:what|how) about\b)|^(?:那么?|还有|以及|而)|呢[？?]*$",
@@ -106,6 +118,7 @@ def terms(text: str) -> list[str]:
 def content_words(question: str) -> list[str]:
     """What a question is about: the segmenter's words and the stems, without what it asks for."""
     words: list[str] = []
+    question = _OF_VERSION.sub(lambda match: f" {match['version'] or ''} ", question)
     for token in WORD.findall(normalise(question)):
         if _CHINESE.match(token):
             cut = (
@@ -211,6 +224,11 @@ def is_question(sentence: str) -> bool:
 def asks_for_number(question: str) -> bool:
     """Whether a number or a date would answer `question`."""
     return _ASKS_FOR_NUMBER.search(question) is not None
+
+
+def asks_for_several(question: str) -> bool:
+    """Whether a question asks which there are, so that a list would answer it."""
+    return _ASKS_FOR_SEVERAL.search(question) is not None
 
 
 def holds_number(text: str) -> bool:

@@ -166,3 +166,23 @@ async def test_an_item_is_found_by_the_line_above_its_list() -> None:
         "What must be done before you leave?", [_item(text)], language="en"
     )
     assert "Hand in the badge." in [one.sentence for one in found.quotations]
+
+
+async def test_for_who_asks_which_there_are_the_list_goes_before_what_mentions_it() -> None:
+    text = "Every field that is wrong is told.\n\nThese are the fields of its body:\n- customer\n- items"
+    found = await ExtractiveAnswerer().extract(
+        "Which fields does an order have?", [_item(text)], language="en"
+    )
+    assert [one.sentence for one in found.quotations][:3] == [
+        "These are the fields of its body:",
+        "customer",
+        "items",
+    ]
+
+
+async def test_what_is_new_is_told_by_the_list_under_the_version() -> None:
+    text = "- Orders in bulk\n- Webhooks"
+    metadata = {"section_path": ["Orders", "3.2 (2026-02-10)"]}
+    item = RetrievedItem(ItemKind.CHUNK, "c", text, 1.0, metadata=metadata)
+    found = await ExtractiveAnswerer().extract("What is new in 3.2?", [item], language="en")
+    assert [one.sentence for one in found.quotations] == ["Orders in bulk", "Webhooks"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from domain.retrieval import ItemKind, RetrievedItem
 from models.offline.passages import item_titles, quotable_spans
 from models.offline.sentence_ranking import rank_sentences
-from models.offline.wording import asked_things, content_words, lacking, terms
+from models.offline.wording import asked_things, asks_for_several, content_words, lacking, terms
 
 TABLE = "| Code | Meaning |\n| --- | --- |\n| E31 | Emergency stop pressed |\n| E47 | Belt slips |"
 
@@ -324,6 +324,40 @@ def test_other_short_sentences_are_no_titles_of_items(text: str) -> None:
     ],
 )
 def test_what_only_asks_or_says_little_is_no_word_of_a_question(
+    question: str, words: list[str]
+) -> None:
+    assert content_words(question) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "several"),
+    [
+        ("Which fields does an order have?", True),
+        ("What are the rules?", True),
+        ("有哪些检索模式？", True),
+        ("分哪几种？", True),
+        ("What is the status?", False),
+        ("What does it mean?", False),
+        ("What happens then?", False),
+        ("哪里开会？", False),
+    ],
+)
+def test_who_asks_which_there_are_asks_for_several(question: str, several: bool) -> None:
+    assert asks_for_several(question) is several
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("What is new in 3.2?", ["3.2"]),
+        ("What’s new in Heron 3.2?", ["heron", "3.2"]),
+        ("When was version 3.2 released?", ["version", "3.2"]),
+        ("When was the album released?", ["album", "releas"]),
+        ("3.2 有哪些更新？", ["3.2"]),
+        ("Which new employees get a mentor?", ["new", "employe", "mentor"]),
+    ],
+)
+def test_what_stands_under_a_version_need_not_say_that_it_is_new(
     question: str, words: list[str]
 ) -> None:
     assert content_words(question) == words
