@@ -30,6 +30,7 @@ _THEMES = rf"(?:{_KIND}\s+(?:\w+\s+and\s+)?{_PART}|(?:themes|topics|takeaways))"
 _ASKS = (
     rf"{_THEMES}|(?:summar(?:y|ies|i[sz]e)|overview|gist|big picture|outline)\b|\bsum up\b"
     rf"|what\s+(?:is|are|do|does)\s+{_WHOLE}\s+(?:all\s+)?(?:mainly\s+|mostly\s+)?(?:about|cover|discuss|deal with|talk about|have in common|contain)"
+    rf"|what\s+(?:is|are)\s+(?:all\s+)?in\s+{_WHOLE}"
     r"|what\s+(?:is|are)\s+(?:this|these|those|that|it)\s+(?:all\s+)?about"
     r"|compar(?:e|ison)|differ(?:s|ences?)?\b|in common"
 )
@@ -60,6 +61,7 @@ _CHINESE_ASK = re.compile(
     r"|主题|话题|议题|要点|大意|梗概|概要|概述|概览|综述|概括|总结|归纳|梳理|摘要|总览|全貌"
     r"|(?:讲|说|谈|写|涉及|包含|涵盖|包括)(?:的|了|到了?)?(?:是|都是|都有|有)?(?:些)?(?:什么|哪些)"
     r"|这?(?:都|主要)?是?关于些?什么的?"
+    r"|[里中内]面?(?:都|主要)?有些?(?:什么|哪些)(?=[\W_]*$)"
     r"|都?有些?什么(?:内容|东西|信息|资料)|(?:比较|对比)|异同|共同点|共性|有(?:什么|哪些|何)(?:不同|区别|差异|共同)"
 )
 _CHINESE_COMPARES = re.compile(r"比较|对比|异同|不同|区别|差异")
@@ -67,7 +69,7 @@ _CHINESE_THROUGHOUT = re.compile(
     r"(?:各|所有|全部|不同|多[个篇份]|几[个篇份]|这些|这几[个篇份]|每[个篇份])的?(?:文档|文件|资料|材料|文章|报告)(?:之间|中|里|间)?"
 )
 _CHINESE_FILLER = re.compile(
-    r"请问|请你?|帮我?|给我|我想|我要|我们?|知道|了解|一下|一个|一段|一份|简单|简要|简短|详细|整体|总体|全部|所有|整个|这里|这儿|里面|其中|当中"
+    r"来看|来说|看看|总的|大家|请问|请你?|帮我?|给我|我想|我要|我们?|知道|了解|一下|一个|一段|一份|简单|简要|简短|详细|整体|总体|全部|所有|整个|这里|这儿|里面|其中|当中"
     r"|有哪些|哪些|哪几|有什么|什么|怎么|如何|是|的|了|和|与|及|以及|或|在|里|中|都|吗|呢|吧|啊|些|有|关于|对|把|从|来|进行|做|写|列出|列举|说说|讲讲|谈谈"
     r"|介绍|说明|回答|用|[一二两三四五六七八九十几]句话|\d+|[一二三五十]点|主要|核心|关键|重要|共同|文档|文件|资料|材料|内容|知识库|涉及|包含|涵盖|包括|讨论|提到|提及"
     r"|[\W_]"
@@ -87,6 +89,13 @@ def is_broad(question: str) -> bool:
     if has_cjk(question):
         return _is_broad_chinese(plain_of(question))
     return _is_broad_english(question)
+
+
+def asked_besides(question: str) -> str:
+    """The words of a broad question that name what it asks about the whole, as "leave" of all documents; mostly none."""
+    if has_cjk(question):
+        return _rest_of_chinese(plain_of(question))
+    return " ".join(_rest_of_english(normalise(question)))
 
 
 def is_of_all(question: str) -> bool:
@@ -110,9 +119,13 @@ def _is_broad_english(question: str) -> bool:
         return bool(_THROUGHOUT.search(folded)) and not _ENGLISH_NAMED.search(question)
     if _ENGLISH_NAMED.search(question):
         return False
-    rest = _ENGLISH_ASK.sub(" ", _ENGLISH_WHOLE.sub(" ", folded))
-    left = re.findall(r"\w+", _ENGLISH_FILLER.sub(" ", rest))
+    left = _rest_of_english(folded)
     return not left or (bool(_ENGLISH_WHOLE.search(folded)) and len(left) <= _MENTIONED_ALONE)
+
+
+def _rest_of_english(folded: str) -> list[str]:
+    rest = _ENGLISH_ASK.sub(" ", _ENGLISH_WHOLE.sub(" ", folded))
+    return re.findall(r"\w+", _ENGLISH_FILLER.sub(" ", rest))
 
 
 def _is_broad_chinese(folded: str) -> bool:
@@ -121,5 +134,9 @@ def _is_broad_chinese(folded: str) -> bool:
     if _CHINESE_COMPARES.search(folded):
         return bool(_CHINESE_THROUGHOUT.search(folded))
     whole = _CHINESE_WHOLE.search(folded)
-    rest = _CHINESE_FILLER.sub("", _CHINESE_ASK.sub("", _CHINESE_WHOLE.sub("", folded)))
+    rest = _rest_of_chinese(folded)
     return not rest or (whole is not None and len(rest) <= 2 * _MENTIONED_ALONE)
+
+
+def _rest_of_chinese(folded: str) -> str:
+    return _CHINESE_FILLER.sub("", _CHINESE_ASK.sub("", _CHINESE_WHOLE.sub("", folded)))

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, model_validator
 
 import prompts
 from domain.answers import Usage
+from domain.breadth import asked_besides, is_broad
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Token
 from domain.retrieval import RetrievedItem
@@ -39,7 +40,7 @@ FOUND = {
 }
 UNREAD = "The chat model could not read {count} of the reports: {reason}"
 
-# Words of questions about the whole; what a question asks besides must be in what it is told.
+# Words that questions about the whole have; what a question asks besides must be in what it is told.
 _ABOUT_THE_WHOLE = re.compile(
     r"\b(?:about|collection|contents?|cover(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|documents?|files?|ideas?"
     r"|important|issues?|key|knowledge base|main|major|overall|overview|points?|said|say|subjects?|summari[sz]e"
@@ -145,7 +146,8 @@ def _told(
 
 
 def _speaks_of(told: Sequence[_Told], question: str) -> bool:
-    asked = claim_of(_ABOUT_THE_WHOLE.sub(" ", question))
+    besides = asked_besides(question) if is_broad(question) else _ABOUT_THE_WHOLE.sub(" ", question)
+    asked = claim_of(besides)
     return not len(asked) or any(
         Wording(f"{one.title} {one.finding} {one.quote.text}").held(asked) for one in told
     )

@@ -107,6 +107,10 @@ async def test_a_finding_without_its_passage_is_not_told(bench: Build) -> None:
         "这些文档讲了什么？",
         "总结一下知识库的主要内容",
         "What are the main topics of these documents?",
+        "整体来看，这些文档的主要内容是什么？",
+        "给我一个总览",
+        "Give me an overview of the knowledge base.",
+        "What are the key takeaways from the collection?",
     ],
 )
 async def test_a_question_about_the_whole_is_told_what_the_reports_say(
@@ -116,7 +120,14 @@ async def test_a_question_about_the_whole_is_told_what_the_reports_say(
     assert len(update["citations"]) == 2
 
 
-@pytest.mark.parametrize("question", ["测试查询", "Who won the chess tournament?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "测试查询",
+        "Who won the chess tournament?",
+        "Compare the tournament rules across the documents.",
+    ],
+)
 async def test_what_no_report_speaks_of_is_not_answered_from_reports(
     bench: Build, question: str
 ) -> None:
