@@ -40,6 +40,11 @@ logger = logging.getLogger(__name__)
 SLOW = "混合检索耗时超过阈值"
 BM25_LATE = "BM25 索引正在建立，本次保持 RRF 排序"
 BM25_FAILED = "BM25 重排序失败，保持 RRF 排序"
+# Of a user whom the store does not know; a field that is named wrongly finds as little.
+NO_ROWS = {
+    "zh": "向量库中没有该用户的文档，请检查 user_id 与 user_field",
+    "en": "The vector store has no documents of this user: check user_id and user_field.",
+}
 
 # Seed 000: each lane returns twice what is wanted.
 _OVERFETCH = 2
@@ -125,6 +130,9 @@ class HybridRetriever(BaseRetriever):
         runs = await self._run(request)
         timings = {run.name: run.milliseconds for run in runs}
         items = self._fused(runs, timings)
+        if not any(run.hits or run.error for run in runs) and not await self._store.rows.states():
+            request.warn(NO_ROWS)
+            logger.warning(NO_ROWS["zh"])
         items = await self._reranked(request, items, timings)
         items = items[: self.options.limit]
         timings[_TOTAL] = (time.perf_counter() - started) * 1000

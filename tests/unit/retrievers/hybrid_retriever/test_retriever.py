@@ -11,7 +11,7 @@ from langchain_core.retrievers import BaseRetriever
 from domain.errors import EmbeddingModelChanged, RetrievalError
 from domain.text import language_of
 from retrievers import HybridRetriever, HybridRetrieverOptions
-from retrievers.hybrid_retriever.retriever import SLOW
+from retrievers.hybrid_retriever.retriever import NO_ROWS, SLOW
 from retrievers.lanes.keywords import NO_KEYWORDS
 from retrievers.ranking.fusion import rrf
 from tests.unit.retrievers.hybrid_retriever.scripted_store import (
@@ -187,10 +187,11 @@ async def test_times_counts_and_the_first_three_are_logged(
 async def test_a_slow_search_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     """Scenario: 记录检索耗时 (> 500ms)."""
     assert HybridRetrieverOptions().slow_ms == 500
-    await retriever(ScriptedStore(), {"slow_ms": 1e-9}).search("糖尿病")
+    store = ScriptedStore([("a", 0.9)])
+    await retriever(store, {"slow_ms": 1e-9}).search("糖尿病")
     assert any(message.startswith(SLOW) for message in caplog.messages)
     caplog.clear()
-    await retriever(ScriptedStore(), {"slow_ms": 1e9}).search("糖尿病")
+    await retriever(store, {"slow_ms": 1e9}).search("糖尿病")
     assert caplog.messages == []
 
 
@@ -210,6 +211,16 @@ async def test_nothing_found_is_nothing() -> None:
     """Scenario: 测试边界情况 (空结果; 全部结果相似度 < minSimilarity)."""
     assert (await retriever(ScriptedStore()).search("糖尿病")).documents == ()
     assert (await retriever(ScriptedStore([("a", 0.1)])).search("糖尿病")).documents == ()
+
+
+async def test_a_user_without_documents_is_told_from_a_question_that_nothing_fits(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    rows = ScriptedRows(texts_by_id={"a": "Rust"})
+    assert (await retriever(ScriptedStore(rows=rows)).search("糖尿病")).warnings == ()
+    nobody = await retriever(ScriptedStore()).search("糖尿病")
+    assert nobody.warnings == (NO_ROWS["zh"],)
+    assert caplog.messages == [NO_ROWS["zh"]]
 
 
 async def test_a_single_result_is_that_result() -> None:
