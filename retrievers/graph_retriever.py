@@ -45,6 +45,12 @@ logger = logging.getLogger(__name__)
 
 MAX_TOP_K = 1000
 
+NO_PASSAGES = {
+    "zh": "知识库里还没有段落，而问题检索的是段落；请导入文档，或导入提到其实体的 chunk",
+    "en": "This knowledge base has no passages, and passages are what a question finds. Ingest documents,"
+    " or import chunks that name its entities.",
+}
+
 # Seed 000: each lane of a fused search returns twice what is wanted.
 _OVERFETCH = 2
 
@@ -184,8 +190,8 @@ class GraphRetriever(BaseRetriever):
         if reranker is not None:
             passages = await self._reranked(reranker, request, passages, timings)
         results = _results(passages, around, self._top_k(top_k), reports=composition.reports)
-        if not results and composition.lanes and self.knowledge_bases is not None:
-            await self.knowledge_bases.require(scope)
+        if not results and composition.lanes:
+            await self._say_if_empty(request)
         timings["total"] = (time.perf_counter() - started) * 1000
         self._log(request, runs, results, timings)
         return Retrieval(
@@ -280,6 +286,11 @@ class GraphRetriever(BaseRetriever):
     def _top_k(self, top_k: int | None) -> int:
         wanted = self.settings.retrieval.top_k if top_k is None else top_k
         return in_range(wanted, "top_k", most=MAX_TOP_K)
+
+    async def _say_if_empty(self, request: LaneQuery) -> None:
+        bases = self.knowledge_bases
+        if bases is not None and not await bases.has_passages(request.scope):
+            request.warn(NO_PASSAGES)
 
     async def _reranked(
         self,

@@ -51,9 +51,26 @@ class KnowledgeBases:
         async with self._database.transaction(scope.user_id) as connection:
             if await find_scope(connection, scope) is not None:
                 return
+        raise await self._not_found(scope)
+
+    async def has_passages(self, scope: Scope) -> bool:
+        """Whether there are passages in a knowledge base; one may be a graph alone.
+
+        Raises:
+            GraphNotFound: no such knowledge base.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            if (found := await find_scope(connection, scope)) is not None:
+                key = {"scope_id": found.scope_id}
+                cursor = await connection.execute(_SQL["has_passages"], key)
+                row = await cursor.fetchone()
+                return row is not None and bool(row[0])
+        raise await self._not_found(scope)
+
+    async def _not_found(self, scope: Scope) -> GraphNotFound:
         there = [graph.graph_id for graph in await self.list(scope.user_id)]
         listed = f"There are: {', '.join(there[:20])}." if there else "There is none yet."
-        raise GraphNotFound(
+        return GraphNotFound(
             f"No knowledge base named {scope.graph_id!r}. {listed}",
             next_step="Name one with --graph (over HTTP graphId), or make it with `sextant ingest`.",
             field="graph_id",

@@ -49,6 +49,10 @@ cross join lateral (select exists (select from sextant_queue.procrastinate_jobs 
 ) as pending) as turn
 where g.user_id = %(user_id)s group by g.scope_id, u.scope_id, turn.pending order by g.graph_id;
 
+-- name: has_passages
+-- Whether a knowledge base has any passage.
+select exists (select from chunks where scope_id = %(scope_id)s);
+
 -- name: note_upkeep
 -- What of a graph did not follow this time.
 insert into graph_warnings (scope_id, user_id, warnings)

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from domain.errors import GraphNotFound, GraphStoreUnavailable, RetrievalError
-from domain.graph import Community, Entity, Finding
+from domain.graph import Community, Entity, Finding, MentionKind
 from domain.retrieval import ItemKind, Retrieval
 from domain.scope import Scope
 from domain.settings import Settings
@@ -18,6 +18,7 @@ from evals.corpus import load_corpus
 from ingestion.graph.upkeep import GraphUpkeep
 from models.protocols import Embedder, Vectors
 from retrievers import GraphRetriever
+from retrievers.graph_retriever import NO_PASSAGES
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.contents import NO_GRAPH_STORE
 from retrievers.lanes.local import NO_ENTITY
@@ -25,6 +26,8 @@ from retrievers.lanes.reading import NO_VECTOR
 from retrievers.lanes.reports import NO_COMMUNITIES, NOT_FILTERED
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.communities.store import CommunityStore
+from stores.graph.evidence import GraphEvidence, MentionRow
+from stores.graph.ids import entity_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
@@ -310,6 +313,24 @@ async def test_an_unknown_knowledge_base_is_said_to_be_so(
 ) -> None:
     with pytest.raises(GraphNotFound):
         await retriever.search(Scope(scope.user_id, "nowhere"), QUESTION, mode=mode)
+
+
+@pytest.mark.parametrize("mode", ["naive", *MODES])
+async def test_a_graph_without_passages_says_why_nothing_is_found(
+    retriever: GraphRetriever, database: Database, mode: str
+) -> None:
+    """An import of entities and relations alone went well, and every question after it found nothing."""
+    alone = Scope(f"user-{uuid4()}", "a graph alone")
+    stated = [
+        MentionRow(entity_id(alone, name), None, MentionKind.IMPORT, name)
+        for name in ("Metformin", "Diabetes")
+    ]
+    await GraphRecord(database).add(alone, GraphEvidence(stated))
+
+    found = await retriever.search(alone, "What treats diabetes?", mode=mode)
+
+    assert found.results == ()
+    assert found.warnings == (NO_PASSAGES["en"],)
 
 
 @pytest.mark.parametrize("mode", MODES)
