@@ -170,9 +170,10 @@ async def test_an_item_is_found_by_the_line_above_its_list() -> None:
 
 async def test_for_who_asks_which_there_are_the_list_goes_before_what_mentions_it() -> None:
     text = "Every field that is wrong is told.\n\nThese are the fields of its body:\n- customer\n- items"
-    found = await ExtractiveAnswerer().extract(
-        "Which fields does an order have?", [_item(text)], language="en"
-    )
+    metadata = {"section_path": ["Create an order"]}
+    item = RetrievedItem(ItemKind.CHUNK, "c", text, 1.0, metadata=metadata)
+    question = "Which fields does an order have?"
+    found = await ExtractiveAnswerer().extract(question, [item], language="en")
     assert [one.sentence for one in found.quotations][:3] == [
         "These are the fields of its body:",
         "customer",
