@@ -189,6 +189,20 @@ async def test_a_partition_with_an_index_of_floats_is_searched_by_it_until_the_n
 
 
 @pytest.mark.usefixtures("early")
+async def test_a_graph_has_few_neighbours_that_were_looked_for_with_care(
+    database: Database, ingest: Ingest, scope: Scope
+) -> None:
+    """What the figures of docs/performance.md were taken with; a walk costs a third more with 16 and 64."""
+    await ingest(scope, ["x"] * LARGE, clustered(LARGE, 19))
+    async with database.owner() as connection:
+        cursor = await connection.execute(
+            "select reloptions from pg_class where oid = %s::regclass",
+            [f"sextant.chunk_vectors_{await partition_of(database, scope)}_halves"],
+        )
+        assert await cursor.fetchone() == (["m=8", "ef_construction=128"],)
+
+
+@pytest.mark.usefixtures("early")
 async def test_langchains_statement_goes_by_the_index_of_the_scope(
     database: Database, ingest: Ingest, scope: Scope
 ) -> None:
