@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from domain.errors import OptionInvalid
 from domain.options import in_range
+from domain.retrieval import ItemKind, Mode
 from retrievers.chunk_search.search import MOST, SearchResponse
 from server.paging import Listing
 from server.schemas.search import SearchBody
 from sextant.facade import Sextant
+
+# Passages that these rank whatever the page: of two rankings joined, and behind reports, of which a longer
+# ranking has more, the first passages depend on how many are asked for.
+_RANKED: Mapping[str | None, int] = dict.fromkeys((Mode.GLOBAL, Mode.HYBRID), 100)
 
 
 async def searched(rag: Sextant, asked: SearchBody) -> SearchResponse:
@@ -40,18 +46,19 @@ async def _by_mode(rag: Sextant, asked: SearchBody) -> SearchResponse:
         asked.query,
         graph_id=asked.graph_id,
         mode=str(asked.mode),
-        limit=min(end + 1, MOST),
+        limit=_RANKED.get(asked.mode) or min(end + 1, MOST),
         filters=asked.filters.model_dump(exclude_defaults=True) if asked.filters else None,
         rerank=asked.rerank,
     )
+    passages = [one for one in found.results if one.kind is ItemKind.CHUNK]
     chunks = await rag.chunks(asked.graph_id)
     hits, warnings = await chunks.shown(
-        found.results[skip:end], neighbors=asked.include_neighbors, debug=asked.debug
+        passages[skip:end], neighbors=asked.include_neighbors, debug=asked.debug
     )
     return SearchResponse(
         results=hits,
-        next_cursor=listing.cursor([end]) if len(found.results) > end else None,
-        total=len(found.results),
+        next_cursor=listing.cursor([end]) if len(passages) > end else None,
+        total=len(passages),
         search_time_ms=(time.perf_counter() - started) * 1000,
         warnings=(*found.warnings, *warnings),
         debug={"mode": found.mode, "timings": dict(found.timings)} if asked.debug else None,

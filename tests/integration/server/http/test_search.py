@@ -71,7 +71,7 @@ async def test_the_reranker_is_left_out_where_it_is_not_wanted(
     assert not any("rerank" in one["scores"] for one in plain["results"])
 
 
-@pytest.mark.parametrize("mode", [None, "naive"])
+@pytest.mark.parametrize("mode", [None, "naive", "local", "global", "hybrid", "mix"])
 async def test_pages_lead_through_all_results_once(
     client: httpx.AsyncClient, mode: str | None
 ) -> None:
