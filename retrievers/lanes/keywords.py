@@ -10,6 +10,7 @@ from itertools import chain, zip_longest
 from domain.language.segmenting import words_of
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import IDEOGRAPHS, MARKS, normalise
+from stores.chunks.grams import fold
 
 # Seed 000, "关键词提取失败".
 NO_KEYWORDS = {
@@ -30,8 +31,9 @@ def extract_keywords(query: str, limit: int = 10) -> list[str]:
     """Return at most `limit` distinct keywords of `query`, most telling first.
 
     Chinese gives grams of 2 to 4 characters, other scripts give words; stop words of both languages
-    are left out, everything is NFKC-normalised and casefolded. When a question mixes scripts, the
-    two lists take turns.
+    are left out, everything is NFKC-normalised and casefolded. A word that this writes in other letters
+    (straße, ＧＰＵ) is looked for as it stands as well, for ILIKE compares letters. When a question
+    mixes scripts, the lists take turns.
 
     Which ten are taken decides what the lane can find. Words of the segmenter first, then joined
     neighbours, then bigrams, then longer grams, puts the paragraph among the first five for 99.3 %
@@ -44,7 +46,9 @@ def extract_keywords(query: str, limit: int = 10) -> list[str]:
         limit: most keywords returned.
     """
     text = unicodedata.normalize("NFKC", query)
-    taking_turns = chain.from_iterable(zip_longest(_words(text), _chinese_grams(text)))
+    words = map(normalise, _words(text))
+    lists = zip_longest(words, _as_written(query), _chinese_grams(text))
+    taking_turns = chain.from_iterable(lists)
     found: dict[str, None] = {}
     for keyword in taking_turns:
         if len(found) == limit:  # what comes after it is not looked for
@@ -61,7 +65,14 @@ def _words(text: str) -> list[str]:
         word for word in found if len(word) > 1 and normalise(word) not in ENGLISH_STOP_WORDS
     ]
     telling.sort(key=lambda word: (not (word[0].isupper() or word[0].isdigit()), -len(word)))
-    return [normalise(word) for word in telling]
+    return telling
+
+
+def _as_written(query: str) -> list[str]:
+    """Words that are not their normalised form, letter case aside."""
+    if fold(query) == normalise(query):
+        return []
+    return [fold(word) for word in _words(query) if fold(word) != normalise(word)]
 
 
 def _chinese_grams(text: str) -> Iterator[str]:

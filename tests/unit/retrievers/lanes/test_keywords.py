@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import has_cjk
 from retrievers.lanes.keywords import extract_keywords
+from stores.chunks.grams import fold
 
 questions = st.text(
     alphabet=st.sampled_from("糖尿病患者的主要症状是什么所有权GPUrust ownership's 2.5-?！，😀é"),
@@ -45,8 +46,23 @@ def test_a_mixed_question_gives_words_of_both_scripts_in_turn() -> None:
     assert {"rust", "gpu", "check", "所有权", "加速"} <= set(keywords)
 
 
-def test_full_width_letters_are_the_letters_they_stand_for() -> None:
-    assert extract_keywords("ＧＰＵ") == extract_keywords("gpu") == ["gpu"]
+@pytest.mark.parametrize(
+    ("word", "plain", "own"),
+    [
+        ("ＧＰＵ", "gpu", "ｇｐｕ"),
+        ("Straße", "strasse", "straße"),
+        ("İstanbul", "i\u0307stanbul", "istanbul"),
+        ("cafe\u0301", "café", "cafe\u0301"),
+        ("Σίσυφος", "σίσυφοσ", "σίσυφος"),
+    ],
+)
+def test_words_are_looked_for_in_plain_letters_and_as_they_are_written(
+    word: str, plain: str, own: str
+) -> None:
+    """A text that holds the word as it stands holds its plain form, in the sense of ILIKE, or does not."""
+    assert extract_keywords(word) == [plain, own]
+    assert fold(word) == own
+    assert plain in extract_keywords(f"{word}的歷史")
 
 
 @pytest.mark.parametrize(
