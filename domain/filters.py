@@ -169,6 +169,12 @@ def _unknown(name: str, advised: Collection[str]) -> OptionInvalid:
 def _unfit(error: Unfit) -> OptionInvalid:
     [first, *_] = error.errors(include_url=False)
     name = to_camel(str(first["loc"][0]).split(".")[0])
+    if first["type"] == "extra_forbidden":  # unknown ones are refused before
+        return OptionInvalid(
+            f"The filter `{name}` is given twice, in two spellings.",
+            next_step="Give it once.",
+            field=f"filters.{name}",
+        )
     said = str(first["msg"]).removeprefix("Value error, ")
     return OptionInvalid(
         f"The filter `{name}` cannot be {first['input']!r:.80}: {said}.",

@@ -40,7 +40,7 @@ def read_filters(given: list[str] | None) -> dict[str, list[str] | str]:
     """`NAME=VALUE` options as a mapping; a name given again gets one more value.
 
     Raises:
-        OptionInvalid: one has no name or no value.
+        OptionInvalid: one has no name or no value, or a date is given twice.
     """
     read: dict[str, list[str] | str] = {}
     for one in given or ():
@@ -53,6 +53,12 @@ def read_filters(given: list[str] | None) -> dict[str, list[str] | str]:
                 field="filters",
             )
         if name.lower().replace("_", "").startswith("created"):
+            if name in read:
+                raise OptionInvalid(
+                    f"The filter `{name}` is given twice.",
+                    next_step="Give the one date that counts.",
+                    field=f"filters.{name}",
+                )
             read[name] = value
             continue
         known = read.setdefault(name, [])

@@ -110,6 +110,16 @@ def test_the_way_out_is_that_of_the_filter(given: dict[str, object], advice: str
     assert advice in caught.value.next_step
 
 
+@pytest.mark.parametrize("value", ["x", "2026-03-01"])
+def test_a_filter_in_both_its_spellings_is_refused(value: str) -> None:
+    name, other = (
+        ("createdAfter", "created_after") if value != "x" else ("topicLabels", "topic_labels")
+    )
+    with pytest.raises(OptionInvalid, match=f"`{name}` is given twice") as caught:
+        ChunkFilters.read({name: value, other: value})
+    assert caught.value.field == f"filters.{name}"
+
+
 def test_filters_that_are_no_mapping_are_refused() -> None:
     with pytest.raises(OptionInvalid):
         ChunkFilters.read(["tags"])  # type: ignore[arg-type]
