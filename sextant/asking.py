@@ -199,7 +199,8 @@ class Asking:
             rerank=rerank,
         )
         if self.settings.search_log.enabled:
-            asked = {"mode": found.mode, "limit": limit, "filters": dict(filters or {})}
+            bounds = {"limit": limit, "filters": dict(filters or {}), "rerank": rerank}
+            asked = {"mode": found.mode, **bounds}
             await self._chunks(graph_id).note_retrieval(question, asked, found)
         return found
 

@@ -106,10 +106,12 @@ async def test_searches_are_logged_with_ids_and_scores_and_no_text(rag: Sextant)
     found = await chunks.search(
         SearchRequest(query="付款节点", limit=2, filters={"tags": "markdown"})
     )
-    everything = await rag.search("付款节点", mode="naive", limit=1)
+    everything = await rag.search("付款节点", mode="naive", limit=1, rerank=False)
     second, first = await chunks.searches()
     assert (first.query, second.request["mode"]) == ("付款节点", "naive")
     assert first.request == {"limit": 2, "filters": {"tags": "markdown"}}
+    asked = {"mode": "naive", "limit": 1, "filters": {}, "rerank": False}
+    assert second.request == asked
     assert [one["id"] for one in first.results] == [hit.chunk_id for hit in found.results]
     assert [one["score"] for one in first.results] == [hit.score for hit in found.results]
     assert [one["id"] for one in second.results] == [item.id for item in everything.results]
