@@ -50,7 +50,7 @@ export function draw(all, edges, { pick, strong, width, height = Math.min(420, M
   const near = (index, is) => {
     const own = pairs.flatMap((pair, at) => (pair.includes(index) ? [at] : []));
     for (const at of own) for (const part of [lines[at], ...pairs[at].map((end) => dots[end])]) part.classList.toggle("near", is);
-    told.replaceChildren(...(is && own.length <= TOLD ? own.filter((at) => !mutual(edges[at].type)).map((at) => name(places, pairs[at], edges[at].type)) : []));
+    told.replaceChildren(...(is && own.length <= TOLD ? names(places, own.filter((at) => !mutual(edges[at].type)).map((at) => [pairs[at], edges[at].type])) : []));
   };
   const told = shape("g", { class: "told" });
   placeNames(dots, nodes, places, degrees, strong);
@@ -99,9 +99,16 @@ function line({ x, y }, from, to, rim, leads, title) {
   return shape("path", { d: leads ? `${path}M${wing(1)}L${endX.toFixed(1)} ${endY.toFixed(1)}L${wing(-1)}` : path }, [shape("title", {}, [title])]);
 }
 
-/** What a relation is called, at its middle. */
-const name = ({ x, y }, [from, to], type) =>
-  shape("text", { x: (x[from] + x[to]) / 2, y: (y[from] + y[to]) / 2, "text-anchor": "middle" }, [relation(type)]);
+/** What relations are called, at their middle; those between the same two stand in one line. */
+function names({ x, y }, relations) {
+  const between = new Map();
+  for (const [pair, type] of relations) {
+    const key = [...pair].sort().join();
+    between.set(key, { pair, types: [...(between.get(key)?.types ?? []), relation(type)] });
+  }
+  return [...between.values()].map(({ pair: [from, to], types }) =>
+    shape("text", { x: (x[from] + x[to]) / 2, y: (y[from] + y[to]) / 2 - 3, "text-anchor": "middle" }, [types.join(", ")]));
+}
 
 /** One stop of the tab key; arrows go to the nearest node that way, Enter opens. */
 function walk(picture, dots, { x, y }, open) {

@@ -23,6 +23,7 @@ FIRMS: list[dict[str, Any]] = [
     {"type": "entity", "id": "h", "name": "Hull", "entityType": "SHIP_PART"},
     {"type": "relation", "source": "b", "target": "h", "relationType": "BUILDS", "description": "since 2019",
      "weight": 0.5},
+    {"type": "relation", "source": "b", "target": "h", "relationType": "SELLS", "weight": 0.4},
     *({"type": "entity", "id": f"s{n}", "name": f"Ship {n}", "entityType": "SHIP"} for n in range(25)),
     *({"type": "relation", "source": "h", "target": f"s{n}", "relationType": "PART_OF"} for n in range(25)),
 ]  # fmt: skip
@@ -44,7 +45,7 @@ def test_a_relation_is_told_with_its_direction_its_words_and_the_passage_that_st
     view(page, "Graph")
     about = search(page, "Borealis")
     expect(about.locator("ul").first.locator("li")).to_have_text(
-        ["← owns Acme1", "builds → Hull since 2019"]
+        ["← owns Acme1", "builds → Hull since 2019", "sells → Hull"]
     )
     about.get_by_role("button", name="Acme: passage 1 that says so").click()
     dialog = page.get_by_role("dialog")
@@ -58,7 +59,7 @@ def test_how_much_of_an_entity_is_told_is_said_and_the_rest_is_a_click_away(page
     bring(page, f"page-{uuid4()}", *FIRMS)
     view(page, "Graph")
     about = search(page, "Hull")
-    expect(about.locator("h4").first).to_have_text("Relations (20 of 26)")
+    expect(about.locator("h4").first).to_have_text("Relations (20 of 27)")
     about.get_by_role("button", name="More").click()
     expect(about.locator("h4").first).to_have_text("Relations")
     expect(about.get_by_role("button", name="Ship")).to_have_count(25)
@@ -97,9 +98,9 @@ def test_what_a_relation_is_called_stands_beside_it_while_its_entity_is_looked_a
     search(page, "Borealis")
     told = page.locator(".graph .told text")
     page.locator("#picture").get_by_role("button", name="Hull").hover()
-    expect(told).to_have_text(["builds"])
+    expect(told).to_have_text(["builds, sells"])
     page.locator("#picture").get_by_role("button", name="Borealis").focus()
-    expect(told).to_have_text(["owns", "builds"])
+    expect(told).to_have_text(["owns", "builds, sells"])
 
 
 def test_the_entities_around_an_answer_lead_to_what_is_around_them(page: Page) -> None:
