@@ -157,19 +157,29 @@ async function side(text, asked, attached, signal) {
   place(whole);
   const each = COMPARED.map((mode) => ({ mode, turn: new Turn(text, { mode, graphId: asked.graphId }) }));
   grid.append(...each.map(({ turn }) => turn.element));
-  const good = await Promise.all(each.map(({ mode, turn }) => one(turn, asked, answered({ ...asked, mode }, signal, broken))));
+  const good = await Promise.all(each.map(({ mode, turn }) => one(turn, asked, answered({ ...asked, mode }, signal, broken), () => {})));
+  const first = new Map(); // which mode gave an answer first
+  for (const { mode, turn } of each.filter((_, index) => good[index])) {
+    if (first.has(turn.text)) turn.sameAs(first.get(turn.text));
+    else first.set(turn.text, mode);
+  }
+  const told = say("compared", good.filter(Boolean).length, first.size);
+  if (first.size) {
+    whole.note(told);
+    tell(status, told); // for the ear
+  }
   return good.some(Boolean);
 }
 
-/** Show the events of an answer as they come; says whether it went well. */
-async function one(turn, { query, graphId }, events) {
+/** Show the events of an answer as they come; says whether it went well. `told` hears in words how it goes. */
+async function one(turn, { query, graphId }, events, told = (text) => tell(status, text)) {
   const missed = underWay(graphId);
   try {
     for await (const event of events) {
       turn.show(event);
-      if (event.type === "retrieval") tell(status, say("found", event.data.count));
+      if (event.type === "retrieval") told(say("found", event.data.count));
       else if (event.type === "error") throw new Problem({ ...event.data, detail: event.data.message, nextStep: event.data.detail?.next_step });
-      else if (event.type === "done") tell(status, say("answered", ((performance.now() - turn.began) / 1000).toFixed(1), event.data.mode));
+      else if (event.type === "done") told(say("answered", ((performance.now() - turn.began) / 1000).toFixed(1), event.data.mode));
     }
     if (missed) turn.note(say("missed", missed));
     return true;

@@ -114,10 +114,10 @@ function list(title, told, all, items) {
 async function find(query) {
   try {
     const { results } = await (await post("api/knowledge/entities/search", { query, graphId: bases.chosen(), topK: 12 })).json();
-    found.replaceChildren(...results.map(({ entity }) => element("li", {}, [button(entity.name, () => go(entity.id), { className: "link" })])));
-    const named = results.find(({ scores }) => scores.fts > 0);
-    tell(status, named ? "" : say(results.length ? "nearEntities" : "noEntity"));
-    if (named) go(results[0].entity.id);
+    const named = results.filter(({ scores }) => scores.fts > 0);
+    found.replaceChildren(...(named.length ? named : results).map(({ entity }) => element("li", {}, [button(entity.name, () => go(entity.id), { className: "link" })])));
+    tell(status, named.length ? "" : say(results.length ? "nearEntities" : "noEntity"));
+    if (named.length) go(named[0].entity.id);
   } catch (error) {
     tell(status, error.message, true);
   }

@@ -96,6 +96,11 @@ export class Turn {
     setTimeout(() => { pressed.textContent = say("copy"); }, 2000);
   }
 
+  /** Beside an answer in another mode that is the same, this one is folded. */
+  sameAs(mode) {
+    this.body.replaceWith(fold(say("sameAs", mode), () => this.body));
+  }
+
   /** Something to know about the answer, above all else that is said of it. */
   note(text) {
     this.rest.prepend(element("p", { className: "note", textContent: text }));

@@ -377,14 +377,36 @@ def test_a_list_of_conversations_that_comes_late_is_not_added_to_the_newer(page:
     expect(current).to_have_count(1)
 
 
-def test_modes_are_compared_side_by_side(page: Page) -> None:
+def test_modes_are_compared_side_by_side_and_an_answer_that_is_the_same_is_folded(
+    page: Page,
+) -> None:
     use(page, "page")
     page.get_by_label("Mode").select_option("compare")
-    whole = ask(page, QUESTION).locator("xpath=ancestor-or-self::article[last()]")
-    expect(whole.locator(".compared h3")).to_have_text(
-        ["naive", "local", "global", "hybrid", "mix"]
-    )
-    expect(whole.locator(".compared .note", has_text="Answered in")).to_have_count(5)
+
+    def answer(route: Route) -> None:
+        mode = (route.request.post_data_json or {})["mode"]
+        text = "By topics." if mode == "global" else "By passages."
+        done = {**DONE, "answer": text, "mode": mode}
+        route.fulfill(content_type="text/event-stream", body=stream(("done", done)))
+
+    page.route("**/api/query", answer)
+    submit(page)
+    expect(page.locator("#status")).to_have_text("5 modes asked, 2 different answers.")
+    expect(page.locator(".rest > .note").first).to_have_text("5 modes asked, 2 different answers.")
+    cards = page.locator(".compared > article")
+    expect(cards.locator("h3")).to_have_text(["naive", "local", "global", "hybrid", "mix"])
+    expect(cards.locator("> .answer")).to_have_text(["By passages.", "By topics."])
+    expect(cards.locator("> details > summary")).to_have_text(["The same answer as naive"] * 3)
+    cards.nth(1).get_by_text("The same answer as naive").click()
+    expect(cards.nth(1).locator(".answer")).to_have_text("By passages.")
+
+
+def test_the_modes_of_a_comparison_are_really_asked(page: Page) -> None:
+    use(page, "page")
+    page.get_by_label("Mode").select_option("compare")
+    submit(page)
+    expect(page.locator("#status")).to_contain_text("5 modes asked")
+    expect(page.locator(".compared .note", has_text="Answered in")).to_have_count(5)
 
 
 def test_a_knowledge_base_without_documents_is_no_error_but_a_place_to_begin(page: Page) -> None:

@@ -158,6 +158,8 @@ def test_entities_are_found_by_name(page: Page) -> None:
     expect(page.locator("#about h3")).to_contain_text("胰岛素")
     found = page.get_by_role("list", name="Entities found")
     expect(found.get_by_role("button", name="胰岛素", exact=True)).to_be_visible()
+    # What only means something like it would stand there without a reason.
+    assert all("胰岛素" in name for name in found.get_by_role("button").all_text_contents())
     page.get_by_role("link", name="Best connected").click()
     expect(page.locator("#about")).to_be_empty()
 
