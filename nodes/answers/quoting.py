@@ -161,6 +161,7 @@ def _nearest(
     quote = Passages(items)[place].best_quote(claim_of(question))
     if quote is None or quote.text.startswith(FENCE) or quote.text.strip("| ") in _heads(nearest):
         quote = _opening(nearest)
+    quote = _without_bars(quote)
     if is_question(quote.text):
         quote = _with_answer(quote, nearest)
     told = told_row(quote.text, nearest, quote.start - int(nearest.metadata.get("start") or 0))
@@ -171,6 +172,15 @@ def _nearest(
     marker = given.shown(place)
     yield given.token(marker)
     yield given.cite(place, f"{shown}{marker}", quote)
+
+
+def _without_bars(quote: Quote) -> Quote:
+    """A row of a table as rows are quoted elsewhere, without the bars around it; all else as it stands."""
+    row = quote.text.strip("| ")
+    if not quote.text.startswith("|") or "\n" in row:
+        return quote
+    start = quote.start + quote.text.index(row)
+    return replace(quote, text=row, start=start, end=start + len(row))
 
 
 def _with_answer(quote: Quote, item: RetrievedItem) -> Quote:

@@ -90,6 +90,23 @@ async def test_a_question_is_shown_as_the_nearest_with_the_sentence_behind_it(
     assert citation.quote == shown == text[citation.start - 30 : citation.end - 30]
 
 
+async def test_a_row_that_is_the_nearest_names_its_columns_in_another_language_too() -> None:
+    """It was shown as it stands in the store: "| 顺达物流 | 柏林 | 28 |"."""
+    text = "| 顺达物流 | 柏林 | 28 |\n| 蓝海仓储 | 上海 | 43 |"
+    metadata = {
+        "filename": "客户.csv",
+        "start": 50,
+        "context": "| 客户 | 城市 | 数量 |\n| --- | --- | --- |",
+    }
+    passage = RetrievedItem(ItemKind.CHUNK, "t", text, 1.0, metadata=metadata)
+    events = quotations("Which robots of 柏林 were sold in May?", [passage], "en")
+    [done] = [event.answer async for event in events if isinstance(event, Done)]
+    assert done.declined
+    assert "客户：顺达物流；城市：柏林；数量：28[1]" in done.answer
+    [citation] = done.citations
+    assert citation.quote == "顺达物流 | 柏林 | 28" == text[citation.start - 50 : citation.end - 50]
+
+
 @pytest.mark.parametrize(
     ("rule", "outdone"),
     [
