@@ -7,8 +7,9 @@ import { draw } from "./graph.js";
 import { openPassage, placeOf } from "./passage.js";
 import { kind, mutual, relation, say } from "./words.js";
 
-// Relations and passages of an entity that are told at first, and at most.
-const [FEW, MANY] = [20, 100];
+// Relations and passages of an entity that are told at first, and at most. One more is asked for: that there are more
+// cannot be told from the entity's degree, which counts relations to what is not shown, too.
+const [FEW, MANY] = [20, 99];
 let shown = 0;
 const [picture, about, found, status, steps, most] = ["picture", "about", "found", "graph-status", "steps-around", "drawn"].map(byId);
 
@@ -21,7 +22,7 @@ export async function show(id, limit = FEW) {
   try {
     const [part, entity] = await Promise.all([
       get("api/knowledge/graph", { graphId, limit: most.value, ...(id ? { seed: id, depth: steps.value } : {}) }),
-      id ? get(`api/knowledge/entities/${encodeURIComponent(id)}`, { graphId, limit }) : null,
+      id ? get(`api/knowledge/entities/${encodeURIComponent(id)}`, { graphId, limit: limit + 1 }) : null,
     ]);
     if (turn !== shown) return;
     if (entity) about.replaceChildren(...describe(entity, limit)); // before the picture: it leaves that its width
@@ -56,11 +57,13 @@ function paint({ nodes, edges }, id) {
 
 /** What an entity is, with at most `limit` of its relations and passages. */
 function describe(entity, limit) {
-  const section = (title, told, all, items) => list(title, told, told === limit ? all : told, items);
-  const relations = section("relations", entity.relations.length, entity.degree, alike(entity).map(({ type, leads, ones }) =>
+  const [relations, mentions] = [entity.relations, entity.mentions].map((all) => all.slice(0, limit));
+  const isCut = entity.relations.length > limit || entity.mentions.length > limit;
+  const section = (title, all, items) => list(all.length > limit ? say("first", say(title), limit) : say(title), items);
+  const related = section("relations", entity.relations, alike(entity.id, relations).map(({ type, leads, ones }) =>
     [element("span", { className: "note", textContent: [leads === false && "←", relation(type), leads && "→"].filter(Boolean).join(" ") }), " ",
-      ...ones.flatMap((one, index) => [related(entity, one, index < ones.length - 1), " "])]));
-  const mentions = section("mentions", entity.mentions.length, entity.mentionCount, entity.mentions.map((one) => [
+      ...ones.flatMap((one, index) => [other(entity, one, index < ones.length - 1), " "])]));
+  const mentioned = section("mentions", entity.mentions, mentions.map((one) => [
     element("q", { textContent: plain(one.sentence) }), " ",
     button(placeOf(one), () => openQuote(one), { className: "link note" }),
   ]));
@@ -68,13 +71,13 @@ function describe(entity, limit) {
     element("h3", { textContent: entity.name, tabIndex: -1 }),
     element("p", { className: "note", textContent: [kind(entity.entityType), entity.aliases.length && say("aliases", entity.aliases.join(", "))].filter(Boolean).join(" · ") }),
     ...(entity.description ? [element("p", { className: "answer", textContent: entity.description })] : []),
-    ...relations, ...mentions,
-    ...(limit < MANY && [entity.relations, entity.mentions].some(({ length }) => length === limit) ? [button(say("more"), () => tellMore(entity.id))] : []),
+    ...related, ...mentioned,
+    ...(limit < MANY && isCut ? [button(say("more"), () => tellMore(entity.id))] : []),
   ];
 }
 
 /** An entity at the other end, what is said of the relation, and the passages that say it. */
-function related(entity, one, comma) {
+function other(entity, one, comma) {
   const [id, name] = one.sourceId === entity.id ? [one.targetId, one.target] : [one.sourceId, one.source];
   const passages = one.evidence.map((quote, index) =>
     button(String(index + 1), () => openQuote(quote), { className: "cite", label: say("stated", index + 1, name) }));
@@ -95,7 +98,7 @@ const plain = (sentence) => (/^\|.*\|/.test(sentence)
   ? sentence.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|")).filter(Boolean).join(" · ") : sentence);
 
 /** Relations of one type together, those that lead away apart from those that lead here, in the order in which they come. */
-function alike({ id, relations }) {
+function alike(id, relations) {
   const groups = new Map();
   for (const one of relations) {
     const leads = mutual(one.relationType) ? null : one.sourceId === id;
@@ -106,8 +109,7 @@ function alike({ id, relations }) {
   return [...groups.values()];
 }
 
-function list(title, told, all, items) {
-  const heading = told < all ? say("partOf", say(title), told, all) : say(title);
+function list(heading, items) {
   return items.length ? [element("h4", { textContent: heading }), element("ul", {}, items.map((parts) => element("li", {}, parts)))] : [];
 }
 
