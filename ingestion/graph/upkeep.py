@@ -122,7 +122,8 @@ class GraphUpkeep:
         await self._project(scope, report)
         if missing is not None:
             raise missing
-        return replace(done, entities_embedded=embedded, warnings=resolved.warnings)
+        warnings = resolved.warnings + done.warnings
+        return replace(done, entities_embedded=embedded, warnings=warnings)
 
     async def _embed_entities(self, scope: Scope, report: OnStage) -> int:
         which = {"mentions": _TELLING_MENTIONS, "most": self._settings.entity_vectors}
@@ -176,7 +177,7 @@ class GraphUpkeep:
         await self._hierarchy.write(scope, changes, gone, now, moment)
         keeper = ReportKeeper(self._database, scope, arrays, network, self._chat, full=full)
         written = await keeper.write(groups, report)
-        return Refreshed(0, len(groups), written, full_run)
+        return Refreshed(0, len(groups), written, full_run, keeper.warnings)
 
 
 def _next(

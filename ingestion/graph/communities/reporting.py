@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
@@ -12,6 +13,7 @@ from uuid import UUID
 
 from domain.graph import Relation
 from domain.scope import Scope
+from domain.text import counted
 from ingestion.graph.communities.hierarchy import Group
 from ingestion.graph.communities.model_reports import Material, ReportWriter
 from ingestion.graph.communities.network import Network
@@ -56,6 +58,7 @@ class ReportKeeper:
     ) -> None:
         self._scope, self._arrays, self._network = scope, arrays, network
         self._full = full
+        self._failures = Counter[str]()  # by reason
         self._communities = CommunityStore(database)
         self._graph = PostgresGraph(database)
         self._chunks = ChunkStore(database)
@@ -68,6 +71,18 @@ class ReportKeeper:
                 most=settings.communities.model_reports,
                 at_once=settings.communities.concurrency,
             )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """How many reports the model should have written and did not, and the commonest reason."""
+        if not self._failures:
+            return ()
+        number = counted(self._failures.total(), "report")
+        ((reason, _),) = self._failures.most_common(1)
+        return (
+            f"Put together from sentences, not written by the chat model: {number}. {reason} "
+            "`sextant communities build --full` tries again.",
+        )
 
     async def write(self, groups: Sequence[Group], report: OnStage) -> int:
         """Write what is due, the innermost first, since a model reads those; returns how many."""
@@ -158,6 +173,7 @@ class ReportKeeper:
             if _is_news(known.get(own), writer.name, material.digest)
         }
         reports = await asyncio.gather(*(writer.write(material) for material in asked.values()))
+        self._failures.update(report.note for report in reports if report.note)
         return [
             _stored(own, report, material.digest)
             for (own, material), report in zip(asked.items(), reports, strict=True)

@@ -97,6 +97,7 @@ async def test_a_model_writes_reports_whose_findings_are_cited(
         done = await own.refresh(indexed)
         found = await reports(database, indexed)
         assert len(asked(server)) == done.reports_written == len(found) > 10
+        assert not any("reports" in warning for warning in done.warnings)
         again = await own.refresh(indexed, full=True)
         assert again.reports_written == 0
         assert len(asked(server)) == len(found)
@@ -122,6 +123,10 @@ async def test_what_the_model_cannot_do_is_done_from_sentences_and_says_why(
     assert all(one.title and one.summary and not one.writer for one in found)
     assert {one.note for one in found} == {found[0].note}
     assert "structure" in found[0].note
+    assert done.warnings[-1] == (
+        f"Put together from sentences, not written by the chat model: {len(found)} reports. "
+        f"{found[0].note} `sextant communities build --full` tries again."
+    )
 
 
 async def test_a_model_that_is_gone_is_not_asked_for_every_report(
@@ -165,9 +170,10 @@ async def test_a_run_asks_the_model_no_more_often_than_it_may(
     database: Database, settings: Settings, indexed: Scope
 ) -> None:
     async with upkeep(database, settings, written, model_reports=3) as (own, server):
-        await own.refresh(indexed)
+        done = await own.refresh(indexed)
         assert len(asked(server)) == 3
     found = await reports(database, indexed)
+    assert f"{len(found) - 3} reports" in done.warnings[-1]
     assert sum(one.writer == "scripted" for one in found) == 3
     assert sum("as many reports" in one.note for one in found) == len(found) - 3
     assert await CommunityStore(database).dirty(indexed) == []
