@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -17,6 +17,7 @@ from sextant.cli.with_sextant import with_part, with_sextant
 if TYPE_CHECKING:
     from ingestion.graph.extraction.cost import Estimate
     from ingestion.graph.extraction.extract_llm import ExtractionReport
+    from sextant.facade import Sextant
     from sextant.knowledge.entities import Entities, EntityView
 
 T = TypeVar("T")
@@ -136,7 +137,7 @@ def merge_entities(
     as_json: AsJson = False,
 ) -> None:
     """Decide that two entities are one. `entities unmerge` takes it back."""
-    merged = _run(graph, lambda own: own.merge(entity, into, reason))
+    merged = _decide(graph, lambda own: own.merge(entity, into, reason))
     if as_json:
         terminal.emit(merged)
     else:
@@ -146,7 +147,7 @@ def merge_entities(
 @entities.command("unmerge")
 def unmerge_entity(entity: Named, graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Take a merge back; it is not made again by itself."""
-    _run(graph, lambda own: own.unmerge(entity))
+    _decide(graph, lambda own: own.unmerge(entity))
     if as_json:
         terminal.emit({"unmerged": entity})
     else:
@@ -185,6 +186,20 @@ def extract(
 
 def _run(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
     return with_part(lambda rag: rag.entities(graph), work)
+
+
+def _decide(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
+    """What comes of a decision; a note says what of the graph did not follow it."""
+
+    async def decided(rag: Sextant) -> tuple[T, Sequence[str]]:
+        done = await work(await rag.entities(graph))
+        told = {one.graph_id: one.warnings for one in await rag.graphs()}
+        return done, told.get(graph, ())
+
+    done, warnings = with_sextant(decided)
+    for warning in warnings:
+        terminal.warn(f"Note: {warning}")
+    return done
 
 
 def _extract(
