@@ -97,7 +97,8 @@ class Refresher:
         else:
             if shown:
                 found = counted(done.communities, "community") if done.communities else "up to date"
-                tell(JobStage.DONE, note="; ".join((found, *done.warnings)))
+                said = " ".join((f"{found}.", *done.warnings)) if done.warnings else found
+                tell(JobStage.DONE, note=said)
             return tuple(f"{_GRAPH}: {warning}" for warning in done.warnings)
         tell(JobStage.FAILED, note=note)
         return (f"{_GRAPH}: {note}",)
