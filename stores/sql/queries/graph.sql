@@ -282,7 +282,7 @@ where a.document_id = %(nil)s and a.source = 'import';
 
 -- name: forget_aliases
 -- The aliases that a document brought, and mentions by those that no other document brings; with entities
--- and keys, only these.
+-- and keys, only these. A row for each of both: an alias that no passage has is gone all the same.
 with gone as (
   delete from aliases where scope_id = %(scope_id)s and document_id = %(document_id)s
     and (%(entities)s::uuid[] is null
@@ -297,9 +297,11 @@ with gone as (
       where a.scope_id = g.scope_id and a.key = g.key and a.entity_id = g.entity_id
         and a.document_id <> %(document_id)s)
   returning m.*
+), unmentioned as (
+  insert into changed_mentions
+  select scope_id, entity_id, kind, name, entity_type, chunk_id, '', null, -1 from unfounded
 )
-insert into changed_mentions
-select scope_id, entity_id, kind, name, entity_type, chunk_id, '', null, -1 from unfounded;
+select from gone union all select from unfounded;
 
 -- name: forget_mentions
 -- What a document's chunks mention; with ids, only those chunks.

@@ -185,20 +185,28 @@ async def test_an_alias_links_the_passages_that_have_it_whichever_came_first(
     assert ("alias", "big apple", 21, 30) in found[0]
 
 
+@pytest.mark.parametrize("text", ["In NYC we saw the Big Apple.", "Nobody is named here."])
+@pytest.mark.parametrize("left", [[], ["NYC"], ["NYC", "Gotham"]])
 async def test_an_alias_that_the_line_of_its_entity_does_not_give_any_more_means_it_no_longer(
-    importer: Importer, database: Database, scope: Scope
+    importer: Importer, database: Database, scope: Scope, text: str, left: list[str]
 ) -> None:
+    """One that no passage has went on to be shown, and found by its words."""
     city: Line = {"type": "entity", "id": "ny", "name": "New York", "aliases": ["Big Apple", "NYC"]}
-    trip: Line = {"type": "chunk", "id": "c", "text": "In NYC we saw the Big Apple."}
+    trip: Line = {"type": "chunk", "id": "c", "text": text}
     anew = Scope(scope.user_id, "anew")
-    later = {**city, "aliases": ["NYC"]}
+    later = {**city, "aliases": left}
     await importer.import_graph(scope, stream([city, trip]))
 
     await importer.import_graph(scope, stream([later]), strict=True)
     await importer.import_graph(scope, stream([{"type": "entity", "name": "new york"}]))
     await importer.import_graph(anew, stream([later, trip]))
 
-    for table, columns in {"mentions": "t.kind::text, t.name", "aliases": "t.name"}.items():
+    told = {
+        "mentions": "t.kind::text, t.name",
+        "aliases": "t.name",
+        "entity_names": "t.name, t.times",
+    }
+    for table, columns in told.items():
         found = await rows(database, scope, table, columns)
         assert found == await rows(database, anew, table, columns)
         assert not any("big apple" in str(row).casefold() for row in found)
