@@ -55,7 +55,9 @@ def test_a_relation_is_told_with_its_direction_its_words_and_the_passage_that_st
     expect(page.locator("#text mark")).to_have_text("Acme owns Borealis.")
 
 
-def test_that_only_a_part_of_an_entity_is_told_is_said_and_the_rest_is_a_click_away(page: Page) -> None:
+def test_that_only_a_part_of_an_entity_is_told_is_said_and_the_rest_is_a_click_away(
+    page: Page,
+) -> None:
     bring(page, f"page-{uuid4()}", *FIRMS)
     view(page, "Graph")
     about = search(page, "Hull")
