@@ -175,12 +175,13 @@ class _Ranking:
         ]
         self._texts = [passages[source].text[start:end] for source, start, end in self._spans]
         titles = [item_titles(passage.text) for passage in passages]
-        given = [given_in(passage.text) for passage in passages]
         self._is_title = [
-            any(title.has(start) for title in titles[source])
-            or any(begin <= start < end for begin, end in given[source])
-            for source, start, _ in self._spans
+            any(title.has(start) for title in titles[source]) for source, start, _ in self._spans
         ]
+        for source, passage in enumerate(passages):
+            for span in given_in(passage.text):
+                for place in self._within(source, span):
+                    self._is_title[place] = True
         self._titled = [
             "".join(title.text for title in titles[source] if title.stands_over(start))
             for source, start, _ in self._spans
@@ -297,9 +298,13 @@ class _Ranking:
                 start, end = listing.introduction
                 self._introductions.add((source, end))
                 for item in listing.items:
-                    first, behind = (bisect_left(self._spans, (source, at)) for at in item)
-                    for place in range(first, behind):
+                    for place in self._within(source, item):
                         self._titled[place] = f"{text[start:end]} {self._titled[place]}".strip()
+
+    def _within(self, source: int, span: tuple[int, int]) -> range:
+        """The places of the sentences that begin within a part of a passage."""
+        first, behind = (bisect_left(self._spans, (source, at)) for at in span)
+        return range(first, behind)
 
     def _torn(self, held: frozenset[str]) -> float:
         """The share of the question's compounds of which it has the head alone: of sick leave "leave"."""
