@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from domain.errors import FileTypeUnknown
+from domain.missing import Missing
 
 _SAMPLE = 64 * 1024  # bytes or characters by which an encoding is judged
 _BOMS = (
@@ -39,6 +40,17 @@ class Decoded:
     text: str
     encoding: str
     damaged: int = 0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """That characters were unreadable, if some were."""
+        told = Missing.UNREADABLE_CHARACTERS.told(number=self.damaged)
+        return (told,) if self.damaged else ()
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What is kept of a document in it."""
+        return {"encoding": self.encoding}
 
 
 def decode(content: bytes, declared: str | None = None) -> Decoded:

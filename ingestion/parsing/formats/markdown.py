@@ -22,14 +22,20 @@ _FRONT_TITLE = re.compile(r"^title:[ \t]*[\"']?([^\n]*?)[\"']?[ \t]*$", re.MULTI
 
 def parse(content: bytes, limits: Limits) -> Blocks:
     """Read a Markdown file. YAML front matter gives the title and is left out of the text."""
-    text = decode(content).text.replace("\r\n", "\n")
+    decoded = decode(content)
+    text = decoded.text.replace("\r\n", "\n")
     title = ""
     if front := _FRONT_MATTER.match(text):
         found = _FRONT_TITLE.search(front[1])
         title = found[1] if found else ""
         text = text[front.end() :]
     tokens = _markdown().parse(text)
-    return Blocks(list(_Reader(tokens, limits).blocks()), title)
+    return Blocks(
+        list(_Reader(tokens, limits).blocks()),
+        title,
+        warnings=decoded.warnings,
+        metadata=decoded.metadata,
+    )
 
 
 @cache

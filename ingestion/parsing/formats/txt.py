@@ -8,7 +8,6 @@ from functools import partial
 from itertools import groupby
 
 from domain.documents import HeadingSource
-from domain.missing import Missing
 from ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
 from ingestion.parsing.encodings import decode
 from ingestion.parsing.limits import Limits
@@ -26,10 +25,8 @@ _BLANK_LINE = re.compile(r"\n[ \t\u3000]*\n\s*")
 def parse(content: bytes, limits: Limits) -> Blocks:  # noqa: ARG001 - the protocol of parsers
     """Read a text file in any of the encodings of `ingestion.parsing.encodings`."""
     decoded = decode(content)
-    damaged = Missing.UNREADABLE_CHARACTERS.told(number=decoded.damaged)
-    warnings = (damaged,) if decoded.damaged else ()
     blocks = list(text_blocks(decoded.text))
-    return Blocks(blocks, warnings=warnings, metadata={"encoding": decoded.encoding})
+    return Blocks(blocks, warnings=decoded.warnings, metadata=decoded.metadata)
 
 
 def text_blocks(text: str) -> Iterator[Block]:

@@ -378,3 +378,11 @@ class TestMail:
         self, content: bytes
     ) -> None:
         assert "Text." in prose(blocks(FileType.EML, content))[-1]
+
+
+@pytest.mark.parametrize("kind", [FileType.TXT, FileType.MARKDOWN])
+def test_text_and_markdown_tell_their_encoding_and_what_was_unreadable(kind: FileType) -> None:
+    content = "## 规则\n\n每天检查一次。\n".encode() * 30 + b"\xff\n"
+    made = parser_for(kind)(content, LIMITS)
+    assert made.metadata == {"encoding": "utf-8"}
+    assert made.warnings == ("1 unreadable characters",)
