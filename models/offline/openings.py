@@ -7,7 +7,7 @@ from itertools import islice
 
 from domain.retrieval import RetrievedItem
 from models.offline.captions import Span
-from models.offline.passages import quotable_spans
+from models.offline.passages import heading_over, quotable_spans
 from models.offline.wording import content_words, terms
 
 # So many sentences an answer has of it.
@@ -25,9 +25,10 @@ def with_opening_told(
         return []
     source, start, end = spans[0]
     item = items[source]
-    heading = "".join((item.metadata.get("section_path") or ("",))[-1:])
     asked = frozenset(content_words(question))
-    only_under = asked.isdisjoint(terms(item.text[start:end])) and asked & {*terms(heading)}
+    only_under = asked.isdisjoint(terms(item.text[start:end])) and asked & {
+        *terms(heading_over(item))
+    }
     opening = [(source, *span) for span in islice(quotable_spans(item.text), _SENTENCES)]
     if not only_under or spans[0] not in opening or "|" in item.text[start:end]:
         return list(spans)

@@ -91,6 +91,12 @@ def told_by(passage: RetrievedItem) -> str:
     return normalise(f"{names_above(passage)} {context} {passage.text}\n")
 
 
+def heading_over(passage: RetrievedItem) -> str:
+    """The heading of the section that the passage stands in; "" without one."""
+    path: Sequence[str] = passage.metadata.get("section_path") or ("",)
+    return path[-1]
+
+
 def titles_above(passage: RetrievedItem) -> str:
     """The titles of the passage itself and of the sections it stands in."""
     path = passage.metadata.get("section_path") or ()

@@ -37,7 +37,7 @@ def given_in(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     within = False
     for line, key in zip(lines, keys, strict=True):
-        within = key == "given" or (within and (key == "more" or (not key and line.is_marked)))
+        within = key == "given" or (within and _goes_on(line, key))
         if within:
             found.append((line.start, line.end))
     return found if {"when", "then"} <= set(keys) else []
@@ -55,6 +55,11 @@ def _key(line: Line) -> str:
     return (match.lastgroup or "") if match else ""
 
 
+def _goes_on(line: Line, key: str) -> bool:
+    """Whether a line adds to what the keyword before it says."""
+    return key == "more" or (not key and line.is_marked)
+
+
 def _then(keys: Sequence[str], at: int) -> int | None:
     """Where it is said what is so when that line is."""
     for place in range(at + 1, min(at + 1 + _BETWEEN, len(keys))):
@@ -69,8 +74,7 @@ def _outcome(lines: Sequence[Line], keys: Sequence[str], then: int) -> Iterator[
     """The lines that say what is so, and their ends."""
     for place in range(then, len(lines)):
         line, key = lines[place], keys[place]
-        is_outcome = place == then or key == "more" or (not key and line.is_marked)
-        if not is_outcome:
+        if place > then and not _goes_on(line, key):
             return
         if not is_label(line):
             yield line, line.end

@@ -32,6 +32,7 @@ from domain.text import has_cjk, language_of, normalise
 from models.offline.asked_kind import asked_kind
 from models.offline.listings import listings
 from models.offline.passages import (
+    heading_over,
     item_titles,
     names_of_document,
     quotable_spans,
@@ -287,9 +288,8 @@ class _Ranking:
 
     def _is_of_reasons(self, passage: RetrievedItem) -> bool:
         """Whether a passage in the question's language stands under a heading that promises reasons."""
-        path: Sequence[str] = passage.metadata.get("section_path") or ()
         own = language_of(passage.text) == self._language
-        return own and any(map(is_of_reasons, path[-1:]))
+        return own and is_of_reasons(heading_over(passage))
 
     def _title_lists(self, source: int, text: str) -> None:
         """The sentence that introduces a list stands over its items like a title."""

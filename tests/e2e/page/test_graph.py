@@ -29,6 +29,12 @@ FIRMS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+def look_at_firms(page: Page) -> None:
+    """Bring the firms as a knowledge base of their own, and open its graph."""
+    bring(page, f"page-{uuid4()}", *FIRMS)
+    view(page, "Graph")
+
+
 def search(page: Page, entity: str) -> Locator:
     """Look an entity up; returns what is said of it."""
     page.get_by_label("Entity", exact=True).fill(entity)
@@ -41,8 +47,7 @@ def search(page: Page, entity: str) -> Locator:
 def test_a_relation_is_told_with_its_direction_its_words_and_the_passage_that_states_it(
     page: Page,
 ) -> None:
-    bring(page, f"page-{uuid4()}", *FIRMS)
-    view(page, "Graph")
+    look_at_firms(page)
     about = search(page, "Borealis")
     expect(about.locator("ul").first.locator("li")).to_have_text(
         ["← owns Acme1", "builds → Hull since 2019", "sells → Hull"]
@@ -58,8 +63,7 @@ def test_a_relation_is_told_with_its_direction_its_words_and_the_passage_that_st
 def test_that_only_a_part_of_an_entity_is_told_is_said_and_the_rest_is_a_click_away(
     page: Page,
 ) -> None:
-    bring(page, f"page-{uuid4()}", *FIRMS)
-    view(page, "Graph")
+    look_at_firms(page)
     about = search(page, "Hull")
     expect(about.locator("h4").first).to_have_text("Relations (the first 20)")
     about.get_by_role("button", name="More").click()
@@ -70,8 +74,7 @@ def test_that_only_a_part_of_an_entity_is_told_is_said_and_the_rest_is_a_click_a
 
 
 def test_types_have_colours_that_stay_and_what_lies_two_steps_away_can_be_drawn(page: Page) -> None:
-    bring(page, f"page-{uuid4()}", *FIRMS)
-    view(page, "Graph")
+    look_at_firms(page)
     legend = page.locator(".legend li")
     expect(legend).to_have_text(["ship", "firm", "ship part"])
     colours = dict(zip(legend.all_text_contents(), _colours(page), strict=True))
@@ -95,8 +98,7 @@ def _colours(page: Page) -> list[str]:
 def test_what_a_relation_is_called_stands_beside_it_while_its_entity_is_looked_at(
     page: Page,
 ) -> None:
-    bring(page, f"page-{uuid4()}", *FIRMS)
-    view(page, "Graph")
+    look_at_firms(page)
     search(page, "Borealis")
     told = page.locator(".graph .told text")
     page.locator("#picture").get_by_role("button", name="Hull").hover()
