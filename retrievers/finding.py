@@ -56,7 +56,8 @@ class Found:
         runs: how each lane fared.
         passages: one ranking of all.
         around: what of the graph goes with them, best first.
-        timings: milliseconds of each lane, of `fusion`, and of reading the `texts`.
+        timings: milliseconds of each lane, of the parts of those over the index (`Spent`), of `fusion`, and of
+            reading the `texts`.
         current: whether it is of the scope as it was when the texts were read.
     """
 
@@ -140,7 +141,7 @@ class Finder:
             run_lanes(stored, request, timeout), reader.run(works, request, held, timeout)
         )
         runs = {run.name: run for run in [*found, *read.runs]}
-        return Read([runs[name] for name in names], read.now)
+        return Read([runs[name] for name in names], read.now, read.spent)
 
     async def _run(
         self,
@@ -181,7 +182,8 @@ class Finder:
         held: Held | None,
     ) -> Found:
         """What the lanes found in one ranking, with the texts of its first passages."""
-        runs, timings, started = read.runs, _spent(read.runs), time.perf_counter()
+        runs, started = read.runs, time.perf_counter()
+        timings = {**read.spent, **_spent(runs)}
         passages = self._rank(composition, runs, top_k)
         around = merged([run.around for run in runs if run.around is not None])
         timings["fusion"] = (time.perf_counter() - started) * 1000

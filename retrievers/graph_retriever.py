@@ -148,7 +148,8 @@ class GraphRetriever(BaseRetriever):
             half of them are reports, before the passages behind them. From one lane the score is the
             lane's own (cosine for the vector lane); `lanes` keeps what every lane said. What of the
             graph goes with them is in `graph_items` and, in short, in `graph_context`. `timings`
-            holds milliseconds per lane, of `fusion`, of `rerank` where there is one, and in `total`.
+            holds milliseconds per lane, also of those that work within another (`vector`, `keyword`,
+            `walk`), of `fusion`, of `rerank` where there is one, and in `total`.
 
         Raises:
             QuestionInvalid, OptionInvalid, ModeNotAvailable: the request is at fault.

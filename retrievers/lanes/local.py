@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from retrievers.lanes.lane import LaneQuery
-from retrievers.lanes.placing import best_passages
+from retrievers.lanes.placing import WALK, best_passages
 from retrievers.lanes.reading import Hits, Reading
 from retrievers.lanes.surroundings import surroundings
 from retrievers.ranking.mixing import rank_around
@@ -27,7 +27,8 @@ def around_entities(query: LaneQuery, reading: Reading) -> Hits | None:
         if not reading.named_in_full:
             return None
         query.warn(NO_ENTITY)
-    ranking = rank_around(index.walk, reading.evidence)
+    with reading.spent.on(WALK):
+        ranking = rank_around(index.walk, reading.evidence)
     around = surroundings(index, ranking.entities, named)
     passages = best_passages(query, reading, ranking)
     return Hits(passages.items, around, passages.rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from retrievers.lanes.lane import LaneQuery
-from retrievers.lanes.placing import best_passages
+from retrievers.lanes.placing import WALK, best_passages
 from retrievers.lanes.reading import Hits, Reading
 from retrievers.lanes.surroundings import surroundings
 from retrievers.ranking.mixing import rank
@@ -16,7 +16,8 @@ def by_all(query: LaneQuery, reading: Reading) -> Hits:
 
     With them come the entities that the walk met most, and their relations.
     """
-    ranking = rank(reading.index.walk, reading.evidence)
+    with reading.spent.on(WALK):
+        ranking = rank(reading.index.walk, reading.evidence)
     around = surroundings(reading.index, ranking.entities, reading.evidence.named)
     passages = best_passages(query, reading, ranking)
     return Hits(passages.items, around, passages.rows)

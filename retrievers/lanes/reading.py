@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from retrievers.index.passages import Near
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from retrievers.index.sparse import Floats
 from retrievers.lanes.degrading import go_without
-from retrievers.lanes.lane import VECTOR, LaneQuery, LaneRun, late
+from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
 from retrievers.lanes.linking import named_entities, nearest_entities
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.lanes.two_events import two_events
@@ -41,6 +41,19 @@ NO_VECTOR = {
 }
 
 
+class Spent(dict[str, float]):
+    """Milliseconds that parts of the lanes over the index took, by the names that their ranks have in an item's `lanes`."""
+
+    @contextmanager
+    def on(self, part: str) -> Iterator[None]:
+        """Add what the block takes."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self[part] = self.get(part, 0.0) + (time.perf_counter() - started) * 1000
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A scope's index, and what a question shares with it.
@@ -52,6 +65,7 @@ class Reading:
         near: the passages nearest to the centred vector, with cosines; none without vectors.
         allowed: whether the question's filters let a passage through; None without filters.
         named_in_full: whether `evidence` names all entities that can be found for the question.
+        spent: what its parts take, added up as they are done.
     """
 
     index: ScopeIndex
@@ -60,6 +74,7 @@ class Reading:
     near: Near
     allowed: npt.NDArray[np.bool_] | None
     named_in_full: bool
+    spent: Spent
 
 
 class Hits(NamedTuple):
@@ -94,10 +109,11 @@ class Held:
 
 
 class Read(NamedTuple):
-    """How each lane fared; the scope's stamp after all else was read, where texts are at hand."""
+    """How each lane fared; the scope's stamp after all else was read, where texts are at hand; what parts took."""
 
     runs: list[LaneRun]
     now: Stamp | None = None
+    spent: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +159,18 @@ class QuestionReader:
         """
         started = time.perf_counter()
         runs: dict[str, LaneRun] = {}
+        spent = Spent()
         try:
             async with asyncio.timeout(deadline) as limit:
-                now = await self._run(works, query, held, started, runs)
+                now = await self._run(works, query, held, started, runs, spent=spent)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane
             if limit.expired():
                 return Read([runs.get(name) or late(name, deadline) for name in works])
-            spent = (time.perf_counter() - started) * 1000
-            return Read([runs.get(name) or LaneRun(name, [], spent, failure) for name in works])
-        return Read([runs[name] for name in works], now)
+            took = (time.perf_counter() - started) * 1000
+            return Read([runs.get(name) or LaneRun(name, [], took, failure) for name in works])
+        return Read([runs[name] for name in works], now, spent)
 
     async def _run(
         self,
@@ -162,23 +179,27 @@ class QuestionReader:
         held: Held | None,
         started: float,
         runs: dict[str, LaneRun],
+        *,
+        spent: Spent,
     ) -> Stamp | None:
-        """Put into `runs` how each fares; `Read.now`."""
+        """Put into `runs` how each fares, and into `spent` what parts take; `Read.now`."""
         texts = [query.text, *two_events(query.text)]
-        index, vectors = await self._index_and_vectors(query, texts, held)
-        whole, *events = [
-            await self._sought(query, index, text, vector)
-            for text, vector in zip(texts, vectors, strict=True)
-        ]
+        index, vectors = await self._index_and_vectors(query, texts, held, spent)
+        with spent.on(VECTOR):
+            whole, *events = [
+                await self._sought(query, index, text, vector)
+                for text, vector in zip(texts, vectors, strict=True)
+            ]
         similar = await self._type_similarity(index, vectors[0])
         allowed = await self._allowed(query, index)
         telling = held is not None and held.texts is not None
 
         def reading() -> Reading:
-            nearest = whole.nearest(index)
-            evidence = _evidence(index, query.text, nearest, similar, events)
+            with spent.on(VECTOR):
+                nearest = whole.nearest(index)
+            evidence = _evidence(index, query.text, nearest, similar, events, spent=spent)
             full = bool(evidence.named) or self.graph is None or not len(index.entities)
-            return Reading(index, evidence, vectors[0], nearest or _NOTHING, allowed, full)
+            return Reading(index, evidence, vectors[0], nearest or _NOTHING, allowed, full, spent)
 
         def work(
             works: Mapping[str, Work], read: Callable[[], Reading]
@@ -200,12 +221,20 @@ class QuestionReader:
         return await apart(self.chunks.stamp(query.scope)) if telling and now is None else now
 
     async def _index_and_vectors(
-        self, query: LaneQuery, texts: Sequence[str], held: Held | None
+        self, query: LaneQuery, texts: Sequence[str], held: Held | None, spent: Spent
     ) -> tuple[ScopeIndex, list[Vectors | None]]:
         if held is not None:
-            return held.index, [await self._vector(query, text) for text in texts]
-        vectors = asyncio.gather(*(self._vector(query, text) for text in texts))
-        return await asyncio.gather(apart(self.indexes.get(query.scope)), vectors)
+            return held.index, await self._vectors(query, texts, spent)
+        index = apart(self.indexes.get(query.scope))
+        return await asyncio.gather(index, self._vectors(query, texts, spent))
+
+    async def _vectors(
+        self, query: LaneQuery, texts: Sequence[str], spent: Spent
+    ) -> list[Vectors | None]:
+        with spent.on(VECTOR):
+            if len(texts) == 1:  # which needs no task
+                return [await self._vector(query, texts[0])]
+            return await asyncio.gather(*(self._vector(query, text) for text in texts))
 
     async def _sought(
         self, query: LaneQuery, index: ScopeIndex, text: str, vector: Vectors | None
@@ -295,9 +324,13 @@ def _evidence(
     nearest: Near | None,
     type_similarity: Floats | None,
     events: Sequence[_Sought],
+    *,
+    spent: Spent,
 ) -> Evidence:
+    with spent.on(KEYWORD):
+        match = index.lexical.match(question)
     evidence = Evidence(
-        match=index.lexical.match(question),
+        match=match,
         near=_nearness(nearest),
         named=named_entities(index, question),
         type_match=index.types.named_by(question),

@@ -76,8 +76,9 @@ def behind_reports(query: LaneQuery, reading: Reading) -> Hits:
         query.warn(NOT_FILTERED)
     elif not reading.index.reports.reports:
         query.warn(NO_COMMUNITIES)
-    chosen = _chosen(query, reading)
-    ranking = _evidence(reading, chosen)
+    with reading.spent.on(REPORTS):
+        chosen = _chosen(query, reading)
+        ranking = _evidence(reading, chosen)
     passages = best_passages(query, reading, ranking, by=REPORTS)
     around = surroundings(reading.index, ranking.entities)
     return Hits([*map(as_report, chosen), *passages.items], around, passages.rows)

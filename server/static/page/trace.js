@@ -5,6 +5,9 @@ import { say } from "./words.js";
 
 // What `timings` of a retrieval holds beside its lanes.
 const NO_LANES = ["total", "fusion", "texts"];
+// Lanes over the index, within which those by meaning, by words and over the graph work one after the other.
+const OVER_INDEX = ["mix", "local", "global", "reports"];
+const WITHIN = ["vector", "keyword", "walk"];
 
 /** The steps of `trace` (`debug` of POST /api/query), to the answer's end at `total` ms; a search has its lanes. */
 function steps(trace, total) {
@@ -17,10 +20,14 @@ function steps(trace, total) {
   });
 }
 
-/** When each lane of a retrieval was at work: they begin together, and the reranker is the last. */
+/** When each lane of a retrieval was at work: they begin together, but for parts of one, and the reranker is the last. */
 function lanes(told) {
-  return Object.entries(told?.timings ?? {}).filter(([lane]) => !NO_LANES.includes(lane)).map(([lane, took]) => {
-    const from = told.ms - (lane === "rerank" ? took : told.timings.total);
+  const timings = told?.timings ?? {};
+  const parts = OVER_INDEX.some((lane) => lane in timings) ? WITHIN : [];
+  let done = told?.ms - timings.total; // the parts so far
+  return Object.entries(timings).filter(([lane]) => !NO_LANES.includes(lane)).map(([lane, took]) => {
+    const from = parts.includes(lane) ? done : told.ms - (lane === "rerank" ? took : timings.total);
+    if (parts.includes(lane)) done += took;
     return { name: say("lanes")[lane] ?? lane, from, end: from + took };
   });
 }

@@ -98,7 +98,7 @@ def _explain(found: Retrieval) -> None:
         ],
     )
     terminal.faint(
-        "ADDS: the lane's part of the result's score; a lane without it works within another one."
+        "ADDS: the lane's part of the result's score; a lane without it works within another one, and so does its time."
     )
     if found.graph_items:
         terminal.say("")

@@ -91,6 +91,16 @@ async def test_filters_bound_every_mode_and_leave_it_as_many_as_there_are(
     assert (NOT_FILTERED["en"] in found.warnings) is (mode in ("global", "hybrid"))
 
 
+@pytest.mark.parametrize("mode", ["naive", *MODES])
+async def test_each_lane_that_found_a_result_has_a_time_within_that_of_the_search(
+    retriever: GraphRetriever, reported: Scope, mode: str
+) -> None:
+    found = await retriever.search(reported, QUESTION, mode=mode)
+    lanes = {name for item in found.results for name in item.lanes}
+    assert mode in lanes | {"naive", "hybrid"}
+    assert all(0 < found.timings[lane] <= found.timings["total"] for lane in lanes)
+
+
 async def test_a_filter_changes_no_score(retriever: GraphRetriever, reported: Scope) -> None:
     """Scores stand beside the best of all, be it kept out or not."""
     every = await retriever.search(reported, QUESTION, mode="mix", top_k=50)
