@@ -35,8 +35,8 @@ from evals.sets import OpenSet, SetFiles, opened_set, sample, with_parts
 from ingestion.progress import OnStage, silent
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
-from nodes.grade import by_rule, grade
-from nodes.refine import refine
+from nodes.grade import after_grade, by_rule, grade
+from nodes.refine import after_refine, refine
 from nodes.retrieve import retrieve
 from nodes.state import State
 
@@ -231,19 +231,17 @@ async def _gone_round(
 ) -> State:
     """`state` when its grader has enough, or nothing new is left to search for."""
     while True:
-        graded = await grade(state, judging)
-        state = _after(state, graded.update)
-        if graded.goto == "generate":
+        state = _after(state, await grade(state, judging))
+        if after_grade(state) == "enough":
             return state
-        refined = await refine(state, runtime)
-        state = _after(state, refined.update)
-        if refined.goto == "generate":
+        state = _after(state, await refine(state, runtime))
+        if after_refine(state) == "nothing new":
             return state
         state = _after(state, await retrieve(state, runtime))
 
 
-def _after(state: State, update: object) -> State:
-    return State(**{**vars(state), **cast("dict[str, Any]", update or {})})
+def _after(state: State, update: dict[str, Any]) -> State:
+    return State(**vars(state) | update)
 
 
 def reported(mode: str, outcomes: Sequence[Outcome]) -> LoopReport:

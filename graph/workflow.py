@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Protocol, cast
 
@@ -18,7 +18,7 @@ from langgraph.errors import NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Command, RetryPolicy, TimeoutPolicy
+from langgraph.types import RetryPolicy, TimeoutPolicy
 
 from domain.answers import Usage
 from domain.errors import SextantError
@@ -31,16 +31,16 @@ from models.chat.allowance import allowing
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
 from nodes.generate import generate
-from nodes.grade import grade
-from nodes.refine import refine
+from nodes.grade import after_grade, grade
+from nodes.refine import after_refine, refine
 from nodes.retrieve import retrieve
-from nodes.route import route
+from nodes.route import after_route, route
 from nodes.spending import usage_of
 from nodes.state import InputState, OutputState, State
 
 # Any: callers give mappings with the keys of Context and InputState, and get those of OutputState.
 Workflow = CompiledStateGraph[State, Any, Any, Any]
-Update = dict[str, Any] | Command[Any]
+Update = dict[str, Any]
 Resolve = Callable[[], Awaitable[Dependencies]]
 
 
@@ -51,7 +51,7 @@ class Node(Protocol):
     def __name__(self) -> str: ...
 
     async def __call__(self, state: State, runtime: Runtime[RunContext]) -> Update:
-        """Return what changes in the state, and where to go where the node decides that."""
+        """Return what changes in the state."""
         ...
 
 
@@ -113,26 +113,22 @@ def create_query_workflow(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
     )
     builder.add_node("analyze", bound(analyze), timeout=_FIRST_LIMIT)
-    builder.add_node(
-        "route",
-        bound(route),
-        destinations={"retrieve": "complex", "generate": "simple or bypass"},
-    )
+    builder.add_node("route", bound(route))
     builder.add_node("retrieve", bound(retrieve, _NODE_LIMIT, _TRIES), retry_policy=_SECOND_TRY)
-    builder.add_node(
-        "grade",
-        bound(grade, _NODE_LIMIT),
-        destinations={"generate": "enough", "refine": "weak"},
-    )
-    builder.add_node(
-        "refine",
-        bound(refine, _NODE_LIMIT),
-        destinations={"retrieve": "another query", "generate": "nothing new"},
-    )
+    builder.add_node("grade", bound(grade, _NODE_LIMIT))
+    builder.add_node("refine", bound(refine, _NODE_LIMIT))
     builder.add_node("generate", bound(generate), timeout=_ANSWER_LIMIT)
     builder.add_edge(START, "analyze")
     builder.add_edge("analyze", "route")
+    # What follows is read from the state, not said by the node: so it holds of a state that was edited, too.
+    builder.add_conditional_edges(
+        "route", after_route, {"complex": "retrieve", "simple or bypass": "generate"}
+    )
     builder.add_edge("retrieve", "grade")
+    builder.add_conditional_edges("grade", after_grade, {"enough": "generate", "weak": "refine"})
+    builder.add_conditional_edges(
+        "refine", after_refine, {"another query": "retrieve", "nothing new": "generate"}
+    )
     builder.add_edge("generate", END)
     compiled = builder.compile(checkpointer=checkpointer, name="sextant")
     return compiled.with_config(recursion_limit=_MOST_STEPS)
@@ -197,13 +193,12 @@ def _calls_left(node: Node, state: State, run: RunContext) -> int:
     return run.deps.settings.limits.model_calls - used - kept
 
 
-def _accounted(result: Update, name: str, state: State, milliseconds: float, calls: int) -> Update:
+def _accounted(update: Update, name: str, state: State, milliseconds: float, calls: int) -> Update:
     """Add what the node cost to the update's `timings` and `costs`; the rounds of one node add up.
 
     A node reports its tokens; its calls are counted where they are made, failed ones included, those
     refused because no call was left excluded.
     """
-    update = (result.update or {}) if isinstance(result, Command) else result
     timings, costs = (update.get(key, getattr(state, key)) for key in ("timings", "costs"))
     # Whoever resets the costs begins a turn, and what was used before is the last turn's.
     used = {} if "costs" in update else state.usage
@@ -216,11 +211,10 @@ def _accounted(result: Update, name: str, state: State, milliseconds: float, cal
     }
     sums = costs.get(name, {})
     total = {key: round(sums.get(key, 0) + value, 3) for key, value in step.items()}
-    update = update | {
+    return update | {
         "timings": timings | {name: total["milliseconds"]},
         "costs": costs | {name: total},
     }
-    return replace(result, update=update) if isinstance(result, Command) else update
 
 
 graph = create_query_workflow()

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
-from langgraph.types import Command
 from pydantic import BaseModel, Field
 
 import prompts
@@ -39,24 +38,25 @@ class Grades(BaseModel):
     missing: Line = ""
 
 
-async def grade(
-    state: State, runtime: Runtime[RunContext]
-) -> Command[Literal["refine", "generate"]]:
-    """Judge the passages; go on to `refine` while they are weak, and rounds and time are left."""
+async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Judge the passages, and say how many rounds may be made for better ones: no more when time is over."""
     run = runtime.context
     rounds_left = state.attempts < run.max_attempts
-    update = by_rule(state)
+    update = by_rule(state) | {"rounds": run.max_attempts}
     if rounds_left and state.items and run.deps.chat is not None:
         # Without a round left a model's judgement would change nothing, and cost a call.
         update |= await _by_model(state, run)
     again = rounds_left and not update["sufficient"]
     if again and judging_budget(state, run).seconds <= 0:
         late = reached(Limit.TIME, run.deps.settings.limits)
-        return Command(
-            goto="generate",
-            update=update | {"warnings": noted(update.get("warnings", state.warnings), late)},
-        )
-    return Command(goto="refine" if again else "generate", update=update)
+        warnings = noted(update.get("warnings", state.warnings), late)
+        update |= {"rounds": state.attempts, "warnings": warnings}
+    return update
+
+
+def after_grade(state: State) -> Literal["enough", "weak"]:
+    """Whether the answer is written: of passages that suffice, or of what there is when no round is left."""
+    return "enough" if state.sufficient or state.attempts >= state.rounds else "weak"
 
 
 def by_rule(state: State) -> dict[str, Any]:

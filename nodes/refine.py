@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
-from langgraph.types import Command
 from pydantic import BaseModel, Field
 
 import prompts
@@ -37,10 +36,8 @@ class Rewrite(BaseModel):
     query: Line = Field("", description="A single query, as some models write it.")
 
 
-async def refine(
-    state: State, runtime: Runtime[RunContext]
-) -> Command[Literal["retrieve", "generate"]]:
-    """Choose queries that were not yet run; without any, answer from what there is."""
+async def refine(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Choose queries that were not yet run, for one more round; none where there is nothing new to ask."""
     run = runtime.context
     suggested, costs = await _by_model(state, run)
     longest = run.deps.settings.limits.question_chars
@@ -49,11 +46,15 @@ async def refine(
     if not queries:
         queries, hops = by_rule(state, longest)
     abroad = in_other_language(state)
-    if not queries and not hops and not abroad:
-        return Command(goto="generate", update=costs)
     first, *rest = queries[:_MOST_QUERIES] or [""]
     due = {"search": first, "beside": rest, "bridges": hops, "abroad": abroad}
-    return Command(goto="retrieve", update=due | {"attempts": state.attempts + 1} | costs)
+    return due | {"attempts": state.attempts + any(due.values())} | costs
+
+
+def after_refine(state: State) -> Literal["another query", "nothing new"]:
+    """Whether anything is due to be searched."""
+    due = (state.search, state.beside, state.bridges, state.abroad)
+    return "another query" if any(due) else "nothing new"
 
 
 def by_rule(state: State, longest: int) -> tuple[list[str], list[str]]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from langgraph.runtime import Runtime
-from langgraph.types import Command
 
 from domain.retrieval import Mode
 from nodes.analyze import SIMPLE
@@ -16,8 +15,11 @@ from nodes.state import State
 async def route(
     state: State,
     runtime: Runtime[RunContext],  # noqa: ARG001 - every node has the same signature
-) -> Command[Literal["retrieve", "generate"]]:
-    """Simple questions and `bypass` go straight to `generate`; all others to `retrieve`."""
-    if state.complexity == SIMPLE or state.strategy == Mode.BYPASS:
-        return Command(goto="generate", update={"strategy": Mode.BYPASS.value})
-    return Command(goto="retrieve")
+) -> dict[str, Any]:
+    """A simple question needs no document, whatever mode was chosen for it."""
+    return {"strategy": Mode.BYPASS.value} if state.complexity == SIMPLE else {}
+
+
+def after_route(state: State) -> Literal["complex", "simple or bypass"]:
+    """Whether documents are looked into."""
+    return "simple or bypass" if state.strategy == Mode.BYPASS else "complex"

@@ -87,7 +87,8 @@ class State(InputState, OutputState):
     found, best first; `around` the entities, relations and reports that go with them; `attachments`
     what came with the question, as `domain.attachments` has it; `tables` those that later turns of a
     conversation may ask about (`nodes.multimodal.keeping`); `evidence` the ids of passages judged
-    relevant; `missing` what the grader did not find. `attempts` counts refinement rounds (0..3).
+    relevant; `missing` what the grader did not find. `attempts` counts refinement rounds (0..3), of which
+    the answer may have `rounds`.
 
     `by_rule`: the chat model did not come up with a judgement, through no fault of the prompt, so that
     rules judge from there on and the answer gets what time and calls are left. `unreachable` says why
@@ -122,6 +123,7 @@ class State(InputState, OutputState):
     evidence: list[str] = field(default_factory=list[str])
     relevance: float = 0.0
     sufficient: bool = False
+    rounds: int = 0
     missing: str = ""
     by_rule: bool = False
     unreachable: str = ""

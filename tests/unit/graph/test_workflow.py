@@ -227,6 +227,39 @@ async def test_a_second_turn_of_a_thread_starts_afresh(
     assert "asked for" not in state["reason"], "the second turn's mode was auto again"
 
 
+SUN = item("今天天气很好。", "weather.md")
+ROUND = ["refine", "retrieve", "grade"]
+
+
+@pytest.mark.parametrize(
+    ("behind", "edit", "then"),
+    [
+        ("analyze", {"complexity": "simple"}, ["route", "generate"]),
+        ("analyze", {"strategy": "bypass"}, ["route", "generate"]),
+        ("route", {"strategy": "bypass"}, ["generate"]),
+        ("route", {"strategy": "naive"}, ["retrieve", "grade", *ROUND, "generate"]),
+        ("retrieve", {"items": [SYMPTOMS]}, ["grade", "generate"]),
+        ("grade", {"sufficient": True}, ["generate"]),
+        ("grade", {"rounds": 0}, ["generate"]),
+        ("grade", {"missing": "体重"}, [*ROUND, "generate"]),
+        ("refine", {"search": "多饮"}, ["retrieve", "grade", "generate"]),
+        ("refine", {"search": "", "beside": [], "bridges": [], "abroad": []}, ["generate"]),
+        ("generate", {"answer": "Edited."}, []),
+    ],
+)  # fmt: skip
+async def test_a_run_goes_on_from_a_state_that_was_edited_behind_any_node(
+    bench: Build, behind: str, edit: dict[str, Any], then: list[str]
+) -> None:
+    """As Studio does it: what the state says is followed, whoever said it."""
+    retriever = ScriptedRetriever([[SUN], [SYMPTOMS]])
+    at = bench(retriever=retriever, answerer=ExtractiveAnswerer())
+    workflow = create_query_workflow(dependencies=at.deps, checkpointer=InMemorySaver())
+    thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
+    await workflow.ainvoke(QUESTION, thread, interrupt_after=[behind])
+    await workflow.aupdate_state(thread, edit, as_node=behind)
+    assert [name async for step in workflow.astream(None, thread) for name in step] == then
+
+
 async def test_a_follow_up_shows_the_model_the_table_of_the_question_before(bench: Build) -> None:
     model = ListeningModel(messages=cycle([AIMessage("Bergen [T1:r2c1].")]))
     deps = bench(

@@ -1,10 +1,11 @@
 """A question on its way through the loop, and what a step makes of it."""
 
-from typing import Any
-
-from langgraph.types import Command
+from langgraph.runtime import Runtime
 
 from domain.retrieval import ItemKind, RetrievedItem
+from nodes.context import RunContext
+from nodes.grade import grade
+from nodes.refine import refine
 from nodes.state import State
 from tests.unit.nodes.conftest import item
 
@@ -36,10 +37,13 @@ HOPS = State(
 )
 
 
-def changes(command: Command[Any]) -> dict[str, Any]:
-    assert isinstance(command.update, dict)
-    return command.update
-
-
 def after(state: State, **changes: object) -> State:
     return State(**{**vars(state), **changes})
+
+
+async def graded(state: State, runtime: Runtime[RunContext]) -> State:
+    return after(state, **await grade(state, runtime))
+
+
+async def refined(state: State, runtime: Runtime[RunContext]) -> State:
+    return after(state, **await refine(state, runtime))

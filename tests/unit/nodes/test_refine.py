@@ -9,8 +9,8 @@ from langchain_core.messages import AIMessage
 
 from domain.retrieval import ItemKind, RetrievedItem
 from models.chat.chat_model import as_chat_model
-from nodes.grade import grade
-from nodes.refine import all_new, refine
+from nodes.grade import after_grade
+from nodes.refine import after_refine, all_new, refine
 from nodes.retrieve import retrieve
 from nodes.state import State
 from tests.unit.nodes.conftest import Build, ListeningModel, ScriptedRetriever, chat, item
@@ -23,22 +23,23 @@ from tests.unit.nodes.steps import (
     STATE,
     WEATHER,
     after,
-    changes,
+    graded,
+    refined,
 )
 
 
 async def test_refining_asks_for_all_that_is_missing_at_once(bench: Build) -> None:
     state = after(QUESTION, searched=[QUESTION.search], unanswered=PARTS)
     written = '{"queries": ["就医 时机", "体重 下降", "就医时机"]}'
-    update = changes(await refine(state, bench(chat=chat(written)).runtime))
+    update = await refine(state, bench(chat=chat(written)).runtime)
     assert (update["search"], update["beside"]) == ("就医 时机", ["体重 下降"])
     assert update["bridges"] == []
 
 
 async def test_one_hop_of_several_leads_on_to_what_it_names_by_rule(bench: Build) -> None:
     """The rule by which musique gains ten points of all-gold@10 (docs/evaluation.md)."""
-    assert (await grade(HOPS, bench().runtime)).goto == "refine"
-    update = changes(await refine(HOPS, bench().runtime))
+    assert after_grade(await graded(HOPS, bench().runtime)) == "weak"
+    update = await refine(HOPS, bench().runtime)
     assert update["bridges"] == ["Mississippi state located become part Union"]
     assert (update["search"], update["beside"]) == ("", [])
     retriever = ScriptedRetriever([[STATE, MOUNDS]], lanes=ALL)
@@ -47,14 +48,14 @@ async def test_one_hop_of_several_leads_on_to_what_it_names_by_rule(bench: Build
     assert [one.id for one in found["items"]] == ["mounds", "state"]
     assert retriever.searches[0]["mode"] == "naive"
     again = await refine(after(state, **found), bench().runtime)
-    assert update["bridges"][0] not in changes(again)["bridges"]
+    assert update["bridges"][0] not in again["bridges"]
 
 
 async def test_what_no_passage_says_is_looked_for_in_the_other_language_once(bench: Build) -> None:
     state = after(
         QUESTION, searched=[QUESTION.search], items=[WEATHER], missing="症状", filters={"tags": []}
     )
-    update = changes(await refine(state, bench().runtime))
+    update = await refine(state, bench().runtime)
     [abroad] = update["abroad"]
     english = item("Thirst and weight loss are the symptoms of diabetes.", "leaflet")
     names = item("Price list: blood sugar meter 血糖仪 120, test strips 血糖试纸 60.", "prices")
@@ -65,7 +66,7 @@ async def test_what_no_passage_says_is_looked_for_in_the_other_language_once(ben
     assert [one.id for one in found["items"]] == ["weather.md", "leaflet"]
     assert found["searched"] == [QUESTION.search, abroad]
     again = await refine(after(due, **found), bench().runtime)
-    assert changes(again).get("abroad", []) == []
+    assert again["abroad"] == []
 
 
 @pytest.mark.parametrize(("language", "other"), [("zh", "English"), ("en", "Chinese")])
@@ -73,16 +74,15 @@ async def test_where_nothing_else_is_new_the_other_language_alone_is_searched(
     bench: Build, language: str, other: str
 ) -> None:
     state = State(question="Why?", language=language, searched=["Why?"], missing="why")
-    tried = after(state, searched=["Why?", "why"])
-    command = await refine(tried, bench().runtime)
-    assert command.goto == "retrieve"
-    assert changes(command)["search"] == ""
-    assert changes(command)["abroad"] == [f"Why? (in {other} documents)"]
+    due = await refined(after(state, searched=["Why?", "why"]), bench().runtime)
+    assert after_refine(due) == "another query"
+    assert due.search == ""
+    assert due.abroad == [f"Why? (in {other} documents)"]
 
 
 async def test_a_round_runs_at_most_three_queries_of_the_models(bench: Build) -> None:
     written = '{"queries": ["一", "二", "三", "四"]}'
-    update = changes(await refine(QUESTION, bench(chat=chat(written)).runtime))
+    update = await refine(QUESTION, bench(chat=chat(written)).runtime)
     assert [update["search"], *update["beside"]] == ["一", "二", "三"]
 
 
@@ -91,7 +91,7 @@ async def test_in_the_graphs_modes_another_hop_is_tried_before_other_words(
     bench: Build, strategy: str
 ) -> None:
     state = after(HOPS, strategy=strategy, missing="Union", keywords=["Mounds"])
-    update = changes(await refine(state, bench().runtime))
+    update = await refine(state, bench().runtime)
     assert (update["search"], update["beside"]) == ("", [])
     assert update["bridges"]
 
@@ -102,7 +102,7 @@ async def test_by_words_what_is_missing_is_tried_first_then_all_keywords_then_th
     state, tried = after(QUESTION, missing="体重"), list[str]()
     for _ in range(4):
         at = after(state, searched=[QUESTION.search, *tried])
-        tried.append(changes(await refine(at, bench().runtime)).get("search", ""))
+        tried.append((await refine(at, bench().runtime))["search"])
     assert tried == ["体重", "糖尿病 主要症状 症状", "糖尿病 主要症状", ""]
 
 
@@ -123,7 +123,7 @@ async def test_the_other_language_is_left_alone(
     bench: Build, missing: str, filters: dict[str, Any] | None
 ) -> None:
     state = after(QUESTION, items=[WEATHER], missing=missing, filters=filters)
-    assert changes(await refine(state, bench().runtime)).get("abroad", []) == []
+    assert (await refine(state, bench().runtime))["abroad"] == []
 
 
 @pytest.mark.parametrize("strategy", ["mix", "naive"])
@@ -138,7 +138,7 @@ async def test_no_query_is_longer_than_a_question_may_be(bench: Build, strategy:
         HOPS, strategy=strategy, items=[passage], around=[named], entities=[name], missing=name
     )
     runtime = bench().runtime
-    update = changes(await refine(state, runtime))
+    update = await refine(state, runtime)
     asked = list(filter(None, [update["search"], *update["beside"], *update["bridges"]]))
     assert asked
     assert max(map(len, asked)) == runtime.context.deps.settings.limits.question_chars
@@ -153,7 +153,7 @@ async def test_a_misspelt_question_is_searched_as_the_passages_spell_it(bench: B
         searched=[question],
         items=[item("The warranty of the pump lasts two years.", "manual")],
     )
-    update = changes(await refine(state, bench().runtime))
+    update = await refine(state, bench().runtime)
     assert update["search"] == "How long is the warranty of the pump?"
 
 
@@ -167,32 +167,32 @@ async def test_a_side_of_which_too_little_is_said_is_searched_by_itself(bench: B
         subquestions=sides,
         around=[],
     )
-    graded = await grade(state, bench().runtime)
-    assert graded.goto == "refine"
-    assert changes(graded)["unanswered"] == sides[1:]
-    update = changes(await refine(after(state, **changes(graded)), bench().runtime))
+    judged = await graded(state, bench().runtime)
+    assert after_grade(judged) == "weak"
+    assert judged.unanswered == sides[1:]
+    update = await refine(judged, bench().runtime)
     assert (update["search"], update["beside"], update["bridges"]) == (sides[1], [], [])
 
 
 async def test_a_new_query_goes_back_to_retrieval_as_one_more_round(bench: Build) -> None:
     state = after(QUESTION, searched=[QUESTION.search], missing="体重")
-    command = await refine(state, bench(chat=chat('{"query": "糖尿病 体重下降"}')).runtime)
-    assert command.goto == "retrieve"
-    assert changes(command)["search"] == "糖尿病 体重下降"
-    assert changes(command)["attempts"] == 1
+    due = await refined(state, bench(chat=chat('{"query": "糖尿病 体重下降"}')).runtime)
+    assert after_refine(due) == "another query"
+    assert due.search == "糖尿病 体重下降"
+    assert due.attempts == 1
 
 
 async def test_a_query_that_was_run_before_is_replaced_by_rule(bench: Build) -> None:
     state = after(QUESTION, searched=[QUESTION.search], missing="体重")
-    command = await refine(state, bench(chat=chat(f'{{"query": "{QUESTION.search} "}}')).runtime)
-    assert changes(command)["search"] == "体重"
+    update = await refine(state, bench(chat=chat(f'{{"query": "{QUESTION.search} "}}')).runtime)
+    assert update["search"] == "体重"
 
 
 async def test_without_anything_new_to_try_the_answer_is_due(bench: Build) -> None:
     state = State(question="Why?", searched=["Why?"])
-    command = await refine(state, bench().runtime)
-    assert command.goto == "generate"
-    assert "attempts" not in changes(command)
+    found = await refined(state, bench().runtime)
+    assert after_refine(found) == "nothing new"
+    assert found.attempts == 0
 
 
 def test_queries_that_differ_in_case_spacing_or_marks_are_the_same() -> None:

@@ -2,22 +2,24 @@
 
 import pytest
 
-from nodes.route import route
+from nodes.route import after_route, route
 from nodes.state import State
 from tests.unit.nodes.conftest import Build
+from tests.unit.nodes.steps import after
 
 
 @pytest.mark.parametrize(
-    ("complexity", "strategy", "goto"),
+    ("complexity", "strategy", "taken"),
     [
-        ("complex", "naive", "retrieve"),
-        ("simple", "naive", "generate"),
-        ("complex", "bypass", "generate"),
+        ("complex", "naive", "naive"),
+        ("simple", "naive", "bypass"),
+        ("complex", "bypass", "bypass"),
     ],
 )
 async def test_only_simple_questions_and_bypass_skip_retrieval(
-    bench: Build, complexity: str, strategy: str, goto: str
+    bench: Build, complexity: str, strategy: str, taken: str
 ) -> None:
-    command = await route(State(complexity=complexity, strategy=strategy), bench().runtime)
-    assert command.goto == goto
-    assert (command.update == {"strategy": "bypass"}) == (goto == "generate")
+    state = State(complexity=complexity, strategy=strategy)
+    routed = after(state, **await route(state, bench().runtime))
+    assert routed.strategy == taken
+    assert (after_route(routed) == "complex") == (taken == "naive")
