@@ -28,9 +28,9 @@ from nodes.answers.revising import Review
 from nodes.answers.summing import MOST_PASSAGES, with_whole_of_named
 from nodes.answers.writing import Writing, written
 from nodes.asking import BY_RULE, conversation
+from nodes.citing.attached import attached_items, is_answered
 from nodes.citing.checking import UNCHECKED, Checks, still_stored
 from nodes.context import RunContext, scope_of
-from nodes.multimodal.items import attached_items, is_answered
 from nodes.multimodal.looking import attachments_of
 from nodes.pacing import paced
 from nodes.question.conversing import closing

@@ -13,8 +13,8 @@ from domain.errors import OptionInvalid
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.text import clean_text, estimate_tokens
 from nodes.answers.budget import share_out
+from nodes.citing.attached import SHOWN, label_of
 from nodes.citing.support import COMPUTED, headings
-from nodes.multimodal.items import SHOWN, label_of
 from prompts import as_data
 
 Passage = RetrievedItem | Document | str | Mapping[str, Any]

@@ -18,14 +18,14 @@ from models.offline.extractive import ExtractiveAnswerer
 from models.offline.passages import FENCE, quotable_spans, table_heads
 from models.offline.wording import is_question
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, said
+from nodes.answers.attached_tables import led_to, told_by_tables
 from nodes.answers.computed import ComputedTable, told_by, with_computed
 from nodes.answers.harmless import harmless
 from nodes.answers.rows import told_row
+from nodes.citing.attached import is_answered, is_table
 from nodes.citing.citations import Citations
 from nodes.citing.markers import unmarked
 from nodes.citing.support import Passages, Quote, Wording, claim_of
-from nodes.multimodal.items import is_answered, is_table
-from nodes.multimodal.telling import led_to, told_by_tables
 from nodes.question.parts import clauses_of
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Citations: their markers, what they quote, and whether the passage carries the sentence."""
+"""Citations: their markers, what they quote of passages and tables, and whether that carries the sentence."""

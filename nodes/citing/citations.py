@@ -9,8 +9,8 @@ from domain.answers import Citation, Source
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
 from nodes.citing import markers
+from nodes.citing.attached import attachment_of, label_of
 from nodes.citing.support import Quote
-from nodes.multimodal.items import attachment_of, label_of
 
 
 class Citations:

@@ -22,11 +22,11 @@ from domain.language.tongues import is_of_others
 from domain.retrieval import RetrievedItem
 from domain.text import language_of
 from nodes.citing import markers
+from nodes.citing.attached import label_of
+from nodes.citing.cells import tables_among
 from nodes.citing.citations import Citations
 from nodes.citing.statements import says_nothing_found, states
 from nodes.citing.support import Claim, Passages, Quote, claim_of
-from nodes.multimodal.cells import tables_among
-from nodes.multimodal.items import label_of
 
 # Below this share of common terms a marker is dropped: the passage speaks of something else.
 MARKER_SUPPORT = 0.15

@@ -19,7 +19,7 @@ from domain.language.stopwords import (
 )
 from domain.retrieval import RetrievedItem
 from domain.text import IDEOGRAPHS, MARKS, language_of, normalise
-from nodes.multimodal.items import is_table
+from nodes.citing.attached import is_table
 
 _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
 # A number with its fraction, or a word of a script other than Chinese with its marks.
@@ -255,7 +255,7 @@ class Passages:
     ) -> tuple[int, Quote] | None:
         """The passage that carries most of `claim`, and its quote; None below `least` support."""
         if not self._wordings:
-            # What a table says is told by its cells (`nodes.multimodal.cells`), not by words.
+            # What a table says is told by its cells (`nodes.citing.cells`), not by words.
             self._wordings = [
                 Wording("" if is_table(item) else f"{headings(item)}\n{item.text}")
                 for item in self._items

@@ -11,8 +11,8 @@ from domain.tables.results.written import Finding
 from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.computed import ComputedTable
 from nodes.answers.quoting import quotations, quoted
+from nodes.citing.attached import attached_items
 from nodes.citing.support import Told
-from nodes.multimodal.items import attached_items
 from testing.meanings import Meanings
 
 E5 = "intfloat/multilingual-e5-small"

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from domain.events import Cited, Token
 from domain.retrieval import RetrievedItem
 from domain.tables.cells.values import ValueKind, read_value
+from nodes.citing.attached import attachment_of, is_table
+from nodes.citing.cells import TableCells
 from nodes.citing.citations import Citations
 from nodes.citing.markers import unmarked
-from nodes.multimodal.cells import TableCells
-from nodes.multimodal.items import attachment_of, is_table
 
 FOUND = {"en": "According to the attached table:", "zh": "根据附上的表格："}
 

@@ -18,8 +18,8 @@ from domain.tables.cells.values import ValueKind, numbers_in, read_value
 from domain.tables.question.wording import find_whole
 from domain.tables.results.written import Finding
 from domain.text import normalise
+from nodes.citing.attached import BETWEEN, attachment_of, header_cells, is_table, row_cells
 from nodes.citing.support import Quote
-from nodes.multimodal.items import BETWEEN, attachment_of, header_cells, is_table, row_cells
 
 _PLACE = re.compile(r"(?:r(\d{1,6}))?(?:c(\d{1,5}))?")
 # Rows that are looked through for the name of another one.

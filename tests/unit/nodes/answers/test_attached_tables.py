@@ -4,8 +4,8 @@ import pytest
 
 from domain.attachments import Attachment, AttachmentKind
 from domain.tables.results.written import Finding
-from nodes.multimodal.items import attached_items
-from nodes.multimodal.telling import led_to
+from nodes.answers.attached_tables import led_to
+from nodes.citing.attached import attached_items
 
 
 @pytest.mark.parametrize(

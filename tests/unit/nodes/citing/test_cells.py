@@ -6,9 +6,9 @@ from domain.attachments import Attachment, AttachmentKind
 from domain.events import Cited, Token
 from domain.tables.cells.table import make_table
 from domain.tables.results.findings import compute_findings
+from nodes.citing.attached import attached_items, table_lines
+from nodes.citing.cells import TableCells
 from nodes.citing.cited_text import CitedText
-from nodes.multimodal.cells import TableCells
-from nodes.multimodal.items import attached_items, table_lines
 from tests.unit.nodes.conftest import item
 
 ROWS = [
