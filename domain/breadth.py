@@ -81,6 +81,15 @@ _ENGLISH_NAMED = re.compile(r"(?<=[\w,] )(?:[A-Z][\w'-]*[a-z]\w*|[A-Z]{2,}\b|\w*
 _ALL_THERE_IS = re.compile(
     rf"\b(?:documents|docs|files|everything.*|{_STORE})$|^(?!以上|上述|那).*(?:文档|文件|资料|材料|库|语料|数据集)"
 )
+# What a question that is not broad may say of documents all the same, where reports were asked for it.
+_ABOUT_THE_WHOLE = re.compile(
+    r"\b(?:about|collection|contents?|cover(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|documents?|files?|ideas?"
+    r"|important|issues?|key|knowledge base|main|major|overall|overview|points?|said|say|subjects?|summari[sz]e"
+    r"|summary|tell|texts?|themes?|topics?)\b"
+    r"|知识库|文档|文件|资料|材料|内容|主题|话题|要点|重点|主要|重要|关键|概述|概括|总结|摘要|介绍|涉及|包括|讨论|整体"
+    r"|讲|说|谈",
+    re.IGNORECASE,
+)
 _MENTIONED_ALONE = 1  # words left over that a question without the whole may have
 
 
@@ -92,7 +101,12 @@ def is_broad(question: str) -> bool:
 
 
 def asked_besides(question: str) -> str:
-    """The words of a broad question that name what it asks about the whole, as "leave" of all documents; mostly none."""
+    """What a question names besides the documents and what a whole has: "leave" of all documents.
+
+    Of a broad question mostly nothing; of any other all but the words for documents and what they say.
+    """
+    if not is_broad(question):
+        return _ABOUT_THE_WHOLE.sub(" ", question)
     if has_cjk(question):
         return _rest_of_chinese(plain_of(question))
     return " ".join(_rest_of_english(normalise(question)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from pydantic import BaseModel, Field, model_validator
 
 import prompts
 from domain.answers import Usage
-from domain.breadth import asked_besides, is_broad
+from domain.breadth import asked_besides
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Token
 from domain.retrieval import RetrievedItem
@@ -40,15 +39,6 @@ FOUND = {
 }
 UNREAD = "The chat model could not read {count} of the reports: {reason}"
 
-# Words that questions about the whole have; what a question asks besides must be in what it is told.
-_ABOUT_THE_WHOLE = re.compile(
-    r"\b(?:about|collection|contents?|cover(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|documents?|files?|ideas?"
-    r"|important|issues?|key|knowledge base|main|major|overall|overview|points?|said|say|subjects?|summari[sz]e"
-    r"|summary|tell|texts?|themes?|topics?)\b"
-    r"|知识库|文档|文件|资料|材料|内容|主题|话题|要点|重点|主要|重要|关键|概述|概括|总结|摘要|介绍|涉及|包括|讨论|整体"
-    r"|讲|说|谈",
-    re.IGNORECASE,
-)
 _FINDINGS = 6
 _POINTS = 24
 # Tokens of reports that one call reads. A call takes seconds whatever it reads: a few short reports are not
@@ -146,8 +136,8 @@ def _told(
 
 
 def _speaks_of(told: Sequence[_Told], question: str) -> bool:
-    besides = asked_besides(question) if is_broad(question) else _ABOUT_THE_WHOLE.sub(" ", question)
-    asked = claim_of(besides)
+    """Whether what a question asks besides for the whole is in what it is told."""
+    asked = claim_of(asked_besides(question))
     return not len(asked) or any(
         Wording(f"{one.title} {one.finding} {one.quote.text}").held(asked) for one in told
     )

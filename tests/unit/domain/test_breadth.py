@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 
-from domain.breadth import is_broad
+from domain.breadth import asked_besides, is_broad
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,23 @@ def test_questions_about_the_whole_are_broad(question: str) -> None:
 )
 def test_questions_about_something_are_particular(question: str) -> None:
     assert not is_broad(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("What are the main themes of these documents?", []),
+        ("Summarize all documents on leave", ["leave"]),
+        ("What do the documents say about Norway?", ["What", "do", "the", "Norway"]),
+        ("Who signed the contract?", ["Who", "signed", "the", "contract"]),
+        ("总结一下这些文档的主要内容", []),
+        ("文档讲了挪威的什么？", ["了挪威的什么"]),
+    ],
+)
+def test_what_is_asked_besides_the_documents_and_what_they_say_is_told_apart(
+    question: str, named: list[str]
+) -> None:
+    assert re.findall(r"\w+", asked_besides(question)) == named
 
 
 @pytest.mark.parametrize(
