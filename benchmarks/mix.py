@@ -28,10 +28,12 @@ from domain.scope import Scope
 from domain.settings import Settings
 from evals.arguments import numbers
 from retrievers.graph_retriever import GraphRetriever
-from retrievers.index.excerpt import Excerpt
+from retrievers.index.graph.excerpt import Excerpt
+from retrievers.index.graph.walk import GraphArrays, WalkIndex
 from retrievers.index.scope_index import ScopeIndexes
-from retrievers.index.walk import GraphArrays, WalkIndex
-from retrievers.ranking.relevance import nearest_wanted
+from retrievers.ranking.relevance import (
+    nearest_wanted,
+)
 from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id

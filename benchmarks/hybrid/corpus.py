@@ -21,7 +21,7 @@ import numpy.typing as npt
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from models.embedding.e5.weights import Weights, weights_path
 from models.protocols import Vectors
-from retrievers.ranking.normalising import unit
+from retrievers.numeric.normalising import unit
 
 DIMENSION = 384
 TENANTS = 100

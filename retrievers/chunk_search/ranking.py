@@ -14,7 +14,7 @@ import numpy as np
 
 from retrievers.chunk_search.signals import HALF_LIFE, Found, Numbers, Question, signals_of
 from retrievers.chunk_search.weights import MetadataWeights
-from retrievers.ranking.normalising import min_max
+from retrievers.numeric.normalising import min_max
 from stores.chunks.traits import Traits
 
 # Seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank".

@@ -16,10 +16,10 @@ import numpy.typing as npt
 from domain.documents import Modality
 from domain.language.simplified import simplified
 from retrievers.chunk_search.weights import MetadataWeights
-from retrievers.index.terms import is_pair, terms
+from retrievers.index.words.terms import is_pair, terms
 from retrievers.lanes.lane import KEYWORD, VECTOR
+from retrievers.numeric.normalising import min_max
 from retrievers.ranking.decay import age_in_days, time_decay
-from retrievers.ranking.normalising import min_max
 from stores.chunks.traits import Traits
 
 HALF_LIFE = 365.0  # days, as in `rank_results`

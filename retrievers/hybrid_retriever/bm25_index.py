@@ -24,8 +24,8 @@ import numpy.typing as npt
 from rpds import HashTrieMap
 
 from retrievers.index.keeping import Kept
-from retrievers.index.terms import pairs, terms
-from retrievers.ranking.bm25 import BM25, idf
+from retrievers.index.words.terms import pairs, terms
+from retrievers.numeric.bm25 import BM25, idf
 from stores.rows import Rows, Text
 
 _cut: Callable[[str], Iterable[str]] = pairs

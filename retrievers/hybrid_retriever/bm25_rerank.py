@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from domain.retrieval import LaneScore, RetrievedItem
+from retrievers.numeric.normalising import Scores, min_max
 from retrievers.ranking.fusion import rrf, rrf_share
-from retrievers.ranking.normalising import Scores, min_max
 
 BM25_LANE = "bm25"
 _FUSED = "fused"

@@ -31,7 +31,7 @@ from retrievers.hybrid_retriever.store import HybridStore, hybrid_store
 from retrievers.lanes.degrading import degraded, log_failures
 from retrievers.lanes.keywords import NO_KEYWORDS
 from retrievers.lanes.lane import KEYWORD, VECTOR, Lane, LaneQuery, LaneRun, log_found, run_lanes
-from retrievers.ranking.bm25 import BM25
+from retrievers.numeric.bm25 import BM25
 from retrievers.ranking.fusion import fuse
 from retrievers.sync import run_sync
 

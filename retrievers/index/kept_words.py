@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from domain import text
 from domain.language import linking, simplified, stems, stopwords
-from retrievers.index import lexical, passages, terms
-from retrievers.index.lexical import LexicalIndex, Postings
+from retrievers.index import passages
 from retrievers.index.passages import PassageIndex
+from retrievers.index.words import lexical, terms
+from retrievers.index.words.lexical import LexicalIndex, Postings
 from stores.array_files import Arrays
 from stores.chunks import chunk_store
 from stores.graph.arrays import IdTable, halves_of

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from models.protocols import Vectors
-from retrievers.index.lexical import LexicalIndex
-from retrievers.index.rounded import Rounded
-from retrievers.index.sparse import Floats, Places
-from retrievers.ranking.normalising import unit
+from retrievers.index.vectors.rounded import Rounded
+from retrievers.index.words.lexical import LexicalIndex
+from retrievers.numeric.normalising import unit
+from retrievers.numeric.sparse import Floats, Places
 from stores.chunks.chunk_store import Passage
 from stores.graph.arrays import IdTable, halves_of, places_of
 from stores.postgresql.binary import Embedded

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from domain.graph import Community
 from models.protocols import Vectors
-from retrievers.index.sparse import Floats, Places, dot
-from retrievers.index.terms import terms
-from retrievers.ranking.normalising import unit
-from retrievers.ranking.relevance import highest
+from retrievers.index.words.terms import terms
+from retrievers.numeric.highest import highest
+from retrievers.numeric.normalising import unit
+from retrievers.numeric.sparse import Floats, Places, dot
 from stores.graph.arrays import Ids, halves_of, places_of
 from stores.postgresql.binary import Embedded
 

@@ -22,14 +22,14 @@ from domain.language.linking import NameTrie, name_key, names_of_title
 from domain.scope import Scope
 from models.protocols import Embedder
 from retrievers.index import kept_words
+from retrievers.index.graph.relations import Ints
+from retrievers.index.graph.statements import RelationTypes
+from retrievers.index.graph.walk import GraphArrays, WalkIndex
 from retrievers.index.keeping import Kept
-from retrievers.index.lexical import LexicalIndex
-from retrievers.index.meanings import Meanings
 from retrievers.index.passages import PassageIndex
-from retrievers.index.relations import Ints
 from retrievers.index.report_index import Placed, Report, ReportIndex
-from retrievers.index.statements import RelationTypes
-from retrievers.index.walk import GraphArrays, WalkIndex
+from retrievers.index.vectors.meanings import Meanings
+from retrievers.index.words.lexical import LexicalIndex
 from stores.array_files import ArrayFiles
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.arrays import KINDS, Ids, IdTable, places_of

@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from retrievers.index.passages import Near
-from retrievers.index.sparse import Floats, Places, places_among, true_at
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.reading import Reading
+from retrievers.numeric.highest import highest, near_highest
+from retrievers.numeric.sparse import Floats, Places, places_among, true_at
 from retrievers.ranking.mixing import Ranking
-from retrievers.ranking.relevance import highest, near_highest
 
 WALK = "walk"
 

@@ -19,15 +19,21 @@ from domain.scope import Scope
 from models.protocols import Embedder, Vectors
 from retrievers.index.passages import Near
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from retrievers.index.sparse import Floats
 from retrievers.lanes.degrading import go_without
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
 from retrievers.lanes.linking import named_entities, nearest_entities
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.lanes.two_events import two_events
 from retrievers.memory.texts import ScopeTexts, Texts
+from retrievers.numeric.sparse import Floats
 from retrievers.ranking.mixing import Evidence, fit_of
-from retrievers.ranking.relevance import Nearness, blend, nearest_wanted, nearness, with_parts
+from retrievers.ranking.relevance import (
+    Nearness,
+    blend,
+    nearest_wanted,
+    nearness,
+    with_parts,
+)
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.arrays import places_of
 from stores.graph.protocol import GraphStore

@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from retrievers.index.report_index import NearReport, Placed, Report
-from retrievers.index.sparse import Floats, Places
-from retrievers.index.terms import asked_terms
+from retrievers.index.words.terms import asked_terms
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.placing import best_passages
 from retrievers.lanes.reading import Hits, Reading
 from retrievers.lanes.surroundings import surroundings
+from retrievers.numeric.normalising import min_max, scaled
+from retrievers.numeric.sparse import Floats, Places
 from retrievers.ranking.mixing import Ranking, fit_of
-from retrievers.ranking.normalising import min_max, scaled
 
 REPORTS = "reports"
 GLOBAL = "global"

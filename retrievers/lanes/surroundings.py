@@ -10,10 +10,10 @@ import numpy as np
 
 from domain.retrieval import ItemKind, RetrievedItem
 from retrievers.context import importance
-from retrievers.index.relations import Expansion
+from retrievers.index.graph.relations import Expansion
 from retrievers.index.scope_index import ScopeIndex
-from retrievers.index.sparse import Floats, Places, firsts, true_at
-from retrievers.ranking.relevance import highest
+from retrievers.numeric.highest import highest
+from retrievers.numeric.sparse import Floats, Places, firsts, true_at
 from retrievers.telling import Told
 from stores.graph.ids import id_text, relation_text
 

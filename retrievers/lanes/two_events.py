@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from domain.text import has_cjk
-from retrievers.index.terms import terms
+from retrievers.index.words.terms import terms
 
 # An event says what happened and to whom; "after 1990" is none.
 _LEAST_TERMS = 2

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from models.protocols import Vectors
-from retrievers.index.rounded import Rounded
+from retrievers.index.vectors.rounded import Rounded
 from retrievers.memory.postings import GramPostings, Holders
-from retrievers.ranking.normalising import LEAST_LENGTH, unit
-from retrievers.ranking.relevance import leading
+from retrievers.numeric.highest import leading
+from retrievers.numeric.normalising import LEAST_LENGTH, unit
 from stores.chunks.grams import folded_words
 from stores.chunks.packing import Block
 from stores.postgresql.binary import written

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.ranking.normalising import Scores, Vectors, unit
+from retrievers.numeric.normalising import Scores, Vectors, unit
 from stores.chunks.grams import fold, salted_grams
 
 # Carbonell and Goldstein ("The Use of MMR, Diversity-Based Reranking", SIGIR 1998) browse with 0.3

@@ -13,13 +13,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from retrievers.index.excerpt import Excerpt, Shares
-from retrievers.index.lexical import LexicalIndex, LexicalMatch
-from retrievers.index.sparse import Floats, Places, firsts, true_at
-from retrievers.index.statements import asked, stated
-from retrievers.index.walk import RESTART, TINY, WalkIndex
-from retrievers.ranking.normalising import scaled
-from retrievers.ranking.relevance import Nearness, among_highest, blend, highest, unfamiliarity
+from retrievers.index.graph.excerpt import Excerpt, Shares
+from retrievers.index.graph.statements import asked, stated
+from retrievers.index.graph.walk import RESTART, TINY, WalkIndex
+from retrievers.index.words.lexical import LexicalIndex, LexicalMatch
+from retrievers.numeric.highest import among_highest, highest
+from retrievers.numeric.normalising import scaled
+from retrievers.numeric.sparse import Floats, Places, firsts, true_at
+from retrievers.ranking.relevance import (
+    Nearness,
+    blend,
+    unfamiliarity,
+)
 
 # One configuration for all evaluation sets; recall@5 is flat around each value.
 _SEED_PASSAGES = 20

@@ -13,7 +13,7 @@ from domain.retrieval import LaneScore, RetrievedItem, rescored
 from domain.settings import RetrievalSettings
 from domain.text import language_of
 from models.protocols import Reranker
-from retrievers.ranking.normalising import min_max
+from retrievers.numeric.normalising import min_max
 from stores.postgresql.deadlines import within
 
 logger = logging.getLogger(__name__)

@@ -18,6 +18,7 @@ from domain.options import in_range
 from domain.retrieval import RetrievedItem, rescored
 from models.cross_encoders import as_reranker
 from models.protocols import Reranker
+from retrievers.numeric.normalising import Scores, Vectors, min_max
 from retrievers.ranking.decay import age_in_days, time_decay
 from retrievers.ranking.diversity import (
     DEFAULT_BALANCE,
@@ -28,7 +29,6 @@ from retrievers.ranking.diversity import (
     VectorLikeness,
     marginal,
 )
-from retrievers.ranking.normalising import Scores, Vectors, min_max
 from retrievers.ranking.reranking import RerankLimits, judge, reordered
 from retrievers.sync import run_sync
 

@@ -15,7 +15,7 @@ from domain.errors import OptionInvalid
 from retrievers.chunk_search.ranking import MetadataRanking, Ranked, rank_by_metadata, with_rerank
 from retrievers.chunk_search.signals import Found, Question, hierarchy_share, topic_share
 from retrievers.chunk_search.weights import PRESETS, MetadataWeights
-from retrievers.index.terms import terms
+from retrievers.index.words.terms import terms
 from stores.chunks.traits import Traits
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import retrievers.hybrid_retriever.bm25_index as module
 from retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes, bm25_terms
 from retrievers.index.keeping import Kept
-from retrievers.ranking.bm25 import BM25
+from retrievers.numeric.bm25 import BM25
 from stores.rows import Text
 
 WORDS = st.sampled_from(

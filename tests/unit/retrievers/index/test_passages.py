@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.index.lexical import LexicalIndex, LexicalMatch
 from retrievers.index.passages import PassageIndex
-from retrievers.ranking.relevance import highest
+from retrievers.index.words.lexical import LexicalIndex, LexicalMatch
+from retrievers.numeric.highest import highest
 from stores.chunks.chunk_store import Passage
 from stores.graph.arrays import halves_of
 from stores.postgresql.binary import Embedded

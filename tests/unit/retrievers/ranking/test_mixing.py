@@ -9,10 +9,12 @@ import numpy.typing as npt
 import pytest
 
 from domain.language.linking import NameTrie
-from retrievers.index.lexical import LexicalIndex
-from retrievers.index.walk import RESTART, GraphArrays, WalkIndex
+from retrievers.index.graph.walk import RESTART, GraphArrays, WalkIndex
+from retrievers.index.words.lexical import LexicalIndex
 from retrievers.ranking.mixing import Evidence, Ranking, fit_of, link_strength, rank, rank_around
-from retrievers.ranking.relevance import Nearness
+from retrievers.ranking.relevance import (
+    Nearness,
+)
 
 _TITLES = ["Pocahontas Mounds", "Mississippi", "Tennessee", "Oath", "Chess", "Cheese"]
 _PASSAGES = [

@@ -4,41 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
-from retrievers.index.lexical import LexicalIndex, LexicalMatch
-from retrievers.ranking.bm25 import BM25
-from retrievers.ranking.normalising import scaled
+from retrievers.index.words.lexical import LexicalIndex, LexicalMatch
+from retrievers.numeric.bm25 import BM25
 from retrievers.ranking.relevance import (
     Nearness,
-    among_highest,
     blend,
-    highest,
     lexical_trust,
-    near_highest,
     nearest_wanted,
     nearness,
     trust_among,
     unfamiliarity,
     with_parts,
 )
-
-_SCORES = arrays(np.float32, st.integers(0, 12), elements=st.floats(-5, 5, width=32))
-
-
-def test_scores_lie_between_the_floor_and_the_best() -> None:
-    assert scaled(np.array([2, 4, 6], np.float32), 2).tolist() == [0, 0.5, 1]
-    assert scaled(np.array([1, 1], np.float32), 1).tolist() == [0, 0]
-
-
-@given(_SCORES, st.floats(-5, 5))
-def test_scaling_keeps_the_order_and_the_range(scores: np.ndarray, floor: float) -> None:
-    out = scaled(scores, floor)
-    assert ((out >= 0) & (out <= 1)).all()
-    order = np.argsort(scores)
-    assert (np.diff(out[order]) >= 0).all()
 
 
 def test_the_farthest_found_and_the_rest_are_not_near() -> None:
@@ -169,27 +147,3 @@ def test_either_part_of_a_question_counts_as_much_as_the_whole() -> None:
     whole = np.array([1, 0.6, 0.4, 0], np.float32)
     parts = [np.array([1, 0.2, 0, 0], np.float32), np.array([0, 0.4, 1, 0], np.float32)]
     assert with_parts(whole, parts) == pytest.approx([1, 0.5, 0.7, 0])
-
-
-@given(_SCORES, st.integers(0, 14), st.floats(0, 3))
-def test_what_is_near_the_highest_holds_them_and_all_that_is_so_near(
-    scores: np.ndarray, count: int, margin: float
-) -> None:
-    rows = near_highest(scores, count, margin)
-    best = highest(scores, count)
-    least = scores[best].min(initial=np.inf) - np.float32(margin)
-    assert set(np.flatnonzero(scores >= least)) <= set(rows)
-    assert (np.diff(rows) > 0).all()
-
-
-@given(_SCORES, st.integers(0, 14))
-def test_the_highest_in_rising_order_are_the_highest(scores: np.ndarray, count: int) -> None:
-    assert among_highest(scores, count).tolist() == sorted(highest(scores, count).tolist())
-
-
-def test_the_highest_of_many_in_rising_order_are_the_highest() -> None:
-    rng = np.random.default_rng(3)
-    for few in (20_000, 3):  # all different, and nearly all equal
-        scores = rng.integers(0, few, 20_000).astype(np.float32)
-        for count in (1, 40, 900):
-            assert among_highest(scores, count).tolist() == sorted(highest(scores, count).tolist())

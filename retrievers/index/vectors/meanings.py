@@ -18,9 +18,9 @@ import numpy as np
 
 from domain.errors import SextantError
 from models.protocols import Embedder, Vectors
-from retrievers.index.generic_questions import GENERIC_QUESTIONS
-from retrievers.index.sparse import Floats, dot
-from retrievers.index.statements import RelationTypes
+from retrievers.index.graph.statements import RelationTypes
+from retrievers.index.vectors.generic_questions import GENERIC_QUESTIONS
+from retrievers.numeric.sparse import Floats, dot
 
 # Of nine strengths and ways of centring; recall@5 of questions in another language than the passages
 # rises by 3 points, that of multi-hop questions by 1 to 2.

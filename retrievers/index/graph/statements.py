@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from domain.graph import CO_OCCURS
-from retrievers.index.lexical import LexicalIndex
-from retrievers.index.relations import Indices, Relations
-from retrievers.index.sparse import Floats, Places
-from retrievers.index.terms import asked_terms, terms
+from retrievers.index.graph.relations import Indices, Relations
+from retrievers.index.words.lexical import LexicalIndex
+from retrievers.index.words.terms import asked_terms, terms
+from retrievers.numeric.sparse import Floats, Places
 
 _MOST_COMMON = 512  # relation types compared with a question
 

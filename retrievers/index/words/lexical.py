@@ -16,9 +16,9 @@ import numpy.typing as npt
 from domain.language.identifiers import codes_in
 from domain.language.other_words import synonyms
 from domain.language.particles import joined
-from retrievers.index.sparse import Floats, Places, starts_of, true_at
-from retrievers.index.terms import asked_terms, terms
-from retrievers.ranking.bm25 import BM25, idf
+from retrievers.index.words.terms import asked_terms, terms
+from retrievers.numeric.bm25 import BM25, idf
+from retrievers.numeric.sparse import Floats, Places, starts_of, true_at
 
 _BM25 = BM25()
 Terms = Sequence[str]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from domain.graph import HALF_CENTRAL
-from retrievers.index.sparse import Floats, Places, SparseRows, starts_of, true_at
+from retrievers.numeric.sparse import Floats, Places, SparseRows, starts_of, true_at
 from stores.graph.protocol import HUB_DEGREE
 
 Ints = npt.NDArray[np.int64]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from retrievers.index.lexical import LexicalIndex
-from retrievers.index.relations import Relations
-from retrievers.index.statements import RelationTypes, asked, stated
+from retrievers.index.graph.relations import Relations
+from retrievers.index.graph.statements import RelationTypes, asked, stated
+from retrievers.index.words.lexical import LexicalIndex
 
 _DRUG, _DISEASE, _ORGAN = range(3)
 _TREATS, _AFFECTS = range(2)

@@ -10,10 +10,10 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from models.protocols import Vectors
-from retrievers.index.rounded import Rounded
-from retrievers.index.signs import Signs
-from retrievers.index.sparse import Places
-from retrievers.ranking.normalising import unit
+from retrievers.index.vectors.rounded import Rounded
+from retrievers.index.vectors.signs import Signs
+from retrievers.numeric.normalising import unit
+from retrievers.numeric.sparse import Places
 
 MANY = 10_000
 NUMBERS = st.floats(-1, 1, width=32)

@@ -1,16 +1,14 @@
-"""Scores of different scales brought to 0..1, vectors to length 1, and what age leaves of a score."""
+"""Scores of different scales brought to 0..1, and vectors to length 1."""
 
 from __future__ import annotations
-
-from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
-from retrievers.ranking.decay import age_in_days, time_decay
-from retrievers.ranking.normalising import min_max, unit
+from retrievers.numeric.normalising import min_max, scaled, unit
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -46,17 +44,16 @@ def test_vectors_get_length_1_and_none_is_divided_by_0() -> None:
     assert unit(np.asarray([0.0, 2.0])).tolist() == [0.0, 1.0]
 
 
-def test_a_score_halves_with_every_half_life() -> None:
-    assert time_decay(0, 30) == 1.0
-    assert time_decay(30, 30) == 0.5
-    assert time_decay(90, 30) == 0.125
-    assert time_decay(15, 30) == pytest.approx(0.7071067811865476)
-    assert time_decay(-5, 30) == 1.0
+def test_scores_lie_between_the_floor_and_the_best() -> None:
+    assert scaled(np.array([2, 4, 6], np.float32), 2).tolist() == [0, 0.5, 1]
+    assert scaled(np.array([1, 1], np.float32), 1).tolist() == [0, 0]
 
 
-def test_age_knows_time_zones() -> None:
-    noon = datetime(2026, 3, 2, 12, tzinfo=UTC)
-    assert age_in_days(noon - timedelta(days=2), noon) == 2.0
-    assert age_in_days(datetime(2026, 3, 1, 12), noon) == 1.0  # noqa: DTZ001 - a time without zone
-    in_shanghai = datetime(2026, 3, 2, 8, tzinfo=timezone(timedelta(hours=8)))
-    assert age_in_days(in_shanghai, noon) == 0.5
+@given(
+    arrays(np.float32, st.integers(0, 12), elements=st.floats(-5, 5, width=32)), st.floats(-5, 5)
+)
+def test_scaling_keeps_the_order_and_the_range(scores: np.ndarray, floor: float) -> None:
+    out = scaled(scores, floor)
+    assert ((out >= 0) & (out <= 1)).all()
+    order = np.argsort(scores)
+    assert (np.diff(out[order]) >= 0).all()

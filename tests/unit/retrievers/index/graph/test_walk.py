@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import retrievers.index.excerpt as excerpt_module
-from retrievers.index.excerpt import Excerpt
-from retrievers.index.walk import GraphArrays, WalkIndex
+import retrievers.index.graph.excerpt as excerpt_module
+from retrievers.index.graph.excerpt import Excerpt
+from retrievers.index.graph.walk import GraphArrays, WalkIndex
 
 
 def graph_of(  # noqa: PLR0917 - reads as a row of a table
