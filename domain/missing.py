@@ -22,6 +22,10 @@ class Missing(Enum):
         "{number} cells hold formulas whose results were never saved, and are empty here. Open the workbook in its "
         "program, save it and add it again."
     )
+    LINES_NOT_IMPORTED = (
+        "These are lines of an import, and were read as text: their documents, entities and relations are not in the "
+        "graph. Delete this document, and bring the file in by `sextant import` (POST /api/graphs/…/import)."
+    )
     IMAGES_NOT_LOOKED_AT = (
         "{images} not looked at: no vision model is configured. Set SEXTANT_VISION_MODEL to a model that takes "
         "images, then delete the document and ingest it again."

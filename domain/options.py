@@ -47,6 +47,20 @@ def as_weight(value: object, field: str) -> float:
     )
 
 
+def of_type(value: object, kind: type, field: str, example: str) -> None:
+    """Nothing, if the value is of that class; a dict of the same names is not.
+
+    Raises:
+        OptionInvalid: it is something else; carries the field, and how the class is made.
+    """
+    if not isinstance(value, kind):
+        raise OptionInvalid(
+            f"{field} is {value!r:.40}; it must be of the class {kind.__name__}.",
+            next_step=f"Write {kind.__name__}({example}).",
+            field=field,
+        )
+
+
 def field_at(place: Sequence[str | int]) -> str:
     """The field that a path of names and positions leads to, as errors name it: `history[0].content`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)

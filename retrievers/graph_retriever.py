@@ -31,6 +31,7 @@ from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.degrading import degraded
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, log_found
 from retrievers.lanes.linking import linked_names
+from retrievers.lanes.unknown import warn_of_unknown
 from retrievers.memory.hot import HotScopes
 from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, composition_from, composition_of
@@ -191,6 +192,8 @@ class GraphRetriever(BaseRetriever):
         if reranker is not None:
             passages = await self._reranked(reranker, request, passages, timings)
         results = _results(passages, around, self._top_k(top_k), reports=composition.reports)
+        if composition.lanes:
+            await warn_of_unknown(self.chunks, request)
         if not results and composition.lanes:
             await self._say_if_empty(request)
         timings["total"] = (time.perf_counter() - started) * 1000

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from domain.settings.group import Group, Weight
 
@@ -43,10 +44,16 @@ class IngestionSettings(Group):
     )
 
 
+def _naming_some(types: str) -> str:
+    if not re.search(r"[^\s,，、]", types):
+        raise ValueError("it names no type; `GRAPH=nlp` leaves the chat model out")
+    return types
+
+
 class ExtractionSettings(Group):
     """How a chat model finds entities and relations, and what it may cost."""
 
-    entity_types: str = Field(
+    entity_types: Annotated[str, AfterValidator(_naming_some)] = Field(
         "PERSON, ORGANIZATION, LOCATION, EVENT, PRODUCT, WORK, DISEASE, SUBSTANCE, CONCEPT",
         description="Types of entities that the chat model looks for, separated by commas.",
     )

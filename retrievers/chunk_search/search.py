@@ -28,7 +28,7 @@ from pydantic.alias_generators import to_camel
 from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
 from domain.happenings import searching
-from domain.options import in_range
+from domain.options import in_range, of_type
 from domain.questions import checked_question
 from domain.scope import Scope
 from models.protocols import Embedder, Reranker
@@ -37,6 +37,7 @@ from retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
 from retrievers.chunk_search.ranking import CONSTANTS, Ranked
 from retrievers.chunk_search.weights import MetadataWeights
 from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
+from retrievers.lanes.unknown import warn_of_unknown
 from retrievers.memory.hot import HotScopes
 from retrievers.memory.traits import HotTraits
 from retrievers.pages.cursor import Position, decode, encode, identity
@@ -149,7 +150,7 @@ class ChunkSearch:
         self._hot = hot
         self._hits = ChunkHits(database)
         self._settings = database.settings
-        chunks = ChunkStore(database)
+        self._chunks = chunks = ChunkStore(database)
         # By id: what both lanes found is then read once, and of what is not shown no text.
         lanes = (VectorLane(chunks, embedder, whole=False), KeywordLane(chunks, whole=False))
         traits = HotTraits(database, hot.room) if hot else None
@@ -180,6 +181,7 @@ class ChunkSearch:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: both lanes failed; carries each cause.
         """
+        of_type(request, SearchRequest, "request", 'query="…"')
         with searching("chunks") as told:
             found, told.timings = await self._search(
                 scope, request, now or datetime.now(UTC), self._hot
@@ -205,6 +207,8 @@ class ChunkSearch:
         )
         if not current:
             return await self._search(scope, request, now, None)
+        await warn_of_unknown(self._chunks, asked.query)
+        warnings += asked.query.warnings
         if not len(ranking):
             await KnowledgeBases(self._database).require(scope)
         if not kept and len(ranking) <= _KEPT_CHUNKS:

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
-from domain.options import as_weight
+from domain.options import as_weight, of_type
 from stores.graph.protocol import EVERY_ENTITY, EntityFilter
 
 MAX_TOP_K = 100
@@ -80,12 +80,8 @@ class SearchOptions:
                 next_step="Ask for a page of at least one result, and for the next by its cursor.",
                 field="top_k",
             )
-        if not isinstance(self.weights, FusionWeights | None):
-            raise OptionInvalid(
-                f"The weights are {self.weights!r:.40}; they must be FusionWeights.",
-                next_step="Write FusionWeights(vector=0.5, fts=0.3, graph=0.2).",
-                field="weights",
-            )
+        if self.weights is not None:
+            of_type(self.weights, FusionWeights, "weights", "vector=0.5, fts=0.3, graph=0.2")
 
     def only(self) -> EntityFilter:
         """The filters as a graph store takes them.

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from domain.graph import Entity
 from domain.happenings import searching
+from domain.options import of_type
 from domain.questions import checked_question
 from domain.scope import Scope
 from domain.settings import Settings
@@ -118,6 +119,7 @@ class EntitySearch:
         return _response(search, page, related, spent, self._settings)
 
     async def _checked(self, query: str, scope: Scope, options: SearchOptions) -> _Search:
+        of_type(options, SearchOptions, "options", "top_k=10")
         question = checked_question(query, self._settings.limits.question_chars)
         own = self._settings.entity_search
         weights = options.weights or FusionWeights(

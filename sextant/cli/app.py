@@ -13,7 +13,7 @@ from keyword import iskeyword
 import typer
 
 from domain.errors import OptionInvalid, SextantError
-from sextant.cli.terminal import report
+from sextant.cli.terminal import note, report
 
 # The room that each command's module lies in, in the order of `--help`; the module has the command's name (import_ for
 # a word of Python's own) and holds it as `app`. It must stay light: what is heavy is imported inside the command.
@@ -46,6 +46,13 @@ COMMANDS = {
     "version": "upkeep",
 }
 
+_INTERRUPTED = 130
+# What these have stored stays when they are stopped.
+_STORING = frozenset(
+    {"demo", "ingest", "import", "chunks", "entities", "communities", "graph", "reembed"}
+)
+_GO_ON = "What is stored stays, and the same command goes on where it was."
+
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit status; errors go to standard error.
@@ -64,10 +71,12 @@ def run(arguments: Sequence[str]) -> int:
         report(_usage(error), as_json=as_json)
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        return 130
+        result = _INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the edge: people get a sentence, not a traceback
         report(_broken(error), as_json=as_json)
         return SextantError.exit_code
+    if result == _INTERRUPTED:  # as typer says of Ctrl-C in a command
+        note(f"Stopped. {_GO_ON}" if _STORING.intersection(arguments[:1]) else "Stopped.")
     return result if isinstance(result, int) else 0
 
 

@@ -19,7 +19,7 @@ from domain.documents import Modality
 from domain.errors import EmbeddingModelChanged
 from domain.filters import ChunkFilters
 from domain.scope import Scope
-from stores.chunks.filtering import custom_plans, filter_values, within
+from stores.chunks.filtering import custom_plans, filter_values, named_values, within
 from stores.chunks.grams import folded_words, salted_grams
 from stores.chunks.holding import looked_into, most_held, word_values
 from stores.postgresql.binary import (
@@ -282,6 +282,17 @@ class ChunkStore:
             values = {"scope_id": found.scope_id, **filter_values(filters)}
             row = await (await cursor.execute(within("ids"), values)).fetchone()
             return halves(row[0] if row else None)
+
+    async def unknown(self, scope: Scope, filters: ChunkFilters) -> list[str]:
+        """The documents and sections that the filters name and the scope does not have, as they name them."""
+        if not (filters.document_ids or filters.section_id):
+            return []
+        async with self._database.transaction(scope.user_id) as connection:
+            if (found := await find_scope(connection, scope)) is None:
+                return []
+            values = {"scope_id": found.scope_id, **named_values(filters)}
+            cursor = await connection.execute(within("unknown"), values)
+            return [name for (name,) in await cursor.fetchall()]
 
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
         """The chunks of these ids, in this order; ids that the scope does not have are left out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, LiteralString
 from uuid import UUID
@@ -33,7 +33,7 @@ def custom_plans() -> LiteralString:
 def filter_values(filters: ChunkFilters) -> dict[str, Any]:
     """The values of the filters; null where they bound nothing."""
     return {
-        "document_ids": list(_ids(filters.document_ids)),
+        "document_ids": [one for one in map(_id, filters.document_ids) if one is not None],
         "sources": list(filters.document_ids) or None,
         "section_id": list(filters.section_id) or None,
         "created_after": filters.created_after,
@@ -43,6 +43,15 @@ def filter_values(filters: ChunkFilters) -> dict[str, Any]:
         "entity_types": _lower(filters.entity_types),
         "section_patterns": [title_pattern(title) for title in filters.parent_section_path] or None,
         "document_patterns": document_patterns(filters.parent_section_path) or None,
+    }
+
+
+def named_values(filters: ChunkFilters) -> dict[str, Any]:
+    """What the filters name by id or source: each name of a document beside the id that it may be."""
+    return {
+        "names": list(filters.document_ids),
+        "ids": [_id(name) for name in filters.document_ids],
+        "sections": list(filters.section_id),
     }
 
 
@@ -75,10 +84,10 @@ def _whole(title: str) -> str:
     return f"{words}{ending}"
 
 
-def _ids(names: Iterable[str]) -> Iterator[UUID]:
-    for name in names:
-        with suppress(ValueError):
-            yield UUID(name)
+def _id(name: str) -> UUID | None:
+    with suppress(ValueError):
+        return UUID(name)
+    return None
 
 
 def _lower(words: tuple[str, ...]) -> list[str] | None:

@@ -25,7 +25,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         FileBroken: its rows cannot be told apart.
         FileUnsafe: it has more cells than the limit.
     """
-    text = decode(content).text
+    decoded = decode(content)
+    text = decoded.text
     csv.field_size_limit(limits.file_bytes)
     delimiter = max(_DELIMITERS, key=lambda mark: _regularity(text, mark))
     budget = CellBudget(limits)
@@ -38,7 +39,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         raise FileBroken(
             f"The CSV cannot be read ({error}).", next_step="Check its quotation marks."
         ) from error
-    return Blocks([Table(rows, header_rows(rows))])
+    table = Table(rows, header_rows(rows))
+    return Blocks([table], warnings=decoded.warnings, metadata=decoded.metadata)
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:

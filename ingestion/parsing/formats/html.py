@@ -92,12 +92,13 @@ _MAX_ROWSPAN, _MAX_COLSPAN = 65_534, 1_000  # HTML standard, 4.9.11
 def parse(content: bytes, limits: Limits) -> Blocks:
     """Read an HTML page; only its `<main>` (or its one `<article>`) when it has one."""
     declared = _META_CHARSET.search(content[:4096])
-    text = decode(content, declared[1].decode("ascii") if declared else None).text
-    tree = LexborHTMLParser(text)
+    decoded = decode(content, declared[1].decode("ascii") if declared else None)
+    tree = LexborHTMLParser(decoded.text)
     title = tree.css_first("title")
     root = _main_part(tree)
     blocks = list(_Reader(limits).blocks(root)) if root else []
-    return Blocks(blocks, _SPACE.sub(" ", title.text()).strip() if title else "")
+    named = _SPACE.sub(" ", title.text()).strip() if title else ""
+    return Blocks(blocks, named, warnings=decoded.warnings, metadata=decoded.metadata)
 
 
 def html_blocks(fragment: str, limits: Limits) -> list[Block]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from domain.errors import FileBroken, FileUnsafe
+from domain.missing import Missing
 from domain.text import clean_text
 from ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
 from ingestion.parsing.encodings import decode
@@ -14,6 +15,15 @@ from ingestion.parsing.limits import CellBudget, Limits
 
 _TITLES = ("title", "name", "question", "标题", "名称", "问题", "heading", "label", "id")
 Json = Any  # objects, lists, strings, booleans and null; numbers are read as strings
+
+# The kinds of lines of an import, and what each needs (docs/import.md).
+_LINES = {
+    "document": {"id"},
+    "chunk": {"id", "text"},
+    "entity": {"name"},
+    "relation": {"source", "target", "relationType"},
+    "decision": {"source", "target"},
+}
 
 _MAX_DEPTH = 6  # levels of headings, as HTML has them
 _MAX_LINE = 200  # characters of a list in one line
@@ -26,10 +36,24 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     Objects become sections (their keys the headings), a list of flat objects a table, and plain
     members lines `key: value`. Numbers stay as they are written.
     """
-    value = _load(decode(content).text)
+    decoded = decode(content)
+    value = _load(decoded.text)
     title = value.get("title") or value.get("name") if isinstance(value, dict) else ""
     blocks = list(_Reader(limits).blocks(value))
-    return Blocks(blocks, clean_text(title) if isinstance(title, str) else "")
+    imported = (Missing.LINES_NOT_IMPORTED.told(),) if _is_import(value) else ()
+    return Blocks(
+        blocks,
+        clean_text(title) if isinstance(title, str) else "",
+        warnings=(*decoded.warnings, *imported),
+        metadata=decoded.metadata,
+    )
+
+
+def _is_import(value: Json) -> bool:
+    """Whether the first value is a line of an import: taken as text, its graph is lost."""
+    first = value[0] if isinstance(value, list) and value else value
+    kind = first.get("type") if isinstance(first, dict) else None
+    return isinstance(kind, str) and kind in _LINES and _LINES[kind] <= first.keys()
 
 
 def _load(text: str) -> Json:

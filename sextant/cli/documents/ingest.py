@@ -32,11 +32,7 @@ def ingest(
     """Take documents into a knowledge base. A changed file replaces its old version."""
     from ingestion.files import left_out
 
-    try:
-        results = with_sextant(lambda rag: _ingest(rag, paths, graph, as_json=as_json))
-    except KeyboardInterrupt:
-        terminal.note("Stopped. The same command goes on where it was.")
-        raise
+    results = with_sextant(lambda rag: _ingest(rag, paths, graph, as_json=as_json))
     others = left_out(paths)
     if as_json:
         files = [_described(result) for result in results]

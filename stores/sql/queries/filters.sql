@@ -51,6 +51,15 @@ where c.scope_id = %(scope_id)s
             else array_prepend(v.title, c.section_path) end,
           %(document_patterns)s::text[])))
 
+-- name: unknown
+-- The documents and sections that filters name and the scope does not have.
+select n.name from unnest(%(names)s::text[], %(ids)s::uuid[]) with ordinality as n (name, id, place)
+where not exists (
+  select from documents d where d.scope_id = %(scope_id)s and (d.source = n.name or d.id = n.id))
+union all
+select n.id::text from unnest(%(sections)s::uuid[]) as n (id)
+where not exists (select from sections s where s.scope_id = %(scope_id)s and s.id = n.id);
+
 -- name: options
 -- A plan for any values would have to mind every bound; and when the server gives up.
 select set_config('plan_cache_mode', 'force_custom_plan', true),

@@ -327,3 +327,20 @@ async def test_without_keywords_meaning_alone_answers_and_it_is_said(
     found = await ask(search, filled, query)
     assert found.results
     assert found.warnings == (NO_KEYWORDS[language_of(query)],)
+
+
+async def test_a_document_that_there_is_not_is_told_on_every_page(
+    search: ChunkSearch, filled: Scope
+) -> None:
+    named = {"documentIds": ["handbook.md", "hand book.md"]}
+    first = await ask(search, filled, "Yuntu freight", limit=1, filters=named)
+    after = await ask(
+        search, filled, "Yuntu freight", limit=1, filters=named, cursor=first.next_cursor
+    )
+    for page in (first, after):
+        [warning] = page.warnings
+        assert "'hand book.md'" in warning
+        assert "'handbook.md'" not in warning
+    assert (
+        await ask(search, filled, "Yuntu", filters={"documentIds": "handbook.md"})
+    ).warnings == ()

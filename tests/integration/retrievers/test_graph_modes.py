@@ -344,6 +344,26 @@ async def test_a_graph_without_passages_says_why_nothing_is_found(
 
 
 @pytest.mark.parametrize("mode", MODES)
+async def test_filters_that_name_what_there_is_not_say_so(
+    retriever: GraphRetriever, scope: Scope, mode: str
+) -> None:
+    """A misspelt document found nothing, without a word."""
+    nowhere, elsewhere = str(uuid4()), "other.md"
+    [known, *_] = (await retriever.search(scope, QUESTION, mode="naive", top_k=1)).results
+    named: dict[str, Any] = {"documentIds": [known.document_id, nowhere, elsewhere]}
+    found = await retriever.search(scope, QUESTION, mode=mode, filters=named)
+    assert found.results
+    [warning] = set(found.warnings) - set(NOT_FILTERED.values())
+    assert f"'{nowhere}', '{elsewhere}'" in warning
+    assert str(known.document_id) not in warning
+    sought = await retriever.search(scope, "它是什么？", mode=mode, filters={"sectionId": nowhere})
+    assert sum(nowhere in warning for warning in sought.warnings) == 1
+    known_alone = {"documentIds": [known.document_id, known.metadata["source"]]}
+    found = await retriever.search(scope, QUESTION, mode=mode, filters=known_alone)
+    assert not set(found.warnings) - set(NOT_FILTERED.values())
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "query", ["的了吗", "！？…", "😀😀", "' OR 1=1 --", "a AND (", "问" * 2000]
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from domain.errors import GraphNotFound
+from domain.errors import GraphNotFound, OptionInvalid
 from domain.scope import Scope
 from domain.settings import Settings
 from retrievers import FusionWeights, SearchOptions
@@ -59,6 +60,17 @@ async def test_new_documents_are_found_at_once(rag: Sextant, tmp_path: Path) -> 
     assert after.results[0].entity.name == "Sourdough"
     with pytest.raises(GraphNotFound):
         await rag.search_entities("Sourdough bread", graph_id="nowhere")
+
+
+async def test_options_of_another_class_are_refused(rag: Sextant) -> None:
+    """A dict was an AttributeError."""
+    given: Any = {"top_k": 3}
+    with pytest.raises(OptionInvalid, match="SearchOptions") as refused:
+        await rag.search_entities("胰岛素", options=given)
+    assert refused.value.field == "options"
+    assert "SearchOptions(" in refused.value.next_step
+    with pytest.raises(OptionInvalid, match="SearchRequest"):
+        await rag.search_chunks({"query": "胰岛素"})  # type: ignore[arg-type]
 
 
 async def test_it_is_printed_with_what_explains_it(

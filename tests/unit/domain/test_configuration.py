@@ -79,6 +79,19 @@ def test_a_bad_value_names_the_setting_the_problem_and_the_variable(
     assert caught.value.field == "retrieval.top_k"
 
 
+@pytest.mark.parametrize("types", [",", " ", "，、", ""])
+def test_types_of_entities_name_at_least_one(
+    types: str, monkeypatch: pytest.MonkeyPatch, dotenv: Path
+) -> None:
+    """The chat model was asked for entities of no type."""
+    monkeypatch.setenv("SEXTANT_EXTRACTION__ENTITY_TYPES", types)
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings(dotenv)
+    assert refused.value.field == "extraction.entity_types"
+    monkeypatch.setenv("SEXTANT_EXTRACTION__ENTITY_TYPES", "，疾病")
+    assert load_settings(dotenv).extraction.entity_types == "，疾病"
+
+
 def test_a_group_that_is_not_json_is_a_settings_error(
     monkeypatch: pytest.MonkeyPatch, dotenv: Path
 ) -> None:

@@ -23,10 +23,10 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None
         monkeypatch.delenv(name, raising=False)
 
 
-def failing(error: BaseException) -> typer.Typer:
+def failing(error: BaseException, name: str = "version") -> typer.Typer:
     app = typer.Typer()
 
-    @app.command("version")
+    @app.command(name)
     def fail(*, as_json: AsJson = False) -> None:
         raise error
 
@@ -106,6 +106,25 @@ def test_the_exit_status_tells_whose_fault_it_is(
     if isinstance(error, SextantError):
         assert error.message in shown.err
         assert error.next_step in shown.err
+
+
+@pytest.mark.parametrize(
+    ("command", "module", "goes_on"),
+    [("import", "documents.import_", True), ("version", "upkeep.version", False)],
+)
+def test_who_stops_a_command_is_told_what_stays(
+    command: str,
+    module: str,
+    goes_on: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(f"sextant.cli.{module}.app", failing(KeyboardInterrupt(), command))
+    assert cli.run([command]) == 130
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("Stopped.")
+    assert ("What is stored stays" in shown.err) == goes_on
 
 
 def test_an_error_is_json_where_json_was_asked_for(

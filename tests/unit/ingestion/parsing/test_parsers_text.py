@@ -271,6 +271,31 @@ class TestJson:
         prose = [block.text for block in found if isinstance(block, Paragraph)]
         assert prose == ["title: 指南\nversion: 1.5", "title: 症状\ntags: a, b", "第一行\n第二行"]
 
+    @pytest.mark.parametrize(
+        "line",
+        [
+            {"type": "document", "id": "d1", "title": "Ports"},
+            {"type": "chunk", "id": "c1", "text": "Zilda owns it."},
+            {"type": "entity", "name": "Zilda"},
+            {"type": "relation", "source": "Zilda", "target": "Korvo", "relationType": "OWNS"},
+            {"type": "decision", "source": "WHO", "target": "W.H.O.", "same": True},
+        ],
+    )
+    def test_lines_of_an_import_say_how_they_are_brought_in(self, line: dict[str, object]) -> None:
+        """They were stored as text, without a word, and without their graph."""
+        one = json.dumps(line).encode() + b"\n"
+        for content in (one, one * 2):
+            [warning] = parser_for(FileType.JSON)(content, LIMITS).warnings
+            assert "`sextant import`" in warning
+            assert code_of(warning) == "lines_not_imported"
+
+    @pytest.mark.parametrize(
+        "line",
+        [{"type": "document"}, {"type": "entity", "label": "x"}, {"type": 5}, {"type": []}, {}],
+    )
+    def test_other_lines_with_a_type_are_text(self, line: dict[str, object]) -> None:
+        assert parser_for(FileType.JSON)(json.dumps([line, "x"]).encode(), LIMITS).warnings == ()
+
     def test_numbers_stay_as_they_are_written(self) -> None:
         [only] = blocks(
             FileType.JSON, b'{"a": 1.50, "b": 123456789012345678901234567890, "c": true, "d": null}'
@@ -380,9 +405,20 @@ class TestMail:
         assert "Text." in prose(blocks(FileType.EML, content))[-1]
 
 
-@pytest.mark.parametrize("kind", [FileType.TXT, FileType.MARKDOWN])
-def test_text_and_markdown_tell_their_encoding_and_what_was_unreadable(kind: FileType) -> None:
-    content = "## 规则\n\n每天检查一次。\n".encode() * 30 + b"\xff\n"
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        (FileType.TXT, "## 规则\n\n每天检查一次。\n"),
+        (FileType.MARKDOWN, "## 规则\n\n每天检查一次。\n"),
+        (FileType.CSV, "规则,每天检查一次。\n"),
+        (FileType.HTML, "<p>每天检查一次。</p>\n"),
+        (FileType.JSON, '"每天检查一次。"\n'),
+    ],
+)
+def test_whatever_is_text_tells_its_encoding_and_what_was_unreadable(
+    kind: FileType, line: str
+) -> None:
+    content = line.encode() * 30 + line.encode().replace("次".encode(), b"\xff")
     made = parser_for(kind)(content, LIMITS)
     assert made.metadata == {"encoding": "utf-8"}
     assert made.warnings == ("1 unreadable characters",)
