@@ -168,6 +168,7 @@ class Sextant(Asking):
         graph_id: str = DEFAULT_GRAPH,
         *,
         strict: bool = False,
+        facts_as_passages: bool = False,
         on_progress: OnStage | None = None,
         patience: float | None = None,
     ) -> ImportReport:
@@ -180,6 +181,8 @@ class Sextant(Asking):
                 may come asynchronously.
             graph_id: the knowledge base; made when it is new.
             strict: stop at the first line that cannot be used.
+            facts_as_passages: make a passage, which questions find and answers cite, of every relation
+                that no chunk states and of every entity's description.
             on_progress: called with (stage, done, total; 0 where the total is not known).
             patience: seconds to wait for what follows from the graph (names that are one, vectors,
                 communities, reports, Neo4j) once everything is stored; then the report says `pending`, and a
@@ -195,7 +198,11 @@ class Sextant(Asking):
 
         importer = await self._parts.importer()
         report = await importer.import_graph(
-            self._scope(graph_id), source, strict=strict, on_progress=on_progress
+            self._scope(graph_id),
+            source,
+            strict=strict,
+            facts_as_passages=facts_as_passages,
+            on_progress=on_progress,
         )
         scope = self._scope(graph_id)
         try:

@@ -14,6 +14,7 @@ from ingestion.graph.extraction.link import Bearer
 from ingestion.graph.index import link_names
 from ingestion.transfer.batches import next_of
 from ingestion.transfer.lines import ChunkLine, DecisionLine, EntityLine, Mentioned, Problem
+from ingestion.transfer.placing import placed, renamed
 from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, Stated, size_of
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
@@ -93,9 +94,7 @@ class EvidenceWriter:
         self, groups: Sequence[Sequence[Numbered[EntityLine]]]
     ) -> list[Problem]:
         external = [line.id for group in groups for _, line in group if line.id]
-        known = await entities_by_external_id(
-            self._writer.connection, self._writer.scope_id, external
-        )
+        known = await entities_by_external_id(self._writer, external)
         plain = await asyncio.to_thread(self._plain, groups)
         owners = await owned_entities(self._writer, plain)
         before = len(self._own)
@@ -118,23 +117,17 @@ class EvidenceWriter:
         owners: Mapping[UUID, Known],
         known: Mapping[str, Known],
     ) -> tuple[GraphEvidence, list[UUID], list[Problem]]:
-        """Entities as the user names them; the first of a name, stored or in this import, has the name's id.
+        """Entities as the user names them.
 
         In between: those of which a line says all that there is to say, also what else they are called.
         """
         problems, mentions, aliases = list[Problem](), list[MentionRow](), list[AliasRow]()
         ids, whole = list[tuple[int, UUID]](), list[UUID]()
         for named, group in zip(plain, groups, strict=True):
-            owner = owners.get(named)
-            for number, said in group:
-                line = _of_owner(said, owner)
-                before = known.get(line.id) if line.id else None
-                here = _placed(self._scope, named, line, owner, before)
-                if before is not None and before.id != here:
-                    problems.append(Problem(number, _renamed(before, line)))
+            for number, said, line, here in placed(self._scope, named, group, owners, known):
+                if here is None:
+                    problems.append(Problem(number, renamed(known, line)))
                     continue
-                if here == named and not (owner and owner.external_id):
-                    owner = Known(here, line.id, line.name, line.entity_type, line.description)
                 ids.append((number, here))
                 mentions.append(_asserted(here, line))
                 aliases += [AliasRow(here, alias, "import") for alias in line.aliases]
@@ -166,6 +159,12 @@ class EvidenceWriter:
     async def _add_relations(self, batch: Sequence[Numbered[Stated]]) -> list[Problem]:
         ends, chunks = await self._resolved(batch)
         evidence, problems = await asyncio.to_thread(self._asserted, batch, ends, chunks)
+        if told := [line for _, line in batch if line.told]:
+            await self._writer.take_back(
+                (ends[line.source][0], ends[line.target][0], line.relation_type)
+                for line in told
+                if line.source in ends and line.target in ends
+            )
         await self._writer.add(evidence)
         return problems
 
@@ -252,9 +251,7 @@ class EvidenceWriter:
         """The ids and names of those of these entities that are there."""
         ends = await asyncio.to_thread(self._own_ends, named)
         if lost := [end for end in named if end not in ends]:
-            found = await entities_by_external_id(
-                self._writer.connection, self._writer.scope_id, lost
-            )
+            found = await entities_by_external_id(self._writer, lost)
             ends |= {end: (known.id, known.name) for end, known in found.items()}
         if lost := [end for end in named if end not in ends]:
             ends |= await self._by_name(lost)
@@ -325,39 +322,6 @@ def said_by(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
 
 def _one_entity(line: Stated | DecisionLine) -> str:
     return f"{line.source!r:.80} and {line.target!r:.80} are one entity."
-
-
-def _of_owner(line: EntityLine, owner: Known | None) -> EntityLine:
-    """A line without an id speaks of the entity of that name; what it leaves open stays as it was said."""
-    if line.id or owner is None or owner.external_id is None:
-        return line
-    kind = owner.entity_type if line.entity_type == "TERM" else line.entity_type
-    return line.model_copy(
-        update={
-            "id": owner.external_id,
-            "name": owner.name,
-            "entity_type": kind,
-            "description": line.description or owner.description,
-        }
-    )
-
-
-def _placed(
-    scope: Scope, named: UUID, line: EntityLine, owner: Known | None, before: Known | None
-) -> UUID:
-    """The entity that a line is about: that of its name, or one of the same name beside it."""
-    taken = owner is not None and owner.external_id not in (None, line.id)
-    if not line.id or not (taken or before):
-        return named
-    homonym = entity_id(scope, line.name, line.id)
-    return homonym if taken or (before is not None and before.id == homonym) else named
-
-
-def _renamed(before: Known, line: EntityLine) -> str:
-    return (
-        f"The id {before.external_id!r:.80} is that of {before.name!r:.80}. Give {line.name!r:.80} as "
-        "an alias of it, or an id of its own."
-    )
 
 
 def _asserted(here: UUID, line: EntityLine) -> MentionRow:

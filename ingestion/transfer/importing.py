@@ -21,6 +21,7 @@ from ingestion.progress import OnStage, silent
 from ingestion.transfer.batches import next_of
 from ingestion.transfer.documents import GAP, chunk_id, pack
 from ingestion.transfer.evidence import EvidenceWriter
+from ingestion.transfer.facts.stating import FactStater
 from ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, Problem, check_sections
 from ingestion.transfer.reading import Source, read_into
 from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, size_of, spool
@@ -67,6 +68,7 @@ class Importer:
         source: Source,
         *,
         strict: bool = False,
+        facts_as_passages: bool = False,
         on_progress: OnStage | None = None,
     ) -> ImportReport:
         """Take a whole knowledge base in.
@@ -78,7 +80,10 @@ class Importer:
                 anything is stored, except one that names what is neither in the import nor stored,
                 which stops it after the documents, and sections beyond a text that only the chunks
                 make, which stop it at their document.
-            on_progress: called with (`lines`, `documents`, `graph` or `storing`, done, total; 0 = not
+            facts_as_passages: make a passage of every relation that no chunk states, and of every
+                entity's description, so that questions find them: a document for each entity
+                (`ingestion/transfer/facts`).
+            on_progress: called with (`lines`, `facts`, `documents`, `graph` or `storing`, done, total; 0 = not
                 known).
 
         Raises:
@@ -89,6 +94,8 @@ class Importer:
         run = _Run(ImportReport(), strict, on_progress or silent)
         with spool() as lines:
             await self._read(lines, source, run)
+            if facts_as_passages:
+                await self._state_facts(scope, lines, run)
             await self._store_documents(scope, lines, run)
             async with self._record.writing(scope, bare=False) as writer:
                 evidence = EvidenceWriter(scope, writer, lines)
@@ -109,6 +116,12 @@ class Importer:
             run.note(problems)
             run.on_progress("lines", lines.size, 0)
         run.note(await asyncio.to_thread(lines.orphans))
+
+    async def _state_facts(self, scope: Scope, lines: Spool, run: _Run) -> None:
+        total = sum(map(lines.count, ("entity", "relation")))
+        async with self._record.reading(scope) as stored:
+            stater = FactStater(scope, lines, stored)
+            await stater.state(lambda done: run.on_progress("facts", done, total))
 
     async def _store_documents(self, scope: Scope, lines: Spool, run: _Run) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0

@@ -28,7 +28,7 @@ from stores.graph.resolution.deciding import (
     decide_two,
 )
 from stores.graph.resolution.merges import Merge
-from stores.graph.transfer import entities_by_external_id
+from stores.graph.transfer import GraphReading, entities_by_external_id
 from stores.postgresql.database import Database
 from stores.scopes import find_scope
 
@@ -263,7 +263,9 @@ class Entities:
             graph = await find_scope(connection, self._scope)
             if graph is None:
                 return []
-            known = await entities_by_external_id(connection, graph.scope_id, [external_id])
+            known = await entities_by_external_id(
+                GraphReading(connection, graph.scope_id), [external_id]
+            )
         return await self._graph.get_entities(self._scope, [one.id for one in known.values()])
 
     async def _own_id(self, named: str, found: Entity) -> UUID:

@@ -18,6 +18,7 @@ from stores.graph.evidence import Added, GraphEvidence
 from stores.graph.postgres import PostgresGraph
 from stores.graph.resolution.merges import SQL as MERGE_SQL
 from stores.graph.resolution.merges import Merge, merge, unmerge
+from stores.graph.transfer import GraphReading
 from stores.graph.writing import GraphWriter, writing
 from stores.postgresql.binary import Embedded
 from stores.postgresql.database import Database
@@ -61,6 +62,13 @@ class GraphRecord:
                 yield writer
             if not (bare or found or writer.version):
                 raise Rollback
+
+    @asynccontextmanager
+    async def reading(self, scope: Scope) -> AsyncIterator[GraphReading]:
+        """One transaction of a reader; a graph that is not there is empty."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            yield GraphReading(connection, found.scope_id if found else 0)
 
     async def add(self, scope: Scope, evidence: GraphEvidence) -> Added:
         """Store one batch of evidence and derive what follows; storing it again changes nothing."""

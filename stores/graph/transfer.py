@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from psycopg.rows import dict_row
@@ -13,7 +13,6 @@ from psycopg.rows import dict_row
 from domain.graph import CO_OCCURS
 from domain.scope import Scope
 from stores.graph.ids import NIL, name_digest
-from stores.graph.writing import GraphWriter
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
@@ -23,6 +22,25 @@ _SQL = load_queries("graph_transfer")
 _PAGE = 1000  # rows read at a time
 
 Row = dict[str, Any]
+
+
+class Graph(Protocol):
+    """A graph inside a transaction, a writer's or a reader's."""
+
+    @property
+    def connection(self) -> Connection:
+        """Of the transaction."""
+
+    @property
+    def scope_id(self) -> int:
+        """Whose graph; 0 where there is none."""
+
+
+class GraphReading(NamedTuple):
+    """A graph that is only read."""
+
+    connection: Connection
+    scope_id: int
 
 
 class Known(NamedTuple):
@@ -35,48 +53,44 @@ class Known(NamedTuple):
     description: str = ""
 
 
-async def entities_by_external_id(
-    connection: Connection, scope_id: int, external_ids: Sequence[str]
-) -> dict[str, Known]:
+async def entities_by_external_id(graph: Graph, external_ids: Sequence[str]) -> dict[str, Known]:
     """The entities that have these ids of the user's own."""
     rows = await _rows(
-        connection, "entities_by_external_id", scope_id, external_ids=[*external_ids]
+        graph.connection, "entities_by_external_id", graph.scope_id, external_ids=[*external_ids]
     )
     return {row["external_id"]: Known(**row) for row in rows}
 
 
-async def known_entities(writer: GraphWriter, ids: Sequence[UUID]) -> set[UUID]:
+async def known_entities(graph: Graph, ids: Sequence[UUID]) -> set[UUID]:
     """Those of these entities that are there, as themselves or merged into another."""
-    rows = await _rows(writer.connection, "known", writer.scope_id, ids=[*ids])
+    rows = await _rows(graph.connection, "known", graph.scope_id, ids=[*ids])
     return {row["id"] for row in rows}
 
 
-async def owned_entities(writer: GraphWriter, ids: Sequence[UUID]) -> dict[UUID, Known]:
+async def owned_entities(graph: Graph, ids: Sequence[UUID]) -> dict[UUID, Known]:
     """Those of these entities that the user has asserted."""
-    rows = await _rows(writer.connection, "owners", writer.scope_id, ids=[*ids], nil=NIL)
+    rows = await _rows(graph.connection, "owners", graph.scope_id, ids=[*ids], nil=NIL)
     return {row["id"]: Known(**row) for row in rows}
 
 
-async def bearers(writer: GraphWriter, norms: Sequence[str]) -> list[tuple[str, UUID, str]]:
+async def bearers(graph: Graph, norms: Sequence[str]) -> list[tuple[str, UUID, str]]:
     """The entities that the user gives one of these normalised names: that name, id, and own name."""
     key = {"norms": [*norms], "keys": [name_digest(norm) for norm in norms]}
-    rows = await _rows(writer.connection, "bearers", writer.scope_id, nil=NIL, **key)
+    rows = await _rows(graph.connection, "bearers", graph.scope_id, nil=NIL, **key)
     return [(row["norm"], row["id"], row["name"]) for row in rows]
 
 
-async def chunks_by_external_id(
-    writer: GraphWriter, external_ids: Sequence[str]
-) -> dict[str, UUID]:
+async def chunks_by_external_id(graph: Graph, external_ids: Sequence[str]) -> dict[str, UUID]:
     """The chunks that have these ids of the user's own."""
     rows = await _rows(
-        writer.connection, "chunks_by_external_id", writer.scope_id, external_ids=[*external_ids]
+        graph.connection, "chunks_by_external_id", graph.scope_id, external_ids=[*external_ids]
     )
     return {row["external_id"]: row["id"] for row in rows}
 
 
-async def merged_entities(writer: GraphWriter, ids: Sequence[UUID]) -> dict[UUID, UUID]:
+async def merged_entities(graph: Graph, ids: Sequence[UUID]) -> dict[UUID, UUID]:
     """For each of these entities that has been merged, what it was merged into."""
-    rows = await _rows(writer.connection, "merged", writer.scope_id, ids=[*ids])
+    rows = await _rows(graph.connection, "merged", graph.scope_id, ids=[*ids])
     return {row["id"]: row["root_id"] for row in rows}
 
 

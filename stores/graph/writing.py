@@ -25,7 +25,7 @@ from stores.graph.evidence import (
     one_line,
     without,
 )
-from stores.graph.ids import NIL, name_digest, name_tokens
+from stores.graph.ids import NIL, name_digest, name_tokens, relation_id
 from stores.graph.loading.assertions import (
     ENTITY_TYPES,
     MOST_HELD,
@@ -137,6 +137,12 @@ class GraphWriter:
             named, keys = zip(*gone, strict=True)
             own = {"entities": list(named), "keys": list(keys)}
             await self._lose("forget_aliases", document_id=NIL, **own)
+
+    async def take_back(self, relations: Iterable[tuple[UUID, UUID, str]]) -> None:
+        """Forget that the user asserted these relations (source, target, type), which a passage states now."""
+        if self.version:
+            ids = [relation_id(*one) for one in relations]
+            await self._lose("forget_asserted", relations=ids)
 
     async def derive(self) -> None:
         """Store what waits, and bring everything that is derived up to date with the evidence."""

@@ -35,6 +35,13 @@ def import_(
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first line that cannot be used.")
     ] = False,
+    facts_as_passages: Annotated[
+        bool,
+        typer.Option(
+            "--facts-as-passages",
+            help="Of a graph without documents: make its relations and descriptions passages, which questions find.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Import documents, chunks, entities and relations. Doing it again changes nothing."""
@@ -44,7 +51,13 @@ def import_(
 
     async def imported(rag: Sextant) -> ImportReport:
         with stage_bars(quiet=as_json) as on_stage:
-            return await rag.import_graph(source, graph, strict=strict, on_progress=on_stage)
+            return await rag.import_graph(
+                source,
+                graph,
+                strict=strict,
+                facts_as_passages=facts_as_passages,
+                on_progress=on_stage,
+            )
 
     report = with_sextant(imported)
     if as_json:

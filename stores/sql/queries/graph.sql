@@ -322,6 +322,15 @@ with gone as (
 insert into changed_relations
 select scope_id, source_id, target_id, relation_type, weight, -1 from gone;
 
+-- name: forget_asserted
+-- Relations that the user asserted, as far as it is his own word and not a chunk's.
+with gone as (
+  delete from relation_evidence where scope_id = %(scope_id)s and relation_id = any(%(relations)s)
+    and chunk_id = %(nil)s returning *
+)
+insert into changed_relations
+select scope_id, source_id, target_id, relation_type, weight, -1 from gone;
+
 -- name: forget_extractions
 -- A chat model has to read the chunks anew, if they come again.
 delete from extractions where scope_id = %(scope_id)s and document_id = %(document_id)s

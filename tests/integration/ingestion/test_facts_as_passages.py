@@ -1,0 +1,289 @@
+"""A graph alone, whose facts become passages, on PostgreSQL."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from domain.errors import OptionInvalid
+from domain.scope import Scope
+from ingestion.transfer.importing import Importer, ImportReport
+from stores.documents.document_store import DocumentStore
+from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
+from tests.integration.ingestion.test_transfer import some_lines
+from tests.integration.ingestion.transferred import (
+    Line,
+    exported,
+    facts,
+    rows,
+    sorted_lines,
+    stream,
+)
+
+
+def entity(own_id: str, name: str, description: str = "", *aliases: str) -> Line:
+    return {
+        "type": "entity",
+        "id": own_id,
+        "name": name,
+        "description": description,
+        "aliases": [*aliases],
+    }
+
+
+def relation(source: str, said: str, target: str, **values: object) -> Line:
+    return {
+        "type": "relation",
+        "source": source,
+        "target": target,
+        "relationType": said,
+        **values,
+    }
+
+
+GRAPH: list[Line] = [
+    relation("e1", "TREATS", "e2"),
+    relation("e1", "TREATS", "Gestational diabetes", description="where diet is not enough"),
+    relation("e1", "BRAND", "e4", weight=3),
+    entity("e1", "Metformin", "A biguanide.", "Dimethylbiguanide"),
+    entity("e2", "Type 2 diabetes"),
+    {"type": "entity", "name": "Gestational diabetes"},
+    entity("e4", "Glucophage", "The first brand."),
+    relation("Dimethylbiguanide", "并发症", "e5"),
+    entity("e5", "乳酸酸中毒"),
+]
+
+
+async def imported(importer: Importer, scope: Scope, *lines: Line) -> ImportReport:
+    return await importer.import_graph(scope, stream(lines), strict=True, facts_as_passages=True)
+
+
+async def texts(database: Database, scope: Scope) -> list[str]:
+    return [row[0] for row in await rows(database, scope, "chunks", "t.text")]
+
+
+async def test_facts_and_descriptions_become_passages_of_their_entities(
+    importer: Importer, database: Database, documents: DocumentStore, scope: Scope
+) -> None:
+    report = await imported(importer, scope, *GRAPH)
+
+    assert (report.documents, report.chunks, report.entities, report.relations) == (2, 6, 5, 4)
+    assert await texts(database, scope) == [
+        "Glucophage: The first brand.",
+        "Metformin treats Gestational diabetes (where diet is not enough).",
+        "Metformin treats Type 2 diabetes.",
+        "Metformin, brand: Glucophage.",
+        "Metformin: A biguanide.",
+        "Metformin的并发症是乳酸酸中毒。",
+    ]
+    found = {one.external_id: one for one in await documents.list(scope)}
+    assert found.keys() == {"facts of id e1", "facts of id e4"}
+    one = found["facts of id e1"]
+    assert (one.title, one.filename) == ("Metformin", "Metformin (graph)")
+    assert one.metadata == {"tags": ["graph"], "factsOf": "e1"}
+    # Each is stated once, with its own weight and words, by its passage.
+    stated = await rows(
+        database, scope, "relation_evidence", "t.relation_type, t.weight, t.description"
+    )
+    assert [row for row in stated if row[0] in ("TREATS", "BRAND", "并发症")] == [
+        ("BRAND", 3, ""),
+        ("TREATS", 1, ""),
+        ("TREATS", 1, "where diet is not enough"),
+        ("并发症", 1, ""),
+    ]
+
+
+async def test_the_same_again_changes_nothing_in_whatever_order_its_lines_come(
+    importer: Importer, database: Database, record: GraphRecord, scope: Scope
+) -> None:
+    await imported(importer, scope, *GRAPH)
+    before, version = await facts(database, scope), await record.version(scope)
+
+    report = await imported(importer, scope, *reversed(GRAPH))
+
+    assert (report.documents, report.unchanged) == (2, 2)
+    assert await record.version(scope) == version
+    assert await facts(database, scope) == before
+
+
+async def test_a_changed_fact_takes_the_place_of_the_old_one(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    await imported(importer, scope, *GRAPH)
+    changed = [relation("e1", "TREATS", "e5"), *GRAPH[1:]]
+
+    await imported(importer, scope, *changed)
+
+    anew = replace(scope, graph_id="anew")
+    await imported(importer, anew, *changed)
+    assert "Metformin treats Type 2 diabetes." not in await texts(database, scope)
+    assert await facts(database, scope) == await facts(database, anew)
+
+
+async def test_facts_that_were_imported_without_the_option_are_told_once(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    await importer.import_graph(scope, stream(GRAPH), strict=True)
+
+    await imported(importer, scope, *GRAPH)
+
+    anew = replace(scope, graph_id="anew")
+    await imported(importer, anew, *GRAPH)
+    assert await facts(database, scope) == await facts(database, anew)
+
+
+async def test_deleting_an_entitys_document_takes_its_facts_along(
+    importer: Importer, database: Database, documents: DocumentStore, scope: Scope
+) -> None:
+    await imported(importer, scope, *GRAPH)
+    [one] = [one for one in await documents.list(scope) if one.title == "Metformin"]
+
+    await documents.delete(scope, one.id)
+
+    anew = replace(scope, graph_id="anew")
+    await imported(importer, anew, *(line for line in GRAPH if line["type"] == "entity"))
+    copy = await documents.list(anew)
+    await documents.delete(anew, next(one.id for one in copy if one.title == "Metformin"))
+    assert await facts(database, scope) == await facts(database, anew)
+
+
+async def test_an_import_without_the_option_leaves_the_passages(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    await imported(importer, scope, *GRAPH)
+    before = await texts(database, scope)
+
+    report = await importer.import_graph(scope, stream(GRAPH), strict=True)
+
+    assert (report.documents, report.chunks) == (0, 0)
+    assert await texts(database, scope) == before
+
+
+async def test_a_later_import_may_name_what_an_earlier_one_brought(
+    importer: Importer, database: Database, documents: DocumentStore, scope: Scope
+) -> None:
+    await importer.import_graph(scope, stream(GRAPH), strict=True)
+
+    await imported(
+        importer,
+        scope,
+        relation("e2", "SEEN_IN", "gestational diabetes"),
+        relation("dimethylbiguanide", "CAUSES", "乳酸酸中毒"),
+    )
+
+    assert await texts(database, scope) == [
+        "Metformin causes 乳酸酸中毒.",
+        "Type 2 diabetes is seen in Gestational diabetes.",
+    ]
+    named = {one.external_id for one in await documents.list(scope)}
+    assert named == {"facts of id e1", "facts of id e2"}
+
+
+async def test_what_chunks_state_is_not_told_again(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    said = "Metformin is given in diabetes, mostly as Glucophage."
+    chunk = {"type": "chunk", "id": "c1", "text": said,
+             "triples": [["metformin", "TREATS", "type 2 diabetes"]]}  # fmt: skip
+
+    await imported(
+        importer,
+        scope,
+        *(line | {"description": ""} if line["type"] == "entity" else line for line in GRAPH[:7]),
+        chunk,
+        relation("e1", "BRAND", "e4", chunkIds=["c1"]),
+        relation("e1", "BRAND", "e4"),
+    )
+
+    assert await texts(database, scope) == [
+        said,
+        "Metformin treats Gestational diabetes (where diet is not enough).",
+    ]
+
+
+async def test_homonyms_have_documents_of_their_own(
+    importer: Importer, documents: DocumentStore, scope: Scope
+) -> None:
+    await imported(
+        importer,
+        scope,
+        entity("m1", "Mercury", "A planet."),
+        entity("m2", "mercury", "A metal."),
+        relation("m2", "POLLUTES", "sea"),
+        {"type": "entity", "name": "Sea"},
+        relation("Mercury", "ORBITS", "Sun"),
+        {"type": "entity", "name": "Sun"},
+    )
+
+    found = await documents.list(scope)
+    read = {one.external_id: await documents.text(scope, one.id, 0, 1000) for one in found}
+    assert read == {
+        "facts of id m1": "Mercury: A planet.\n\nMercury orbits Sun.",
+        "facts of id m2": "mercury: A metal.\n\nmercury pollutes Sea.",
+    }
+
+
+async def test_bad_lines_are_told_by_their_own_numbers(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    lines = [
+        relation("e1", "TREATS", "nobody"),
+        relation("e1", "IS", "Dimethylbiguanide"),
+        *GRAPH,
+        {"type": "relation", "source": "e1"},
+    ]
+
+    report = await importer.import_graph(scope, stream(lines), facts_as_passages=True)
+
+    reasons = {problem.line: problem.reason for problem in report.problems}
+    assert reasons.keys() == {1, 2, len(lines)}
+    assert "'nobody'" in reasons[1]
+    assert "one entity" in reasons[2]
+    assert len(await texts(database, scope)) == 6
+    with pytest.raises(OptionInvalid, match=f"Line {len(lines)}:"):
+        await imported(importer, replace(scope, graph_id="strict"), *lines)
+
+
+async def test_facts_of_entities_that_are_one_stay_two_documents(
+    importer: Importer, documents: DocumentStore, scope: Scope
+) -> None:
+    decision = {"type": "decision", "source": "e4", "target": "e1"}
+
+    await imported(importer, scope, *GRAPH, decision)
+    report = await imported(importer, scope, *GRAPH)
+
+    assert (report.documents, report.unchanged) == (2, 2)
+    assert len(await documents.list(scope)) == 2
+
+
+async def test_an_export_imports_as_the_same_with_the_option_or_without(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    await imported(importer, scope, *GRAPH, entity("long", "Long", "It goes on and on. " * 300))
+    lines = await exported(database, scope)
+
+    for graph, option in (("plain", False), ("told", True)):
+        copy = replace(scope, graph_id=graph)
+        await importer.import_graph(copy, stream(lines), strict=True, facts_as_passages=option)
+
+        assert await facts(database, copy) == await facts(database, scope)
+        assert sorted_lines(await exported(database, copy)) == sorted_lines(lines)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whatever_is_imported_is_told_and_comes_out_as_it_went_in(
+    importer: Importer, database: Database, record: GraphRecord, scope: Scope, seed: int
+) -> None:
+    lines = some_lines(random.Random(seed))  # noqa: S311 - a test's dice
+    await importer.import_graph(scope, stream(lines), facts_as_passages=True)
+    out, copy = await exported(database, scope), replace(scope, graph_id="copy")
+
+    await importer.import_graph(copy, stream(out), strict=True)
+
+    assert sorted_lines(await exported(database, copy)) == sorted_lines(out)
+    version = await record.version(scope)
+    again = await importer.import_graph(scope, stream(lines), facts_as_passages=True)
+    assert (again.unchanged, await record.version(scope)) == (again.documents, version)
