@@ -47,9 +47,10 @@ logger = logging.getLogger(__name__)
 MAX_TOP_K = 1000
 
 NO_PASSAGES = {
-    "zh": "知识库里还没有段落，而问题检索的是段落；请导入文档，或导入提到其实体的 chunk",
+    "zh": "知识库里还没有段落，而问题检索的是段落；请导入文档，或用 --facts-as-passages"
+    "（HTTP 为 factsAsPassages）重新导入图谱，使其事实成为段落",
     "en": "This knowledge base has no passages, and passages are what a question finds. Ingest documents,"
-    " or import chunks that name its entities.",
+    " or import its graph again with --facts-as-passages (over HTTP factsAsPassages).",
 }
 
 # Seed 000: each lane of a fused search returns twice what is wanted.

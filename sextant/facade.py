@@ -212,6 +212,8 @@ class Sextant(Asking):
             await self._refresher.leave_to_worker(scope)
             report.pending = True
         report.graph = await GraphRecord(self.database).counts(scope)
+        if report.graph.entities:
+            report.graph_alone = not await self._knowledge_bases.has_passages(scope)
         return report
 
     def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:

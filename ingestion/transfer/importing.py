@@ -40,7 +40,8 @@ class ImportReport:
     `unchanged` counts the documents that were there already; `relations` includes triples;
     `problem_count` also counts the problems beyond the first thousand, which are not listed;
     `warnings` say what of the graph did not follow, and how to mend it; `pending`: it is still to follow, which
-    a worker does; `graph` is how large the whole graph is then, with what was found in the texts.
+    a worker does; `graph` is how large the whole graph is then, with what was found in the texts;
+    `graph_alone`: the knowledge base has no passage, so that no question finds anything in it.
     """
 
     documents: int = 0
@@ -53,6 +54,7 @@ class ImportReport:
     warnings: tuple[str, ...] = ()
     pending: bool = False
     graph: GraphCounts | None = None
+    graph_alone: bool = False
 
 
 class Importer:

@@ -121,6 +121,7 @@ async def import_graph(
                     _to_their_end(lines, read),
                     graph_id,
                     strict=asked.strict,
+                    facts_as_passages=asked.facts_as_passages,
                     on_progress=on_stage,
                     patience=serving.settings.http.import_patience,
                 )

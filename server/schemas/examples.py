@@ -41,6 +41,7 @@ IMPORTED: dict[str, Any] = {
     "warnings": [],
     "pending": False,
     "graph": {"entities": 5, "relations": 1, "mentions": 20, "communities": 2},
+    "graphAlone": False,
 }
 IMPORT_EVENTS = f"""\
 id: 1

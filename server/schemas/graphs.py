@@ -72,6 +72,11 @@ class ImportQuery(Wire):
     strict: bool = Field(
         default=False, description="Stop at the first line that cannot be used, and store nothing."
     )
+    facts_as_passages: bool = Field(
+        default=False,
+        description="Make a passage, which questions find, of every relation that no chunk states and of every "
+        "entity's description.",
+    )
 
 
 class ImportProblem(Wire):
@@ -96,6 +101,7 @@ class ImportBody(Wire):
 
     `graph` is the size of the whole graph then, with what was found in the texts. `pending`: everything is
     stored and can be searched; names, communities and reports follow, and `GET /api/graphs` says when they have.
+    `graphAlone`: the knowledge base has no passage, so that no question finds anything in it.
     """
 
     graph_id: str
@@ -109,3 +115,4 @@ class ImportBody(Wire):
     warnings: tuple[str, ...]
     pending: bool = False
     graph: GraphSize | None = None
+    graph_alone: bool = False

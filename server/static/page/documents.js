@@ -74,11 +74,7 @@ async function add(files) {
 async function put(graphId, file, row) {
   try {
     const lines = await imported(file);
-    if (lines) {
-      await bring(graphId, file.name, lines, row);
-      if (graphId === bases.chosen()) await show();
-      return;
-    }
+    if (lines) return await take(graphId, file.name, lines, row);
     const form = new FormData();
     form.append("graphId", graphId);
     form.append("files", file);
@@ -86,6 +82,17 @@ async function put(graphId, file, row) {
     accept(graphId, answer.documents[0], row);
   } catch (error) {
     refuse(row, file.name, error.message);
+  }
+}
+
+/** Import lines; of a graph alone what it says may be made passages then. */
+async function take(graphId, name, lines, row, facts = false) {
+  try {
+    await bring(graphId, name, lines, row, { facts, again: () => take(graphId, name, lines, row, true) });
+    if (graphId === bases.chosen()) await show();
+    if (facts) await bases.refresh().catch(() => {});
+  } catch (error) {
+    refuse(row, name, error.message);
   }
 }
 

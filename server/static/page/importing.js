@@ -30,16 +30,19 @@ function kindOf(head) {
   }
 }
 
-/** Bring lines into a knowledge base; `row` says how far they are, and at last what they brought. */
-export async function bring(graphId, name, lines, row) {
+/**
+ * Bring lines into a knowledge base; `row` says how far they are, and at last what they brought.
+ * `facts`: make passages of what a graph says; `again` does so with a graph alone, where it is offered.
+ */
+export async function bring(graphId, name, lines, row, { facts, again }) {
   const told = element("p", { className: "note", textContent: say("importing") });
   const bar = element("progress");
   bar.setAttribute("aria-label", name);
   row.replaceChildren(element("strong", { textContent: name }), told, bar);
-  const response = await post(`api/graphs/${encodeURIComponent(graphId)}/import`, lines, { headers: { Accept: "text/event-stream" }, type: LINES });
+  const response = await post(`api/graphs/${encodeURIComponent(graphId)}/import${facts ? "?factsAsPassages=true" : ""}`, lines, { headers: { Accept: "text/event-stream" }, type: LINES });
   for await (const { type, data } of events(response)) {
     if (type === "error") throw new Problem({ ...data, detail: data.message });
-    if (type === "done") return report(row, name, data);
+    if (type === "done") return report(row, name, data, again);
     const stage = say("importStages")[data.stage] ?? data.stage;
     told.textContent = data.total ? say("counted", stage, data.done, data.total) : stage;
     if (data.total) Object.assign(bar, { max: data.total, value: data.done });
@@ -49,7 +52,7 @@ export async function bring(graphId, name, lines, row) {
 }
 
 /** What an import brought, and which lines could not be used. */
-function report(row, name, { documents, chunks, entities, relations, problemCount, problems, warnings, pending }) {
+function report(row, name, { documents, chunks, entities, relations, problemCount, problems, warnings, pending, graphAlone }, again) {
   const notes = [say("brought", documents, chunks, entities, relations), ...(pending ? [say("follows")] : []), ...warnings];
   row.replaceChildren(
     element("div", { className: "row" }, [element("strong", { textContent: name }), element("span", { className: "gap" }),
@@ -57,6 +60,7 @@ function report(row, name, { documents, chunks, entities, relations, problemCoun
     ...notes.map((textContent) => element("p", { className: "note", textContent })),
     ...(problemCount ? [fold(say("badLines", problemCount), () => element("ul", {}, problems.map(({ line, reason }) =>
       element("li", { textContent: say("badLine", line, reason) }))))] : []),
+    ...(graphAlone ? [element("p", { className: "note", textContent: say("graphAlone") }), button(say("factsAsPassages"), again, { className: "small" })] : []),
     element("p", {}, [element("a", { href: "#graph", textContent: say("seeGraph") })]),
   );
 }

@@ -79,6 +79,11 @@ def _print(report: ImportReport) -> None:
         f"{counted(report.documents, 'document')} ({report.unchanged} unchanged), {counted(report.chunks, 'passage')}, "
         f"{counted(report.entities, 'entity')}, {counted(report.relations, 'relation')}"
     )
+    if report.graph_alone:
+        terminal.warn(
+            "Note: A question finds passages, and this graph has none. Import it again with "
+            "--facts-as-passages, which makes passages of its relations and descriptions."
+        )
     if report.graph is not None:
         terminal.say(
             "With what the texts say, the graph has "

@@ -275,6 +275,17 @@ def test_a_graph_of_ones_own_is_imported_and_not_read_as_a_document(
     expect(page.locator("#picture").get_by_role("button", name="Acme")).to_be_visible()
 
 
+def test_the_facts_of_a_graph_alone_become_passages_where_it_is_asked(page: Page) -> None:
+    begin(page, f"page-{uuid4()}")
+    add(page, note("alone.jsonl", "".join(OWN.splitlines(keepends=True)[:3])))
+    told = page.locator("#sent li").filter(has_text="alone.jsonl")
+    expect(told).to_contain_text("a graph alone has none")
+    told.get_by_role("button", name="Make its facts passages").click()
+    expect(told).to_contain_text("Imported: 1 document, 1 passage, 2 entities, 1 relation.")
+    expect(told).not_to_contain_text("a graph alone has none")
+    expect(page.locator("#list li")).to_contain_text("Acme (graph)")
+
+
 def test_an_import_says_how_far_it_is_and_why_it_failed(page: Page) -> None:
     begin(page, f"page-{uuid4()}")
     failed = {"code": "database_unavailable", "message": "It is gone.", "nextStep": "Start it."}

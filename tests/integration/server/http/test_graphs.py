@@ -43,6 +43,19 @@ async def test_what_was_imported_is_exported_and_imports_again_to_the_same(
     assert not again.json()["problems"]
 
 
+async def test_a_graph_alone_is_said_to_be_so_and_its_facts_become_passages(
+    client: httpx.AsyncClient, graph: str
+) -> None:
+    lines = (
+        '{"type": "relation", "source": "A", "target": "B", "relationType": "OWNS"}\n'
+        '{"type": "entity", "name": "A"}\n{"type": "entity", "name": "B"}'
+    )
+    alone = (await brought(client, graph, lines)).json()
+    assert (alone["chunks"], alone["graphAlone"]) == (0, True)
+    told = (await brought(client, graph, lines, factsAsPassages="true")).json()
+    assert (told["documents"], told["chunks"], told["graphAlone"]) == (1, 1, False)
+
+
 async def test_lines_come_however_the_body_is_cut(client: httpx.AsyncClient, graph: str) -> None:
     async def drops() -> AsyncIterator[bytes]:
         content = examples.IMPORT.encode()
