@@ -36,4 +36,4 @@ async def test_a_question_that_is_refused_leaves_no_lane_running() -> None:
     lanes = EntityLanes(store, HashEmbedder(8), cast("Any", None), settings, deadline=3600.0)
     with pytest.raises(EmbeddingModelChanged):
         await lanes.run(asked)
-    assert asyncio.all_tasks() == own
+    assert asyncio.all_tasks() <= own
