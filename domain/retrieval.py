@@ -21,6 +21,9 @@ class Mode(StrEnum):
 
 AUTO = "auto"
 
+MOST_PASSAGES = 50
+"""Passages that one answer may be made of; `top_k` says how many."""
+
 
 class ItemKind(StrEnum):
     """What a retrieved item is."""

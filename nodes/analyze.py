@@ -17,7 +17,7 @@ from domain.breadth import is_broad
 from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
 from domain.questions import checked_question
-from domain.retrieval import AUTO, Mode
+from domain.retrieval import AUTO, MOST_PASSAGES, Mode
 from domain.text import clean_text, language_of, normalise
 from models.chat.replies import Line, Sentences, Words
 from models.offline.wording import terms
@@ -36,8 +36,6 @@ from retrievers.lanes.keywords import extract_keywords
 from retrievers.modes import composition_of
 
 Complexity = Literal["simple", "complex"]
-# As in `RetrievalSettings.top_k`.
-_MOST_PASSAGES = 50
 
 SIMPLE: Complexity = "simple"
 COMPLEX: Complexity = "complex"
@@ -139,9 +137,9 @@ async def _linked(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
 def _check_options(state: State) -> None:
     # LangGraph passes the input on as it is; a server's caller may have sent anything.
     top_k: object = state.top_k
-    if top_k is not None and not (isinstance(top_k, int) and 1 <= top_k <= _MOST_PASSAGES):
+    if top_k is not None and not (isinstance(top_k, int) and 1 <= top_k <= MOST_PASSAGES):
         raise OptionInvalid(
-            f"top_k is {top_k}; it must be a number from 1 to {_MOST_PASSAGES}.",
+            f"top_k is {top_k}; it must be a number from 1 to {MOST_PASSAGES}.",
             next_step="Ask for fewer passages or for at least one.",
             field="top_k",
         )

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field
 
+from domain.retrieval import MOST_PASSAGES
 from domain.scope import Scope
 from domain.settings import Settings
+from domain.settings.limits import MOST_ROUNDS
 from nodes.state import State
 
 if TYPE_CHECKING:
@@ -35,12 +37,15 @@ class Context(BaseModel):
         "auto", description="How to retrieve, where the input leaves `mode` at auto."
     )
     top_k: int | None = Field(
-        None, ge=1, le=50, description="Passages per search; empty: the setting retrieval.top_k."
+        None,
+        ge=1,
+        le=MOST_PASSAGES,
+        description="Passages per search; empty: the setting retrieval.top_k.",
     )
     max_attempts: int | None = Field(
         None,
         ge=0,
-        le=3,
+        le=MOST_ROUNDS,
         description="Refinement rounds after the first search; empty: the setting limits.max_attempts.",
     )
     repair: bool = Field(

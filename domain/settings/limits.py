@@ -6,13 +6,19 @@ from pydantic import Field
 
 from domain.settings.group import Group
 
+MOST_ROUNDS = 3
+"""Refinement rounds of one answer."""
+
 
 class LimitSettings(Group):
     """Bounds on input and work; see anchors/reliability.md §4 for where they come from."""
 
     question_chars: int = Field(2000, ge=1, description="Longest question.")
     max_attempts: int = Field(
-        3, ge=0, le=3, description="Refinement rounds after the first retrieval."
+        MOST_ROUNDS,
+        ge=0,
+        le=MOST_ROUNDS,
+        description="Refinement rounds after the first retrieval.",
     )
     history_turns: int = Field(
         20, ge=0, description="Messages of a conversation that a prompt may show."

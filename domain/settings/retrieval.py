@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from domain.machine import usable_memory
+from domain.retrieval import MOST_PASSAGES
 from domain.settings.group import Group, Weight
 
 # A search out of memory takes half the CPU (docs/performance.md); several processes, PostgreSQL and
@@ -17,7 +18,7 @@ _HOT_PART = 32
 class RetrievalSettings(Group):
     """Constants of retrieval; defaults are those of seeds 000 and 001."""
 
-    top_k: int = Field(10, ge=1, le=50, description="Passages handed to the answer.")
+    top_k: int = Field(10, ge=1, le=MOST_PASSAGES, description="Passages handed to the answer.")
     min_similarity: float = Field(
         0.3, ge=0, le=1, description="Vector hits below this cosine are dropped (HybridRetriever)."
     )

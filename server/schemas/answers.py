@@ -11,6 +11,7 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from domain.answers import Answer
+from domain.retrieval import MOST_PASSAGES
 from domain.scope import DEFAULT_GRAPH
 from server.schemas.wire import Filters, Wire
 
@@ -31,7 +32,7 @@ class QueryRequest(Wire):
     graph_id: str = Field(DEFAULT_GRAPH, min_length=1, max_length=200)
     mode: ModeName = "auto"
     top_k: int = Field(
-        10, ge=1, le=50, strict=True, description="Passages that the answer may use."
+        10, ge=1, le=MOST_PASSAGES, strict=True, description="Passages that the answer may use."
     )
     history: tuple[Turn, ...] = Field((), max_length=100, description="The oldest first.")
     filters: Filters = Field(None, description="Bounds on what is searched.")
