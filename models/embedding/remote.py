@@ -16,7 +16,8 @@ from models.endpoint import Endpoint
 from models.failures import Retries, Service
 from models.protocols import Vectors
 
-_OPENAI = "https://api.openai.com/v1"
+OPENAI = "https://api.openai.com/v1"
+"""Where OpenAI's API is, which OPENAI_BASE_URL may name another for."""
 # The lowest limit in common use: text-embeddings-inference takes 32 inputs a request by default.
 _BATCH = 32
 _CONCURRENT = 4
@@ -49,7 +50,7 @@ class RemoteEmbedder(LearnedDimension):
         self._model = model
         self._prefixes = prefixes_of(model)
         self._endpoint = Endpoint(
-            f"{(base or _OPENAI).rstrip('/')}/embeddings",
+            f"{(base or OPENAI).rstrip('/')}/embeddings",
             key.get_secret_value() if key else None,
             Service(
                 f"embedding model {model}", "SEXTANT_EMBEDDING", "OPENAI_API_KEY", "OPENAI_BASE_URL"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import rjieba
 
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import IDEOGRAPHS, MARKS, normalise
+from domain.text import normalise
+from retrievers.index.words.terms import RUN
 
-_RUN = re.compile(rf"([{IDEOGRAPHS}]+)|((?:[^\W_{IDEOGRAPHS}][{MARKS}]*)+)")
 _MOST = 64
 
 
@@ -27,7 +26,7 @@ def words_of(question: str) -> list[str]:
 
 
 def _words(question: str) -> Iterator[str]:
-    for ideographs, word in _RUN.findall(question):
+    for ideographs, word in RUN.findall(question):
         if word and word not in ENGLISH_STOP_WORDS:
             yield word
         elif ideographs:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from domain.errors import DependencyError, SextantError
 from domain.settings import Settings
+from models.embedding.remote import OPENAI
 from models.protocols import Embedder
 from sextant import doctor
 from stores.postgresql.database import Database
@@ -28,7 +29,6 @@ _KEPT_SECONDS = 1.0
 _KEPT_OUTSIDE = 10.0
 # Nobody takes a document for so long: no worker runs.
 _STUCK_SECONDS = 60.0
-_OPENAI = "https://api.openai.com/v1"
 
 
 class State(StrEnum):
@@ -136,14 +136,14 @@ class Readiness:
 
     async def _embedding(self) -> State:
         if self._settings.embedding.startswith("openai:"):
-            return await _reachable(self._settings.openai_base_url or _OPENAI)
+            return await _reachable(self._settings.openai_base_url or OPENAI)
         await self._embedder.embed_query("ready?")  # from memory, from the second time on
         return State.UP
 
     async def _chat(self) -> State:
         if not self._settings.chat_model:  # left out, or left empty
             return State.OFF
-        return await _reachable(self._settings.openai_base_url or _OPENAI)
+        return await _reachable(self._settings.openai_base_url or OPENAI)
 
 
 def is_ready(dependencies: list[Dependency]) -> bool:

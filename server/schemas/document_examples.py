@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from pydantic import BaseModel
 
+from server.schemas.examples import SOME_ID
+
 GRAPH = "rust"
-SOME_ID = UUID("0199b6c0-7d3a-7c11-9f2e-5a2b8c4d1e6f")
 _TEXT: dict[str, Any] = {
     "text": "# 借用\n\n借用检查器在编译时检查引用。",
     "title": "借用.md",

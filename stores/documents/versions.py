@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from domain.documents import Chunk, JobStage, ParsedDocument, Section
-from domain.errors import ConflictError
+from domain.errors import ConflictError, SextantError
 from domain.scope import Scope
 from stores.chunks.chunk_store import Vectors
 from stores.documents.incoming import copy_incoming
@@ -22,7 +22,6 @@ from stores.graph.writing import forget_document
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
 from stores.scopes import ScopeRow, share_scope
-from stores.work.jobs import reason_of
 
 _SQL = load_queries("documents")
 _CHUNK_SQL = load_queries("chunks")
@@ -135,6 +134,14 @@ async def end_job(
     """Close the job of a version that was published or taken back, with the reason."""
     values = {**opened.key, "stage": stage.value, **reason_of(error)}
     await connection.execute(_SQL["end_job"], values)
+
+
+def reason_of(error: BaseException | None) -> dict[str, str | None]:
+    """What a job's record says of an error, by column."""
+    if error is None:
+        return {"error_code": None, "error": None}
+    code = error.code if isinstance(error, SextantError) else "internal_error"
+    return {"error_code": code, "error": str(error) or type(error).__name__}
 
 
 async def delete_document(connection: Connection, row: ScopeRow, document_id: UUID) -> bool:

@@ -13,8 +13,9 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from domain.documents import Backlog, Job, JobStage
-from domain.errors import ConflictError, SextantError
+from domain.errors import ConflictError
 from domain.scope import Scope
+from stores.documents.versions import reason_of
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 
@@ -222,14 +223,6 @@ def _lost(job: Job) -> ConflictError:
         f"The ingestion job of {job.filename} was closed or taken over.",
         next_step="Nothing to do: its current worker, if any, goes on.",
     )
-
-
-def reason_of(error: BaseException | None) -> dict[str, str | None]:
-    """What a job's record says of an error, by column."""
-    if error is None:
-        return {"error_code": None, "error": None}
-    code = error.code if isinstance(error, SextantError) else "internal_error"
-    return {"error_code": code, "error": str(error) or type(error).__name__}
 
 
 def _job(row: dict[str, Any]) -> Job:

@@ -60,10 +60,9 @@ _PAIRS_A_CALL, _CALLS = 20, 10
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What a run did: automatic merges made and taken back, candidates found, pairs the model judged."""
+    """What a run did: automatic merges made, candidates found, pairs the model judged."""
 
     merged: int = 0
-    unmerged: int = 0
     candidates: int = 0
     judged: int = 0
     warnings: tuple[str, ...] = ()
@@ -114,7 +113,7 @@ async def resolve(
             await note_version(writer)
     if new:
         report("merges", len(new), len(new))
-    return Resolved(len(new), len(old), len(compared.found), len(judged.fresh), judged.warnings)
+    return Resolved(len(new), len(compared.found), len(judged.fresh), judged.warnings)
 
 
 def _version_of(writer: GraphWriter, scope: Scope) -> int:

@@ -13,7 +13,8 @@ from domain.language.stems import american
 from domain.language.stopwords import ENGLISH_STOP_WORDS
 from domain.text import IDEOGRAPHS, MARKS
 
-_RUN = re.compile(rf"([{IDEOGRAPHS}]+)|((?:[^\W_{IDEOGRAPHS}][{MARKS}]*)+)")
+RUN = re.compile(rf"([{IDEOGRAPHS}]+)|((?:[^\W_{IDEOGRAPHS}][{MARKS}]*)+)")
+"""What a text is made of: runs of ideographs (the first group), and words of other scripts (the second)."""
 _NOT_PLAIN = re.compile(f"[{IDEOGRAPHS}{MARKS}]")
 _PLAIN_WORD = re.compile(r"[^\W_]+")
 _PAIR = re.compile(f"[{IDEOGRAPHS}]{{2}}")
@@ -40,7 +41,7 @@ def terms(text: str, cut: Callable[[str], Iterable[str]] = pairs) -> list[str]:
     if not _NOT_PLAIN.search(text):  # the same words, in half the time
         return list(filter(None, map(_term, _PLAIN_WORD.findall(text))))
     found: list[str] = []
-    for ideographs, word in _RUN.findall(text):
+    for ideographs, word in RUN.findall(text):
         if ideographs:
             found += cut(ideographs)
         elif term := _term(word):

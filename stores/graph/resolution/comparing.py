@@ -58,7 +58,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A pair for the user to decide, with the names and types of both."""
+    """A pair for the user to decide, with the names of both."""
 
     one_id: UUID
     other_id: UUID
@@ -66,8 +66,6 @@ class Candidate:
     score: float
     one_name: str
     other_name: str
-    one_type: str
-    other_type: str
 
 
 @dataclass(frozen=True, slots=True)

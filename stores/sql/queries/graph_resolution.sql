@@ -93,8 +93,7 @@ set verdict = excluded.verdict, reason = excluded.reason, score = excluded.score
 
 -- name: candidates
 -- Pairs for the user to decide, likeliest first: neither one entity by now nor told apart.
-select p.one_id, p.other_id, p.reason, p.score, one.name as one_name, other.name as other_name,
-  one.entity_type as one_type, other.entity_type as other_type
+select p.one_id, p.other_id, p.reason, p.score, one.name as one_name, other.name as other_name
 from entity_pairs p
 join entities one on one.scope_id = p.scope_id and one.id = coalesce((select g.root_id
   from entity_merges g where g.scope_id = p.scope_id and g.from_id = p.one_id), p.one_id)
@@ -125,7 +124,7 @@ with near as (
     as pair (one_id, other_id, score)
 )
 select p.one_id, p.other_id, %(reason)s as reason, p.score, one.name as one_name,
-  other.name as other_name, one.entity_type as one_type, other.entity_type as other_type
+  other.name as other_name
 from near p
 join entities one on one.scope_id = %(scope_id)s and one.id = p.one_id
 join entities other on other.scope_id = %(scope_id)s and other.id = p.other_id
