@@ -45,6 +45,8 @@ integration: .venv/.all .cache/neo4j/.ready
 	$(PY) -m pytest -q tests/integration
 
 neo4j: .venv/.all ## Test the graph store on the newest Neo4j, too (Java 21 or newer)
+	@java --version | awk 'NR == 1 { split($$2, v, "."); exit v[1] < 21 }' || { \
+		echo "Neo4j $(NEWEST_NEO4J) needs Java 21 or newer first in PATH; there is $$(java --version | head -1)." >&2; exit 1; }
 	@NEO4J_VERSION=$(NEWEST_NEO4J) sh scripts/neo4j/install.sh .cache/neo4j-newest/lib
 	NEO4J_LIBRARY=.cache/neo4j-newest/lib $(PY) -m pytest -q tests/integration/stores/graph tests/integration/sextant/test_graph.py
 
