@@ -7,12 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem, ranked
+from domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem, ranked
 from retrievers.telling import Told
 from stores.postgresql.binary import Scored
-
-# `RetrievedItem.score` is promised to be > 0; a cosine need not be.
-LEAST_SCORE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,26 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from domain.retrieval import GraphContext, ItemKind, Retrieval, RetrievedItem
-
-# An entity without relations is still worth naming when the question is about it.
-_LEAST_CENTRALITY = 0.1
-
-# One number, or one for each of many.
-Number = TypeVar("Number", float, npt.NDArray[np.floating[Any]])
-
-
-def importance(relevance: Number, centrality: Number) -> Number:
-    """How much an entity matters to a question: relevance × centrality, both 0..1.
-
-    Centrality counts from a tenth up, so that an entity that nothing is related to is not lost.
-    """
-    return relevance * (_LEAST_CENTRALITY + (1 - _LEAST_CENTRALITY) * centrality)
 
 
 def assemble_graph_context(

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from domain.retrieval import LEAST_SCORE
 from retrievers.chunk_search.signals import HALF_LIFE, Found, Numbers, Question, signals_of
 from retrievers.chunk_search.weights import MetadataWeights
 from retrievers.numeric.normalising import min_max
@@ -20,8 +21,6 @@ from stores.chunks.traits import Traits
 # Seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank".
 HYBRID_SHARE, RERANK_SHARE = 0.6, 0.4
 CONSTANTS = {"hybridShare": HYBRID_SHARE, "rerankShare": RERANK_SHARE, "halfLifeDays": HALF_LIFE}
-# Scores are promised to be > 0.
-_LEAST_SCORE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,7 @@ def with_rerank(ranking: MetadataRanking, scores: Sequence[float]) -> MetadataRa
 
 def _ordered(ranking: MetadataRanking) -> MetadataRanking:
     """The same by its scores, which come to lie above 0."""
-    ids, scores = ranking.ids, np.maximum(ranking.scores, _LEAST_SCORE)
+    ids, scores = ranking.ids, np.maximum(ranking.scores, LEAST_SCORE)
     key = scores.tolist()
     best_first = sorted(range(len(ids)), key=lambda place: (-key[place], ids[place]))
     order = np.array(best_first, dtype=np.intp)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from domain.retrieval import LEAST_SCORE
 from domain.settings import Settings
 from domain.text import language_of
 from models.protocols import Reranker
@@ -21,8 +22,6 @@ NO_RERANKER = {
     "zh": "未配置重排序模型，保持融合排序",
     "en": "No reranker is configured, so the order is that of fusion.",
 }
-
-_LEAST = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ class EntityRanker:
         if not judgement.scores:
             return hits
         said = dict(enumerate(judgement.scores))
-        order = reordered(judgement.scores, [max(hit.score, _LEAST) for hit in hits])
+        order = reordered(judgement.scores, [max(hit.score, LEAST_SCORE) for hit in hits])
         changed = [
             replace(hits[place], score=score, rerank=said.get(place)) for place, score in order
         ]

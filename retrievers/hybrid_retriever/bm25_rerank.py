@@ -7,14 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from domain.retrieval import LaneScore, RetrievedItem
+from domain.retrieval import LEAST_SCORE, LaneScore, RetrievedItem
 from retrievers.numeric.normalising import Scores, min_max
 from retrievers.ranking.fusion import rrf, rrf_share
 
 BM25_LANE = "bm25"
 _FUSED = "fused"
-# `RetrievedItem.score` is promised to be > 0; the worst of a list has 0 by both measures.
-_LEAST_SCORE = 1e-9
 
 
 def rerank_linear(
@@ -48,7 +46,7 @@ def rerank_linear(
             for name, own in items[at].lanes.items()
         }
         lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, float(told[at]))
-        score = max(float(total[at]), _LEAST_SCORE)
+        score = max(float(total[at]), LEAST_SCORE)
         ordered.append(replace(items[at], score=score, lanes=lanes))
     return ordered
 
@@ -78,7 +76,7 @@ def rerank_rrf(
             for lane, own in item.lanes.items()
         }
         lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, score - before)
-        ordered.append(replace(item, score=max(score, _LEAST_SCORE), lanes=lanes))
+        ordered.append(replace(item, score=max(score, LEAST_SCORE), lanes=lanes))
     return ordered
 
 

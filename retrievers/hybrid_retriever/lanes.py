@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 from langchain_core.documents import Document
 
 from domain.errors import EmbeddingModelChanged
-from domain.retrieval import ItemKind, RetrievedItem
+from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from stores.rows import Rows
 
 if TYPE_CHECKING:
     from retrievers.hybrid_retriever.store import HybridStore
 
-# `RetrievedItem.score` is promised to be > 0; a cosine need not be.
-_LEAST_SCORE = 1e-9
 # What pgvector says when a vector does not fit its column or the stored ones.
 _DIMENSIONS = ("different vector dimensions", "different halfvec dimensions")
 _EXPECTED = ("expected", "dimensions")
@@ -76,7 +74,7 @@ def document_item(document: Document, score: float) -> RetrievedItem:
         kind=ItemKind.CHUNK,
         id=str(document.id),
         text=document.page_content,
-        score=max(score, _LEAST_SCORE),
+        score=max(score, LEAST_SCORE),
         document_id=None if owner is None else str(owner),
         external_id=document.metadata.get("external_id"),
         metadata=document.metadata,

@@ -19,11 +19,11 @@ from typing import Any, Protocol, TypeVar
 
 from domain.errors import ConflictError, InputError
 from domain.filters import ChunkFilters
-from domain.retrieval import ItemKind, RetrievedItem
+from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from domain.scope import Scope
 from domain.text import language_of
 from models.protocols import Embedder, known_vector
-from retrievers.by_id import LEAST_SCORE, ById
+from retrievers.by_id import ById
 from retrievers.lanes.keywords import extract_keywords
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.memory.hot import HotScope

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from retrievers.index.passages import Near
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.reading import Reading
@@ -19,7 +19,6 @@ WALK = "walk"
 
 # Orders passages that the walk does not reach, below all that it does.
 _FIT_SHARE = 1e-4
-_LEAST_SCORE = 1e-9
 # What counts beside a passage's mass, of 1 at most, is this at most, and some rounding.
 _MOST_BESIDE = 1.01 * (_FIT_SHARE + _FIT_SHARE**2)
 # Up to so many scores are all sorted, also those below the ones asked for.
@@ -83,7 +82,7 @@ def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Float
         among = mass
         top, _ = _scored(near_highest(mass, 1, beside), most, reading.near, ranking)
     whole = float(top.max(initial=0.0)) or 1.0
-    return rows[best], np.maximum(scores[best] / whole, _LEAST_SCORE), places[best], among
+    return rows[best], np.maximum(scores[best] / whole, LEAST_SCORE), places[best], among
 
 
 def _scored(rows: Places, most: np.float32, near: Near, ranking: Ranking) -> tuple[Floats, Places]:

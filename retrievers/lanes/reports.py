@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from retrievers.index.report_index import NearReport, Placed, Report
 from retrievers.index.words.terms import asked_terms
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
@@ -40,7 +40,6 @@ _REPEATS = 0.5
 # Findings of a report count from 1 down to this for the last.
 _LAST_FINDING = 0.5
 _LEAST_FIT = 0.3
-_LEAST = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ def as_report(scored: ScoredReport) -> RetrievedItem:
         ItemKind.COMMUNITY,
         id=str(report.id),
         text=f"{report.title}\n{report.summary}".strip(),
-        score=max(scored.score, _LEAST),
+        score=max(scored.score, LEAST_SCORE),
         lanes=scored.lanes,
         metadata=dict(scored.report.metadata),
     )
@@ -112,7 +111,7 @@ def _chosen(query: LaneQuery, reading: Reading) -> list[ScoredReport]:
         zip(fits.scores, range(len(hits)), strict=True),
         key=lambda one: (-one[0], hits[one[1]].report.community.id),
     )
-    least = max(_LEAST_SHARE * best[0][0], _LEAST) if best else 0.0
+    least = max(_LEAST_SHARE * best[0][0], LEAST_SCORE) if best else 0.0
     chosen: list[ScoredReport] = []
     covered: set[int] = set()
     for score, place in best:
@@ -171,7 +170,7 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
         _add_findings(passages, chosen, placed)
         members = np.concatenate([one.members for one in placed])
         scores = _of_each(chosen, [one.members for one in placed])
-        common = 1 - walk.information[members] + np.float32(_LEAST)
+        common = 1 - walk.information[members] + np.float32(LEAST_SCORE)
         np.maximum.at(entities, members, scores * common)
     return Ranking(passages, entities, fit)
 

@@ -8,8 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from domain.retrieval import ItemKind, RetrievedItem
-from retrievers.context import importance
+from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from retrievers.index.graph.relations import Expansion
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.numeric.highest import highest
@@ -23,9 +22,10 @@ _MET = 16
 _TOLD = 24
 _PER_NODE = 10
 _DEPTH = 2
+# An entity without relations is still worth naming when the question is about it.
+_LEAST_CENTRALITY = 0.1
 # That two terms share sentences says less than a statement about them.
 _CO_OCCURRENCE_WORTH = 0.3
-_LEAST = 1e-9
 
 K = TypeVar("K")
 S = TypeVar("S", bound=tuple[float, ...])
@@ -131,10 +131,15 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
     best = rows[highest(relevance[rows], _TOLD)]
     central = relations.centrality(best)
     central /= central.max(initial=0.0) or 1.0
-    scores = np.maximum(importance(relevance[best], central), _LEAST)
+    scores = np.maximum(importance(relevance[best], central), LEAST_SCORE)
     told = central.astype(np.float64).round(6).tolist()
     entities = zip(best.tolist(), zip(scores.tolist(), told, strict=True), strict=True)
     return Surroundings(index, dict(entities), _relations(index, hops, best, scores))
+
+
+def importance(relevance: Floats, centrality: Floats) -> Floats:
+    """How much entities matter to a question: relevance × centrality, both 0..1, the latter from a tenth up."""
+    return relevance * (_LEAST_CENTRALITY + (1 - _LEAST_CENTRALITY) * centrality)
 
 
 def _relations(
@@ -156,5 +161,5 @@ def _relations(
     worth *= np.sqrt(score[source] * score[target]) * (1 + weights / heaviest) / 2
     keys = zip(source.tolist(), target.tolist(), kinds.tolist(), strict=True)
     depth = hops.depth[among[first]].tolist()
-    said = zip(np.maximum(worth, _LEAST).tolist(), weights.tolist(), depth, strict=True)
+    said = zip(np.maximum(worth, LEAST_SCORE).tolist(), weights.tolist(), depth, strict=True)
     return _rated(zip(keys, said, strict=True))  # of merged entities a relation may be there twice

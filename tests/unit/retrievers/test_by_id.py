@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from retrievers.by_id import LEAST_SCORE, ById
+from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
+from retrievers.by_id import ById
 from retrievers.ranking.fusion import fuse, led
 from retrievers.telling import Told
 from stores.postgresql.binary import Nearest, scored

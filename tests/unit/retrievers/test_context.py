@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from retrievers import assemble_graph_context, assemble_vector_context
-from retrievers.context import importance
 
 
 def item(kind: ItemKind, id_: str, score: float, **metadata: Any) -> RetrievedItem:
@@ -51,13 +48,6 @@ def test_a_relation_to_an_entity_that_is_not_told_is_left_out() -> None:
 
 def test_nothing_found_is_an_empty_context() -> None:
     assert assemble_graph_context([]) == {"entities": [], "relationships": []}
-
-
-@pytest.mark.parametrize(("relevance", "centrality"), [(0.2, 1.0), (1.0, 0.1)])
-def test_importance_is_relevance_times_centrality(relevance: float, centrality: float) -> None:
-    assert 0 < importance(relevance, centrality) < importance(1.0, 1.0) == 1.0
-    assert importance(relevance, centrality) < importance(relevance, centrality + 0.1)
-    assert importance(relevance, centrality) < importance(relevance + 0.1, centrality)
 
 
 def test_the_vectors_context_has_text_where_it_is_from_and_its_score() -> None:
