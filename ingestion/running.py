@@ -19,7 +19,14 @@ from itertools import islice
 from uuid import UUID
 
 from domain.documents import Chunk, Job, JobStage, ParsedDocument
-from domain.errors import ConflictError, DependencyError, FileRejected, FileUnsafe, SextantError
+from domain.errors import (
+    ConflictError,
+    DependencyError,
+    DocumentNotFound,
+    FileRejected,
+    FileUnsafe,
+    SextantError,
+)
 from domain.settings import Settings
 from ingestion.captions import Captioner
 from ingestion.graph.extraction.extract_llm import ModelExtractor
@@ -299,7 +306,8 @@ class JobRunner:
         return min(wait, _LONGEST_BACKOFF)
 
     async def _fail(self, job: Job, error: Exception) -> None:
-        if not isinstance(error, FileRejected):
+        # A file at fault, and one whose document was deleted meanwhile, are nothing to look into.
+        if not isinstance(error, FileRejected | DocumentNotFound):
             log.exception("ingestion of a document failed", exc_info=error)
         with suppress(SextantError):
             # A document that only the graph lacks stays searchable.

@@ -94,7 +94,8 @@ class BoundedHead(HttpToolsProtocol):
 
 
 def _size_of(url: bytes, headers: list[tuple[bytes, bytes]]) -> int:
-    return len(url) + sum(len(name) + len(value) for name, value in headers)
+    # As it came: between a name and its value, and behind it, stand two signs each.
+    return len(url) + sum(len(name) + len(value) + 4 for name, value in headers)
 
 
 async def _too_large(_: Scope, __: Receive, send: Send) -> None:

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from domain.documents import DocumentStatus, JobStage
-from domain.errors import FileEmpty, FileRejected, FileTypeUnknown, FileUnsafe, ModelUnavailable
+from domain.errors import (
+    DocumentNotFound,
+    FileEmpty,
+    FileRejected,
+    FileTypeUnknown,
+    FileUnsafe,
+    ModelUnavailable,
+)
 from domain.scope import Scope
 from domain.settings import IngestionSettings, Settings, WorkerSettings
 from ingestion.pipeline import Ingestor
@@ -19,6 +26,8 @@ from ingestion.workers import worker_name
 from models.protocols import Vectors
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
+from stores.knowledge_bases import KnowledgeBases
+from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
 from testing.pictures import data_uri, picture
@@ -265,6 +274,22 @@ async def test_a_cancelled_ingestion_is_free_for_the_next_worker_at_once(
 
     assert result.error is None
     assert result.chunks > 0
+
+
+async def test_a_knowledge_base_that_is_deleted_meanwhile_is_no_fault_for_the_log(
+    database: Database, settings: Settings, scope: Scope, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each document under way left an error with its traceback there."""
+
+    class Deleting(HashEmbedder):
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            await KnowledgeBases(database).delete(scope)
+            return await super().embed_passages(texts)
+
+    ingestor = Ingestor(DocumentStore(database), JobStore(database), Deleting(384), settings)
+    with pytest.raises(DocumentNotFound):
+        await ingestor.ingest_bytes(scope, GUIDE.encode(), "guide.md")
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 async def test_a_document_that_kills_its_workers_is_given_up_after_the_last_try(

@@ -64,6 +64,13 @@ async def test_headers_without_end_are_refused(opened: Streams) -> None:
         assert (await reader.read()).startswith(b"HTTP/1.1 431 ")
 
 
+async def test_many_short_headers_count_with_what_parts_them(opened: Streams) -> None:
+    """Twice the bound was served where it came with one read."""
+    reader, writer = opened
+    writer.write(HEAD + b"x: y\r\n" * (MOST_BYTES // 6 + 1) + b"\r\n")
+    assert (await reader.read()).startswith(b"HTTP/1.1 431 ")
+
+
 @pytest.mark.parametrize("body", [b"", b"content-length: 3\r\n\r\nabc"])
 async def test_a_head_that_is_too_large_and_whole_is_refused_and_nothing_behind_it_served(
     opened: Streams, body: bytes
