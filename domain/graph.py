@@ -14,6 +14,8 @@ from uuid import UUID
 
 # The type of a relation that says no more than that two terms share sentences of a chunk.
 CO_OCCURS = "CO_OCCURS"
+# Metadata of a document whose passages tell the facts of a graph: of this entity, by the user's id or its name.
+FACTS_OF = "factsOf"
 
 
 class MentionKind(StrEnum):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from domain.documents import Chunk, Modality, ParsedDocument
-from domain.graph import CO_OCCURS, MentionKind
+from domain.graph import CO_OCCURS, FACTS_OF, MentionKind
 from domain.scope import Scope
 from domain.text import normalise_name
 from ingestion.graph.extraction.extract_terms import Term, co_occurrences, extract_terms
@@ -206,8 +206,14 @@ def _term_mention(entity: UUID, term: Term, chunk_id: UUID) -> MentionRow:
 
 
 def _said(scope: Scope, document: Indexed) -> GraphEvidence:
-    """What a document says by itself: its titles and its terms."""
+    """What a document says by itself: its titles and its terms.
+
+    What tells a graph's facts has none: what these are about has names, which passages are linked by, and the
+    words of relations (症状, use) would be entities that everything is related to.
+    """
     aliases, titled = title_evidence(scope, document.document_id, document.parsed)
+    if FACTS_OF in document.parsed.metadata:
+        return GraphEvidence(titled, (), aliases)
     terms, relations = term_evidence(scope, document.parsed.chunks, document.terms)
     return GraphEvidence([*titled, *terms], relations, aliases)
 

@@ -8,6 +8,7 @@ from hashlib import sha256
 from itertools import groupby
 from typing import NamedTuple
 
+from domain.graph import FACTS_OF
 from domain.language.sentences import sentence_spans
 from domain.text import has_cjk
 from ingestion.transfer.facts.sentences import described, sentence
@@ -15,8 +16,6 @@ from ingestion.transfer.lines import ChunkLine, DocumentLine
 
 # The tag of these documents, by which a search can take only them.
 TAG = "graph"
-# Metadata: the entity, by the user's own id, else by its name.
-FACTS_OF = "factsOf"
 
 # Facts that one passage tells together: a question for all of a kind finds them in few passages, and
 # none of them is lost among the others.

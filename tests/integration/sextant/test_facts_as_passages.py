@@ -45,6 +45,11 @@ async def rag(settings: Settings) -> AsyncIterator[Sextant]:
         alone = await opened.import_graph(lines(), "alone")
         assert alone.graph_alone
         report = await opened.import_graph(lines(), "films", facts_as_passages=True)
+        # The words of the passages (film, 治疗) have become no entities, nor has what stands in one list relations.
+        assert report.graph is not None
+        assert alone.graph is not None
+        assert report.graph.entities == alone.graph.entities == report.entities
+        assert report.graph.relations == alone.graph.relations == report.relations
         assert not report.graph_alone
         yield opened
 
