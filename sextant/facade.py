@@ -182,7 +182,7 @@ class Sextant(Asking):
             graph_id: the knowledge base; made when it is new.
             strict: stop at the first line that cannot be used.
             facts_as_passages: make a passage, which questions find and answers cite, of every relation
-                that no chunk states and of every entity's description.
+                that no chunk states and of every entity's description and aliases.
             on_progress: called with (stage, done, total; 0 where the total is not known).
             patience: seconds to wait for what follows from the graph (names that are one, vectors,
                 communities, reports, Neo4j) once everything is stored; then the report says `pending`, and a

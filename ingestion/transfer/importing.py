@@ -83,7 +83,7 @@ class Importer:
                 which stops it after the documents, and sections beyond a text that only the chunks
                 make, which stop it at their document.
             facts_as_passages: make a passage of every relation that no chunk states, and of every
-                entity's description, so that questions find them: a document for each entity
+                entity's description and aliases, so that questions find them: a document for each entity
                 (`ingestion/transfer/facts`).
             on_progress: called with (`lines`, `facts`, `documents`, `graph` or `storing`, done, total; 0 = not
                 known).

@@ -75,7 +75,7 @@ class ImportQuery(Wire):
     facts_as_passages: bool = Field(
         default=False,
         description="Make a passage, which questions find, of every relation that no chunk states and of every "
-        "entity's description.",
+        "entity's description and aliases.",
     )
 
 

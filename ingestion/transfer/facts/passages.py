@@ -11,7 +11,7 @@ from typing import NamedTuple
 from domain.graph import FACTS_OF
 from domain.language.sentences import sentence_spans
 from domain.text import has_cjk
-from ingestion.transfer.facts.sentences import described, sentence
+from ingestion.transfer.facts.sentences import also_called, described, sentence
 from ingestion.transfer.lines import ChunkLine, DocumentLine
 
 # The tag of these documents, by which a search can take only them.
@@ -72,18 +72,24 @@ def document_of(subject: Subject) -> DocumentLine:
     )
 
 
-def passages_of(subject: Subject, facts: Iterable[Fact]) -> Iterator[Passage]:
-    """The passages of an entity: its description, then its facts in the order of their types.
+def passages_of(
+    subject: Subject, facts: Iterable[Fact], aliases: Sequence[str] = ()
+) -> Iterator[Passage]:
+    """The passages of an entity: its description, its other names, then its facts in the order of their types.
 
     Args:
         subject: the entity.
         facts: what it is to others, those of one type together and each once.
+        aliases: what else it is called; a question by these words alone would find them in no passage.
     """
     document = document_of(subject).id
     own = [subject.name] if subject.plain else []
     for place, piece in enumerate(_pieces(subject.description)):
         text = piece if place else described(subject.name, piece)
         yield Passage(_chunk(document, text, f"description {place}", entities=own), ())
+    for some in _in_passages(Fact("alias", "", alias) for alias in aliases):
+        text = also_called(subject.name, [one.name for one in some])
+        yield Passage(_chunk(document, text, "aliases", entities=own), ())
     for relation_type, said in groupby(facts, lambda fact: fact.relation_type):
         for some in _in_passages(said):
             names = [fact.name for fact in some]

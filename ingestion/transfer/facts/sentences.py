@@ -63,6 +63,13 @@ def sentence(
     return ended(clause + added, chinese=chinese)
 
 
+def also_called(name: str, aliases: Sequence[str]) -> str:
+    """What else an entity is called, as a sentence."""
+    if has_cjk(name):
+        return ended(_together(name, "又称", _listed(aliases, chinese=True)), chinese=True)
+    return ended(f"{name} is also called {_listed(aliases, chinese=False)}", chinese=False)
+
+
 def described(name: str, description: str) -> str:
     """A description that says of whom it is: as it stands where it names its entity."""
     own = re.escape(normalise(name))

@@ -16,7 +16,8 @@ _TABLES = """
 create table subject (
   key text primary key, norm text, name text, own_id text, description text, plain int, line int);
 create index subject_norm on subject (norm, plain);
-create table subject_alias (norm text, key text, primary key (norm, key)) without rowid;
+create table subject_alias (norm text, key text, name text, primary key (norm, key)) without rowid;
+create index subject_alias_of on subject_alias (key, norm);
 create table named (norm text primary key) without rowid;
 create table triple (source text, type text, target text, primary key (source, type, target)) without rowid;
 create table stated (source text, type text, target text, primary key (source, type, target)) without rowid;
@@ -64,8 +65,8 @@ class FactSpool:
                 ),
             )
             self._rows.executemany(
-                "insert or ignore into subject_alias values (?, ?)",
-                [(normalise_name(alias), one.key) for alias in aliases],
+                "insert or ignore into subject_alias values (?, ?, ?)",
+                [(normalise_name(alias), one.key, alias) for alias in aliases],
             )
 
     def add_told(self, names: Iterable[str], triples: Iterable[tuple[str, str, str]]) -> None:
@@ -132,10 +133,19 @@ class FactSpool:
         """The entities of which something is to be told, in an order of their own."""
         query = (
             "select key, name, own_id, description, plain, line from subject where description <> '' "
+            "or key in (select key from subject_alias) "
             f"or key in (select f.source {_UNSTATED}) order by key"
         )
         for key, name, own_id, description, plain, line in self._rows.execute(query):
             yield Subject(key, name, own_id, description, bool(plain), line)
+
+    def aliases(self, key: str) -> list[str]:
+        """What else an entity is called."""
+        query = (
+            "select a.name from subject_alias a join subject s using (key) "
+            "where a.key = ? and a.norm <> s.norm order by a.norm"
+        )
+        return [name for (name,) in self._rows.execute(query, (key,))]
 
     def facts(self, key: str) -> Iterator[Fact]:
         """What an entity is to others, each once and as its last line says it, by type and name."""

@@ -99,9 +99,12 @@ class FactStater:
                         for line in self._facts.lines_of(subject.key, one)
                     ],
                 )
-                for passage in passages_of(subject, self._facts.facts(subject.key))
+                for passage in passages_of(
+                    subject, self._facts.facts(subject.key), self._facts.aliases(subject.key)
+                )
             ]
-            self._lines.add_told(Numbered(subject.line, document_of(subject)), told)
+            if told:
+                self._lines.add_told(Numbered(subject.line, document_of(subject)), told)
 
     async def _ends(self, named: Collection[str]) -> dict[str, Named]:
         """Whom relations name, in the order of `EvidenceWriter`: by id, by name, by an alias of one alone."""

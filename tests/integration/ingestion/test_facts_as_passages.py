@@ -70,9 +70,10 @@ async def test_facts_and_descriptions_become_passages_of_their_entities(
 ) -> None:
     report = await imported(importer, scope, *GRAPH)
 
-    assert (report.documents, report.chunks, report.entities, report.relations) == (2, 6, 5, 4)
+    assert (report.documents, report.chunks, report.entities, report.relations) == (2, 7, 5, 4)
     assert await texts(database, scope) == [
         "Glucophage: The first brand.",
+        "Metformin is also called Dimethylbiguanide.",
         "Metformin treats Gestational diabetes (where diet is not enough).",
         "Metformin treats Type 2 diabetes.",
         "Metformin, brand: Glucophage.",
@@ -192,7 +193,10 @@ async def test_what_chunks_state_is_not_told_again(
     await imported(
         importer,
         scope,
-        *(line | {"description": ""} if line["type"] == "entity" else line for line in GRAPH[:7]),
+        *(
+            line | {"description": "", "aliases": []} if line["type"] == "entity" else line
+            for line in GRAPH[:7]
+        ),
         chunk,
         relation("e1", "BRAND", "e4", chunkIds=["c1"]),
         relation("e1", "BRAND", "e4"),
@@ -242,7 +246,7 @@ async def test_bad_lines_are_told_by_their_own_numbers(
     assert reasons.keys() == {1, 2, len(lines)}
     assert "'nobody'" in reasons[1]
     assert "one entity" in reasons[2]
-    assert len(await texts(database, scope)) == 6
+    assert len(await texts(database, scope)) == 7
     with pytest.raises(OptionInvalid, match=f"Line {len(lines)}:"):
         await imported(importer, replace(scope, graph_id="strict"), *lines)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.transfer.facts.sentences import described, readable, sentence
+from ingestion.transfer.facts.sentences import also_called, described, readable, sentence
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,11 @@ def test_a_relations_description_comes_along(
     subject: str, relation_type: str, target: str, description: str, said: str
 ) -> None:
     assert sentence(subject, relation_type, [target], description) == said
+
+
+def test_other_names_are_told_in_the_language_of_the_name() -> None:
+    assert also_called("Folic acid", ["B9", "叶酸"]) == "Folic acid is also called B9 and 叶酸."
+    assert also_called("叶酸", ["维生素B9"]) == "叶酸又称维生素B9。"
 
 
 def test_a_description_says_of_whom_it_is() -> None:
