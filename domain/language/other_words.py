@@ -11,12 +11,14 @@ from collections.abc import Collection, Sequence
 from importlib.resources import files
 from itertools import islice, product
 
+from domain.language.families import kin_of
 from domain.language.particles import parted
 from domain.language.persons import has_who
 from domain.language.quantities import asked_quantity
 from domain.language.simplified import plain_of
 from domain.language.stems import stem
 from domain.language.stopwords import ENGLISH_STOP_WORDS
+from domain.language.written_out import written_out
 
 Otherwise = Sequence[tuple[str, re.Pattern[str]]]
 """Words of a question, and where a text says the same otherwise."""
@@ -94,14 +96,28 @@ def translated(question: str) -> dict[str, list[str]]:
     return {word: known for word, known in others.items() if known}
 
 
+def named_otherwise(question: str) -> Otherwise:
+    """Words of `question`, and where a normalised text has the same in other words.
+
+    In other words of the list; in another of its family; written out; in two words, where a particle may stand alone.
+    """
+    plain = plain_of(question)
+    return [
+        *said_otherwise(question).items(),
+        *parted(plain),
+        *kin_of(plain),
+        *written_out(plain),
+    ]
+
+
 def told_otherwise(question: str) -> Otherwise:
     """Words of `question`, and where a normalised text says the same otherwise.
 
-    In other words of the list; in two words, where a particle may stand alone; as a number with its unit, where that
-    is asked for; as whoever does it, where "Who owns it?" is answered by its owner.
+    As `named_otherwise`; as a number with its unit, where that is asked for; as whoever does it, where "Who owns it?" is
+    answered by its owner.
     """
     plain = plain_of(question)
-    found = [*said_otherwise(question).items(), *parted(plain)]
+    found = list(named_otherwise(question))
     if quantity := asked_quantity(question):
         found.append((quantity.word, quantity.told))
     if has_who(plain):

@@ -34,14 +34,18 @@ def _base(verb: str) -> str:
 
 
 def with_joined(question: str, texts: Iterable[str]) -> str:
-    """The question with a verb and its particle as one word where a text has that."""
+    """The question with a verb and its particle as one word where a text has that: "start up" as "startup" or "start-up"."""
     pairs = joined(question)
     if not pairs:
         return question
     told = normalise("\n".join(texts))
     for two, one in pairs:
-        if re.search(rf"\b{one}s?\b", told):
-            question = re.sub(re.escape(two), one, question, flags=re.IGNORECASE)
+        particle = re.split("[ -]", two)[-1]
+        hyphened = f"{one.removesuffix(particle)}-{particle}"
+        if form := next(
+            (form for form in (one, hyphened) if re.search(rf"\b{form}s?\b", told)), ""
+        ):
+            question = re.sub(re.escape(two), form, question, flags=re.IGNORECASE)
     return question
 
 

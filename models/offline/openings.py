@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+from domain.language.other_words import named_otherwise
 from domain.retrieval import RetrievedItem
+from domain.text import normalise
 from models.offline.captions import Span
 from models.offline.passages import heading_over, quotable_spans
 from models.offline.wording import content_words, terms
@@ -25,11 +27,18 @@ def with_opening_told(
         return []
     source, start, end = spans[0]
     item = items[source]
-    asked = frozenset(content_words(question))
-    only_under = asked.isdisjoint(terms(item.text[start:end])) and asked & {
-        *terms(heading_over(item))
-    }
+    only_under = _is_told_by(heading_over(item), question) and not _is_told_by(
+        item.text[start:end], question
+    )
     opening = [(source, *span) for span in islice(quotable_spans(item.text), _SENTENCES)]
     if not only_under or spans[0] not in opening or "|" in item.text[start:end]:
         return list(spans)
     return [*opening, *(span for span in spans if span not in opening)]
+
+
+def _is_told_by(text: str, question: str) -> bool:
+    """Whether a text has a word of the question, or says one otherwise."""
+    if not frozenset(content_words(question)).isdisjoint(terms(text)):
+        return True
+    plain = normalise(text)
+    return any(form.search(plain) for _, form in named_otherwise(question))

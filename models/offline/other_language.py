@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from domain.language.disclaimers import disclaimed_in
-from domain.language.other_words import said_otherwise
+from domain.language.other_words import said_otherwise, translated
 from domain.language.quantities import asked_quantity
 from domain.language.reasons import asks_why, gives_reason
 from domain.language.sentences import code_spans
@@ -188,7 +188,10 @@ class Told:
     def __init__(self, question: str) -> None:
         known = {word for word in content_words(question) if word.isascii() and len(word) > 1}
         self._letters = known.difference(identifiers(question))
-        self._otherwise = said_otherwise(question)
+        known_there = translated(question)
+        self._otherwise = {
+            word: form for word, form in said_otherwise(question).items() if word in known_there
+        }
 
     def by(self, text: str) -> int:
         """How many of them `text` has."""

@@ -44,3 +44,7 @@ def test_a_text_may_have_the_word_of_a_question_in_two(
     question: str, text: str, *, told: bool
 ) -> None:
     assert any(pattern.search(text) for _, pattern in parted(question)) is told
+
+
+def test_a_verb_is_one_word_with_its_particle_where_a_text_joins_them_by_a_hyphen() -> None:
+    assert with_joined("How do I start up?", ["Start-up of the machine"]) == "How do I start-up?"

@@ -61,3 +61,13 @@ async def test_a_section_of_reasons_in_another_language_does_not_go_before() -> 
     items = [_item(CAUSE, "3. Root cause"), _item(own, "复盘", name="z")]
     found = await ExtractiveAnswerer().extract("停机的原因是什么？", items, language="zh")
     assert found.quotations[0].sentence == own
+
+
+async def test_a_heading_answers_by_the_noun_of_the_verb_that_is_asked() -> None:
+    text = "Every request carries a key. Keys are made in the console."
+    items = [_item(text, "Authentication"), _item(TIMELINE, "Timeline", name="t")]
+    found = await ExtractiveAnswerer().extract("How do I authenticate?", items, language="en")
+    assert [one.sentence for one in found.quotations] == [
+        "Every request carries a key.",
+        "Keys are made in the console.",
+    ]
