@@ -92,7 +92,9 @@ def asked_themselves(ranked: Sequence[_Said], question: str) -> list[_Said]:
     return [one for one in ranked if may_answer(one)]
 
 
-def rows_instead(ranked: Sequence[Candidate], asked: Collection[str]) -> list[Candidate]:
+def rows_instead(
+    ranked: Sequence[Candidate], asked: Collection[str], otherwise: Otherwise
+) -> list[Candidate]:
     """The rows that answer where the best is a row of a table that has none for what is asked.
 
     The row for all others ("Other cities"). Or all rows, in the table's order, where the head has what is
@@ -102,13 +104,14 @@ def rows_instead(ranked: Sequence[Candidate], asked: Collection[str]) -> list[Ca
     Args:
         ranked: the sentences, best first.
         asked: the content words of the question.
+        otherwise: where a text says these in other words.
     """
     best = ranked[0]
     rows = [one for one in ranked if one.source == best.source and _is_row(one)]
     if not _is_row(best):
         return []
     others = [row for row in rows if is_for_all_others(row.text)]
-    told = [row for row in rows if _told(row, asked)]
+    told = [row for row in rows if _told(row, asked, otherwise)]
     if best.missing and others and all(row in others for row in told):
         return others[:1]
     return sorted(rows, key=lambda row: row.start) if not told and len(rows) <= _MOST_WITHIN else []

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from domain.errors import SextantError
 from domain.language.designators import marks_in
 from domain.language.identifiers import codes_in, without_codes
+from domain.language.other_words import named_otherwise
 from domain.language.particles import with_joined
 from domain.language.simplified import simplified
 from domain.language.spelling import respelled
@@ -42,7 +43,13 @@ from models.offline.rows_by_place import asked_place, row_at
 from models.offline.sentence_ranking import Candidate, about_what_is_named, rank_sentences
 from models.offline.simplified_items import in_simplified
 from models.offline.summary import summary_of_named
-from models.offline.wording import asked_instead, content_words, identifiers, terms
+from models.offline.wording import (
+    asked_instead,
+    content_words,
+    identifiers,
+    terms,
+    without_empty_words,
+)
 from models.protocols import Embedder
 
 logger = logging.getLogger(__name__)
@@ -159,7 +166,8 @@ class ExtractiveAnswerer:
     async def _extract(
         self, question: str, items: Sequence[RetrievedItem], language: str, written: _Written
     ) -> Extraction:
-        question = await asyncio.to_thread(_as_spelled, question, items)
+        spelled = await asyncio.to_thread(_as_spelled, question, items)
+        question = without_empty_words(spelled)
         ranked = await asyncio.to_thread(rank_sentences, question, items, language)
         if not ranked:
             return Extraction((), 0 if items else None)
@@ -167,7 +175,7 @@ class ExtractiveAnswerer:
             row = row_at(place, ranked, items)
             return Extraction((_quotation(row),), None) if row else Extraction((), ranked[0].source)
         ranked = asked_themselves(ranked, question) or ranked
-        about = await asyncio.to_thread(about_what_is_named, question, items)
+        about = await asyncio.to_thread(about_what_is_named, spelled, items)
         # Rows of a table that is not at hand have no numbers.
         if not about or asks_by_place(question):
             return Extraction((), ranked[0].source)
@@ -187,7 +195,10 @@ class ExtractiveAnswerer:
         kind = asked_kind(question)
         compared = sorted(
             compared,
-            key=lambda one: not kind.tells(one.candidate.meaning, items[one.candidate.source]),
+            key=lambda one: (
+                not kind.tells(one.candidate.meaning, items[one.candidate.source]),
+                _gives_no_reason(one.candidate),
+            ),
         )
         best = compared[0]
         telling = kind.tells(best.candidate.meaning, items[best.candidate.source])
@@ -296,7 +307,7 @@ class ExtractiveAnswerer:
             return False
         # Who asks for the speed of light is not told of belts.
         # Of 26 public questions why of at most three things the passage gives a reason with a usual word for 24.
-        beside_it = best.candidate.unowned or best.candidate.unreasoned
+        beside_it = best.candidate.unowned or _gives_no_reason(best.candidate)
         astray = best.candidate.missing >= _HALF or beside_it
         if comparable and astray and is_short:
             return False
@@ -337,13 +348,19 @@ class _Compared:
     similarity: float | None
 
 
+def _gives_no_reason(candidate: Candidate) -> bool:
+    """Whether a short question why is not answered by it; longer ones may be, by what says so in other words."""
+    return candidate.unreasoned and candidate.things <= _SHORT
+
+
 def _distinct(compared: Sequence[_Compared], question: str) -> list[Candidate]:
     """The best, then those nearly as good that say something else."""
     asked = frozenset(terms(question))
     words = [*content_words(question), *marks_in(normalise(question))]
     instead = asked_instead(question) & compared[0].candidate.terms
     beyond = instead or asked - frozenset(identifiers(question)) or asked
-    if rows := rows_instead([found.candidate for found in compared], words):
+    ranked = [found.candidate for found in compared]
+    if rows := rows_instead(ranked, words, named_otherwise(question)):
         return rows
     chosen = [compared[0].candidate]
     for found in compared[1:]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from domain.language.sentences import sentence_spans
 from domain.retrieval import RetrievedItem
 from models.offline.captions import Span
 from models.offline.lines import MOST_ITEMS, Line, Listing, items_of, lines_of
+from models.offline.passages import heading_over, quotable_spans
 from models.offline.scenarios import is_label, scenarios
-from models.offline.wording import WORD, terms
+from models.offline.wording import WORD, steps_asked, terms
 
 _INTRODUCES = re.compile(r"[:：][*_]*$")
 
@@ -38,13 +39,28 @@ def listings(text: str) -> list[Listing]:
     return found
 
 
+def steps_under_heading(item: RetrievedItem, asked: Collection[str]) -> Listing | None:
+    """The list with which a passage begins, if its heading has one of the terms `asked`, whose steps are asked for."""
+    if frozenset(asked).isdisjoint(terms(heading_over(item))):
+        return None
+    first = next(iter(quotable_spans(item.text)), None)
+    begun = (one for one in listings(item.text) if first and one.items[0][0] == first[0])
+    return next((one for one in begun if one.introduction is None), None)
+
+
+def first_step(item: RetrievedItem, asked: Collection[str]) -> int | None:
+    """Where the first of these steps begins."""
+    steps = steps_under_heading(item, asked)
+    return steps.items[0][0] if steps else None
+
+
 def with_lists_told(
     question: str, items: Sequence[RetrievedItem], spans: Sequence[Span]
 ) -> list[Span]:
     """`spans` with the whole list that the first of them introduces or is of.
 
     An item stands for its list where the line that introduces it is quoted, too, or where it has no word of the
-    question itself: it answers by what stands over it, as all the others do. Longer lists are left as they are.
+    question itself: it answers by what stands over it, as all the others do. So it does where the steps are asked for. Longer lists are left as they are.
     """
     if not spans:
         return []
@@ -52,12 +68,14 @@ def with_lists_told(
     text = items[source].text
     ends = {end for other, _, end in spans if other == source}
     unasked = frozenset(terms(question)).isdisjoint(terms(text[start:end]))
+    steps = steps_under_heading(items[source], steps_asked(question))
     few = [one for one in listings(text) if len(one.items) <= MOST_ITEMS]
     introduced = (one for one in few if one.introduction and one.introduction[1] == end)
     around = (
         one
         for one in few
-        if one.holds(start) and (unasked or (one.introduction and one.introduction[1] in ends))
+        if one.holds(start)
+        and (unasked or one == steps or (one.introduction and one.introduction[1] in ends))
     )
     if (listing := next(introduced, None) or next(around, None)) is None:
         return list(spans)

@@ -30,7 +30,7 @@ from domain.retrieval import RetrievedItem
 from domain.tables.question.wording import find_whole
 from domain.text import has_cjk, language_of, normalise
 from models.offline.asked_kind import asked_kind
-from models.offline.listings import listings
+from models.offline.listings import first_step, listings
 from models.offline.passages import (
     heading_over,
     item_titles,
@@ -56,7 +56,9 @@ from models.offline.wording import (
     is_question,
     lacking,
     owner_asked,
+    steps_asked,
     terms,
+    without_asking_for_news,
 )
 
 _HEADING_WEIGHT = 0.5
@@ -72,6 +74,8 @@ _OF_REASONS_BONUS = 0.5
 _LANGUAGE_BONUS = 0.1
 # A sentence with a list below it, for who asks which there are.
 _LIST_BONUS = 0.2
+# The first step of several, for who asks how something is done that the heading speaks of.
+_STEPS_BONUS = 0.5
 # A sentence that points to a table at hand; less than a question, for it may say something itself.
 _POINTER_COST = 0.5
 # The title of an item says no more than a question does, what a scenario presupposes neither.
@@ -195,7 +199,7 @@ class _Ranking:
         self._disclaimed = disclaimed_in(question)
         self._broken = broken_words(question)
         self._terms = [self._said(text) for text in self._texts]
-        asked = frozenset(terms(question)).union(self._broken)
+        asked = frozenset(terms(without_asking_for_news(question))).union(self._broken)
         # Who asks for more is not answered by the words of the question.
         self._repeated = asked if _ASKS_FOR_MORE.search(question) else frozenset[str]()
         kind = asked_kind(question)
@@ -218,6 +222,8 @@ class _Ranking:
             self._said(f"{titles_above(passage)}{' '.join(heads)}")
             for passage, heads in zip(passages, self._table_heads, strict=True)
         ]
+        steps = steps_asked(question)
+        self._first_steps = [first_step(passage, steps) for passage in passages]
         self._captions = self._pointing()
         self._code = [code_spans(passage.text) for passage in passages]
         self._of_code = _CODE_BONUS if _ASKS_HOW.search(question) else -_CODE_COST
@@ -259,6 +265,7 @@ class _Ranking:
             score += _REASON_BONUS * self._reasons[place]
             score += _OF_REASONS_BONUS * self._of_reasons[source]
             score += self._for_several * ((source, end) in self._introductions)
+            score += _STEPS_BONUS * (self._first_steps[source] == start)
             score -= _POINTER_COST * self._only_points(place)
             score -= _TITLE_COST * self._is_title[place]
             score -= _BESIDE_ORDER_COST * self._orders[source]

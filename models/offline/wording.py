@@ -29,11 +29,13 @@ IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d])")
 # "Which year?", "what is he called?": the answer need not repeat these.
 _ASKED_FOR_WORDS = """
 年 月 日 人 位 叫 地址 位置 规定 規定 意思 含义 原因 理由 方法 办法 价格 时间 地点 名字 数量 钱 收费 收費
-mean meaning address location price cost money name reason time per long old far tall often
+一共 总共 總共 大约 大約 大概 目前 现在 現在 通常 一般 什么样 些地方 何年
+步骤 步驟 流程 手续 手續
+mean meaning step procedur address location price cost money name reason time per long old far tall often
 """
 # Verbs that say little by themselves: whoever works in Paris is in Paris.
 _LIGHT_VERBS = """
-发生 出现 遇到 碰到 办 怎么办 怎办 算 怎么算 做 放 弄 去 来 没 没来 拿 找 需要 想 知道
+发生 出现 遇到 碰到 办 怎么办 怎办 算 怎么算 做 放 弄 去 来 没 没来 不能 不可 不会 不用 不必 拿 找 需要 想 知道
 appear bring come do encounter find get give go happen happens happened keep kept last make need put take want work
 """
 _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
@@ -51,11 +53,19 @@ _OF_VERSION = re.compile(
     r"|有(?:什么|哪些)(?:新功能|更新|变化)|(?:更新|新增)了(?:什么|哪些)(?:功能)?",
     re.IGNORECASE,
 )
+# "What does a new blade cost?" asks of any; and 2.4 is called so where it stands, whether or not as a version.
+_SAYS_NOTHING = re.compile(
+    r"\b(?<=\ba )new (?=[a-z])|\b(?:version|release) (?=v?\d+\.\d)|版本 ?(?=v?\d+\.\d)|(?<=\d\.\d)(?: ?版本?)(?=[有中里的新更])",
+    re.IGNORECASE,
+)
 # Who asks which there are is told by a list.
 _ASKS_FOR_SEVERAL = re.compile(
     r"\b(?:which|what) (?:(?!(?:is|was|has|did|does?|happens)\b)\w+ ){0,2}?(?!(?:is|was|has|does|happens)\b)\w+s\b"
     r"|哪些|哪[几幾]|有(?:什么|什麼)",
     re.IGNORECASE,
+)
+_ASKS_FOR_STEPS = re.compile(
+    r"\b(?:steps|procedure|process)\b|步骤|步驟|流程|手续|手續", re.IGNORECASE
 )
 # "And in Tokyo?", 那天津呢: what is named here stands for what was asked before.
 _INSTEAD = re.compile(
@@ -118,8 +128,7 @@ def terms(text: str) -> list[str]:
 def content_words(question: str) -> list[str]:
     """What a question is about: the segmenter's words and the stems, without what it asks for."""
     words: list[str] = []
-    question = _OF_VERSION.sub(lambda match: f" {match['version'] or ''} ", question)
-    for token in WORD.findall(normalise(question)):
+    for token in WORD.findall(normalise(without_asking_for_news(question))):
         if _CHINESE.match(token):
             cut = (
                 _ASKS.sub("", word)
@@ -134,6 +143,16 @@ def content_words(question: str) -> list[str]:
         else:
             words += [word for word in terms(token) if word not in _ASKED_FOR]
     return list(dict.fromkeys(words))
+
+
+def without_asking_for_news(question: str) -> str:
+    """A question without "what is new in" before a version, which nothing that stands under that version says."""
+    return _OF_VERSION.sub(lambda match: f" {match['version'] or ''} ", question)
+
+
+def without_empty_words(question: str) -> str:
+    """A question without what no answer need repeat: "a new blade" as "a blade", "version 2.4" as "2.4"."""
+    return _SAYS_NOTHING.sub("", question)
 
 
 def broken_words(question: str) -> list[str]:
@@ -229,6 +248,12 @@ def asks_for_number(question: str) -> bool:
 def asks_for_several(question: str) -> bool:
     """Whether a question asks which there are, so that a list would answer it."""
     return _ASKS_FOR_SEVERAL.search(question) is not None
+
+
+def steps_asked(question: str) -> frozenset[str]:
+    """The terms of what a question asks the steps of; none where it does not ask how something is done."""
+    rest = _ASKS_FOR_STEPS.sub(" ", question)
+    return frozenset(terms(" ".join(content_words(rest)))) if rest != question else frozenset()
 
 
 def holds_number(text: str) -> bool:

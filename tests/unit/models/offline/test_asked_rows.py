@@ -340,3 +340,11 @@ async def test_rows_answer_no_list_that_they_may_not_belong_to(question: str, ta
     meanings = Meanings("intfloat/multilingual-e5-small", {}, otherwise=0.91)
     found = await ExtractiveAnswerer(meanings).extract(question, [item], language="zh")
     assert found.quotations == ()
+
+
+async def test_a_property_is_asked_for_by_its_adjective() -> None:
+    data = (
+        "The sealer:\n\n| Property | Value |\n| --- | --- |\n| Mains | 230 V |\n| Weight | 185 kg |"
+    )
+    assert "Mains | 230 V" not in await quoted("How heavy is the sealer?", data, "en")
+    assert "Weight | 185 kg" in await quoted("How heavy is the sealer?", data, "en")

@@ -187,3 +187,38 @@ async def test_what_is_new_is_told_by_the_list_under_the_version() -> None:
     item = RetrievedItem(ItemKind.CHUNK, "c", text, 1.0, metadata=metadata)
     found = await ExtractiveAnswerer().extract("What is new in 3.2?", [item], language="en")
     assert [one.sentence for one in found.quotations] == ["Orders in bulk", "Webhooks"]
+
+
+CLAIM = "1. Fill in the claim form.\n\n2. The assistant checks the receipts.\n\n3. Money is sent on Thursdays."
+
+
+def _under(heading: str) -> list[RetrievedItem]:
+    """The steps under a heading, and a passage that has the words of questions about them."""
+    rule = "No claim of travel costs is paid without approval."
+    return [
+        RetrievedItem(
+            ItemKind.CHUNK, name, text, 1.0, document_id="d", metadata={"section_path": [over]}
+        )
+        for name, text, over in (("rule", rule, "Approval"), ("steps", CLAIM, heading))
+    ]
+
+
+@pytest.mark.parametrize(
+    "question", ["What are the steps of a travel claim?", "What is the procedure for a claim?"]
+)
+async def test_who_asks_for_steps_is_told_the_list_under_the_heading_that_names_them(
+    question: str,
+) -> None:
+    items = _under("Travel claims")
+    found = await ExtractiveAnswerer().extract(question, items, language="en")
+    assert [one.sentence for one in found.quotations][:3] == [
+        "Fill in the claim form.",
+        "The assistant checks the receipts.",
+        "Money is sent on Thursdays.",
+    ]
+
+
+async def test_steps_under_another_heading_are_no_answer() -> None:
+    question = "What are the steps of a resignation?"
+    found = await ExtractiveAnswerer().extract(question, _under("Travel claims"), language="en")
+    assert not found.quotations

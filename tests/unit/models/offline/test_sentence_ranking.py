@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from domain.retrieval import ItemKind, RetrievedItem
 from models.offline.passages import item_titles, quotable_spans
 from models.offline.sentence_ranking import rank_sentences
-from models.offline.wording import asked_things, asks_for_several, content_words, lacking, terms
+from models.offline.wording import (
+    asked_things,
+    asks_for_several,
+    content_words,
+    lacking,
+    terms,
+    without_empty_words,
+)
 
 TABLE = "| Code | Meaning |\n| --- | --- |\n| E31 | Emergency stop pressed |\n| E47 | Belt slips |"
 
@@ -361,3 +368,19 @@ def test_what_stands_under_a_version_need_not_say_that_it_is_new(
     question: str, words: list[str]
 ) -> None:
     assert content_words(question) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("How much does a new blade cost?", "How much does a blade cost?"),
+        ("What is new in version 2.4?", "What is new in 2.4?"),
+        ("2.4 版有什么变化？", "2.4有什么变化？"),
+        ("版本2.4有什么变化？", "2.4有什么变化？"),
+        ("Which version is new?", "Which version is new?"),
+        ("What do new employees get?", "What do new employees get?"),
+        ("2.4版本号是什么？", "2.4版本号是什么？"),
+    ],
+)
+def test_a_new_one_is_any_and_a_version_is_called_by_its_number(question: str, rest: str) -> None:
+    assert without_empty_words(question) == rest
