@@ -21,7 +21,7 @@ from domain.filters import ChunkFilters
 from domain.scope import Scope
 from stores.chunks.filtering import custom_plans, filter_values, named_values, within
 from stores.chunks.grams import folded_words, salted_grams
-from stores.chunks.holding import looked_into, most_held, word_values
+from stores.chunks.holding import most_held, word_values
 from stores.postgresql.binary import (
     Embedded,
     Nearest,
@@ -181,15 +181,15 @@ class ChunkStore:
         self, scope: Scope, keywords: Sequence[str], k: int, read: Callable[[Scored], T | None]
     ) -> asyncio.Future[T | None] | None:
         """As `held`, in the same way."""
-        words, looked = folded_words(keywords), _LOOKED * k
+        words = folded_words(keywords)
         if not words:
             return None
-
-        def best(held: bytes | None) -> T | None:
-            sure = looked_into(held or b"") < looked
-            return read(Scored.of(most_held(held or b"", k))) if sure else None
-
-        return self._lane_asked(scope, "held", (*word_values(words), looked, k), best)
+        return self._lane_asked(
+            scope,
+            "held",
+            (*word_values(words), _LOOKED * k, k),
+            lambda held: read(Scored.of(most_held(held or b"", k))),
+        )
 
     async def _near(self, scope: Scope, function: str, vector: Vectors, k: int) -> bytes | None:
         if k < 1:
@@ -221,12 +221,8 @@ class ChunkStore:
         words = folded_words(keywords)
         if k < 1 or not words:
             return []
-        values, looked = word_values(words), _LOOKED * k
-        while True:
-            held = await self._lane(scope, "held", *values, looked, k) or b""
-            if looked_into(held) < looked:
-                return most_held(held, k)
-            looked *= _LOOKED
+        held = await self._lane(scope, "held", *word_values(words), _LOOKED * k, k)
+        return most_held(held or b"", k)
 
     def keyword_statement(self, scope: Scope, keywords: Sequence[str], k: int) -> str:
         """What `holding` asks the server at first, for a log."""

@@ -29,11 +29,6 @@ def word_values(words: Sequence[str]) -> tuple[object, ...]:
     )
 
 
-def looked_into(held: bytes) -> int:
-    """How many texts the server looked into."""
-    return len(held) // _HELD.size
-
-
 def most_held(held: bytes, wanted: int) -> list[tuple[bytes, float]]:
     """The best of the chunks looked into, with scores: most words, then highest density, then by id."""
     ranked = sorted((-number, -density, one) for one, number, density in _HELD.iter_unpack(held))

@@ -129,7 +129,7 @@ nearest_chunks(%s, %s, %s::vector, %s, %s)
 nearest_told(%s, %s, %s::vector, %s, %s)
 
 -- name: held
--- The chunks that hold the most of some words; see held_chunks (migration 0057).
+-- The chunks that hold the most of some words; see held_chunks (migrations 0057 and 0068).
 held_chunks(%s, %s, %s::text[], %s::text[], %s::int[], %s::text[], %s, %s)
 
 -- name: get

@@ -21,7 +21,7 @@ from stores.chunks import chunk_store
 from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.chunks.grams import salted_grams
 from stores.graph.arrays import halves_of
-from stores.postgresql.binary import Nearest
+from stores.postgresql.binary import Nearest, Scored
 from stores.postgresql.database import Database
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
@@ -250,7 +250,7 @@ async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_
 async def test_lanes_that_take_long_find_the_same_over_lines_of_their_own(
     database: Database, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only there, and where nothing else is under way; a search that must look deeper goes another way."""
+    """Only there, and where nothing else is under way."""
     chunks, words, vector = (
         ChunkStore(database),
         ["糖尿病", "rust"],
@@ -279,11 +279,16 @@ async def test_lanes_that_take_long_find_the_same_over_lines_of_their_own(
     assert held == await chunks.held(corpus.scope, words, 5)
     assert near.ids == told[0].ids == [row["id"] for row in told[1]]
     assert told == await chunks.nearest_told(corpus.scope, vector, 5)
+
+
+async def test_what_is_not_sure_by_the_texts_looked_into_at_first_is_looked_for_deeper(
+    database: Database, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chunks, words = ChunkStore(database), ["糖尿病", "rust", "机器学习"]
+    found = await chunks.held(corpus.scope, words, 20)
     monkeypatch.setattr(chunk_store, "_LOOKED", 1)
-    database._pace.took(corpus.scope, 1.0, 1)
-    deeper = chunks.asked_held(corpus.scope, words, 1, lambda held: held)
-    assert deeper is not None
-    assert await deeper is None
+    assert await chunks.held(corpus.scope, words, 20) == found
+    assert await chunks.held(corpus.scope, words, 1) == Scored(found.ids[:1], found.scores[:1])
 
 
 async def test_texts_and_grams_lie_apart_however_short_so_that_rows_are_narrow(

@@ -283,6 +283,28 @@ async def test_what_has_no_direction_goes_one_way_in_an_older_folder_afterwards(
     assert dict(await sources.fetchall()) == {near: low, far: root}
 
 
+async def test_grams_of_a_large_scope_of_an_older_folder_are_counted_afterwards(
+    empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await migrate_to(empty, 68, monkeypatch)
+    await empty.execute("insert into graphs (user_id, graph_id) values ('a', 'g')")
+    await empty.execute("create table chunk_vectors_1 as select generate_series(1, 40) as chunk_id")
+    await empty.execute("analyze chunk_vectors_1")
+    await empty.execute("update graphs set partition_key = 1")
+    ((common, often, rare),) = [salted_grams(["return"], 1)[0].tolist()[:3]]
+    query = """insert into chunk_grams (scope_id, chunk_id, user_id, folded, grams)
+        select 1, gen_random_uuid(), 'a', '', %s::int[] from generate_series(1, %s)"""
+    for grams, number in (([common, often], 20), ([common], 11), ([rare, common], 9)):
+        await empty.execute(query, [grams, number])
+
+    await migrations.migrate(empty)
+    found = await empty.execute("select gram, bit_count(sample) from common_grams")
+    unsalted = {common & 32767: 40, often & 32767: 20}
+    assert dict([row async for row in found]) == unsalted
+    counted = await empty.execute("select counted_chunks from graphs")
+    assert await counted.fetchone() == (40,)
+
+
 async def test_the_queue_follows_the_versions_of_its_library(
     empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
