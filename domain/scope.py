@@ -21,7 +21,7 @@ class Scope:
 
     Raises:
         OptionInvalid: a name is no text, blank, longer than 200 characters, or holds what no store
-            can hold.
+            can hold or U+FFFD, in whose place different bytes that are no UTF-8 would be one name.
     """
 
     user_id: str = DEFAULT_USER
@@ -42,4 +42,5 @@ def _is_name(name: object) -> bool:
         isinstance(name, str)
         and 0 < len(name.strip()) <= len(name) <= LONGEST_NAME
         and clean_text(name) == name
+        and "\ufffd" not in name
     )

@@ -28,7 +28,7 @@ class _StrictRequest(Request):
 
 
 class Route(APIRoute):
-    """A route that says 415 to a body of another kind than it takes."""
+    """A route that says 415 to a body of another kind than it takes, or of another coding."""
 
     def get_route_handler(self) -> Handler:
         """See FastAPI."""
@@ -43,6 +43,9 @@ class Route(APIRoute):
                 await guard(request)
             if takes_json and not _is_json(request):
                 raise HTTPException(415, "This takes a body of the type application/json.")
+            if takes_json and request.headers.get("content-encoding", "identity") != "identity":
+                told = {"Accept-Encoding": "identity"}  # RFC 9110, 15.5.16
+                raise HTTPException(415, "This takes a body without a Content-Encoding.", told)
             return await handle(_StrictRequest(request.scope, request.receive))
 
         return handle_strictly

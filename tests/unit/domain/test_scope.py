@@ -15,7 +15,7 @@ def test_a_name_may_be_any_text(name: str) -> None:
     assert Scope(name, name).graph_id == name
 
 
-@pytest.mark.parametrize("name", ["", "  ", "x" * 201, "a\x00b", "a\udcffb", None, 5])
+@pytest.mark.parametrize("name", ["", "  ", "x" * 201, "a\x00b", "a\udcffb", "\ufffd", None, 5])
 @pytest.mark.parametrize("field", ["user_id", "graph_id"])
 def test_what_no_store_can_hold_is_refused_with_the_field_that_is_wrong(
     field: str, name: object

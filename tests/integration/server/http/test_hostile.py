@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import gzip
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -88,6 +89,25 @@ async def test_another_type_of_body_is_415(client: httpx.AsyncClient, path: str,
     body = json.dumps(BODIES[path]).encode()
     answer = await client.post(path, content=body, headers=headers)
     assert answer.status_code == 415
+
+
+@pytest.mark.parametrize("path", ROUTES)
+async def test_a_body_in_a_coding_is_415_and_told_which_is_taken(
+    client: httpx.AsyncClient, path: str
+) -> None:
+    body = gzip.compress(json.dumps(BODIES[path]).encode())
+    answer = await client.post(path, content=body, headers=JSON | {"content-encoding": "gzip"})
+    assert answer.status_code == 415
+    assert answer.headers["accept-encoding"] == "identity"
+    assert "Content-Encoding" in answer.text
+
+
+async def test_a_knowledge_base_is_not_named_by_bytes_that_are_no_text(
+    client: httpx.AsyncClient,
+) -> None:
+    line = b'{"type":"chunk","id":"c","text":"Tea is a drink."}'
+    headers = {"content-type": "application/x-ndjson"}
+    assert_refused(await client.post("/api/graphs/%ff/import", content=line, headers=headers))
 
 
 @pytest.mark.parametrize("path", ROUTES)
