@@ -31,4 +31,4 @@ async def test_whoever_breaks_off_leaves_nothing_being_read() -> None:
             await asyncio.sleep(0)
             break
     assert ended == [0, 1]
-    assert asyncio.all_tasks() == own
+    assert asyncio.all_tasks() <= own
