@@ -197,7 +197,8 @@ def _rows_within(
 
 def _most_told(rows: Sequence[Candidate], question: str) -> list[Candidate]:
     """Those of `rows` that have most of the question: of all with five years of service, the drivers'."""
-    told = [len(_told(row, content_words(question), told_otherwise(question))) for row in rows]
+    words, otherwise = content_words(question), told_otherwise(question)
+    told = [len(_told(row, words, otherwise)) for row in rows]
     return [row for row, many in zip(rows, told, strict=True) if many == max(told)]
 
 

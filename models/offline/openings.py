@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from domain.language.other_words import named_otherwise
+from domain.language.other_words import Otherwise, named_otherwise
 from domain.retrieval import RetrievedItem
 from domain.text import normalise
 from models.offline.captions import Span
@@ -27,18 +27,20 @@ def with_opening_told(
         return []
     source, start, end = spans[0]
     item = items[source]
-    only_under = _is_told_by(heading_over(item), question) and not _is_told_by(
-        item.text[start:end], question
+    words, otherwise = frozenset(content_words(question)), named_otherwise(question)
+    above, below = (
+        _is_told_by(text, words, otherwise) for text in (heading_over(item), item.text[start:end])
     )
+    only_under = above and not below
     opening = [(source, *span) for span in islice(quotable_spans(item.text), _SENTENCES)]
     if not only_under or spans[0] not in opening or "|" in item.text[start:end]:
         return list(spans)
     return [*opening, *(span for span in spans if span not in opening)]
 
 
-def _is_told_by(text: str, question: str) -> bool:
-    """Whether a text has a word of the question, or says one otherwise."""
-    if not frozenset(content_words(question)).isdisjoint(terms(text)):
+def _is_told_by(text: str, words: frozenset[str], otherwise: Otherwise) -> bool:
+    """Whether a text has one of the words, or says one otherwise."""
+    if not words.isdisjoint(terms(text)):
         return True
     plain = normalise(text)
-    return any(form.search(plain) for _, form in named_otherwise(question))
+    return any(form.search(plain) for _, form in otherwise)
