@@ -116,18 +116,25 @@ class FactSpool:
         )
         return {norm: Named(*row) for norm, *row in found}
 
-    def is_named(self, norm: str) -> bool:
-        """Whether a chunk names an entity so."""
-        return (
-            self._rows.execute("select 1 from named where norm = ?", (norm,)).fetchone() is not None
-        )
-
-    def by_alias(self, norm: str) -> dict[str, Named]:
-        """Those that lines give this alias, by key."""
+    def named(self, norms: Collection[str]) -> set[str]:
+        """Those of these names that chunks have."""
         found = self._rows.execute(
-            "select key from subject_alias where norm = ?", (norm,)
-        ).fetchall()
-        return self.by_key([key for (key,) in found])
+            "select norm from named where norm in (select value from json_each(?))",
+            (orjson.dumps([*norms]).decode(),),
+        )
+        return {norm for (norm,) in found}
+
+    def by_alias(self, norms: Collection[str]) -> list[tuple[str, Named]]:
+        """Whom lines give these aliases, each with the alias."""
+        found = self._rows.execute(
+            "select a.norm, s.key, s.name, s.own_id, s.plain from subject_alias a join subject s using (key) "
+            "where a.norm in (select value from json_each(?))",
+            (orjson.dumps([*norms]).decode(),),
+        )
+        return [
+            (norm, Named(key, name, own_id, bool(plain)))
+            for norm, key, name, own_id, plain in found
+        ]
 
     def subjects(self) -> Iterator[Subject]:
         """The entities of which something is to be told, in an order of their own."""

@@ -7,6 +7,7 @@ names the passage that states it.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 
 from domain.scope import Scope
@@ -131,6 +132,7 @@ class FactStater:
         there = await known_entities(self._stored, [*ids.values()])
         norms = {name: normalise_name(name) for name in names}
         described = await asyncio.to_thread(self._facts.by_norm, norms.values())
+        in_chunks = await asyncio.to_thread(self._facts.named, norms.values())
         found = dict[str, Named]()
         for name, one in ids.items():
             if norms[name] in described:
@@ -139,7 +141,7 @@ class FactStater:
                 found[name] = Named(
                     _key(owner.external_id, owner.name), owner.name, owner.external_id or ""
                 )
-            elif one in there or await asyncio.to_thread(self._facts.is_named, norms[name]):
+            elif one in there or norms[name] in in_chunks:
                 found[name] = Named(_key(None, name), name)
         return found
 
@@ -147,18 +149,19 @@ class FactStater:
         norms = {name: normalise_name(name) for name in names}
         stored = await bearers(self._stored, [*norms.values()])
         owners = await owned_entities(self._stored, [one for _, one, _ in stored])
-        found = dict[str, Named]()
-        for name, norm in norms.items():
-            bearing = await asyncio.to_thread(self._facts.by_alias, norm)
-            for said, one, own in stored:
-                if said == norm:
-                    ext = owners[one].external_id if one in owners else None
-                    plain = one == entity_id(self._scope, own)
-                    key = _key(ext, own)
-                    bearing.setdefault(key, Named(key, own, ext or "", plain))
-            if len(bearing) == 1:
-                found[name] = next(iter(bearing.values()))
-        return found
+        bearing = defaultdict[str, dict[str, Named]](dict)
+        for norm, named in await asyncio.to_thread(self._facts.by_alias, norms.values()):
+            bearing[norm][named.key] = named
+        for norm, one, own in stored:
+            ext = owners[one].external_id if one in owners else None
+            plain = one == entity_id(self._scope, own)
+            key = _key(ext, own)
+            bearing[norm].setdefault(key, Named(key, own, ext or "", plain))
+        return {
+            name: next(iter(bearing[norm].values()))
+            for name, norm in norms.items()
+            if len(bearing[norm]) == 1
+        }
 
 
 def _key(own_id: str | None, name: str) -> str:
