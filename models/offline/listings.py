@@ -60,7 +60,8 @@ def with_lists_told(
     """`spans` with the whole list that the first of them introduces or is of.
 
     An item stands for its list where the line that introduces it is quoted, too, or where it has no word of the
-    question itself: it answers by what stands over it, as all the others do. So it does where the steps are asked for. Longer lists are left as they are.
+    question itself: it answers by what stands over it, as all the others do. So it does where the steps are asked
+    for. Longer lists are left as they are.
     """
     if not spans:
         return []

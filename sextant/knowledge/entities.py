@@ -28,9 +28,8 @@ from stores.graph.resolution.deciding import (
     decide_two,
 )
 from stores.graph.resolution.merges import Merge
-from stores.graph.transfer import GraphReading, entities_by_external_id
+from stores.graph.transfer import entities_by_external_id
 from stores.postgresql.database import Database
-from stores.scopes import find_scope
 
 if TYPE_CHECKING:
     from ingestion.graph.extraction.cost import Estimate
@@ -259,13 +258,8 @@ class Entities:
         )
 
     async def _of_own_id(self, external_id: str) -> list[Entity]:
-        async with self._database.transaction(self._scope.user_id) as connection:
-            graph = await find_scope(connection, self._scope)
-            if graph is None:
-                return []
-            known = await entities_by_external_id(
-                GraphReading(connection, graph.scope_id), [external_id]
-            )
+        async with self._record.reading(self._scope) as graph:
+            known = await entities_by_external_id(graph, [external_id])
         return await self._graph.get_entities(self._scope, [one.id for one in known.values()])
 
     async def _own_id(self, named: str, found: Entity) -> UUID:

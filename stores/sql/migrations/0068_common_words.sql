@@ -66,9 +66,9 @@ where g.partition_key <> 0 and c.oid = to_regclass('chunk_vectors_' || g.scope_i
 
 -- As before (0057), and what was too shallow goes on here, not at the client's.
 --
--- A word is common when ten of the sample hold all of its grams. Such a word's chunks are named only where they have the rarest
--- gram of another word as well, so chunks that hold two words are named by each of theirs, and chunks of one
--- word, some of which are missing, are left out. Found are the same when `wanted` of those that are left hold
+-- A word is common when ten of the sample hold all of its grams. Such a word's chunks are named only where they
+-- have the rarest gram of another word as well, so chunks that hold two words are named by each of theirs, and
+-- chunks of one word, some of which are missing, are left out. Found are the same when `wanted` of those that are left hold
 -- all that was named; otherwise all is read, so it is tried only where two and a half times as many should hold
 -- two words: as many as if words had nothing to do with each other, a word that is not common being in two of a
 -- thousand chunks (of 100 questions of large tenants, those expected to have 50 had 24 or more).
