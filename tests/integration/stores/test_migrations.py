@@ -305,6 +305,24 @@ async def test_grams_of_a_large_scope_of_an_older_folder_are_counted_afterwards(
     assert await counted.fetchone() == (40,)
 
 
+async def test_vectors_of_an_older_folder_are_put_into_blocks(
+    empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await migrate_to(empty, 69, monkeypatch)
+    await empty.execute("insert into graphs (user_id, graph_id) values ('a', 'g'), ('b', 'h')")
+    await empty.execute("""insert into chunk_vectors (partition_key, scope_id, chunk_id, user_id, embedding)
+        select 0, scope_id, gen_random_uuid(), user_id, (select array_agg(random()) from generate_series(1, 384))::vector
+        from graphs cross join generate_series(1, 12 * scope_id)""")
+    await migrations.migrate(empty)
+    sizes = await empty.execute(
+        "select scope_id, cardinality(ids) from vector_blocks order by 1, 2"
+    )
+    assert await sizes.fetchall() == [(1, 2), (1, 10), (2, 4), (2, 10), (2, 10)]
+    held = await empty.execute("select unnest(ids) from vector_blocks order by 1")
+    stored = await empty.execute("select chunk_id from chunk_vectors order by 1")
+    assert await held.fetchall() == await stored.fetchall()
+
+
 async def test_the_queue_follows_the_versions_of_its_library(
     empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
