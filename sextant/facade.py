@@ -30,9 +30,9 @@ from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from ingestion.files import Paths
+    from ingestion.importing import ImportReport
     from ingestion.pipeline import IngestReport
     from ingestion.progress import OnCount, OnProgress, OnStage
-    from ingestion.transfer.importing import ImportReport
     from ingestion.transfer.reading import Source
     from nodes.context import Dependencies
     from sextant.knowledge.chunks import Chunks
@@ -218,7 +218,7 @@ class Sextant(Asking):
 
     def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:
         """The lines that import a knowledge base again, one dict each."""
-        from ingestion.transfer.exporting import export_graph
+        from ingestion.exporting import export_graph
 
         return export_graph(self.database, self._scope(graph_id))
 

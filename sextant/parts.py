@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from graph.workflow import Workflow
     from ingestion.captions import Captioner
     from ingestion.graph.extraction.extract_llm import ModelExtractor
+    from ingestion.importing import Importer
     from ingestion.parsing.hosts import ParserHosts
     from ingestion.pipeline import Ingestor
-    from ingestion.transfer.importing import Importer
     from models.chat.chat_model import ChatModel
     from models.chat.vision import VisionModel
     from nodes.context import Dependencies
@@ -190,7 +190,7 @@ class Parts:
 
     async def importer(self) -> Importer:
         """What imports a graph of the user's own."""
-        from ingestion.transfer.importing import Importer
+        from ingestion.importing import Importer
         from stores.graph.record import GraphRecord
 
         return Importer(await self.ingestor(), GraphRecord(self._database))

@@ -1,1 +1,1 @@
-"""Whole knowledge bases in and out, as JSON Lines."""
+"""What whole knowledge bases in and out are made of: lines, what a spool keeps of them, evidence, passages of facts."""

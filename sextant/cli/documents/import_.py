@@ -13,7 +13,7 @@ from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
 from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
-    from ingestion.transfer.importing import ImportReport
+    from ingestion.importing import ImportReport
     from sextant.facade import Sextant
 
 app = typer.Typer()

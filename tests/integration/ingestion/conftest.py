@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 
 from domain.settings import IngestionSettings, Settings
+from ingestion.importing import Importer
 from ingestion.pipeline import Ingestor
-from ingestion.transfer.importing import Importer
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from domain.scope import Scope
 from domain.settings import IngestionSettings
 from ingestion.graph.index import GraphIndexer
+from ingestion.importing import Importer
 from ingestion.pipeline import Ingestor
-from ingestion.transfer.importing import Importer
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database

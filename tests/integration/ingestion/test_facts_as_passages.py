@@ -9,7 +9,7 @@ import pytest
 
 from domain.errors import OptionInvalid
 from domain.scope import Scope
-from ingestion.transfer.importing import Importer, ImportReport
+from ingestion.importing import Importer, ImportReport
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database

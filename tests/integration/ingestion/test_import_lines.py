@@ -12,8 +12,8 @@ import pytest
 from domain.errors import OptionInvalid
 from domain.scope import Scope
 from ingestion.graph.resolution.resolve import resolve
+from ingestion.importing import Importer
 from ingestion.pipeline import Ingestor
-from ingestion.transfer.importing import Importer
 from stores.documents.document_store import DocumentStore
 from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord

@@ -10,8 +10,8 @@ import pytest
 
 from domain.scope import Scope
 from ingestion.graph.index import GraphIndexer
+from ingestion.importing import Importer
 from ingestion.pipeline import Ingestor
-from ingestion.transfer.importing import Importer
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database

@@ -13,8 +13,8 @@ import pytest
 from domain.errors import GraphNotFound
 from domain.filters import ChunkFilters
 from domain.scope import Scope
+from ingestion.importing import Importer, ImportReport
 from ingestion.pipeline import Ingestor
-from ingestion.transfer.importing import Importer, ImportReport
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord

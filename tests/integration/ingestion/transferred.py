@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from domain.scope import Scope
-from ingestion.transfer.exporting import export_graph
+from ingestion.exporting import export_graph
 from stores.postgresql.database import Database
 
 Line = dict[str, Any]

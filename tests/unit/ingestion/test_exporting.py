@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from domain.documents import Document, DocumentStatus
-from ingestion.transfer.exporting import document_ids
+from ingestion.exporting import document_ids
 
 
 def document(source: str, external_id: str | None = None) -> Document:
