@@ -36,8 +36,8 @@ from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
 from stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope, rows_of
-from stores.stamps.stamp import Stamp
-from stores.stamps.stamp_lines import Answer
+from stores.stamps.stamp import Stamp, stamp_of
+from stores.stamps.stamp_lines import Answer, stamp_asked, stamp_lines
 
 T = TypeVar("T")
 Vectors = npt.NDArray[np.float32]
@@ -344,11 +344,11 @@ class ChunkStore:
 
     async def stamp(self, scope: Scope) -> Stamp:
         """What changes whenever the scope's passages, graph or reports do."""
-        return await self._database.stamp(scope)
+        return await stamp_of(self._database, scope)
 
     def stamp_asked(self, scope: Scope) -> AbstractContextManager[Answer]:
-        """Ask for the stamp from a thread that works until the answer comes (`StampLines.asked`)."""
-        return self._database.stamp_lines.asked(scope)
+        """Ask for the stamp from a thread that works until the answer comes (`stores.stamps.stamp_lines`)."""
+        return stamp_asked(stamp_lines(self._database), scope)
 
     @asynccontextmanager
     async def _filtered(self, scope: Scope) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:

@@ -19,7 +19,6 @@ from stores.postgresql.migrations import migrate
 from stores.postgresql.pools import Connection, Pools
 from stores.postgresql.queries import load_queries
 from stores.postgresql.reading import Reading
-from stores.stamps.stamp_lines import StampLines
 
 _SQL = load_queries("database")
 
@@ -44,8 +43,7 @@ class RoleRights:
 class Database(Reading):
     """An open database; make one with `await Database.open(settings)` and close it when done.
 
-    `app_conninfo` opens a connection as the serving role, for a library that keeps its own; `stamp_lines`
-    are connections beside the pool's.
+    `app_conninfo` opens a connection as the serving role, for a library that keeps its own.
     """
 
     def __init__(
@@ -60,7 +58,6 @@ class Database(Reading):
         self._owner_conninfo = owner_conninfo
         self._server = server
         self._lost = False  # whether the last call found no server
-        self.stamp_lines = StampLines(lambda: self.app_conninfo)
 
     @classmethod
     async def open(cls, settings: Settings) -> Database:
@@ -90,7 +87,6 @@ class Database(Reading):
 
     async def close(self) -> None:
         """Give the connections back; the last user of an embedded server stops it."""
-        await asyncio.to_thread(self.stamp_lines.close)
         for lines in self._lines.values():
             await asyncio.to_thread(lines.close)
         await self._pools.close()

@@ -19,7 +19,6 @@ from stores.postgresql.pools import Pools
 from stores.postgresql.queries import load_queries
 from stores.postgresql.trips import Pace, Statement, Trips
 from stores.postgresql.values import values_of
-from stores.stamps.stamp import STAMP, Stamp, stamp_from
 
 T = TypeVar("T")
 
@@ -42,7 +41,7 @@ class Reading(ABC):
         self.settings = settings
         self.app_conninfo = app_conninfo
         self._pools = pools
-        self._lines: dict[str, Lines] = {}  # of lanes, one of each function
+        self._lines: dict[str, Lines] = {}  # by function
         self._trips: Trips[str, list[DictRow]] = Trips(self._answer)
         self._calls: Trips[Scope, bytes | None] = Trips(self._values, most=_CALLS)
         self._lanes: Trips[Scope, bytes | None] = Trips(self._timed_values, most=_CALLS)
@@ -120,20 +119,21 @@ class Reading(ABC):
             self._pace.took(scope, time.perf_counter() - started, 1)
             return read(value)
 
+        return self.lines(function).ask((scope.user_id, scope.graph_id, *values), told)
+
+    def lines(self, function: LiteralString, most: int = 1) -> Lines:
+        """Connections beside the pool's for one function, at most so many; the same at each call."""
         lines = self._lines.get(function)
-        if lines is None:
-            lines = self._lines[function] = Lines(lambda: self.app_conninfo, function, 1)
-        return lines.ask((scope.user_id, scope.graph_id, *values), told)
+        if lines is None:  # two threads may come here at once
+            made = Lines(lambda: self.app_conninfo, function, most)
+            lines = self._lines.setdefault(function, made)
+        return lines
 
     async def _timed_values(self, scope: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
         started = time.perf_counter()
         values = await self._values(scope, calls)
         self._pace.took(scope, time.perf_counter() - started, len(calls))
         return values
-
-    async def stamp(self, scope: Scope) -> Stamp:
-        """The stamp of the scope as it is now; one round trip."""
-        return stamp_from(await self.call(scope, STAMP))
 
     async def _values(self, _: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
         query = "select " + ", ".join(call.query for call in calls)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from domain.scope import Scope
 from stores.postgresql.binary import told_rows
+from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 
 STAMP = load_queries("stamps")["stamp"]
@@ -17,6 +19,11 @@ class Stamp:
     passages: str
     graph: str
     reports: str
+
+
+async def stamp_of(database: Database, scope: Scope) -> Stamp:
+    """The stamp as it is now; one round trip, which what is called at the same moment shares."""
+    return stamp_from(await database.call(scope, STAMP))
 
 
 def stamp_from(told: bytes | None) -> Stamp:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import select
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
 from domain.scope import Scope
+from stores.postgresql.database import Database
 from stores.postgresql.lines import Line, Lines, asked
 from stores.stamps.stamp import STAMP, Stamp, stamp_from
 
@@ -27,30 +28,21 @@ _MOST = 2
 _PATIENCE = 0.1
 
 
-class StampLines:
-    """Lines over which stamps are asked for; see `Lines`.
+def stamp_lines(database: Database) -> Lines:
+    """The lines over which stamps are asked for."""
+    return database.lines(STAMP, _MOST)
 
-    Args:
-        conninfo: what a connection is opened with now.
-    """
 
-    def __init__(self, conninfo: Callable[[], str]) -> None:
-        self._lines = Lines(conninfo, STAMP, _MOST)
-
-    @contextmanager
-    def asked(self, scope: Scope) -> Iterator[Answer]:
-        """Ask for the stamp of a scope now, and for the answer once there is nothing else to do."""
-        line = self._lines.taken()
-        try:
-            there = line is not None and asked(line, (scope.user_id, scope.graph_id))
-            yield Answer(line if there else None)
-        finally:
-            if line is not None:
-                self._lines.give_back(line)
-
-    def close(self) -> None:
-        """Close all lines, those that are in use as soon as they are not."""
-        self._lines.close()
+@contextmanager
+def stamp_asked(lines: Lines, scope: Scope) -> Iterator[Answer]:
+    """Ask for the stamp of a scope now, and for the answer once there is nothing else to do."""
+    line = lines.taken()
+    try:
+        there = line is not None and asked(line, (scope.user_id, scope.graph_id))
+        yield Answer(line if there else None)
+    finally:
+        if line is not None:
+            lines.give_back(line)
 
 
 @dataclass(frozen=True, slots=True)

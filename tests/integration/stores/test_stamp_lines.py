@@ -13,17 +13,18 @@ import pytest
 from domain.scope import Scope
 from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database
-from stores.stamps import stamp_lines
-from stores.stamps.stamp import Stamp
-from stores.stamps.stamp_lines import StampLines
+from stores.postgresql.lines import Lines
+from stores.stamps import stamp_lines as module
+from stores.stamps.stamp import STAMP, Stamp, stamp_of
+from stores.stamps.stamp_lines import stamp_asked, stamp_lines
 
 
-def learnt(lines: StampLines, scope: Scope) -> Stamp | None:
-    with lines.asked(scope) as answer:
+def learnt(lines: Lines, scope: Scope) -> Stamp | None:
+    with stamp_asked(lines, scope) as answer:
         return answer()
 
 
-async def opened(lines: StampLines, scope: Scope) -> Stamp:
+async def opened(lines: Lines, scope: Scope) -> Stamp:
     """What the lines tell once there is one."""
     async with asyncio.timeout(60):
         while (stamp := await asyncio.to_thread(learnt, lines, scope)) is None:
@@ -42,11 +43,11 @@ async def test_a_line_tells_of_every_write_and_of_every_tenant_its_own(database:
     seen = set[Stamp]()
     for text in ("one", "two", "three"):
         await write(database, first, text)
-        told = await opened(database.stamp_lines, first)
-        assert told == await database.stamp(first)
+        told = await opened(stamp_lines(database), first)
+        assert told == await stamp_of(database, first)
         assert told not in seen
         seen.add(told)
-        assert await opened(database.stamp_lines, second) == await database.stamp(second)
+        assert await opened(stamp_lines(database), second) == await stamp_of(database, second)
 
 
 async def test_of_threads_that_ask_at_once_each_learns_its_own_or_nothing(
@@ -55,11 +56,11 @@ async def test_of_threads_that_ask_at_once_each_learns_its_own_or_nothing(
     scopes = [Scope(f"user-{uuid4()}", "same") for _ in range(4)]
     for scope in scopes:
         await write(database, scope, scope.user_id)
-    right = {scope: await database.stamp(scope) for scope in scopes}
-    await opened(database.stamp_lines, scopes[0])
+    right = {scope: await stamp_of(database, scope) for scope in scopes}
+    await opened(stamp_lines(database), scopes[0])
     with ThreadPoolExecutor(8) as threads:
         asked = scopes * 100
-        told = list(threads.map(lambda scope: learnt(database.stamp_lines, scope), asked))
+        told = list(threads.map(lambda scope: learnt(stamp_lines(database), scope), asked))
     assert any(told)
     assert all(own in {None, right[scope]} for scope, own in zip(asked, told, strict=True))
 
@@ -68,32 +69,32 @@ async def test_what_was_asked_and_never_read_is_not_told_to_the_next(database: D
     one, other = (Scope(f"user-{uuid4()}", "same") for _ in range(2))
     for scope in (one, other):
         await write(database, scope, scope.user_id)
-        await opened(database.stamp_lines, scope)
+        await opened(stamp_lines(database), scope)
     for _ in range(3):
-        with database.stamp_lines.asked(one):
+        with stamp_asked(stamp_lines(database), one):
             pass
-        assert await opened(database.stamp_lines, other) == await database.stamp(other)
+        assert await opened(stamp_lines(database), other) == await stamp_of(database, other)
 
 
 async def test_a_line_that_the_server_has_cut_is_opened_anew(database: Database) -> None:
     scope = Scope(f"user-{uuid4()}", "same")
     await write(database, scope, "one")
-    stamp = await opened(database.stamp_lines, scope)
+    stamp = await opened(stamp_lines(database), scope)
     async with database.owner() as owner:
         await owner.execute(
             "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
             " where pid <> pg_backend_pid() and query like '%scope_stamp(%'"
         )
-    assert await opened(database.stamp_lines, scope) == stamp
+    assert await opened(stamp_lines(database), scope) == stamp
 
 
 async def test_closed_lines_tell_nothing(database: Database) -> None:
     scope = Scope(f"user-{uuid4()}", "same")
-    lines = StampLines(lambda: database.app_conninfo)
+    lines = Lines(lambda: database.app_conninfo, STAMP, 1)
     await opened(lines, scope)
-    with lines.asked(scope) as answer:
+    with stamp_asked(lines, scope) as answer:
         lines.close()
-        assert answer() == await database.stamp(scope)
+        assert answer() == await stamp_of(database, scope)
     assert learnt(lines, scope) is None
 
 
@@ -108,13 +109,13 @@ async def silent(database: Database) -> AsyncIterator[None]:
 async def test_an_event_loop_goes_on_until_the_stamp_comes(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stamp_lines, "_PATIENCE", 60)
+    monkeypatch.setattr(module, "_PATIENCE", 60)
     scope = Scope(f"user-{uuid4()}", "same")
     await write(database, scope, "one")
-    stamp = await opened(database.stamp_lines, scope)
+    stamp = await opened(stamp_lines(database), scope)
     with ExitStack() as line:
         async with silent(database):
-            answer = line.enter_context(database.stamp_lines.asked(scope))
+            answer = line.enter_context(stamp_asked(stamp_lines(database), scope))
             asked = asyncio.create_task(answer.awaited())
             for _ in range(3):
                 await asyncio.sleep(0)
@@ -125,8 +126,8 @@ async def test_an_event_loop_goes_on_until_the_stamp_comes(
 async def test_a_server_that_does_not_answer_at_once_is_not_waited_for(database: Database) -> None:
     scope = Scope(f"user-{uuid4()}", "same")
     await write(database, scope, "one")
-    stamp = await opened(database.stamp_lines, scope)
+    stamp = await opened(stamp_lines(database), scope)
     async with silent(database):
-        with database.stamp_lines.asked(scope) as answer:
+        with stamp_asked(stamp_lines(database), scope) as answer:
             assert await answer.awaited() is None
-    assert await opened(database.stamp_lines, scope) == stamp
+    assert await opened(stamp_lines(database), scope) == stamp

@@ -27,6 +27,7 @@ from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.stamps.entity_stamps import entity_stamp
+from stores.stamps.stamp import stamp_of
 
 KINDS = ("passages", "chunks", "graph", "reports", "entities")
 PASSAGES, GRAPH = {"passages", "chunks"}, {"graph", "entities"}
@@ -36,7 +37,9 @@ Write = Callable[[], Awaitable[object]]
 
 async def stamps(database: Database, scope: Scope) -> dict[str, str]:
     """Everything that a reader may compare, by kind."""
-    stamp, chunks = await asyncio.gather(database.stamp(scope), stamp_of_chunks(database, scope))
+    stamp, chunks = await asyncio.gather(
+        stamp_of(database, scope), stamp_of_chunks(database, scope)
+    )
     entities = await entity_stamp(database, scope)
     return {
         "passages": stamp.passages,
