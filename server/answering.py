@@ -11,7 +11,8 @@ from domain.answers import Answer
 from domain.errors import SextantError
 from domain.events import Event
 from domain.retrieval import Mode
-from server.auth.principal import Principal, rag_of
+from server.auth.caller import Principal
+from server.routing.guards import rag_of
 from server.run import QUEUE, Encode, Run, nothing
 from server.runs import Runs
 from server.serving import serving_of

@@ -13,12 +13,12 @@ from fastapi import FastAPI
 from domain.configuration import load_settings
 from domain.settings import Settings
 from server import edge, openapi, problems
-from server.auth.coverage import require_guards
 from server.mcp import mounting
 from server.observe.metrics import Metrics
 from server.observe.observing import observing
-from server.openai.errors import OpenAIErrors
+from server.openai.errors import OpenAIErrors, described
 from server.openai.routes import router as openai_router
+from server.openai.shape import PREFIX
 from server.routes import (
     documents,
     graphs,
@@ -32,6 +32,7 @@ from server.routes import (
     structure,
     threads,
 )
+from server.routing.coverage import require_guards
 from server.serving import serving
 
 _ROUTERS = (
@@ -71,7 +72,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(OpenAIErrors)
     for router in _ROUTERS:
         app.include_router(router)
-    openapi.install(app)
+    openapi.install(app, {PREFIX: described})
     require_guards(app)
     return app
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -10,18 +10,19 @@ import orjson
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from server.openai.shape import PREFIX, SCHEMA, error_body
 from server.problems import MEDIA_TYPE
 from server.schemas.wire import Problem
 
 Responses = dict[int | str, dict[str, Any]]
+# How an error of a status is described.
+Describe = Callable[[int], dict[str, Any]]
 
 _JSON = "application/json"
 _PUBLIC = frozenset({"/", "/healthz", "/readyz"})
 # What a request may meet before its route has a say: no key, too little permission, too large a body,
 # a value that cannot be used, too many requests, a dependency that is down or slow.
 _COMMON = (401, 403, 413, 422, 429, 500, 503, 504)
-_SAID = {
+SAID = {
     401: "No key or token, or one that does not hold.",
     403: "The key lacks the permission.",
     404: "There is no such thing, or it is somebody else's.",
@@ -43,16 +44,6 @@ def problems(*statuses: int) -> Responses:
     return {status: _problem(status) for status in statuses}
 
 
-def openai_problem(status: int) -> dict[str, Any]:
-    """The same under `/v1/`, where OpenAI's clients read it."""
-    code = _code(status)
-    example = error_body(code, _SAID[status], status)
-    return {
-        "description": _SAID[status],
-        "content": {_JSON: {"schema": SCHEMA, "example": example}},
-    }
-
-
 def answers(example: object, *statuses: int, status: int = 200) -> Responses:
     """The `responses=` of a route: an example of what it answers, and its own errors."""
     return {status: {"content": as_json(example)}} | problems(*statuses)
@@ -63,12 +54,17 @@ def as_json(example: object) -> dict[str, Any]:
     return {_JSON: {"example": orjson.dumps(example).decode()}}
 
 
-def install(app: FastAPI) -> None:
-    """Have `/openapi.json` be this document."""
-    app.openapi = lambda: documented(app)  # type: ignore[method-assign]  # FastAPI's own way to extend it
+def install(app: FastAPI, others: Mapping[str, Describe]) -> None:
+    """Have `/openapi.json` be this document.
+
+    Args:
+        app: what is documented.
+        others: prefixes of paths whose errors have another shape, and how those are described.
+    """
+    app.openapi = lambda: documented(app, others)  # type: ignore[method-assign]  # FastAPI's own way to extend it
 
 
-def documented(app: FastAPI) -> dict[str, Any]:
+def documented(app: FastAPI, others: Mapping[str, Describe]) -> dict[str, Any]:
     """The document, made once."""
     if app.openapi_schema is None:
         document = get_openapi(
@@ -82,7 +78,8 @@ def documented(app: FastAPI) -> dict[str, Any]:
         for name in _BY_FASTAPI:
             schemas.pop(name, None)
         for path, operation in operations(document):
-            _with_common(path, operation)
+            shapes = (shape for prefix, shape in others.items() if path.startswith(prefix))
+            _with_common(path, operation, next(shapes, _problem))
         app.openapi_schema = document
     return app.openapi_schema
 
@@ -94,14 +91,12 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
             yield path, operation
 
 
-def _with_common(path: str, operation: dict[str, Any]) -> None:
+def _with_common(path: str, operation: dict[str, Any], problem: Describe) -> None:
     for response in operation["responses"].values():
         content = response.get("content", {}).get(_JSON, {})
         if isinstance(content.get("example"), str):
             content["example"] = orjson.loads(content["example"])
-    responses, problem = operation["responses"], _problem
-    if path.startswith(PREFIX):
-        problem = openai_problem
+    responses = operation["responses"]
     statuses = () if path in _PUBLIC else _COMMON
     for status in (*statuses, *((415,) if "requestBody" in operation else ())):
         known = responses.get(str(status), {})
@@ -111,7 +106,8 @@ def _with_common(path: str, operation: dict[str, Any]) -> None:
         responses.pop("422", None)
 
 
-def _code(status: int) -> str:
+def code_of(status: int) -> str:
+    """The code that an example of a status has."""
     return HTTPStatus(status).phrase.lower().replace(" ", "_").replace("-", "_")
 
 
@@ -120,12 +116,12 @@ def _problem(status: int) -> dict[str, Any]:
     example = Problem(
         title=phrase,
         status=status,
-        detail=_SAID.get(status, phrase),
-        code=_code(status),
+        detail=SAID.get(status, phrase),
+        code=code_of(status),
         request_id="8f14e45fceea467f9d6e1f1c2f7a2c5b",
     )
     return {
-        "description": _SAID.get(status, phrase),
+        "description": SAID.get(status, phrase),
         "content": {
             MEDIA_TYPE: {
                 "schema": {"$ref": f"#/components/schemas/{Problem.__name__}"},

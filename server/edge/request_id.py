@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from contextvars import ContextVar
 from uuid import uuid4
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from server.observe.logs import request_id
+
 HEADER = "X-Request-Id"
 _SENT = b"x-request-id"
 # It is written into headers and logs, so it holds nothing that means something there.
 _HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-
-request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
 class RequestId:

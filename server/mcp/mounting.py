@@ -19,10 +19,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import Receive, Scope, Send
 
 from domain.events import Done, Event, Failed
-from server.auth.principal import Principal, Reader, rag_of
+from server.auth.caller import Principal
 from server.mcp.building import Naming, build_server
 from server.mcp.tools import Ask, Call, Caller
-from server.routing import router as new_router
+from server.routing.guards import Reader, rag_of
+from server.routing.router import router as new_router
 from server.runs import Runs
 from server.serving import serving_of
 

@@ -7,17 +7,20 @@ in it only where `log_level` is INFO or DEBUG, for whoever tunes retrieval (seed
 from __future__ import annotations
 
 import sys
+from contextvars import ContextVar
 from typing import Any
 
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
 from domain.settings import Settings
-from server.edge.request_id import request_id
 
 # Of these one hears always: each request, why a login was refused, and that the server has started.
 _ALWAYS = ("sextant.requests", "server.auth", "uvicorn")
 _EXTRA = ("method", "route", "status", "ms", "first_ms", "user")
+
+# Of the request that is served in this context.
+request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
 def log_config(settings: Settings) -> dict[str, Any]:

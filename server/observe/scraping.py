@@ -17,7 +17,7 @@ from starlette.routing import Route
 from domain.errors import OptionInvalid, SettingsInvalid
 from domain.loopback import is_loopback
 from domain.settings import Settings
-from server.edge.connections import BoundedHead
+from server.connections import BoundedHead
 from server.observe.metrics import MEDIA_TYPE, Metrics
 from server.observe.observing import observing
 from sextant.facade import Sextant

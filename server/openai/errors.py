@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import orjson
 from pydantic.alias_generators import to_snake
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from server.openai.shape import PREFIX, error_body
-from server.openapi import Responses, openai_problem
+from server.openai.shape import PREFIX, SCHEMA, error_body
+from server.openapi import SAID, Responses, code_of
 from server.problems import MEDIA_TYPE
 
 
 def errors(*statuses: int) -> Responses:
     """The `responses=` of a route under `/v1/` for errors beyond those of any route."""
-    return {status: openai_problem(status) for status in statuses}
+    return {status: described(status) for status in statuses}
+
+
+def described(status: int) -> dict[str, Any]:
+    """An error as the OpenAPI document tells of it."""
+    example = error_body(code_of(status), SAID[status], status)
+    return {
+        "description": SAID[status],
+        "content": {"application/json": {"schema": SCHEMA, "example": example}},
+    }
 
 
 class OpenAIErrors:

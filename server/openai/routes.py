@@ -9,13 +9,13 @@ from fastapi import Body, Path, Request, Response
 
 from domain.answers import Answer
 from server.answering import Asked, streamed, whole
-from server.auth.principal import Reader, rag_of
 from server.openai import messages, models
 from server.openai.completions import Completion
 from server.openai.errors import errors
 from server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList
 from server.openapi import answers, as_json
-from server.routing import router as new_router
+from server.routing.guards import Reader, rag_of
+from server.routing.router import router as new_router
 from server.schemas import answer_examples as examples
 from server.serving import serving_of
 from server.sse import MEDIA_TYPE

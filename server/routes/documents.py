@@ -13,11 +13,12 @@ from fastapi import Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from domain.errors import DocumentNotFound
-from server.auth.principal import Principal, Reader, Writer, rag_of
+from server.auth.caller import Principal
 from server.openapi import answers, problems
 from server.paging import Listing, not_a_cursor
 from server.problems import problem_of, request_id_of
-from server.routing import router as new_router
+from server.routing.guards import Reader, Writer, rag_of
+from server.routing.router import router as new_router
 from server.schemas import document_examples as examples
 from server.schemas.documents import (
     DocumentBody,

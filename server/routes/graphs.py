@@ -14,11 +14,11 @@ from starlette.exceptions import HTTPException
 
 from domain.scope import LONGEST_NAME
 from ingestion.progress import OnStage, silent
-from server.auth.principal import Admin, Reader, Writer, rag_of
 from server.lines import lines_of
 from server.openapi import answers, as_json, problems
 from server.paging import Listing
-from server.routing import router as new_router
+from server.routing.guards import Admin, Reader, Writer, rag_of
+from server.routing.router import router as new_router
 from server.schemas import examples
 from server.schemas.graphs import (
     ExampleBody,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from server.openapi import answers
-from server.routing import router as new_router
+from server.routing.router import router as new_router
 from server.schemas.wire import Wire
 
 router = new_router("health")

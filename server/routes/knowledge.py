@@ -9,10 +9,10 @@ from fastapi import Body, Path, Query, Request
 
 from domain.options import in_range
 from retrievers.entity_search.response import SearchResponse
-from server.auth.principal import Reader, rag_of, search_turn
 from server.openapi import answers
 from server.paging import Listing, not_a_cursor
-from server.routing import router as new_router
+from server.routing.guards import Reader, rag_of, search_turn
+from server.routing.router import router as new_router
 from server.schemas import examples
 from server.schemas.communities import CommunityBody, CommunityPage, CommunityQuery
 from server.schemas.entities import (

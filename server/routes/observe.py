@@ -7,13 +7,14 @@ from typing import Annotated
 from fastapi import Depends, Request, Response
 
 from domain.api_keys import Permission
-from server.auth.principal import Principal, Requires
+from server.auth.caller import Principal
 from server.observe.metrics import MEDIA_TYPE
 from server.observe.observing import observed_of
 from server.observe.readiness import State, is_ready
 from server.observe.scraping import is_scraper
 from server.openapi import Responses, answers
-from server.routing import router as new_router
+from server.routing.guards import Requires
+from server.routing.router import router as new_router
 from server.schemas.wire import Wire
 from server.serving import serving_of
 

@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
-from server.routing import router as new_router
+from server.routing.router import router as new_router
 
 router = new_router("page")
 

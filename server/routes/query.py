@@ -14,10 +14,10 @@ from domain.answers import Answer
 from domain.errors import RunNotFound
 from domain.events import Done, Event, Failed, Retrieved, Status
 from server.answering import Asked, streamed, taken_up, whole
-from server.auth.principal import Reader
 from server.openapi import as_json, problems
 from server.problems import told_of
-from server.routing import router as new_router
+from server.routing.guards import Reader
+from server.routing.router import router as new_router
 from server.schemas import answer_examples as examples
 from server.schemas.answers import QueryRequest, QueryResponse, answer_on_wire, on_wire
 from server.serving import serving_of

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from fastapi.responses import HTMLResponse, Response
 
-from server.routing import router as new_router
+from server.routing.router import router as new_router
 
 router = new_router("reference")
 

@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import Body, Request
 
 from retrievers.chunk_search.search import SearchResponse
-from server.auth.principal import Reader, rag_of, search_turn
 from server.openapi import answers
-from server.routing import router as new_router
+from server.routing.guards import Reader, rag_of, search_turn
+from server.routing.router import router as new_router
 from server.schemas import examples
 from server.schemas.search import SearchBody
 from server.searching import searched

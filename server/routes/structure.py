@@ -7,9 +7,9 @@ from uuid import UUID
 
 from fastapi import Path, Query, Request
 
-from server.auth.principal import Reader, rag_of
 from server.openapi import answers
-from server.routing import router as new_router
+from server.routing.guards import Reader, rag_of
+from server.routing.router import router as new_router
 from server.schemas import examples
 from server.schemas.structure import StructureBody
 from server.schemas.wire import OfAnyGraph

@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import Path, Query, Request, Response
 
 from graph.threads import LONGEST_THREAD, Thread
-from server.auth.principal import Reader, rag_of
 from server.openapi import answers, problems
 from server.paging import Listing, not_a_cursor
-from server.routing import router as new_router
+from server.routing.guards import Reader, rag_of
+from server.routing.router import router as new_router
 from server.schemas import answer_examples as examples
 from server.schemas.threads import ThreadBody, ThreadPage, ThreadQuery, TurnsBody
 

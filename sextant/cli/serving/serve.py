@@ -77,7 +77,7 @@ def _config(settings: Settings, host: str, port: int, workers: int) -> uvicorn.C
         host=host,
         port=port,
         workers=workers,
-        http="server.edge.connections:BoundedHead",
+        http="server.connections:BoundedHead",
         log_config=logs.log_config(settings),
         server_header=False,
         timeout_graceful_shutdown=settings.http.drain_seconds,

@@ -8,10 +8,12 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from domain.api_keys import Permission
 from domain.errors import SextantError
 from server.app import create_app
-from server.auth.coverage import PUBLIC, require_guards
-from server.auth.principal import Permission, Principal, Reader, Requires
+from server.auth.caller import Principal
+from server.routing.coverage import PUBLIC, require_guards
+from server.routing.guards import Reader, Requires
 
 
 async def open_to_all() -> str:

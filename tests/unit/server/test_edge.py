@@ -14,7 +14,8 @@ from starlette.types import Message, Receive, Scope, Send
 from server.edge import body_limit
 from server.edge.body_limit import BodyLimit
 from server.edge.headers import HEADERS, SecurityHeaders
-from server.edge.request_id import RequestId, request_id
+from server.edge.request_id import RequestId
+from server.observe.logs import request_id
 
 MOST = 10
 

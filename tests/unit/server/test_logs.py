@@ -10,8 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.settings import Settings
-from server.edge.request_id import request_id
-from server.observe.logs import formatter, log_config
+from server.observe.logs import formatter, log_config, request_id
 
 
 def record(level: int = logging.WARNING, **extra: object) -> logging.LogRecord:

@@ -16,7 +16,7 @@ from fastapi import APIRouter, FastAPI
 from domain.api_keys import Permission
 from domain.settings import AuthSettings, QuotaSettings, Settings
 from server.app import create_app
-from server.auth.principal import Admin, Reader, Writer
+from server.routing.guards import Admin, Reader, Writer
 from stores.api_keys import ApiKeyStore
 from stores.postgresql.database import Database
 from tests.integration.own_database import settings_over, short_folder

@@ -16,8 +16,8 @@ from fastapi.routing import iter_route_contexts
 
 from domain.api_keys import Permission, new_secret, with_lesser
 from server.app import create_app
-from server.auth.coverage import PUBLIC
-from server.auth.principal import guards_of
+from server.routing.coverage import PUBLIC
+from server.routing.guards import guards_of
 from stores.api_keys import ApiKeyStore
 from tests.integration.server.auth.conftest import key_for, token
 from tests.integration.server.auth.routes import ADMIN, GRAPH, INGEST, READ, TABLE, Ids, Row

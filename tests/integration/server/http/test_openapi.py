@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 from domain.settings import Settings
 from server.app import app as described
 from server.app import create_app
-from server.routing import Route
+from server.routing.router import Route
 from server.schemas import examples
 from tests.integration.server.calling import started
 

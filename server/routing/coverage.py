@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from fastapi.routing import RouteContext, iter_route_contexts
 
 from domain.errors import SextantError
-from server.auth.principal import guards_of
+from server.routing.guards import guards_of
 
 # What anybody may ask: whether the server lives, its description, and the page that asks for a key.
 PUBLIC = frozenset({
@@ -31,7 +31,7 @@ def require_guards(app: FastAPI) -> None:
     if open_to_all:
         raise SextantError(
             f"Routes without a guard: {', '.join(open_to_all)}.",
-            next_step="Give each a `Reader`, `Writer` or `Admin` (server/auth/principal.py).",
+            next_step="Give each a `Reader`, `Writer` or `Admin` (server/routing/guards.py).",
         )
 
 

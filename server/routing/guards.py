@@ -2,7 +2,7 @@
 
     async def delete(..., principal: Writer) -> ...
 
-Whoever may not is refused before the body is read (`guards_of`, used by `server.routing`).
+Whoever may not is refused before the body is read (`guards_of`, used by `server.routing.router`).
 """
 
 from __future__ import annotations
@@ -86,17 +86,3 @@ def search_turn(request: Request, principal: Principal) -> AbstractAsyncContextM
     """
     patience = partial(while_connected, request.receive)
     return serving_of(request).searches.place(principal.quota_key, patience)
-
-
-__all__ = [
-    "Admin",
-    "Permission",
-    "Principal",
-    "Reader",
-    "Requires",
-    "Writer",
-    "guards_of",
-    "principal_of",
-    "rag_of",
-    "search_turn",
-]

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 
-from server.auth.principal import guards_of
+from server.routing.guards import guards_of
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 

@@ -1,0 +1,1 @@
+"""How routes are made: strict about what they read, and never without a guard."""
