@@ -26,9 +26,9 @@ from domain.tables.question.dates import ANY_YEAR, dates_in
 from domain.tables.question.speaking import lists
 from domain.tables.question.wording import OPERATIONS, bounds_in, find_whole
 from domain.text import has_cjk, normalise
+from models.offline.candidate import Candidate
 from models.offline.passages import table_heads
 from models.offline.sentence_form import is_for_all_others
-from models.offline.sentence_ranking import Candidate
 from models.offline.wording import content_words, own_part, terms
 
 _FIELD = re.compile(r"([^:|.]{1,20}):(?!//)")

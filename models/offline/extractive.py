@@ -27,6 +27,7 @@ from models.offline.asked_rows import (
     rows_instead,
     rows_together,
 )
+from models.offline.candidate import Candidate
 from models.offline.captions import with_rows_told
 from models.offline.listings import with_lists_told
 from models.offline.openings import with_opening_told
@@ -40,7 +41,7 @@ from models.offline.other_language import (
 from models.offline.passages import names_above
 from models.offline.restated import newest_first, restates
 from models.offline.rows_by_place import asked_place, row_at
-from models.offline.sentence_ranking import Candidate, about_what_is_named, rank_sentences
+from models.offline.sentence_ranking import about_what_is_named, rank_sentences
 from models.offline.simplified_items import in_simplified
 from models.offline.summary import summary_of_named
 from models.offline.wording import (

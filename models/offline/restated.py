@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from domain.language.editions import newer
 from domain.retrieval import RetrievedItem
 from domain.text import normalise
-from models.offline.sentence_ranking import Candidate
+from models.offline.candidate import Candidate
 from models.offline.wording import terms
 
 _VALUE = re.compile(r"\d[\d.,:/-]*|[零一二两三四五六七八九十百千万亿半]+")

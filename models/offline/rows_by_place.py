@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from domain.language.number_words import ORDINALS
 from domain.retrieval import RetrievedItem
+from models.offline.candidate import Candidate
 from models.offline.passages import heads_in, table_heads
-from models.offline.sentence_ranking import Candidate
 from models.offline.wording import own_part
 
 _DIGITS = "一二三四五六七八九十"
